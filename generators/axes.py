@@ -1,0 +1,165 @@
+"""Axes: what can vary in a family, declared as data.
+
+The same declaration draws a case, names its coverage cell, spans the exhaustive grid and the
+covering array, and says what a failure is blamed on. A *point* gives every axis one of its values;
+a family builds exactly one case from a point and reads the point back from the case.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from hypothesis import strategies as st
+
+from generators.program import Case
+
+Value = bool | int | str | None
+Point = Mapping[str, Value]
+
+
+def _always(point: Point, value: Value) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One thing that varies.
+
+    ``allowed(point, value)`` says whether ``value`` makes a valid program together with the values
+    that ``point`` gives to the *earlier* axes of the family; for every reachable point some value
+    is allowed. Values are in order of interest: the first is the simplest.
+    """
+
+    name: str
+    values: tuple[Value, ...]
+    default: Value
+    allowed: Callable[[Point, Value], bool] = field(default=_always, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.default not in self.values:
+            raise ValueError(f"axis {self.name}: the default {self.default!r} is not a value")
+        if len(set(map(repr, self.values))) != len(self.values):
+            raise ValueError(f"axis {self.name}: a value occurs twice")
+
+    def choices(self, point: Point) -> tuple[Value, ...]:
+        """The values allowed after the values that ``point`` gives to earlier axes."""
+        return tuple(value for value in self.values if self.allowed(point, value))
+
+
+class Family(Protocol):
+    """What the engine needs of a family of cases."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All axes, those that others depend on first."""
+
+    def build(self, point: Point, seed: int) -> Case:
+        """The one case at ``point``, its input values drawn from ``seed``."""
+
+    def point(self, case: Case) -> Point:
+        """The point of ``case``: ``build(point(case), case.seed)`` equals ``case``, fixes aside.
+
+        Raises:
+            ValueError: the case does not lie on the axes' grid of points.
+        """
+
+    @property
+    def invalid(self) -> st.SearchStrategy[Case]:
+        """Cases whose program is invalid, each with the fault that an error must name."""
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def points(draw: st.DrawFn, axes: Sequence[Axis]) -> Point:
+    """Points that are valid by construction: each axis in order, from the values still allowed."""
+    point: dict[str, Value] = {}
+    for axis in axes:
+        point[axis.name] = draw(st.sampled_from(axis.choices(point)), label=axis.name)
+    return point
+
+
+@st.composite
+def cases(draw: st.DrawFn, family: Family) -> Case:
+    """The valid cases of ``family``."""
+    point = draw(points(family.axes))
+    return family.build(point, draw(SEEDS))
+
+
+def is_valid(axes: Sequence[Axis], point: Point) -> bool:
+    """Whether every value of ``point`` is allowed after the earlier ones.
+
+    ``point`` may be partial: axes it does not name are passed over (a covering-array library
+    builds its rows value by value).
+    """
+    return all(
+        axis.allowed(point, point[axis.name]) for axis in axes if axis.name in point
+    )
+
+
+def complete(axes: Sequence[Axis], chosen: Point) -> Point:
+    """``chosen`` with every other axis at its default, or the first allowed value.
+
+    Raises:
+        ValueError: a chosen value is not allowed at the point that results.
+    """
+    point: dict[str, Value] = {}
+    for axis in axes:
+        choices = axis.choices(point)
+        if axis.name in chosen:
+            if chosen[axis.name] not in choices:
+                raise ValueError(f"axis {axis.name}: {chosen[axis.name]!r} is not allowed here")
+            point[axis.name] = chosen[axis.name]
+        else:
+            point[axis.name] = axis.default if axis.default in choices else choices[0]
+    return point
+
+
+def non_default(axes: Sequence[Axis], point: Point) -> tuple[str, ...]:
+    """The names of the axes whose value in ``point`` is not the default, in the axes' order."""
+    return tuple(axis.name for axis in axes if point[axis.name] != axis.default)
+
+
+def simpler(axes: Sequence[Axis], point: Point) -> Iterator[tuple[str, Point]]:
+    """Valid points one step simpler than ``point``: (axis changed, new point).
+
+    For each axis not at its default: the default first, then the values listed before the present
+    one. Later axes whose value the change forbids move to their default or first allowed value.
+    """
+    for axis in axes:
+        value = point[axis.name]
+        if value == axis.default:
+            continue
+        before = axis.values[: axis.values.index(value)]
+        for candidate in dict.fromkeys((axis.default, *before)):
+            changed = _settle(axes, {**point, axis.name: candidate}, axis.name)
+            if changed is not None:
+                yield axis.name, changed
+
+
+def _settle(axes: Sequence[Axis], wanted: Point, fixed: str) -> Point | None:
+    """``wanted`` made valid without touching the axis ``fixed``, or None."""
+    point: dict[str, Value] = {}
+    for axis in axes:
+        choices = axis.choices(point)
+        value = wanted[axis.name]
+        if value not in choices:
+            if axis.name == fixed:
+                return None
+            value = axis.default if axis.default in choices else choices[0]
+        point[axis.name] = value
+    return point
+
+
+def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
+    """The axes that every family of Relax programs shares: how a program is compiled and fed."""
+    return (
+        Axis("pipeline", tuple(pipelines), pipelines[0]),
+        Axis("exec_mode", ("bytecode", "compiled"), "bytecode"),
+        Axis("opt_level", (0, 2), 0),
+        Axis("regime", ("normal", "exact"), "normal"),
+    )

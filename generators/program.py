@@ -1,0 +1,245 @@
+"""The values that flow: ``Program`` and ``Case``, their JSON and their identifiers.
+
+They are data, never code: immutable, version-neutral (Relax operator and attribute names, no
+TVMScript), and they round-trip through JSON. A case's identifier is the SHA-256 of its canonical
+JSON (keys sorted, no white space), shortened to 16 hexadecimal digits.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from generators import dims
+from generators.dims import Dim
+
+FORMAT = 1
+"""The format number that every case file carries; it changes when an older reader would misread."""
+
+
+class CaseError(ValueError):
+    """A case that cannot be read, in one line that says what is wrong and where."""
+
+
+class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of everything that is written as JSON."""
+
+
+class Random(_Data, frozen=True, tag="random"):
+    """Values drawn from the case's seed in the case's regime."""
+
+
+class Literal(_Data, frozen=True, tag="literal"):
+    """Values given in full, in row-major order."""
+
+    values: tuple[int | float, ...]
+
+
+class Offsets(_Data, frozen=True, tag="offsets"):
+    """A vector of ``n + 1`` increasing offsets from 0 to ``total``: the bounds of n sequences.
+
+    Every sequence holds at least one element where ``total >= n``.
+    """
+
+    total: Dim
+
+
+class LongestSegment(_Data, frozen=True, tag="longest-segment"):
+    """A scalar: the largest difference between neighbours of the ``Offsets`` input ``of``."""
+
+    of: str
+
+
+Fill = Random | Literal | Offsets | LongestSegment
+
+
+class ShapeValue(_Data, frozen=True, tag="shape"):
+    """An attribute that is a shape, with symbolic dimensions where wanted."""
+
+    dims: tuple[Dim, ...]
+
+
+Attribute = bool | int | float | str | None | tuple[int, ...] | ShapeValue
+
+
+class Input(_Data, frozen=True):
+    """A tensor that the program is given: shape, dtype name (TVM's), run-time or constant."""
+
+    name: str
+    shape: tuple[Dim, ...]
+    dtype: str
+    constant: bool = False
+    fill: Fill = Random()
+
+
+class Node(_Data, frozen=True):
+    """One call of the Relax operator ``relax.op.<operator>`` on earlier values, by name."""
+
+    name: str
+    operator: str
+    arguments: tuple[str, ...]
+    attributes: dict[str, Attribute] = {}
+
+
+class Program(_Data, frozen=True):
+    """A graph in evaluation order: each node uses inputs and earlier nodes only."""
+
+    inputs: tuple[Input, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        defined: set[str] = set()
+        for given in self.inputs:
+            _define(given.name, defined)
+            for dim in given.shape:
+                if dims.canonical(dim) != dim:
+                    raise ValueError(
+                        f"input {given.name}: dimension {dim!r} is to be written "
+                        f"{dims.canonical(dim)!r}"
+                    )
+            if given.constant and any(map(dims.symbols, given.shape)):
+                raise ValueError(f"input {given.name}: a constant has a static shape")
+            if isinstance(given.fill, LongestSegment) and given.fill.of not in defined:
+                raise ValueError(f"input {given.name}: no earlier input {given.fill.of!r}")
+        for node in self.nodes:
+            for argument in node.arguments:
+                if argument not in defined:
+                    raise ValueError(f"node {node.name}: argument {argument!r} is not defined yet")
+            _define(node.name, defined)
+        for output in self.outputs:
+            if output not in defined:
+                raise ValueError(f"output {output!r} is not defined")
+        if not self.outputs:
+            raise ValueError("a program has at least one output")
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The names of all symbolic dimensions, sorted."""
+        found: set[str] = set()
+        for dim in self._all_dims():
+            found |= dims.symbols(dim)
+        return tuple(sorted(found))
+
+    def _all_dims(self) -> Iterator[Dim]:
+        for given in self.inputs:
+            yield from given.shape
+            if isinstance(given.fill, Offsets):
+                yield given.fill.total
+        for node in self.nodes:
+            for value in node.attributes.values():
+                if isinstance(value, ShapeValue):
+                    yield from value.dims
+
+    def input(self, name: str) -> Input:
+        """The input called ``name``. Raises ``KeyError`` if there is none."""
+        for given in self.inputs:
+            if given.name == name:
+                return given
+        raise KeyError(name)
+
+
+def _define(name: str, defined: set[str]) -> None:
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is not a name")
+    if name in defined:
+        raise ValueError(f"{name!r} is defined twice")
+    defined.add(name)
+
+
+class Valid(_Data, frozen=True, tag="valid"):
+    """The program is valid by construction: it must compile, run and be right."""
+
+
+class Invalid(_Data, frozen=True, tag="invalid"):
+    """The program is invalid: it must be refused with an error that names what is at fault.
+
+    ``operator`` is the operator's name; ``fault`` the names, any of which the error may use for the
+    offending attribute or dimension (``("output_padding", "output padding")``).
+    """
+
+    operator: str
+    fault: tuple[str, ...]
+
+
+Expectation = Valid | Invalid
+
+
+class Case(_Data, frozen=True):
+    """A program and everything that decides what happens to it.
+
+    ``bindings`` are the values of the symbols, one run of the compiled module for each (one empty
+    binding for a static program). ``opt_level`` is LLVM's. ``regime`` names how input values are
+    drawn from ``seed`` (see ``generators.values``).
+    """
+
+    family: str
+    program: Program
+    bindings: tuple[dict[str, int], ...] = ({},)
+    pipeline: str = "build"
+    exec_mode: str = "bytecode"
+    opt_level: int = 0
+    regime: str = "normal"
+    seed: int = 0
+    fixes: bool = False
+    expect: Expectation = Valid()
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        if self.format != FORMAT:
+            raise ValueError(f"format {self.format} is unknown; this version reads {FORMAT}")
+        wanted = set(self.program.symbols)
+        for binding in self.bindings:
+            if set(binding) != wanted:
+                raise ValueError(
+                    f"binding {binding} must give a value to each of {sorted(wanted)} and no other"
+                )
+        if not self.bindings:
+            raise ValueError("a case has at least one binding")
+
+    @property
+    def identifier(self) -> str:
+        """16 hexadecimal digits of the SHA-256 of the canonical JSON."""
+        return hashlib.sha256(encode(self)).hexdigest()[:16]
+
+    def shape(self, name: str, binding: Mapping[str, int]) -> tuple[int, ...]:
+        """The concrete shape of the input ``name`` at ``binding``."""
+        return tuple(dims.evaluate(dim, binding) for dim in self.program.input(name).shape)
+
+
+def encode(case: Case) -> bytes:
+    """The canonical JSON of ``case``: sorted keys, every field present."""
+    return msgspec.json.encode(case, order="sorted")
+
+
+def decode(text: bytes | str, source: str = "case") -> Case:
+    """The case that ``text`` holds; ``source`` is what an error calls it.
+
+    Raises:
+        CaseError: malformed JSON, an unknown format, or not a well-formed case.
+    """
+    try:
+        raw = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CaseError(f"{source}: not JSON: {error}") from error
+    number = raw.get("format") if isinstance(raw, dict) else None
+    if number != FORMAT:
+        raise CaseError(f"{source}: format {number!r} is unknown; this version reads {FORMAT}")
+    try:
+        return msgspec.convert(raw, Case)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise CaseError(f"{source}: {error}") from error
+
+
+def read(path: Path) -> Case:
+    """The case in the file ``path``. Raises ``CaseError`` also when the file cannot be read."""
+    try:
+        return decode(path.read_bytes(), source=str(path))
+    except OSError as error:
+        raise CaseError(f"{path}: {error.strerror}") from error
+
+
+def write(case: Case, path: Path) -> None:
+    """Write ``case`` to ``path``, indented for a person to read."""
+    path.write_bytes(msgspec.json.format(encode(case), indent=1) + b"\n")

@@ -1,0 +1,1 @@
+"""The engine: compile stages, isolated workers, comparison, campaigns, command line."""

@@ -1,0 +1,1 @@
+"""What a person opens: records rendered as tables and pages. Runs nothing."""
