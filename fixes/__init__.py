@@ -1,0 +1,1 @@
+"""What stands between us and a TVM release: one file a fix, each undone by ``uninstall()``."""

@@ -1,0 +1,111 @@
+"""One spelling for each TVM API that changed its name between releases.
+
+Features are asked for, never version numbers:
+
+* 0.25 spells a tensor's static type ``relax.TensorStructInfo`` and reads it from
+  ``expr.struct_info``; from 0.26 on it is ``relax.TensorType`` and ``expr.ty``.
+* The integer analyzer lives in ``tvm.arith`` up to 0.26 and in ``tvm.sym`` from 0.27 on.
+* A dtype is text up to 0.26; from 0.27 on it is a ``PrimType`` whose ``dtype`` prints as that text.
+
+Nothing else in the project may ask which release is running.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import tvm
+from numpy.typing import NDArray
+from tvm import relax, te, tirx
+
+# TVM has no type information of its own.
+Expr = Any
+PrimExpr = Any
+Tensor = Any
+BlockBuilder = Any
+Call = Any
+
+Legalization = Callable[[BlockBuilder, Call], Expr]
+"""What TVM calls to lower one call: (block builder, call) to the expression that replaces it."""
+
+OpNotImplemented: type[Exception] = getattr(tvm.error, "OpNotImplemented", NotImplementedError)
+"""Raised where an operator is covered but this combination of attributes cannot be lowered."""
+
+LEGALIZATION_LEVEL = 11
+"""Above TVM's own registrations, which are at level 10."""
+
+_TENSOR_TYPE: Any = getattr(relax, "TensorType", None) or relax.TensorStructInfo
+_SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
+
+
+def tensor_type(shape: Sequence[int | PrimExpr], dtype: str) -> Any:
+    """The static type of a tensor: ``shape`` of integers or expressions, TVM's dtype name."""
+    return _TENSOR_TYPE(list(shape), dtype)
+
+
+def type_of(expr: Expr) -> Any:
+    """The static type of ``expr`` (called struct info up to 0.25)."""
+    return expr.ty if hasattr(expr, "ty") else expr.struct_info
+
+
+def shape_of(expr: Expr) -> list[PrimExpr]:
+    """The dimensions of the tensor ``expr``.
+
+    Raises:
+        ValueError: its type has no shape, only a rank.
+    """
+    shape = type_of(expr).shape
+    if not isinstance(shape, relax.ShapeExpr):
+        raise ValueError(f"{expr}: its shape is not known, only {type_of(expr)}")
+    return list(shape.values)
+
+
+def dtype_of(value: Any) -> str:
+    """TVM's dtype name of a Relax expression, a tensor type, a TE tensor or a TIR expression."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, _TENSOR_TYPE | te.Tensor):
+        found = value.dtype
+    else:
+        kind = getattr(value, "ty", None)
+        if kind is None:
+            kind = getattr(value, "struct_info", None)
+        if kind is None:
+            kind = value
+        found = kind if type(kind).__name__ == "PrimType" else kind.dtype
+    return str(getattr(found, "dtype", found))
+
+
+def shape_var(name: str) -> PrimExpr:
+    """A fresh symbolic dimension: an int64 variable."""
+    return tirx.Var(name, "int64")
+
+
+def integer(value: int) -> PrimExpr:
+    """The int64 immediate ``value``."""
+    return tirx.IntImm("int64", value)
+
+
+def const(array: NDArray[Any]) -> Expr:
+    """A Relax constant with exactly the dtype and values of ``array`` (bfloat16 included)."""
+    contiguous = np.ascontiguousarray(array).reshape(array.shape)
+    return relax.const(contiguous, contiguous.dtype.name)
+
+
+def analyzer() -> Any:
+    """A fresh integer analyzer: ``can_prove_equal``, ``can_prove``, ``simplify``."""
+    return _SYM.Analyzer()
+
+
+def as_int(dim: Any) -> int | None:
+    """``dim`` as an integer, or None where it is symbolic."""
+    if isinstance(dim, int | tirx.IntImm):
+        return int(dim)
+    simplified = analyzer().simplify(dim)
+    return int(simplified) if isinstance(simplified, tirx.IntImm) else None
+
+
+def get_op(name: str) -> Any:
+    """The registered operator ``name`` ("relax.nn.attention"), or None where this TVM has none."""
+    return tvm.ir.Op.get(name) if name in tvm.ir.Op.list_op_names() else None
