@@ -124,31 +124,36 @@ def non_default(axes: Sequence[Axis], point: Point) -> tuple[str, ...]:
     return tuple(axis.name for axis in axes if point[axis.name] != axis.default)
 
 
-def simpler(axes: Sequence[Axis], point: Point) -> Iterator[tuple[str, Point]]:
-    """Valid points one step simpler than ``point``: (axis changed, new point).
+def simpler(axes: Sequence[Axis], point: Point, axis: Axis) -> Iterator[Point]:
+    """Valid points that are simpler than ``point`` along ``axis``, the simplest first.
 
-    For each axis not at its default: the default first, then the values listed before the present
-    one. Later axes whose value the change forbids move to their default or first allowed value.
+    The default first, then the values listed before the present one. Other axes whose value the
+    change forbids move to their default or first allowed value.
     """
-    for axis in axes:
-        value = point[axis.name]
-        if value == axis.default:
-            continue
-        before = axis.values[: axis.values.index(value)]
-        for candidate in dict.fromkeys((axis.default, *before)):
-            changed = _settle(axes, {**point, axis.name: candidate}, axis.name)
-            if changed is not None:
-                yield axis.name, changed
+    value = point[axis.name]
+    if value == axis.default:
+        return
+    before = axis.values[: axis.values.index(value)]
+    for candidate in dict.fromkeys((axis.default, *before)):
+        changed = settle(axes, {**point, axis.name: candidate}, (axis.name,))
+        if changed is not None:
+            yield changed
 
 
-def _settle(axes: Sequence[Axis], wanted: Point, fixed: str) -> Point | None:
-    """``wanted`` made valid without touching the axis ``fixed``, or None."""
+def with_defaults(axes: Sequence[Axis], point: Point, names: Sequence[str]) -> Point | None:
+    """``point`` with the axes ``names`` at their defaults, or None where that is not valid."""
+    defaults = {axis.name: axis.default for axis in axes if axis.name in names}
+    return settle(axes, {**point, **defaults}, names)
+
+
+def settle(axes: Sequence[Axis], wanted: Point, fixed: Sequence[str]) -> Point | None:
+    """``wanted`` made valid without touching the axes ``fixed``, or None where that cannot be."""
     point: dict[str, Value] = {}
     for axis in axes:
         choices = axis.choices(point)
         value = wanted[axis.name]
         if value not in choices:
-            if axis.name == fixed:
+            if axis.name in fixed:
                 return None
             value = axis.default if axis.default in choices else choices[0]
         point[axis.name] = value
@@ -160,6 +165,6 @@ def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
     return (
         Axis("pipeline", tuple(pipelines), pipelines[0]),
         Axis("exec_mode", ("bytecode", "compiled"), "bytecode"),
-        Axis("opt_level", (0, 2), 0),
+        Axis("opt_level", (0, 3), 0),
         Axis("regime", ("normal", "exact"), "normal"),
     )

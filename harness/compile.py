@@ -1,0 +1,174 @@
+"""From a Relax module to something that runs, in stages that are told apart.
+
+Everything goes through plain ``relax.build``: a pass instrument says which pass is running, and
+keeps the module that LegalizeOps gave, so that no list of passes is copied from any release.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from generators.families import desired_layouts
+from generators.program import Case
+from generators.values import Array, constants
+from harness.pipelines import PIPELINES, Pipeline
+
+Module = tvm.IRModule
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class StageError(Exception):
+    """An exception of TVM's, and the stage (a pass's name, or ``codegen``) it came from."""
+
+    stage: str
+    cause: BaseException
+
+
+@dataclass(slots=True)
+class SilentBail(Exception):
+    """LegalizeOps left ``calls``, high-level operator calls, without a word."""
+
+    stage: str
+    operators: tuple[str, ...]
+    calls: tuple[str, ...]
+
+
+def unlowered(module: Module) -> list[tuple[str, str]]:
+    """The calls in ``module`` whose operator has a legalization: (operator, call as text).
+
+    After LegalizeOps there must be none: an operator that registers ``FLegalize`` has no other way
+    to executable code. Operators of the runtime (``call_tir``, ``memory.*``, ``vm.*``) have none.
+    """
+    found: list[tuple[str, str]] = []
+
+    def visit(expr: Any) -> None:
+        if (
+            isinstance(expr, relax.Call)
+            and isinstance(expr.op, tvm.ir.Op)
+            and expr.op.get_attr("FLegalize") is not None
+        ):
+            found.append((str(expr.op.name), str(expr)))
+
+    for function in module.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    return found
+
+
+@tvm.instrument.pass_instrument
+class _Watch:
+    """Follows the passes: which one is running, and what LegalizeOps left behind."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.running: list[str] = []
+        self.failed: str | None = None
+        self.left: list[tuple[str, str]] = []
+
+    def run_before_pass(self, module: Module, info: Any) -> None:
+        name = str(info.name)
+        self.running.append(name)
+        self.progress(name)
+
+    def run_after_pass(self, module: Module, info: Any) -> None:
+        self.running.pop()
+        if str(info.name) == "LegalizeOps" and not self.left:
+            self.left = unlowered(module)
+        self.progress(self.running[-1] if self.running else "codegen")
+
+    @property
+    def stage(self) -> str:
+        """The innermost pass that is running; code generation runs outside all of them.
+
+        ``sequential`` and the unnamed pass around a pipeline are no answer to "which pass".
+        """
+        named = [name for name in self.running if name not in ("sequential", "_pipeline")]
+        return named[-1] if named else "codegen"
+
+
+def target(opt_level: int) -> tvm.target.Target:
+    """The CPU target at LLVM's optimisation level ``opt_level`` (3 is TVM's default)."""
+    return tvm.target.Target({"kind": "llvm", "opt-level": opt_level})
+
+
+def build(module: Module, case: Case, progress: Progress) -> tvm.runtime.Executable:
+    """Compile ``module`` as ``case`` says.
+
+    ``progress`` is told the stage that begins.
+
+    Raises:
+        StageError: TVM raised.
+        SilentBail: LegalizeOps left a high-level call behind.
+    """
+    pipeline = PIPELINES[case.pipeline]
+    where = target(case.opt_level)
+    watch = _Watch(progress)
+    try:
+        with tvm.transform.PassContext(instruments=[watch]):
+            for step in pipeline.before:
+                with where:
+                    module = _STEPS[step](module, case)
+                _raise_if_left(watch)
+            return relax.build(
+                module,
+                where,
+                relax_pipeline=_relax_pipeline(pipeline, where),
+                exec_mode=case.exec_mode,
+            )
+    except SilentBail:
+        raise
+    except Exception as error:
+        # Code generation dies of what LegalizeOps left; the cause is told, not the symptom.
+        _raise_if_left(watch)
+        raise StageError(watch.stage, error) from error
+
+
+def load(executable: tvm.runtime.Executable) -> Callable[..., Any]:
+    """The compiled module's ``main``. Raises ``StageError`` for the stage ``load``."""
+    try:
+        function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    except Exception as error:
+        raise StageError("load", error) from error
+    return function
+
+
+def run(main: Callable[..., Any], arguments: list[Array]) -> tuple[Array, ...]:
+    """Call the compiled ``main`` on arrays. Raises ``StageError`` for the stage ``run``."""
+    try:
+        result = main(*(tvm.runtime.tensor(argument) for argument in arguments))
+        tensors = [result] if hasattr(result, "numpy") else list(result)
+        return tuple(tensor.numpy() for tensor in tensors)
+    except Exception as error:
+        raise StageError("run", error) from error
+
+
+def _raise_if_left(watch: Any) -> None:
+    if watch.left:
+        operators, calls = zip(*watch.left, strict=True)
+        raise SilentBail("LegalizeOps", operators, calls)
+
+
+def _relax_pipeline(pipeline: Pipeline, where: tvm.target.Target) -> Any:
+    return "default" if pipeline.relax_pipeline == "default" else relax.get_default_pipeline(where)
+
+
+def _bind_params(module: Module, case: Case) -> Module:
+    values: Mapping[str, Any] = {
+        name: tvm.runtime.tensor(value) for name, value in constants(case).items()
+    }
+    return relax.transform.BindParams("main", dict(values))(module)
+
+
+_STEPS: dict[str, Callable[[Module, Case], Module]] = {
+    "LegalizeOps": lambda module, case: relax.transform.LegalizeOps()(module),
+    "ToMixedPrecision": lambda module, case: relax.transform.ToMixedPrecision()(module),
+    "ConvertLayout": lambda module, case: relax.transform.ConvertLayout(
+        desired_layouts(case.program)
+    )(module),
+    "BindParams": _bind_params,
+    "FoldConstant": lambda module, case: relax.transform.FoldConstant()(module),
+}

@@ -1,0 +1,176 @@
+"""One case, the whole way, in this process: emit, compile, run at each binding, judge."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+
+import fixes
+from generators.emission import emit
+from generators.program import Case, CaseError, Invalid
+from generators.values import arrays
+from harness import compile as compiling
+from harness.compile import SilentBail, StageError
+from harness.errors import names
+from harness.judge import Expected, expected, judge
+from harness.outcome import Check, Outcome, Verdict
+from harness.pipelines import PIPELINES
+
+Progress = Callable[[str], None]
+
+
+def conduct(case: Case, progress: Progress = lambda stage: None) -> Outcome:
+    """The outcome of ``case``; ``progress`` is told every stage that begins.
+
+    Never raises on account of TVM; a fault of the harness itself becomes ``harness-error``, and
+    an unknown operator, pipeline or regime a ``CaseError``.
+
+    Raises:
+        CaseError: the case names something that does not exist.
+    """
+    if case.pipeline not in PIPELINES:
+        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    clock = _Clock()
+    with fixes.install() if case.fixes else nullcontext():
+        try:
+            return _compile_and_run(case, progress, clock)
+        except SilentBail as bail:
+            return Outcome(
+                Verdict.SILENT_BAIL,
+                bail.stage,
+                _short(bail.operators[0]),
+                "left after LegalizeOps: " + "; ".join(bail.calls),
+                seconds=clock.seconds,
+            )
+        except StageError as error:
+            return _refusal(case, error, clock)
+
+
+def _compile_and_run(case: Case, progress: Progress, clock: "_Clock") -> Outcome:
+    pipeline = PIPELINES[case.pipeline]
+    with clock("tvm"):
+        progress("emit")
+        try:
+            module = emit(case, constants_as_parameters=pipeline.constants_as_parameters)
+        except CaseError:
+            raise
+        except Exception as error:
+            raise StageError("emit", error) from error
+        executable = compiling.build(module, case, progress)
+        progress("load")
+        main = compiling.load(executable)
+    if isinstance(case.expect, Invalid):
+        return _ran_though_invalid(case, main, progress, clock)
+    return _run_all(case, main, progress, clock)
+
+
+def _run_all(
+    case: Case, main: Callable[..., object], progress: Progress, clock: "_Clock"
+) -> Outcome:
+    mixed = PIPELINES[case.pipeline].mixed_precision
+    run_time = [given.name for given in case.program.inputs if not given.constant]
+    checks: list[Check] = []
+    seen: list[Expected] = []
+    verdict, message, stage = Verdict.PASS, "", None
+    for index, binding in enumerate(case.bindings):
+        values = arrays(case, index)
+        with clock("oracles"):
+            progress("oracle")
+            wanted = expected(case.program, values, mixed_precision=mixed)
+        seen.append(wanted)
+        with clock("tvm"):
+            progress("run")
+            actual = compiling.run(main, [values[name] for name in run_time])
+        with clock("compare"):
+            progress("compare")
+            judgement = judge(case.program, binding, actual, wanted)
+        checks.extend(judgement.checks)
+        if judgement.verdict is not Verdict.PASS and (
+            verdict is Verdict.PASS or (judgement.verdict.is_failure and not verdict.is_failure)
+        ):
+            verdict, message, stage = judgement.verdict, judgement.message, "compare"
+    return Outcome(
+        verdict,
+        stage,
+        None,
+        message,
+        tuple(checks),
+        tuple(name for name in seen[0].agreeing if all(name in one.agreeing for one in seen)),
+        {name: reason for one in seen for name, reason in one.unsupported.items()},
+        clock.seconds,
+    )
+
+
+def _ran_though_invalid(
+    case: Case, main: Callable[..., object], progress: Progress, clock: "_Clock"
+) -> Outcome:
+    assert isinstance(case.expect, Invalid)
+    run_time = [given.name for given in case.program.inputs if not given.constant]
+    for index in range(len(case.bindings)):
+        progress("run")
+        values = arrays(case, index)
+        with clock("tvm"):
+            compiling.run(main, [values[name] for name in run_time])
+    return Outcome(
+        Verdict.ACCEPTS_INVALID,
+        "run",
+        case.expect.operator,
+        f"compiled and ran, though invalid by its {case.expect.fault[0]}",
+        seconds=clock.seconds,
+    )
+
+
+def _refusal(case: Case, error: StageError, clock: "_Clock") -> Outcome:
+    message = f"{type(error.cause).__name__}: {error.cause}"
+    if isinstance(error.cause, MemoryError):
+        return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
+    if isinstance(case.expect, Invalid):
+        clear = names(message, case.expect.operator, case.expect.fault)
+        return Outcome(
+            Verdict.REJECTED if clear else Verdict.OPAQUE_CRASH,
+            error.stage,
+            case.expect.operator,
+            message,
+            seconds=clock.seconds,
+        )
+    named = _named(case, message)
+    return Outcome(
+        Verdict.UNSUPPORTED if named else Verdict.OPAQUE_CRASH,
+        error.stage,
+        named or _only_operator(case),
+        message,
+        seconds=clock.seconds,
+    )
+
+
+def _named(case: Case, message: str) -> str | None:
+    """The operator that ``message`` names together with one of its attributes, if it does."""
+    for node in case.program.nodes:
+        if names(message, node.operator, node.attributes):
+            return node.operator
+    return None
+
+
+def _only_operator(case: Case) -> str | None:
+    operators = {node.operator for node in case.program.nodes}
+    return operators.pop() if len(operators) == 1 else None
+
+
+def _short(operator: str) -> str:
+    return operator.removeprefix("relax.")
+
+
+@dataclass(slots=True)
+class _Clock:
+    """CPU seconds by part."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, part: str) -> Iterator[None]:
+        start = time.process_time()
+        try:
+            yield
+        finally:
+            spent = time.process_time() - start
+            self.seconds[part] = self.seconds.get(part, 0.0) + spent

@@ -1,0 +1,46 @@
+"""What an error says: does it name the operator and what is at fault, and which errors are alike."""
+
+import re
+from collections.abc import Iterable
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_BRACKETS = re.compile(r"[\[(][#\s,*+/%-]*[\])]")
+
+
+def squash(text: str) -> str:
+    """``text`` in lower case with only letters and digits: "Output padding" is "outputpadding"."""
+    return re.sub(r"[^0-9a-z]", "", text.lower())
+
+
+def names(message: str, operator: str, terms: Iterable[str]) -> bool:
+    """Whether ``message`` names ``operator`` (its last part will do) and one of ``terms``.
+
+    Spelling is compared squashed, so ``Conv2dTranspose`` and ``output padding`` count.
+    """
+    said = squash(message)
+    return squash(operator.rsplit(".", 1)[-1]) in said and any(
+        squash(term) in said for term in terms
+    )
+
+
+def headline(message: str) -> str:
+    """The line of ``message`` that says most: the last one that is not a traceback's."""
+    lines = [
+        line.strip()
+        for line in message.splitlines()
+        if line.strip() and not line.lstrip().startswith(("File ", "Traceback", "Stack trace", "^"))
+    ]
+    return lines[-1] if lines else ""
+
+
+def normalise(message: str) -> str:
+    """The headline of ``message`` with numbers, strings, addresses and paths folded away."""
+    line = headline(message)
+    line = _ADDRESS.sub("0x…", line)
+    line = _PATH.sub(r"\1", line)
+    line = _QUOTED.sub("'…'", line)
+    line = _NUMBER.sub("#", line)
+    return _BRACKETS.sub("(#)", line)[:300]

@@ -1,0 +1,165 @@
+"""The journal of a campaign: one SQLite file, written before and after every case.
+
+A case is committed before it runs, so whatever kills the worker, the engine or the machine, its
+input is there. Write-ahead logging keeps a half-written transaction from harming the rest.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from generators.program import Case, decode, encode
+from harness.outcome import Outcome, Verdict
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS cases (
+  id TEXT PRIMARY KEY,
+  json BLOB NOT NULL,
+  started REAL NOT NULL DEFAULT (julianday('now')),
+  purpose TEXT NOT NULL,
+  verdict TEXT,
+  outcome BLOB,
+  gap TEXT
+);
+CREATE TABLE IF NOT EXISTS findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
+"""
+
+FILE_NAME = "campaign.sqlite"
+
+
+class JournalError(RuntimeError):
+    """The journal cannot be opened or written, in one line that says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A case as the journal holds it; ``outcome`` is None where it never ended."""
+
+    case: Case
+    purpose: str
+    outcome: Outcome | None
+
+
+class Journal:
+    """The journal in the folder ``directory``, which is made if it does not exist.
+
+    Raises:
+        JournalError: the folder or the file cannot be written, or is no journal.
+    """
+
+    def __init__(self, directory: Path, *, create: bool = True):
+        self.path = directory / FILE_NAME
+        try:
+            if create:
+                directory.mkdir(parents=True, exist_ok=True)
+            elif not self.path.is_file():
+                raise JournalError(f"{directory} holds no campaign ({FILE_NAME} is missing)")
+            self._db = sqlite3.connect(self.path, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+        except OSError as error:
+            raise JournalError(f"cannot write to {directory}: {error.strerror}") from error
+        except sqlite3.Error as error:
+            raise JournalError(f"cannot use {self.path}: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._db.close()
+
+    def describe(self, values: dict[str, str]) -> None:
+        """Write facts about the campaign: seed, options, versions."""
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", *values.items())
+
+    @property
+    def description(self) -> dict[str, str]:
+        """What ``describe`` wrote."""
+        return dict(self._db.execute("SELECT key, value FROM meta"))
+
+    def start(self, case: Case, purpose: str) -> bool:
+        """Write ``case`` before it runs; False if the journal has it already."""
+        before = self._db.total_changes
+        self._write(
+            "INSERT OR IGNORE INTO cases (id, json, purpose) VALUES (?, ?, ?)",
+            (case.identifier, encode(case), purpose),
+        )
+        return self._db.total_changes > before
+
+    def end(self, case: Case, outcome: Outcome, gap: str | None = None) -> None:
+        """Write what came of ``case``, and the known gap that it falls into, if any."""
+        self._write(
+            "UPDATE cases SET verdict = ?, outcome = ?, gap = ? WHERE id = ?",
+            (str(outcome.verdict), msgspec.json.encode(outcome), gap, case.identifier),
+        )
+
+    def find(self, identifier: str) -> Recorded:
+        """The case whose identifier begins with ``identifier``.
+
+        Raises:
+            KeyError: there is none, or more than one.
+        """
+        rows = self._db.execute(
+            "SELECT json, purpose, outcome FROM cases WHERE id GLOB ? LIMIT 2", (identifier + "*",)
+        ).fetchall()
+        if len(rows) != 1:
+            raise KeyError(identifier)
+        return _recorded(*rows[0])
+
+    def cases(self, purpose: str) -> Iterator[Recorded]:
+        """The cases that were started with ``purpose``, in that order."""
+        for row in self._db.execute(
+            "SELECT json, purpose, outcome FROM cases WHERE purpose = ? ORDER BY rowid", (purpose,)
+        ):
+            yield _recorded(*row)
+
+    def counts(self, purpose: str) -> dict[Verdict, int]:
+        """How many cases of ``purpose`` have each verdict."""
+        rows = self._db.execute(
+            "SELECT verdict, count(*) FROM cases WHERE purpose = ? AND verdict NOT NULL"
+            " GROUP BY verdict",
+            (purpose,),
+        )
+        return {Verdict(verdict): count for verdict, count in rows}
+
+    def unfinished(self) -> int:
+        """How many cases were started and never ended."""
+        (count,) = self._db.execute("SELECT count(*) FROM cases WHERE verdict IS NULL").fetchone()
+        return int(count)
+
+    def write_finding(self, fingerprint: str, record: bytes) -> None:
+        """Write a finding, replacing an earlier record of the same fingerprint."""
+        self._write("INSERT OR REPLACE INTO findings VALUES (?, ?)", (fingerprint, record))
+
+    def findings(self) -> list[bytes]:
+        """The records of all findings."""
+        return [record for (record,) in self._db.execute("SELECT json FROM findings")]
+
+    def _write(self, statement: str, *rows: tuple[object, ...]) -> None:
+        try:
+            self._db.execute("BEGIN")
+            self._db.executemany(statement, rows)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise JournalError(
+                f"cannot write to {self.path}: {error}; what was found before is kept"
+            ) from error
+
+
+def _recorded(case: bytes, purpose: str, outcome: bytes | None) -> Recorded:
+    ended = None if outcome is None else msgspec.json.decode(outcome, type=Outcome)
+    return Recorded(decode(case, "journal"), purpose, ended)

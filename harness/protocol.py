@@ -1,0 +1,20 @@
+"""What the engine and the zygote say to each other, one JSON object a message."""
+
+import msgspec
+
+
+class Command(msgspec.Struct, frozen=True):
+    """``fork``: fork a worker; ``reap``: wait for the worker ``pid`` and say how it ended."""
+
+    verb: str
+    pid: int = 0
+    memory_limit: int = 0
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """``pid`` of a new worker; or of a reaped one, with its signal (or None) and exit code."""
+
+    pid: int = 0
+    signal: int | None = None
+    exit_code: int | None = None
+    environment: dict[str, str] = {}
