@@ -1,1 +1,37 @@
-"""What stands between us and a TVM release: one file a fix, each undone by ``uninstall()``."""
+"""What stands between us and a TVM release: one file a fix, each undone by ``uninstall()``.
+
+``install()`` puts on every fix that the running TVM needs, for the whole process::
+
+    import fixes
+    fixes.install()            # until fixes.uninstall()
+    with fixes.install():      # or until the end of the block
+        ...
+
+``legalize_map()`` gives the lowerings alone, for ``LegalizeOps(customize_legalize_map=...)``.
+"""
+
+from fixes import attention, attention_var_len, conv_transpose
+from fixes.fix import Fix
+from fixes.installation import Installation, installed, uninstall
+from fixes.installation import install as _install
+from fixes.installation import legalize_map as _legalize_map
+from fixes.tvm_api import Legalization
+
+ALL: tuple[Fix, ...] = (*conv_transpose.FIXES, attention.FIX, attention_var_len.FIX)
+"""Every fix, in the order in which they are put on."""
+
+
+def install() -> Installation:
+    """Put on every fix that the running TVM needs; nothing where they are on already.
+
+    The result may be used in a ``with`` statement, whose end takes off what this call put on.
+    """
+    return _install(ALL)
+
+
+def legalize_map() -> dict[str, Legalization]:
+    """The lowering of each covered operator, by the operator's name."""
+    return _legalize_map(ALL)
+
+
+__all__ = ["ALL", "Fix", "Installation", "install", "installed", "legalize_map", "uninstall"]

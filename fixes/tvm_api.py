@@ -55,10 +55,14 @@ def shape_of(expr: Expr) -> list[PrimExpr]:
     Raises:
         ValueError: its type has no shape, only a rank.
     """
-    shape = type_of(expr).shape
-    if not isinstance(shape, relax.ShapeExpr):
+    if not has_shape(expr):
         raise ValueError(f"{expr}: its shape is not known, only {type_of(expr)}")
-    return list(shape.values)
+    return list(type_of(expr).shape.values)
+
+
+def has_shape(expr: Expr) -> bool:
+    """Whether the dimensions of the tensor ``expr`` are known, as integers or expressions."""
+    return isinstance(getattr(type_of(expr), "shape", None), relax.ShapeExpr)
 
 
 def dtype_of(value: Any) -> str:
@@ -104,6 +108,38 @@ def as_int(dim: Any) -> int | None:
         return int(dim)
     simplified = analyzer().simplify(dim)
     return int(simplified) if isinstance(simplified, tirx.IntImm) else None
+
+
+def _index(value: int | PrimExpr) -> PrimExpr:
+    return integer(value) if isinstance(value, int) else value
+
+
+def floordiv(dividend: int | PrimExpr, divisor: int | PrimExpr) -> PrimExpr:
+    """``dividend // divisor`` rounded towards negative infinity; the dividend itself for 1."""
+    return dividend if as_int(divisor) == 1 else tirx.floordiv(_index(dividend), _index(divisor))
+
+
+def floormod(dividend: int | PrimExpr, divisor: int | PrimExpr) -> PrimExpr:
+    """``dividend % divisor`` with the sign of the divisor; zero for 1."""
+    if as_int(divisor) == 1:
+        return integer(0)
+    return tirx.floormod(_index(dividend), _index(divisor))
+
+
+def equal(left: int | PrimExpr, right: int | PrimExpr) -> PrimExpr:
+    """The condition that both are equal (``==`` of two expressions is not always one)."""
+    return tirx.EQ(_index(left), _index(right))
+
+
+def at_least_one(extent: PrimExpr) -> PrimExpr:
+    """``extent``, or 1 where it may be smaller.
+
+    A reduction over an empty axis is never initialized; one over this extent is, and its reads are
+    to be guarded by the true extent.
+    """
+    if analyzer().can_prove(_index(extent) >= 1):
+        return extent
+    return tirx.max(_index(extent), integer(1))
 
 
 def get_op(name: str) -> Any:

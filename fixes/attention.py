@@ -1,0 +1,253 @@
+"""Attention with symbolic dimensions, grouped queries, windows, and rows that see no key.
+
+Tensors are BSNH: (batch, sequence, heads, head dim). The meaning taken:
+
+* the score of query i and key j is ``(q·k)*scale + bias``, scale ``1/sqrt(head_dim)`` by default;
+  query head h uses key/value head ``h // (heads / kv_heads)`` (grouped queries: Ainslie et al.,
+  "GQA", 2023);
+* offset is 0, or ``|q_len - kv_len|`` for the causal mask "BottomRight" (the operator's docstring:
+  ``np.tril(k=abs(seq_len - seq_len_kv))``);
+* under either causal mask, key j is visible to query i only if ``j <= i + offset``; under a window
+  of size w only if ``j > i + offset - w`` (flash-attention's ``window_size_left = w - 1``);
+* a query that sees no key has an output of zeros (PyTorch's softmax since 2.5; flash-attention).
+
+The keys that a query sees are an interval, so the mask is two bounds a query. 16-bit floats are
+computed in float32 and rounded once, at the end.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tvm import te, tirx, topi
+
+from fixes import probes, tvm_api
+from fixes.fix import Fix, OperatorAttribute, invalid, legalization, refuse, require_shapes
+from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
+
+Bounds = Callable[[PrimExpr], tuple[PrimExpr, PrimExpr]]
+"""Query position to the first key position that it sees, and the first after those."""
+
+CAUSAL_MASKS = ("TopLeft", "BottomRight")
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """The attributes that say what a query sees."""
+
+    causal: str | None
+    window: int | None
+
+    def span(self, query: PrimExpr, queries: PrimExpr, keys: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+        """The keys that number ``query`` of ``queries`` sees of ``keys``: [first, last + 1)."""
+        first: PrimExpr = tvm_api.integer(0)
+        end = keys
+        reach = query + tirx.abs(queries - keys) if self.causal == "BottomRight" else query
+        if self.causal is not None:
+            end = tirx.min(end, reach + 1)
+        if self.window is not None:
+            first = tirx.max(first, reach + 1 - self.window)
+        return first, end
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    bounds: Bounds,
+    scale: float | None,
+) -> Tensor:
+    """Attention over BSNH tensors where query position i sees the keys ``bounds(i)``.
+
+    Returns (batch, q_len, heads, v_dim) in the dtype of ``query``.
+    """
+    batch, q_len, heads, head_dim = query.shape
+    kv_len, v_dim = value.shape[1], value.shape[3]
+    dtype = accumulation_dtype(query)
+    # Computed once: a second product of the same symbols would be another object, and TVM compares
+    # batch dimensions by identity.
+    rows = tvm_api.analyzer().simplify(batch * heads)
+
+    query_rows = _merge(query, heads, rows, dtype, "query")
+    key_rows = _merge(key, heads, rows, dtype, "key")
+    value_rows = _merge(value, heads, rows, dtype, "value")
+    products = topi.nn.batch_matmul(query_rows, key_rows, oshape=[rows, q_len, kv_len])
+    scaling = _scaling(scale, head_dim, dtype)
+
+    def score(row: PrimExpr, i: PrimExpr, j: PrimExpr) -> PrimExpr:
+        scaled = products[row, i, j] * scaling
+        if bias is None:
+            return scaled
+        wanted = (tvm_api.floordiv(row, heads), tvm_api.floormod(row, heads), i, j)
+        return scaled + _broadcast(bias, wanted, (batch, heads, q_len, kv_len)).astype(dtype)
+
+    scores = te.compute((rows, q_len, kv_len), score, name="scores")
+
+    def visible(i: PrimExpr, j: PrimExpr) -> PrimExpr:
+        first, end = bounds(i)
+        return tirx.all(j >= first, j < end, j < kv_len)
+
+    # Exponents are taken against the largest visible score: a hidden one must not raise it.
+    extent = tvm_api.at_least_one(kv_len)
+    j = te.reduce_axis((0, extent), name="j")
+    largest = te.compute(
+        (rows, q_len),
+        lambda row, i: te.max(
+            tirx.if_then_else(visible(i, j.var), scores[row, i, j.var], tirx.min_value(dtype)),
+            axis=j,
+        ),
+        name="largest",
+    )
+    weights = te.compute(
+        (rows, q_len, kv_len),
+        lambda row, i, j: tirx.if_then_else(
+            visible(i, j),
+            tirx.exp(scores[row, i, j] - largest[row, i]),
+            tirx.const(0, dtype),
+        ),
+        name="weights",
+    )
+    k = te.reduce_axis((0, extent), name="k")
+    total = te.compute(
+        (rows, q_len),
+        lambda row, i: te.sum(
+            tirx.if_then_else(k.var < kv_len, weights[row, i, k.var], tirx.const(0, dtype)), axis=k
+        ),
+        name="total",
+    )
+    sums = topi.nn.batch_matmul(weights, value_rows, transpose_b=False, oshape=[rows, q_len, v_dim])
+
+    def output(b: PrimExpr, i: PrimExpr, h: PrimExpr, d: PrimExpr) -> PrimExpr:
+        row = b * heads + h
+        # Equality, not "greater than": a total that is not a number must show in the output.
+        nothing = tirx.any(kv_len < 1, tirx.EQ(total[row, i], tirx.const(0, dtype)))
+        mean = tirx.if_then_else(nothing, tirx.const(0, dtype), sums[row, i, d] / total[row, i])
+        return mean.astype(tvm_api.dtype_of(query))
+
+    return te.compute((batch, q_len, heads, v_dim), output, name="attention")
+
+
+def accumulation_dtype(tensor: Tensor) -> str:
+    """The dtype to compute in: that of ``tensor``, or float32 where it is a 16-bit float."""
+    dtype = tvm_api.dtype_of(tensor)
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def _merge(tensor: Tensor, heads: PrimExpr, rows: PrimExpr, dtype: str, name: str) -> Tensor:
+    """``tensor`` as (batch*heads, sequence, dim), each head as often as query heads use it."""
+    kv_heads = tensor.shape[2]
+    group = tvm_api.analyzer().simplify(tvm_api.floordiv(heads, kv_heads))
+
+    def element(row: PrimExpr, i: PrimExpr, d: PrimExpr) -> PrimExpr:
+        head = tvm_api.floordiv(tvm_api.floormod(row, heads), group)
+        return tensor[tvm_api.floordiv(row, heads), i, head, d].astype(dtype)
+
+    return te.compute((rows, tensor.shape[1], tensor.shape[3]), element, name=f"{name}_rows")
+
+
+def _scaling(scale: float | None, head_dim: PrimExpr, dtype: str) -> PrimExpr:
+    if scale is not None:
+        return tirx.const(scale, dtype)
+    known = tvm_api.as_int(head_dim)
+    if known is not None:
+        return tirx.const(1.0 / math.sqrt(known), dtype)
+    return tirx.const(1, dtype) / tirx.sqrt(head_dim.astype(dtype))
+
+
+def _broadcast(
+    tensor: Tensor, position: tuple[PrimExpr, ...], shape: tuple[PrimExpr, ...]
+) -> PrimExpr:
+    """The element that broadcasting ``tensor`` to ``shape`` puts at ``position``."""
+    analyzer = tvm_api.analyzer()
+    found = []
+    for index, wanted, extent in zip(position, shape, tensor.shape, strict=True):
+        if tvm_api.as_int(extent) == 1:
+            found.append(tvm_api.integer(0))
+        elif analyzer.can_prove_equal(extent, wanted):
+            found.append(index)
+        else:
+            # A symbolic extent may turn out to be 1.
+            found.append(tirx.Select(tvm_api.equal(extent, 1), tvm_api.integer(0), index))
+    return tensor[tuple(found)]
+
+
+def read_mask(call: Call) -> Mask:
+    """The mask that the attributes of ``call`` say.
+
+    Raises:
+        ValueError: an unknown causal mask, or a window that holds no key.
+    """
+    causal, window = call.attrs.causal_mask, call.attrs.window_size
+    if causal is not None and str(causal) not in CAUSAL_MASKS:
+        raise invalid(call, f"known are {', '.join(CAUSAL_MASKS)}", causal_mask=str(causal))
+    if window is not None and int(window) < 1:
+        raise invalid(call, "a window holds at least one key", window_size=int(window))
+    return Mask(None if causal is None else str(causal), None if window is None else int(window))
+
+
+def read_scale(call: Call) -> float | None:
+    """The scale that ``call`` gives, or None."""
+    scale = call.attrs.scale
+    return None if scale is None else float(getattr(scale, "value", scale))
+
+
+def check_tensors(call: Call) -> None:
+    """Raise where query, key and value cannot go together, as far as their types say.
+
+    Raises:
+        OpNotImplemented: an unknown shape, or a dtype that is not a floating-point one.
+        ValueError: dtypes that differ, or heads that do not divide.
+    """
+    require_shapes(call)
+    names = [info.name for info in call.op.arguments]
+    dtypes = dict(zip(names[:3], map(tvm_api.dtype_of, call.args[:3]), strict=True))
+    if len(set(dtypes.values())) > 1:
+        raise invalid(call, "the dtypes differ", **dtypes)
+    if "float" not in dtypes["query"]:
+        raise refuse(call, dtype=dtypes["query"])
+    analyzer = tvm_api.analyzer()
+    heads, key_heads, value_heads = (tvm_api.shape_of(argument)[2] for argument in call.args[:3])
+    if analyzer.can_prove(key_heads != value_heads):
+        raise invalid(call, "the numbers of heads differ", key=key_heads, value=value_heads)
+
+
+def _lower(builder: BlockBuilder, call: Call) -> Expr:
+    check_tensors(call)
+    mask, scale = read_mask(call), read_scale(call)
+
+    def compute(query: Tensor, key: Tensor, value: Tensor, *bias: Tensor) -> Tensor:
+        def bounds(i: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+            return mask.span(i, query.shape[1], key.shape[1])
+
+        return attend(query, key, value, bias[0] if bias else None, bounds, scale)
+
+    name = str(call.op.name).rpartition(".")[2]
+    return builder.call_te(compute, *call.args, primfunc_name_hint=name)
+
+
+def _attributes() -> tuple[OperatorAttribute, ...]:
+    return tuple(
+        attribute
+        for operator in ("relax.nn.attention", "relax.nn.attention_bias")
+        for attribute in legalization(operator, _lower)
+    )
+
+
+def _needed() -> bool:
+    return not (probes.attention_takes_symbols() and probes.attention_takes_windows())
+
+
+FIX: Any = Fix(
+    name="attention",
+    operators=("relax.nn.attention", "relax.nn.attention_bias"),
+    fault=(
+        "the product of a symbolic batch and the heads is computed twice and then found unequal to"
+        " itself; grouped queries and windows are not lowered; the causal softmax takes its largest"
+        " score over zeros put in for hidden scores, and a query that sees no key gives NaN"
+    ),
+    issue="apache/tvm#19696",
+    needed=_needed,
+    attributes=_attributes(),
+)

@@ -1,0 +1,79 @@
+"""What a fix is: data that says what was wrong, and what replaces it while it is on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fixes import tvm_api
+from fixes.tvm_api import Call, Legalization
+
+LEGALIZE = "FLegalize"
+"""The operator attribute under which TVM keeps the function that lowers a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorAttribute:
+    """One entry of TVM's operator registry: ``replace`` maps the entry found (or None) to ours."""
+
+    operator: str
+    key: str
+    replace: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebinding:
+    """A Python function of TVM, replaced under every name it is bound to in TVM's modules."""
+
+    original: Callable[..., Any]
+    replacement: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One fault of TVM and what cures it.
+
+    ``issue`` is the upstream report ("apache/tvm#19696"), None where there is none yet.
+    ``needed()`` probes the running TVM's behaviour with the fix off; it never asks for a version.
+    """
+
+    name: str
+    operators: tuple[str, ...]
+    fault: str
+    issue: str | None
+    needed: Callable[[], bool]
+    attributes: tuple[OperatorAttribute, ...] = ()
+    rebindings: Callable[[], tuple[Rebinding, ...]] = tuple
+
+
+def legalization(operator: str, function: Legalization) -> tuple[OperatorAttribute, ...]:
+    """``function`` lowers every call of ``operator``, those of unknown shape included.
+
+    TVM passes over calls whose shapes it does not know without a word, unless the operator says
+    that it can do without them; ``function`` then sees such calls and must refuse them.
+    """
+    return (
+        OperatorAttribute(operator, LEGALIZE, lambda original: function),
+        OperatorAttribute(operator, "RequiresArgumentShapes", lambda original: False),
+    )
+
+
+def refuse(call: Call, **attributes: object) -> Exception:
+    """The error for a valid call that cannot be lowered: operator, attributes, their values."""
+    return tvm_api.OpNotImplemented(_message("cannot be lowered", call, attributes))
+
+
+def invalid(call: Call, why: str, **attributes: object) -> ValueError:
+    """The error for a call that is invalid, as ``why`` says, because of these attributes."""
+    return ValueError(f"{_message('is invalid', call, attributes)}: {why}")
+
+
+def _message(what: str, call: Call, attributes: dict[str, object]) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in attributes.items())
+    return f"{call.op.name} {what} with {given}"
+
+
+def require_shapes(call: Call) -> None:
+    """Raise ``OpNotImplemented`` where an argument's shape is not known, naming the argument."""
+    for argument, info in zip(call.args, call.op.arguments, strict=False):
+        if not tvm_api.has_shape(argument):
+            raise refuse(call, **{info.name: str(tvm_api.type_of(argument)), "shape": None})

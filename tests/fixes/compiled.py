@@ -1,0 +1,52 @@
+"""Compiling and running a one-call program, for the tests of the fixes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tvm
+from numpy.typing import NDArray
+from tvm import relax
+
+from fixes import probes, tvm_api
+
+Array = NDArray[Any]
+Dim = int | str
+
+TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+
+
+def module(make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, ...] = ()) -> Any:
+    """A program of one call; a dimension that is text is a symbol, the same text the same one."""
+    symbols: dict[str, Any] = {}
+
+    def dim(value: Dim) -> Any:
+        if isinstance(value, int):
+            return value
+        return symbols.setdefault(value, tvm_api.shape_var(value))
+
+    return probes.program(make, *(tuple(map(dim, shape)) for shape in shapes), dtypes=dtypes)
+
+
+def build(program: Any, exec_mode: str = "bytecode") -> Callable[..., Array]:
+    """``main`` of ``program``, compiled by plain ``relax.build``: arrays in, array out."""
+    machine = relax.VirtualMachine(relax.build(program, TARGET, exec_mode=exec_mode), tvm.cpu())
+
+    def run(*arrays: Array) -> Array:
+        tensors = [tvm.runtime.tensor(np.ascontiguousarray(a).reshape(a.shape)) for a in arrays]
+        return np.asarray(machine["main"](*tensors).numpy())
+
+    return run
+
+
+def sample(shape: Sequence[int], dtype: Any = "float32", seed: int = 0) -> Array:
+    """Standard normal values, or integers from -4 to 3 for an integer dtype."""
+    generator = np.random.default_rng([seed, *shape])
+    if np.dtype(dtype).kind in "iu":
+        return generator.integers(-4, 4, shape).astype(dtype)
+    return generator.standard_normal(shape).astype(dtype)
+
+
+def size(shape: Sequence[Dim], binding: Mapping[str, int]) -> tuple[int, ...]:
+    """``shape`` with each symbol replaced by its value."""
+    return tuple(d if isinstance(d, int) else binding[d] for d in shape)
