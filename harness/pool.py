@@ -73,11 +73,14 @@ class _Worker:
 class Pool:
     """``size`` workers forked from one zygote. Use as a context manager.
 
+    ``zygote`` is the module that the workers' parent runs: ``harness.zygote``, or one that patches
+    something before it calls that module's ``main`` (a planted bug).
+
     Raises:
         PoolError: the zygote does not start (TVM or an oracle cannot be imported).
     """
 
-    def __init__(self, size: int, limits: Limits | None = None, python: str = sys.executable):
+    def __init__(self, size: int, limits: Limits | None = None, zygote: str = "harness.zygote"):
         self.size = size
         self.limits = limits or Limits()
         self._waiting: deque[Job] = deque()
@@ -85,7 +88,7 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         ours, theirs = socket.socketpair()
         self._zygote = subprocess.Popen(
-            [python, "-m", "harness.zygote", str(theirs.fileno())],
+            [sys.executable, "-m", zygote, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             env=single_threaded(),
             stdin=subprocess.DEVNULL,

@@ -1,0 +1,38 @@
+# make fuzz | make test | make lint: everything runs in .venv, which is made on first use.
+
+PYTHON ?= python3.11
+MINUTES ?= 5
+FIXES ?= off
+# Further arguments for pip, e.g. --extra-index-url with PyTorch's index of CPU wheels.
+PIP_ARGS ?=
+
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: help fuzz test lint clean
+
+help:
+	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
+	@echo "make test [ARGS=...]                   the project's tests and the conformance suite"
+	@echo "make lint                              ruff, mypy, import-linter"
+
+# TVM's verdict "findings" is exit code 1; for somebody watching a campaign that is no failed make.
+fuzz: $(READY)
+	@$(BIN)/relaxcheck fuzz --minutes $(MINUTES) --fixes $(FIXES) $(ARGS) || test $$? -eq 1
+
+test: $(READY)
+	$(BIN)/pytest -n auto $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --constraint constraints.txt $(PIP_ARGS) --editable '.[dev]'
+	@touch $(READY)
+
+clean:
+	rm -rf .venv .tox .pytest_cache .mypy_cache .ruff_cache

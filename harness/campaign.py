@@ -1,0 +1,240 @@
+"""A campaign: draw cases, run them on the workers, turn failures into findings.
+
+The campaign emits its state; it prints nothing. Whoever shows it reads ``State``.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from generators.axes import Family, Point
+from generators.program import Case, Invalid, Valid
+from harness.drawing import stream
+from harness.finding import (
+    Finding,
+    Kind,
+    Reduced,
+    T,
+    Trials,
+    explained_by,
+    finding_of,
+    kind_of,
+    reduce,
+    same_kind,
+)
+from harness.gaps import Gap
+from harness.journal import Journal
+from harness.outcome import Outcome, Verdict
+from harness.pool import Job, Pool
+
+DRAWN = "drawn"
+_GRACE_SECONDS = 45.0
+_QUEUE_PER_WORKER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a campaign does: families, seed, its end (seconds or number of cases), fixes."""
+
+    families: tuple[Family, ...]
+    seed: int
+    seconds: float
+    fixes: bool
+    most_cases: int | None = None
+
+
+@dataclass(slots=True)
+class State:
+    """Where a campaign stands, for whoever shows it."""
+
+    started: float = field(default_factory=time.monotonic)
+    cases: int = 0
+    checks: int = 0
+    trials: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    gaps: Counter[str] = field(default_factory=Counter)
+    oracle_counts: Counter[int] = field(default_factory=Counter)
+    cells: set[tuple[str, str, str]] = field(default_factory=set)
+    findings: dict[str, Finding] = field(default_factory=dict)
+    busy: tuple[str, ...] = ()
+    investigating: int = 0
+    phase: str = "running"
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the campaign began."""
+        return time.monotonic() - self.started
+
+
+_Investigation = Generator[Job, Outcome, None]
+
+
+class Campaign:
+    """Runs ``plan`` on ``pool``, writing everything to ``journal``.
+
+    Call ``run`` once; it returns when the plan is fulfilled, or raises ``KeyboardInterrupt``
+    through after everything found has been written.
+    """
+
+    def __init__(self, plan: Plan, pool: Pool, journal: Journal, gaps: Sequence[Gap]):
+        self.plan = plan
+        self.pool = pool
+        self.journal = journal
+        self.gaps = gaps
+        self.state = State()
+        self._families = {family.name: family for family in plan.families}
+        self._active: dict[Kind, _Investigation] = {}
+        self._queued: dict[Kind, deque[tuple[Case, Outcome]]] = {}
+        self._cases: Iterator[Case] = stream(plan.families, plan.seed)
+
+    def run(self, show: Callable[[State], None]) -> State:
+        """Run to the end of the plan; ``show`` is given the state several times a second."""
+        for record in self.journal.findings():
+            finding = msgspec.json.decode(record, type=Finding)
+            self.state.findings[finding.fingerprint] = finding
+        try:
+            while not self._over():
+                self._top_up()
+                self._collect(show)
+            self.state.phase = "finishing"
+            end = time.monotonic() + _GRACE_SECONDS
+            while (self.pool.running or self.pool.waiting) and time.monotonic() < end:
+                self._collect(show)
+        finally:
+            self.state.phase = "ended"
+            self.state.investigating = sum(map(len, self._queued.values())) + len(self._active)
+            for finding in self.state.findings.values():
+                self._save(finding)
+        return self.state
+
+    def _over(self) -> bool:
+        most = self.plan.most_cases
+        if most is not None and self.state.cases + self.pool.running + self.pool.waiting >= most:
+            return True
+        return self.state.elapsed >= self.plan.seconds
+
+    def _top_up(self) -> None:
+        wanted = _QUEUE_PER_WORKER * self.pool.size
+        while self.pool.running + self.pool.waiting < wanted and not self._over():
+            case = msgspec.structs.replace(next(self._cases), fixes=self.plan.fixes)
+            if self.journal.start(case, DRAWN):
+                self.pool.submit(Job(case))
+
+    def _collect(self, show: Callable[[State], None]) -> None:
+        for job, outcome in self.pool.wait(0.1):
+            if job.tag is None:
+                self._drawn(job.case, outcome)
+            else:
+                self.state.trials += 1
+                self._advance(job.tag, outcome)  # type: ignore[arg-type]
+        self.state.busy = self.pool.busy
+        self.state.investigating = len(self._active)
+        show(self.state)
+
+    def _drawn(self, case: Case, outcome: Outcome) -> None:
+        state = self.state
+        state.cases += 1
+        state.checks += len(outcome.checks)
+        point = self._families[case.family].point(case) if isinstance(case.expect, Valid) else {}
+        state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
+        if outcome.checks:
+            state.oracle_counts[len(outcome.oracles)] += 1
+        gap = self._gap(case, point, outcome)
+        self.journal.end(case, outcome, gap)
+        if gap is not None:
+            state.gaps[gap] += 1
+            return
+        state.verdicts[outcome.verdict] += 1
+        if outcome.verdict.is_failure or outcome.verdict in (
+            Verdict.HARNESS_ERROR,
+            Verdict.ORACLE_SPLIT,
+        ):
+            kind = kind_of(case, outcome)
+            self._queued.setdefault(kind, deque()).append((case, outcome))
+            self._next_of(kind)
+
+    def _gap(self, case: Case, point: Point, outcome: Outcome) -> str | None:
+        for gap in self.gaps:
+            if gap.covers(case, point, outcome, self.pool.environment):
+                return gap.name
+        return None
+
+    # Failures of one kind are looked into one after the other: the first one's finding explains
+    # most of the others, each for the price of one run.
+
+    def _next_of(self, kind: Kind) -> None:
+        queue = self._queued.get(kind)
+        if kind in self._active or not queue:
+            return
+        investigation = self._investigate(*queue.popleft())
+        self._active[kind] = investigation
+        self._step(kind, investigation, None)
+
+    def _advance(self, kind: Kind, outcome: Outcome) -> None:
+        self._step(kind, self._active[kind], outcome)
+
+    def _step(self, kind: Kind, investigation: _Investigation, outcome: Outcome | None) -> None:
+        try:
+            job = next(investigation) if outcome is None else investigation.send(outcome)
+        except StopIteration:
+            del self._active[kind]
+            self._next_of(kind)
+            return
+        self.journal.start(job.case, "trial")
+        self.pool.submit(Job(job.case, kind, job.fresh), first=True)
+
+    def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
+        family = self._families[case.family]
+        kind = kind_of(case, outcome)
+        for known in list(self.state.findings.values()):
+            if same_kind(case, outcome, known.kind):
+                explained = yield from self._trials(explained_by(family, case, known))
+                if explained:
+                    self._count(known.fingerprint)
+                    return
+        reduced = (
+            yield from self._trials(reduce(family, case, outcome))
+        ) if isinstance(case.expect, Valid) else None
+        finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
+        if finding.fingerprint in self.state.findings:
+            self._count(finding.fingerprint)
+            return
+        self.state.findings[finding.fingerprint] = finding
+        self._save(finding)
+        confirmed = True
+        for opt_level in (0, 3):
+            again = msgspec.structs.replace(finding.case, opt_level=opt_level)
+            result = yield Job(again, fresh=True)
+            confirmed = confirmed and same_kind(again, result, kind)
+        latest = self.state.findings[finding.fingerprint]
+        self._save(msgspec.structs.replace(latest, confirmed=confirmed))
+
+    def _trials(self, trials: Trials[T]) -> Generator[Job, Outcome, T]:
+        try:
+            case = next(trials)
+            while True:
+                outcome = yield Job(case)
+                self.journal.end(case, outcome)
+                case = trials.send(outcome)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _count(self, fingerprint: str) -> None:
+        finding = self.state.findings[fingerprint]
+        self.state.findings[fingerprint] = msgspec.structs.replace(finding, count=finding.count + 1)
+
+    def _save(self, finding: Finding) -> None:
+        self.state.findings[finding.fingerprint] = finding
+        self.journal.start(finding.case, "trial")
+        self.journal.end(finding.case, finding.outcome)
+        self.journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
+
+
+def _unreduced(case: Case, outcome: Outcome) -> Finding:
+    """A finding about an invalid program: what is at fault is known from how it was made."""
+    blame = {case.expect.fault[0]: "invalid"} if isinstance(case.expect, Invalid) else {}
+    return finding_of(Reduced(case, outcome, blame))

@@ -1,0 +1,271 @@
+"""The command line: ``relaxcheck fuzz``, ``relaxcheck replay``, ``relaxcheck families``."""
+
+import contextlib
+import enum
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from generators.axes import Family
+from generators.families import families as all_families
+from generators.families import family as family_named
+from generators.program import Case, CaseError, read
+from harness.campaign import Campaign, Plan, State
+from harness.display import Display
+from harness.errors import headline
+from harness.gaps import CORPUS, known_gaps
+from harness.journal import FILE_NAME, Journal, JournalError
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Job, Limits, Pool, PoolError
+from reports.summary import campaign_summary
+
+EXIT_CODES = """Exit codes: 0 nothing failed (replay: the recorded verdict came again); 1 findings
+(replay: another verdict); 2 bad input, or the workers cannot start; 3 a fault of relaxcheck itself;
+130 interrupted."""
+
+RUNS = Path("runs")
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Differential fuzzing and conformance testing of Apache TVM Relax on CPU.",
+    epilog=EXIT_CODES,
+)
+
+
+class Switch(enum.StrEnum):
+    """Whether the bundled fixes are installed."""
+
+    ON = "on"
+    OFF = "off"
+
+
+@app.command(epilog=EXIT_CODES)
+def fuzz(
+    family: Annotated[
+        list[str] | None, typer.Argument(help="Families to draw from (default: all).")
+    ] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="How long to draw new cases.")] = 5,
+    cases: Annotated[int | None, typer.Option(min=1, help="End after this many cases.")] = None,
+    fixes: Annotated[Switch, typer.Option(help="Run TVM with or without the fixes.")] = Switch.OFF,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
+    seed: Annotated[int | None, typer.Option(help="The same seed draws the same cases.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write (default: a new folder in runs/).")
+    ] = None,
+    case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of one case.")] = 60,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, draw ten cases, run nothing.")
+    ] = False,
+) -> None:
+    """Draw programs, compile and run them with TVM, compare with PyTorch and ONNX Runtime.
+
+    Everything is written to a journal before it runs; Ctrl-C loses nothing. What failed is grouped
+    by cause, reduced, confirmed in a fresh process and listed with the command that replays it.
+    """
+    console = Console()
+    with _one_line_errors(console):
+        chosen = _chosen(family)
+        seed = random.SystemRandom().randrange(2**31) if seed is None else seed
+        plan = Plan(chosen, seed, minutes * 60, fixes is Switch.ON, cases)
+        if dry_run:
+            _describe(console, plan)
+            return
+        stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
+        directory = out or RUNS / f"{stamp}-fixes-{fixes.value}"
+        gaps = known_gaps()
+        with Journal(directory) as journal:
+            console.print("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
+            with Pool(workers, Limits(seconds=case_seconds)) as pool:
+                journal.describe(
+                    {
+                        **pool.environment,
+                        "seed": str(seed),
+                        "fixes": fixes.value,
+                        "families": " ".join(one.name for one in chosen),
+                    }
+                )
+                console.print(
+                    f"apache-tvm {pool.environment['apache-tvm']}, fixes {fixes.value}, "
+                    f"seed {seed}, {workers} workers, {minutes:g} minutes → {directory}",
+                    highlight=False,
+                    soft_wrap=True,
+                )
+                campaign = Campaign(plan, pool, journal, gaps)
+                interrupted = _run(console, campaign, chosen, plan.seconds)
+        _conclude(console, campaign.state, directory, fixes)
+        raise typer.Exit(130 if interrupted else _exit_code(campaign.state))
+
+
+@app.command(epilog=EXIT_CODES)
+def replay(
+    case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
+    fixes: Annotated[
+        Switch | None, typer.Option(help="Override whether the fixes are installed.")
+    ] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
+    ] = None,
+    case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of the case.")] = 60,
+) -> None:
+    """Run one case again in a fresh process and say what comes of it."""
+    console = Console()
+    with _one_line_errors(console):
+        found, recorded = _find(case, directory)
+        if fixes is not None and found.fixes is not (fixes is Switch.ON):
+            import msgspec
+
+            found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
+            recorded = None
+        with Pool(1, Limits(seconds=case_seconds)) as pool:
+            pool.submit(Job(found, fresh=True))
+            ((_, outcome),) = pool.drain()
+            _tell(console, found, outcome, pool.environment)
+        if recorded is None:
+            raise typer.Exit(int(outcome.verdict.is_failure))
+        same = recorded.verdict is outcome.verdict
+        console.print(
+            f"recorded verdict: {recorded.verdict} — {'the same' if same else 'another one'}"
+        )
+        raise typer.Exit(0 if same else 1)
+
+
+@app.command()
+def families() -> None:
+    """List the families and their axes: everything that a campaign varies."""
+    console = Console()
+    for one in all_families(tuple(PIPELINES)):
+        table = Table(title=one.name, title_justify="left")
+        table.add_column("axis", no_wrap=True)
+        table.add_column("default", no_wrap=True)
+        table.add_column("values")
+        for axis in one.axes:
+            values = ", ".join(str(value) for value in axis.values[:24])
+            more = f", … ({len(axis.values)} in all)" if len(axis.values) > 24 else ""
+            table.add_row(axis.name, str(axis.default), values + more)
+        console.print(table)
+
+
+def _chosen(names: list[str] | None) -> tuple[Family, ...]:
+    pipelines = tuple(PIPELINES)
+    if not names:
+        return tuple(all_families(pipelines))
+    try:
+        return tuple(family_named(name, pipelines) for name in names)
+    except KeyError as error:
+        raise CaseError(str(error.args[0])) from error
+
+
+def _describe(console: Console, plan: Plan) -> None:
+    from generators.axes import cases as cases_of
+    from harness.drawing import draw
+
+    for one in plan.families:
+        size = " × ".join(str(len(axis.values)) for axis in one.axes)
+        console.print(f"[b]{one.name}[/b]: {len(one.axes)} axes ({size} values)", highlight=False)
+    console.print(
+        f"fixes {'on' if plan.fixes else 'off'}, seed {plan.seed}, {plan.seconds / 60:g} minutes; "
+        "the first cases would be:",
+        highlight=False,
+    )
+    for case in draw(cases_of(plan.families[0]), 10, plan.seed):
+        calls = ", ".join(node.operator for node in case.program.nodes)
+        console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
+
+
+def _run(
+    console: Console, campaign: Campaign, chosen: tuple[Family, ...], seconds: float
+) -> bool:
+    """Run the campaign to its end; True if the user interrupted it."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with Display(console, chosen, seconds) as display:
+            campaign.run(display)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _conclude(console: Console, state: State, directory: Path, fixes: Switch) -> None:
+    findings = tuple(state.findings.values())
+    console.print(campaign_summary(findings, state.verdicts, state.gaps, state.oracle_counts))
+    console.print(
+        f"{state.cases} cases, {state.checks} checks, {state.trials} further runs to find causes, "
+        f"{state.elapsed:.0f} s; fixes {fixes.value}.",
+        highlight=False,
+    )
+    if state.investigating:
+        console.print(
+            f"{state.investigating} failures were not looked into any more; they are in the journal."
+        )
+    console.print(f"Written to {directory / FILE_NAME}", highlight=False, soft_wrap=True)
+
+
+def _exit_code(state: State) -> int:
+    if any(one.verdict is Verdict.HARNESS_ERROR for one in state.findings.values()):
+        return 3
+    return int(any(one.verdict.is_failure for one in state.findings.values()))
+
+
+def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
+    """The case that ``wanted`` names, and its recorded outcome if there is one."""
+    path = Path(wanted)
+    if path.suffix == ".json" or path.is_file():
+        return read(path), None
+    entry = CORPUS / wanted / "case.json"
+    if entry.is_file():
+        return read(entry), None
+    places = [directory] if directory else sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)
+    for place in places:
+        folder = place.parent if place.name == FILE_NAME else place
+        with Journal(folder, create=False) as journal, contextlib.suppress(KeyError):
+            recorded = journal.find(wanted)
+            return recorded.case, recorded.outcome
+    for entry in sorted(CORPUS.glob("*/case.json")):
+        case = read(entry)
+        if case.identifier.startswith(wanted):
+            return case, None
+    raise CaseError(
+        f"no case {wanted!r}: it is no file, no corpus entry, and in no campaign under "
+        f"{directory or RUNS}/ (give the campaign's folder with --dir)"
+    )
+
+
+def _tell(console: Console, case: Case, outcome: Outcome, environment: dict[str, str]) -> None:
+    style = "bold red" if outcome.verdict.is_failure else "bold green"
+    console.print(f"case {case.identifier} ({case.family}, pipeline {case.pipeline}, "
+                  f"fixes {'on' if case.fixes else 'off'}, apache-tvm {environment['apache-tvm']})")
+    console.print(f"verdict: [{style}]{outcome.verdict}[/{style}]")
+    if outcome.stage:
+        console.print(f"stage: {outcome.stage}")
+    if outcome.oracles:
+        console.print(f"oracles: {', '.join(outcome.oracles)}")
+    for name, reason in outcome.unsupported_oracles.items():
+        console.print(f"not run: {name} ({reason})", markup=False)
+    if outcome.message:
+        console.print(headline(outcome.message), markup=False, highlight=False)
+
+
+@contextlib.contextmanager
+def _one_line_errors(console: Console) -> Iterator[None]:
+    """Bad input and a full disk are one line and exit code 2, never a traceback."""
+    try:
+        yield
+    except (CaseError, JournalError, PoolError) as error:
+        Console(stderr=True).print(f"relaxcheck: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    app()

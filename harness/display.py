@@ -1,0 +1,91 @@
+"""A campaign while it runs: a live display on a terminal, a line now and then elsewhere."""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from generators.axes import Family
+from harness.campaign import State
+
+_LINE_EVERY_SECONDS = 10.0
+_REFRESH_SECONDS = 0.2
+_NEWEST = 8
+
+
+class Display:
+    """Shows a ``State``; use as a context manager, call with the state as often as you like."""
+
+    def __init__(self, console: Console, families: Sequence[Family], seconds: float):
+        self._console = console
+        self._seconds = seconds
+        self._cells = sum(len(axis.values) for family in families for axis in family.axes)
+        self._shown = 0.0
+        self._told: set[str] = set()
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=console
+        )
+        self._task = self._bar.add_task("campaign", total=seconds)
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def __call__(self, state: State) -> None:
+        now = time.monotonic()
+        live = self._console.is_terminal
+        if now - self._shown < (_REFRESH_SECONDS if live else _LINE_EVERY_SECONDS):
+            return
+        self._shown = now
+        if live:
+            self._live.update(self._picture(state), refresh=True)
+        else:
+            self._console.print(self._line(state), highlight=False)
+
+    def _line(self, state: State) -> str:
+        return (
+            f"{state.elapsed:6.0f} s  {state.cases} cases  {state.checks} checks  "
+            f"{len(state.findings)} findings  {_rate(state):.1f} cases/s"
+        )
+
+    def _picture(self, state: State) -> Group:
+        self._bar.update(
+            self._task, completed=min(state.elapsed, self._seconds), description=state.phase
+        )
+        numbers = Table.grid(padding=(0, 3))
+        numbers.add_row(
+            f"[b]{state.cases}[/b] cases",
+            f"[b]{state.checks}[/b] checks",
+            f"{_rate(state):.1f} cases/s",
+            f"{state.trials} trials",
+            f"{100 * len(state.cells) / max(self._cells, 1):.0f}% of axis values seen",
+            f"[b]{len(state.findings)}[/b] findings",
+        )
+        verdicts = "   ".join(f"{verdict} {count}" for verdict, count in state.verdicts.most_common())
+        newest = Table.grid(padding=(0, 2))
+        for one in list(state.findings.values())[-_NEWEST:]:
+            blamed = ", ".join(f"{axis}={value}" for axis, value in one.blame.items())
+            newest.add_row(Text(one.verdict, style="red"), one.operator, blamed, f"×{one.count}")
+        workers = Text("   ".join(state.busy), style="dim")
+        return Group(self._bar, numbers, Text(verdicts), newest, workers)
+
+
+def _rate(state: State) -> float:
+    return state.cases / max(state.elapsed, 0.001)
