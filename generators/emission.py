@@ -1,0 +1,100 @@
+"""Emission: a case's program as a Relax module."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from fixes import tvm_api
+from generators import values
+from generators.dims import ARITHMETIC, Dim, fold, symbols
+from generators.program import Attribute, Case, CaseError, Node, ShapeValue
+
+
+class UnknownOperator(CaseError):
+    """The running TVM has no ``relax.op.<operator>``."""
+
+
+def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
+    """A module with one function ``main`` that computes the program of ``case``.
+
+    Its parameters are the run-time inputs in order, followed by the constant inputs in order where
+    ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
+    nodes stand in one dataflow block. Each symbol is one int64 variable.
+
+    Raises:
+        UnknownOperator: the running TVM lacks an operator of the program.
+        CaseError: a symbol has no defining parameter.
+        Exception: whatever TVM raises when it builds a call or infers its type.
+    """
+    program = case.program
+    _require_definitions(case)
+    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}
+    constants = values.constants(case)
+    bound: dict[str, Any] = {}
+    run_time: list[Any] = []
+    parameters: list[Any] = []
+    for given in program.inputs:
+        if given.constant and not constants_as_parameters:
+            bound[given.name] = tvm_api.const(constants[given.name])
+            continue
+        shape = [_dim(dim, sizes) for dim in given.shape]
+        bound[given.name] = relax.Var(given.name, tvm_api.tensor_type(shape, given.dtype))
+        (parameters if given.constant else run_time).append(bound[given.name])
+    functions = {node.operator: _function(node) for node in program.nodes}
+    builder = relax.BlockBuilder()
+    with builder.function("main", [*run_time, *parameters]):
+        with builder.dataflow():
+            for node in program.nodes:
+                bound[node.name] = builder.emit(
+                    functions[node.operator](
+                        *(bound[argument] for argument in node.arguments),
+                        **{
+                            name: _attribute(value, sizes)
+                            for name, value in node.attributes.items()
+                        },
+                    ),
+                    name_hint=node.name,
+                )
+            results = [builder.emit_output(bound[name]) for name in program.outputs]
+        builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
+    return builder.get()
+
+
+def _require_definitions(case: Case) -> None:
+    defined = {dim for given in case.program.inputs if not given.constant for dim in given.shape}
+    for symbol in case.program.symbols:
+        if symbol not in defined:
+            raise CaseError(f"symbol {symbol} is not itself a dimension of a run-time input")
+
+
+def _function(node: Node) -> Any:
+    found: Any = relax.op
+    for part in node.operator.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise UnknownOperator(f"node {node.name}: this TVM has no operator {node.operator!r}")
+    return found
+
+
+def _dim(dim: Dim, sizes: Mapping[str, Any]) -> Any:
+    if not symbols(dim):
+        return dim
+    # TIR's own // and % of expressions are refused as ambiguous; its floordiv and floormod are not.
+    operations = {**ARITHMETIC, "//": tvm.tirx.floordiv, "%": tvm.tirx.floormod}
+    return fold(
+        dim,
+        constant=tvm_api.integer,
+        symbol=lambda name: sizes[name],
+        binary=lambda sign, left, right: operations[sign](left, right),
+    )
+
+
+def _attribute(value: Attribute, sizes: Mapping[str, Any]) -> Any:
+    match value:
+        case ShapeValue(dims=dims):
+            return relax.ShapeExpr([_dim(dim, sizes) for dim in dims])
+        case tuple():
+            return list(value)
+    return value

@@ -1,0 +1,41 @@
+"""All families, by name."""
+
+from collections.abc import Sequence
+
+from generators import transposed_conv
+from generators.axes import Family
+from generators.program import Program
+
+
+class UnknownFamily(KeyError):
+    """No family has this name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
+    """Every family; each draws its pipeline from ``pipelines``, the first being the default."""
+    return (*(transposed_conv.family(spatial, pipelines) for spatial in transposed_conv.SPATIAL),)
+
+
+def family(name: str, pipelines: Sequence[str]) -> Family:
+    """The family called ``name``.
+
+    Raises:
+        UnknownFamily: there is none; the message lists those that there are.
+    """
+    known = {each.name: each for each in families(pipelines)}
+    if name not in known:
+        raise UnknownFamily(f"no family {name!r}; the families are {', '.join(known)}")
+    return known[name]
+
+
+def desired_layouts(program: Program) -> dict[str, list[str]]:
+    """For Relax's ConvertLayout: channels last, for each operator of ``program`` with a layout."""
+    used = {node.operator for node in program.nodes}
+    return {
+        f"relax.{operator}": list(layouts)
+        for operator, layouts in transposed_conv.CHANNELS_LAST.items()
+        if operator in used
+    }

@@ -1,0 +1,114 @@
+"""Faults: ways to break one thing in a valid case, so that its program is invalid.
+
+A fault is declared only where the operator's definition and both PyTorch and ONNX leave no room:
+each family's table says why. Every fault works at every point that has the values it pins.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+from hypothesis import strategies as st
+
+from generators.axes import SEEDS, Axis, Family, Point, points
+from generators.dims import Dim
+from generators.program import Attribute, Case, Invalid, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One kind of invalid program.
+
+    ``names`` are what an error may call the offending attribute or dimension (any of them, in any
+    case); ``pinned`` gives the axis values that the fault needs; ``breaking(program, point)`` makes
+    the valid program of ``point`` invalid.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    breaking: Callable[[Program, Point], Program]
+    pinned: Point = field(default_factory=dict)
+
+
+def pin(axes: Sequence[Axis], pinned: Point) -> tuple[Axis, ...]:
+    """``axes`` with those that ``pinned`` names held at that one value."""
+    return tuple(
+        Axis(axis.name, (pinned[axis.name],), pinned[axis.name], axis.allowed)
+        if axis.name in pinned
+        else axis
+        for axis in axes
+    )
+
+
+class Breakable(Family, Protocol):
+    """A family with a table of faults, all of one operator."""
+
+    @property
+    def operator(self) -> str:
+        """The operator that must refuse every fault."""
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The ways to break a valid case, each of another kind."""
+
+
+def broken(family: Breakable, fault: Fault, point: Point, seed: int) -> Case:
+    """The case at ``point`` (which has the pinned values) with ``fault`` put in."""
+    case = family.build(point, seed)
+    program = fault.breaking(case.program, point)
+    kept = [
+        {name: value for name, value in binding.items() if name in program.symbols}
+        for binding in case.bindings
+    ]
+    return msgspec.structs.replace(
+        case,
+        program=program,
+        bindings=tuple(row for at, row in enumerate(kept) if row not in kept[:at]),
+        expect=Invalid(family.operator, fault.names),
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn, family: Breakable) -> Case:
+    """Cases of ``family``, each with one of its faults."""
+    fault = draw(st.sampled_from(family.faults), label="fault")
+    point = draw(points(pin(family.axes, fault.pinned)))
+    return broken(family, fault, point, draw(SEEDS))
+
+
+def with_attributes(
+    program: Program, operator: str, change: Callable[[dict[str, Any]], dict[str, Attribute]]
+) -> Program:
+    """``program`` where the node of ``operator`` also has the attributes that ``change`` gives."""
+    nodes = tuple(
+        msgspec.structs.replace(
+            node, attributes={**node.attributes, **change(dict(node.attributes))}
+        )
+        if node.operator == operator
+        else node
+        for node in program.nodes
+    )
+    return msgspec.structs.replace(program, nodes=nodes)
+
+
+def with_shape(
+    program: Program, name: str, change: Callable[[list[Dim]], Sequence[Dim]]
+) -> Program:
+    """``program`` where the input ``name`` has the shape that ``change`` makes of its own."""
+    inputs = tuple(
+        msgspec.structs.replace(given, shape=tuple(change(list(given.shape))))
+        if given.name == name
+        else given
+        for given in program.inputs
+    )
+    return msgspec.structs.replace(program, inputs=inputs)
+
+
+def with_dtype(program: Program, name: str, dtype: str) -> Program:
+    """``program`` where the input ``name`` has the dtype ``dtype``."""
+    inputs = tuple(
+        msgspec.structs.replace(given, dtype=dtype) if given.name == name else given
+        for given in program.inputs
+    )
+    return msgspec.structs.replace(program, inputs=inputs)

@@ -1,0 +1,78 @@
+"""Reading values from points, and constraints between axes that say what they depend on."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from generators.axes import Axis, Point, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An ``allowed`` predicate over the axes ``names`` and the value: ``holds(*values, value)``.
+
+    It holds while one of ``names`` has no value yet, so that it also judges partial points.
+    """
+
+    names: tuple[str, ...]
+    holds: Callable[..., bool]
+
+    def __call__(self, point: Point, value: Value) -> bool:
+        """Whether ``value`` is allowed at ``point``."""
+        if any(name not in point for name in self.names):
+            return True
+        return self.holds(*(point[name] for name in self.names), value)
+
+
+def depends_on(axis: Axis, earlier: Sequence[str]) -> tuple[str, ...]:
+    """The names among ``earlier`` that ``axis.allowed`` may read; all of them where unknown."""
+    if isinstance(axis.allowed, Given):
+        return axis.allowed.names
+    unconstrained = type(axis).__dataclass_fields__["allowed"].default
+    return () if axis.allowed is unconstrained else tuple(earlier)
+
+
+def integer(point: Point, name: str) -> int:
+    """The integer at axis ``name``.
+
+    Raises:
+        ValueError: the value is not an integer.
+    """
+    value = point[name]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"axis {name}: {value!r} is not an integer")
+    return value
+
+
+def text(point: Point, name: str) -> str:
+    """The text at axis ``name``.
+
+    Raises:
+        ValueError: the value is not text.
+    """
+    value = point[name]
+    if not isinstance(value, str):
+        raise ValueError(f"axis {name}: {value!r} is not text")
+    return value
+
+
+def toggle(name: str, allowed: Given | None = None) -> Axis:
+    """An axis that is off (the default) or on, on only where ``allowed`` holds."""
+    if allowed is None:
+        return Axis(name, (False, True), False)
+    return Axis(
+        name,
+        (False, True),
+        False,
+        Given(allowed.names, lambda *values: not values[-1] or allowed.holds(*values)),
+    )
+
+
+def bindings(columns: Mapping[str, Sequence[int]]) -> tuple[dict[str, int], ...]:
+    """One binding for each row of ``columns`` (symbol to its values), the first of equal ones."""
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return tuple(row for at, row in enumerate(rows) if row not in rows[:at]) or ({},)
+
+
+def first_then(value: int, others: Iterable[int]) -> tuple[int, ...]:
+    """``value``, then the ``others`` without it."""
+    return (value, *(other for other in others if other != value))
