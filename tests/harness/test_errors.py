@@ -1,0 +1,45 @@
+import pytest
+
+from harness.errors import headline, names, normalise
+
+REFUSAL = "Conv2dTranspose expects the output padding less than the strides, but got (4, 4)"
+
+
+@pytest.mark.parametrize(
+    ("message", "operator", "terms", "clear"),
+    [
+        (REFUSAL, "nn.conv2d_transpose", ("output_padding",), True),
+        (REFUSAL, "nn.conv2d_transpose", ("dilation", "strides"), True),
+        (REFUSAL, "nn.conv3d_transpose", ("output_padding",), False),
+        (REFUSAL, "nn.conv2d_transpose", ("groups",), False),
+        ("Check failed: (value >= 0) is false", "nn.conv2d_transpose", ("padding",), False),
+        ("nn.attention: window_size=3 is not implemented", "nn.attention", ("window_size",), True),
+    ],
+)
+def test_a_message_is_clear_if_it_names_operator_and_fault(
+    message: str, operator: str, terms: tuple[str, ...], clear: bool
+) -> None:
+    assert names(message, operator, terms) is clear
+
+
+def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: no\n'
+    assert headline(text) == "ValueError: no"
+    assert headline("") == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Cannot decide min_value for B*4", "Cannot decide min_value for B*17"),
+        ("at 0x7f2ab0 in /opt/a/b/c.cc:12", "at 0x123 in /home/x/c.cc:99"),
+        ('Invalid access to "x1"', 'Invalid access to "weights"'),
+        ("shape [1, 2, 3] differs", "shape [4, 5] differs"),
+    ],
+)
+def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None:
+    assert normalise(one) == normalise(other)
+
+
+def test_messages_of_different_causes_are_not_alike() -> None:
+    assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")

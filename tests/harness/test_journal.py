@@ -1,0 +1,60 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generators.program import Case, Input, Program
+from harness.journal import FILE_NAME, Journal, JournalError
+from harness.outcome import Outcome, Verdict
+
+PROGRAM = Program((Input("x", (1,), "float32"),), (), ("x",))
+
+
+def case(seed: int) -> Case:
+    return Case("toy", PROGRAM, seed=seed)
+
+
+def test_what_is_written_is_found_again(tmp_path: Path) -> None:
+    outcome = Outcome(Verdict.WRONG_VALUE, "compare", None, "off", seconds={"tvm": 0.5})
+    with Journal(tmp_path / "new" / "folder") as journal:
+        assert journal.start(case(1), "drawn")
+        assert not journal.start(case(1), "drawn")
+        journal.end(case(1), outcome)
+        journal.start(case(2), "drawn")
+    with Journal(tmp_path / "new" / "folder", create=False) as journal:
+        found = journal.find(case(1).identifier[:9])
+        assert (found.case, found.outcome) == (case(1), outcome)
+        assert journal.find(case(2).identifier).outcome is None
+        assert journal.unfinished() == 1
+        assert journal.counts("drawn") == {Verdict.WRONG_VALUE: 1}
+        with pytest.raises(KeyError):
+            journal.find("0" * 16)
+
+
+def test_a_case_that_killed_the_engine_is_in_the_journal(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from tests.harness.test_journal import case\n"
+        "from harness.journal import Journal\n"
+        "journal = Journal(Path(sys.argv[1]))\n"
+        "for seed in range(100): journal.start(case(seed), 'drawn')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    with Journal(tmp_path, create=False) as journal:
+        assert journal.unfinished() == 100
+        assert [one.case for one in journal.cases("drawn")] == [case(seed) for seed in range(100)]
+
+
+def test_a_folder_without_campaign_and_a_file_that_is_none_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match="holds no campaign"):
+        Journal(tmp_path, create=False)
+    (tmp_path / FILE_NAME).write_bytes(os.urandom(4096))
+    with pytest.raises(JournalError, match="cannot use") as error:
+        Journal(tmp_path)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,118 @@
+"""Whatever a worker does, its case gets the verdict that says so and the others get theirs."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from generators.program import Case, Input, Program
+from harness.outcome import Outcome, Verdict
+from harness.pool import Job, Limits, Pool, PoolError
+
+ZYGOTE = "tests.harness.hostile_zygote"
+LIMITS = Limits(seconds=3, memory=1 << 30)
+
+
+def behave(family: str, seed: int = 0) -> Case:
+    return Case(family, Program((Input("x", (1,), "float32"),), (), ("x",)), seed=seed)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(2, LIMITS, ZYGOTE) as started:
+        yield started
+
+
+def outcome_of(pool: Pool, family: str) -> Outcome:
+    pool.submit(Job(behave(family)))
+    ((_, outcome),) = pool.drain()
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("family", "verdict", "said"),
+    [
+        ("segfault", Verdict.PROCESS_DEATH, "SIGSEGV in LambdaLift"),
+        ("abort", Verdict.PROCESS_DEATH, "SIGABRT in LambdaLift: terminate called"),
+        ("exit", Verdict.PROCESS_DEATH, "exit code 3"),
+        ("kill", Verdict.PROCESS_DEATH, "SIGKILL in LambdaLift"),
+        ("hang", Verdict.TIMEOUT, "still in LambdaLift after 3 s"),
+        ("sleep", Verdict.TIMEOUT, "still in LambdaLift after 3 s"),
+        ("grow", Verdict.OUT_OF_MEMORY, ""),
+        ("allocate", Verdict.OUT_OF_MEMORY, "MemoryError"),
+        ("raise", Verdict.HARNESS_ERROR, "a fault of the harness"),
+        ("babble", Verdict.PASS, ""),
+        ("well", Verdict.PASS, ""),
+    ],
+)
+def test_each_misbehaviour_gets_its_verdict(
+    pool: Pool, family: str, verdict: Verdict, said: str
+) -> None:
+    outcome = outcome_of(pool, family)
+    assert outcome.verdict is verdict
+    assert said in outcome.message
+    assert outcome_of(pool, "well").verdict is Verdict.PASS
+
+
+def test_a_death_takes_no_other_case_with_it(pool: Pool) -> None:
+    wanted = {
+        "well": Verdict.PASS,
+        "segfault": Verdict.PROCESS_DEATH,
+        "raise": Verdict.HARNESS_ERROR,
+    }
+    families = [list(wanted)[number % 3] for number in range(60)]
+    for number, family in enumerate(families):
+        pool.submit(Job(behave(family, number)))
+    outcomes = {job.case.seed: (job.case.family, out.verdict) for job, out in pool.drain()}
+    assert outcomes == {number: (one, wanted[one]) for number, one in enumerate(families)}
+
+
+def test_a_worker_killed_from_outside_is_reported_and_replaced(pool: Pool) -> None:
+    pool.submit(Job(behave("sleep")))
+    time.sleep(0.5)
+    (victim,) = [worker.pid for worker in pool._workers if worker.job is not None]
+    os.kill(victim, signal.SIGKILL)
+    ((_, outcome),) = pool.drain()
+    assert outcome.verdict is Verdict.PROCESS_DEATH
+    assert "SIGKILL" in outcome.message
+
+
+def test_a_fresh_job_runs_in_a_process_of_its_own() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        seen = []
+        for fresh in (False, False, True, False):
+            pool.submit(Job(behave("well"), fresh=fresh))
+            (worker,) = pool._workers
+            seen.append(worker.pid)
+            list(pool.drain())
+    assert seen[0] == seen[1]
+    assert len({seen[1], seen[2], seen[3]}) == 3
+
+
+def test_a_worker_is_recycled_after_its_number_of_cases() -> None:
+    with Pool(1, Limits(seconds=3, cases=2), ZYGOTE) as pool:
+        pids = []
+        for _ in range(5):
+            pool.submit(Job(behave("well")))
+            pids.append(pool._workers[0].pid)
+            list(pool.drain())
+    assert [pids[0] == pids[1], pids[1] == pids[2], pids[2] == pids[3]] == [True, False, True]
+
+
+def test_nothing_is_left_running_when_the_pool_closes() -> None:
+    with Pool(2, LIMITS, ZYGOTE) as pool:
+        pool.submit(Job(behave("hang")))
+        pool.submit(Job(behave("sleep")))
+        pids = [worker.pid for worker in pool._workers]
+    end = time.monotonic() + 5
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+
+def test_a_zygote_that_does_not_start_is_one_clear_line() -> None:
+    with pytest.raises(PoolError, match="No module named no_such_zygote") as error:
+        Pool(1, zygote="no_such_zygote")
+    assert "\n" not in str(error.value)
