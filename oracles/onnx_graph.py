@@ -1,0 +1,153 @@
+"""An ONNX model under construction, and its run by ONNX Runtime."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from generators.values import numpy_dtype
+from oracles.answer import Array, Unsupported
+
+OPSET = 23
+"""The first opset with the Attention operator."""
+
+_IR_VERSION = 10
+
+_FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+onnxruntime.disable_telemetry_events()
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A value in the graph: its name there, its shape, TVM's name of its dtype.
+
+    It is *stored* as double for float64, as float for the other floating-point dtypes (already
+    rounded to theirs: ONNX Runtime's CPU kernels have few float16 and no bfloat16 kernels) and as
+    int64 (already wrapped around) for integers.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def stored_type(dtype: str) -> int:
+    """The ONNX element type that holds a value of ``dtype``.
+
+    Raises:
+        Unsupported: uint64, whose values do not fit int64.
+    """
+    if dtype == "uint64":
+        raise Unsupported("onnxruntime: uint64 does not fit int64")
+    if dtype == "float64":
+        return int(TensorProto.DOUBLE)
+    return int(TensorProto.FLOAT if dtype in _FLOATS else TensorProto.INT64)
+
+
+def is_float(dtype: str) -> bool:
+    """Whether ``dtype`` is a floating-point format."""
+    return dtype in _FLOATS
+
+
+@dataclass(slots=True)
+class Graph:
+    """Nodes, initializers and inputs, in the order they were added."""
+
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    initializers: list[onnx.TensorProto] = field(default_factory=list)
+    inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
+    feeds: dict[str, Array] = field(default_factory=dict)
+
+    def input(self, name: str, array: Array, dtype: str) -> Wire:
+        """A graph input fed with ``array``."""
+        kind = stored_type(dtype)
+        self.inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
+        self.feeds[name] = np.ascontiguousarray(
+            array.astype(helper.tensor_dtype_to_np_dtype(kind))
+        ).reshape(array.shape)
+        return Wire(name, array.shape, dtype)
+
+    def constant(self, array: Array) -> str:
+        """The name of an initializer that holds ``array`` in its own dtype."""
+        name = f"constant_{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def integers(self, values: Sequence[int]) -> str:
+        """The name of an initializer that holds an int64 vector."""
+        return self.constant(np.array(values, np.int64))
+
+    def call(self, operator: str, *arguments: str, **attributes: Any) -> str:
+        """The name of the single output of a new node."""
+        name = f"value_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, arguments, [name], **attributes))
+        return name
+
+    def reshape(self, name: str, shape: Sequence[int]) -> str:
+        """``name`` in ``shape``, which may hold zeros."""
+        return self.call("Reshape", name, self.integers(shape), allowzero=1)
+
+    def cast(self, wire: Wire, dtype: str) -> Wire:
+        """``wire`` cast to ``dtype``, as a program that casts explicitly means it.
+
+        Raises:
+            ValueError: from floating point to an integer.
+        """
+        if wire.dtype == dtype:
+            return wire
+        if is_float(wire.dtype) and not is_float(dtype):
+            raise ValueError(f"a cast from {wire.dtype} to {dtype} is not defined here")
+        name = wire.name
+        if stored_type(wire.dtype) != stored_type(dtype):
+            name = self.call("Cast", name, to=stored_type(dtype))
+        return self.settle(name, wire.shape, dtype)
+
+    def settle(self, name: str, shape: tuple[int, ...], dtype: str) -> Wire:
+        """The stored value ``name`` rounded or wrapped around to ``dtype``."""
+        if dtype not in ("float32", "float64", "int64"):
+            narrow = helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype))
+            name = self.call("Cast", self.call("Cast", name, to=narrow), to=stored_type(dtype))
+        return Wire(name, shape, dtype)
+
+    def run(self, outputs: Sequence[Wire]) -> tuple[Array, ...]:
+        """The arrays of ``outputs``, in their own dtypes.
+
+        Raises:
+            Unsupported: ONNX Runtime has no kernel for a node.
+        """
+        names = [self.call("Identity", wire.name) for wire in outputs]
+        infos = [
+            helper.make_tensor_value_info(name, stored_type(wire.dtype), None)
+            for name, wire in zip(names, outputs, strict=True)
+        ]
+        graph = helper.make_graph(self.nodes, "program", self.inputs, infos, self.initializers)
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION
+        )
+        try:
+            session = onnxruntime.InferenceSession(
+                model.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
+            )
+        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
+            reason = str(error).strip().splitlines()[0]
+            raise Unsupported(f"onnxruntime: {reason}") from error
+        results = session.run(names, self.feeds)
+        return tuple(
+            np.asarray(result).astype(numpy_dtype(wire.dtype)).reshape(wire.shape)
+            for result, wire in zip(results, outputs, strict=True)
+        )
+
+
+def _options() -> onnxruntime.SessionOptions:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    return options

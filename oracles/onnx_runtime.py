@@ -1,0 +1,318 @@
+"""The ONNX Runtime oracle: the whole program as one ONNX model at concrete shapes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generators.program import Node, Program
+from oracles import attributes, masks
+from oracles.answer import Array, Unsupported, declare
+from oracles.layouts import packing, unpacking
+from oracles.onnx_graph import Graph, Wire, is_float, stored_type
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A node with its operands in the graph; ``known`` holds the arrays of program inputs."""
+
+    graph: Graph
+    node: Node
+    operands: tuple[Wire, ...]
+    known: Mapping[str, Array]
+
+
+Operator = Callable[[Call], Wire]
+
+OPERATORS: dict[str, Operator] = {}
+
+operator = declare(OPERATORS)
+
+
+def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    """The outputs of ``program`` for the input ``arrays``, in its output dtypes.
+
+    Raises:
+        Unsupported: ONNX Runtime cannot evaluate an operator, dtype or shape of the program.
+        ValueError: the program is not valid.
+    """
+    graph = Graph()
+    wires: dict[str, Wire] = {}
+    for source in program.inputs:
+        wires[source.name] = graph.input(source.name, arrays[source.name], source.dtype)
+    for node in program.nodes:
+        if node.operator not in OPERATORS:
+            raise Unsupported(f"onnxruntime: no operator {node.operator}")
+        operands = tuple(wires[name] for name in node.arguments)
+        wires[node.name] = OPERATORS[node.operator](Call(graph, node, operands, arrays))
+    return graph.run([wires[name] for name in program.outputs])
+
+
+@operator("nn.conv1d_transpose")
+def _conv1d_transpose(call: Call) -> Wire:
+    return _conv_transpose(1, call)
+
+
+@operator("nn.conv2d_transpose")
+def _conv2d_transpose(call: Call) -> Wire:
+    return _conv_transpose(2, call)
+
+
+@operator("nn.conv3d_transpose")
+def _conv3d_transpose(call: Call) -> Wire:
+    return _conv_transpose(3, call)
+
+
+def _conv_transpose(rank: int, call: Call) -> Wire:
+    attrs = attributes.conv_transpose(call.node, rank, call.operands[0].dtype)
+    graph = call.graph
+    data, kernel = (graph.cast(each, attrs.out_dtype) for each in call.operands)
+    x = _unpacked(graph, data, attrs.data_layout, attrs.canonical_data)
+    w = _unpacked(graph, kernel, attrs.kernel_layout, attrs.canonical_kernel)
+    attributes.check_channels(attrs, x.shape, w.shape)
+    out = attrs.output_size(x.shape[2:], w.shape[2:])
+    shape = (x.shape[0], w.shape[1] * attrs.groups, *out)
+    if 0 in shape or 0 in x.shape or 0 in w.shape:
+        # No products are summed: all is zero.
+        name = graph.call(
+            "Cast", graph.constant(np.zeros(shape, np.int64)), to=stored_type(attrs.out_dtype)
+        )
+    elif is_float(attrs.out_dtype) and attrs.out_dtype != "float64":
+        name = graph.call(
+            "ConvTranspose",
+            x.name,
+            w.name,
+            strides=attrs.strides,
+            pads=attrs.pad_begin + attrs.pad_end,
+            dilations=attrs.dilation,
+            output_padding=attrs.output_padding,
+            group=attrs.groups,
+        )
+    else:
+        name = _scatter(graph, attrs, x, w, out)
+    split, permutation = packing(attrs.out_layout, attrs.canonical_data, shape)
+    name = graph.call("Transpose", graph.reshape(name, split), perm=permutation)
+    packed = tuple(split[position] for position in permutation)
+    return graph.settle(name, packed, attrs.out_dtype)
+
+
+def _scatter(
+    graph: Graph, attrs: attributes.ConvTranspose, x: Wire, w: Wire, out: tuple[int, ...]
+) -> str:
+    """A transposed convolution of canonical operands from MatMul and ScatterND.
+
+    ConvTranspose has no kernel for float64 and integers. All products come from one MatMul a
+    group; their sums from adding them into the output, one more cell taking what is cropped.
+    """
+    batch, channels, *size = x.shape
+    wide, *taps = w.shape[1:]
+    groups, inner = attrs.groups, channels // attrs.groups
+    places, tap_count = prod(size), prod(taps)
+    columns = graph.reshape(x.name, (batch, groups, inner, places))
+    kernel = graph.reshape(w.name, (groups, inner, wide * tap_count))
+    turned = graph.call("Transpose", kernel, perm=(0, 2, 1))
+    products = graph.call("MatMul", turned, columns)
+    products = graph.reshape(products, (batch * groups * wide, tap_count, places))
+    updates = graph.reshape(
+        graph.call("Transpose", products, perm=(1, 2, 0)),
+        (tap_count * places, batch * groups * wide),
+    )
+    cells = _cells(attrs, tuple(size), tuple(taps), out).reshape(-1, 1)
+    dtype = np.float64 if is_float(attrs.out_dtype) else np.int64
+    empty = graph.constant(np.zeros((prod(out) + 1, batch * groups * wide), dtype))
+    sums = graph.call("ScatterND", empty, graph.constant(cells), updates, reduction="add")
+    kept = graph.call("Slice", sums, graph.integers((0,)), graph.integers((prod(out),)))
+    return graph.reshape(
+        graph.call("Transpose", kept, perm=(1, 0)), (batch, groups * wide, *out)
+    )
+
+
+def _cells(
+    attrs: attributes.ConvTranspose,
+    size: tuple[int, ...],
+    taps: tuple[int, ...],
+    out: tuple[int, ...],
+) -> NDArray[np.int64]:
+    """The flat output cell of each (tap, input position); ``prod(out)`` where it is cropped."""
+    cells = np.full((*taps, *size), prod(out), np.int64)
+    for index in product(*map(range, taps), *map(range, size)):
+        place = tuple(
+            i * stride + k * dilation - begin
+            for k, i, stride, dilation, begin in zip(
+                index[: len(taps)],
+                index[len(taps) :],
+                attrs.strides,
+                attrs.dilation,
+                attrs.pad_begin,
+                strict=True,
+            )
+        )
+        if all(0 <= p < n for p, n in zip(place, out, strict=True)):
+            cells[index] = np.ravel_multi_index(place, out)
+    return cells
+
+
+def _unpacked(graph: Graph, wire: Wire, layout: str, canonical: str) -> Wire:
+    permutation, shape = unpacking(layout, canonical, wire.shape)
+    turned = graph.call("Transpose", wire.name, perm=permutation)
+    return Wire(graph.reshape(turned, shape), shape, wire.dtype)
+
+
+@operator("nn.attention")
+def _attention(call: Call) -> Wire:
+    attrs = attributes.attention(call.node)
+    query, key, value = call.operands[:3]
+    bias = call.operands[3] if len(call.operands) > 3 else None
+    seen = masks.visible(query.shape[1], key.shape[1], attrs.causal_mask, attrs.window_size)
+    if attrs.causal_mask == "TopLeft" and attrs.window_size is None:
+        return _attend(call.graph, attrs, query, key, value, bias, seen, causal=True)
+    return _attend(call.graph, attrs, query, key, value, bias, seen)
+
+
+@operator("nn.attention_var_len")
+def _attention_var_len(call: Call) -> Wire:
+    """All sequences at once, under a mask that keeps them apart."""
+    attrs = attributes.attention(call.node)
+    query, key, value = call.operands[:3]
+    names = (call.node.arguments[3], call.node.arguments[5])
+    if any(name not in call.known for name in names):
+        raise Unsupported("onnxruntime: attention_var_len with computed sequence starts")
+    starts_q, starts_k = (call.known[name].astype(np.int64) for name in names)
+    seen = masks.visible_within(
+        starts_q, starts_k, query.shape[1], key.shape[1], attrs.causal_mask, attrs.window_size
+    )
+    return _attend(call.graph, attrs, query, key, value, None, seen)
+
+
+def _attend(
+    graph: Graph,
+    attrs: attributes.Attention,
+    query: Wire,
+    key: Wire,
+    value: Wire,
+    bias: Wire | None,
+    seen: masks.Mask,
+    causal: bool = False,
+) -> Wire:
+    """Attention of BSNH operands; ``causal`` says that ``seen`` is ONNX's own causal mask."""
+    attributes.check_heads(
+        query.shape, key.shape, value.shape, None if bias is None else bias.shape
+    )
+    batch, queries, heads, head_dim = query.shape
+    shape = (batch, queries, heads, value.shape[3])
+    factor = attrs.factor(head_dim)
+    if 0 in shape or not seen.any():
+        dtype = np.float64 if query.dtype == "float64" else np.float32
+        return Wire(graph.constant(np.zeros(shape, dtype)), shape, query.dtype)
+    q = graph.call("Transpose", query.name, perm=(0, 2, 1, 3))
+    k, v = (_by_head(graph, each, heads) for each in (key, value))
+    mask = None
+    if bias is not None:
+        # The CPU kernel of Attention does not broadcast every axis of its mask.
+        whole = graph.integers((batch, heads, queries, key.shape[1]))
+        mask = graph.call("Expand", bias.name, whole)
+    if not seen.all() and not causal:
+        hidden = np.where(seen, 0, -np.inf)
+        dtype = np.float64 if query.dtype == "float64" else np.float32
+        if mask is None:
+            mask = graph.constant(hidden.astype(dtype))
+        else:
+            mask = graph.call("Add", mask, graph.constant(hidden.astype(dtype)))
+    if query.dtype == "float64":
+        y = _double_attention(graph, q, k, v, mask, seen if causal else None, factor)
+    else:
+        arguments = [q, k, v] if mask is None else [q, k, v, mask]
+        y = graph.call("Attention", *arguments, scale=factor, is_causal=int(causal))
+    blind = ~seen.any(axis=1, keepdims=True)
+    if blind.any():
+        zero = np.zeros((), np.float64 if query.dtype == "float64" else np.float32)
+        y = graph.call("Where", graph.constant(blind), graph.constant(zero), y)
+    return graph.settle(graph.call("Transpose", y, perm=(0, 2, 1, 3)), shape, query.dtype)
+
+
+def _double_attention(
+    graph: Graph,
+    q: str,
+    k: str,
+    v: str,
+    mask: str | None,
+    seen: masks.Mask | None,
+    factor: float,
+) -> str:
+    """Attention in float64 from primitive operators: Attention's ``scale`` is a float32."""
+    scores = graph.call("MatMul", q, graph.call("Transpose", k, perm=(0, 1, 3, 2)))
+    scores = graph.call("Mul", scores, graph.constant(np.array(factor, np.float64)))
+    if mask is not None:
+        scores = graph.call("Add", scores, mask)
+    if seen is not None:
+        hidden = graph.constant(np.array(-np.inf))
+        scores = graph.call("Where", graph.constant(seen), scores, hidden)
+    return graph.call("MatMul", graph.call("Softmax", scores, axis=-1), v)
+
+
+def _by_head(graph: Graph, wire: Wire, heads: int) -> str:
+    """BSNH to batch, head, sequence, dim; each head repeated for the queries that share it."""
+    batch, length, own, dim = wire.shape
+    turned = graph.call("Transpose", wire.name, perm=(0, 2, 1, 3))
+    if own == heads:
+        return turned
+    apart = graph.reshape(turned, (batch, own, 1, length, dim))
+    shape = (batch, own, heads // own, length, dim)
+    repeated = graph.call("Expand", apart, graph.integers(shape))
+    return graph.reshape(repeated, (batch, heads, length, dim))
+
+
+@operator("matmul")
+def _matmul(call: Call) -> Wire:
+    dtype = call.node.attributes.get("out_dtype") or call.operands[0].dtype
+    if not isinstance(dtype, str):
+        raise ValueError(f"out_dtype {dtype!r} is not text")
+    a, b = (call.graph.cast(each, dtype) for each in call.operands)
+    shape = _matmul_shape(a.shape, b.shape)
+    return call.graph.settle(call.graph.call("MatMul", a.name, b.name), shape, dtype)
+
+
+def _matmul_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    outer = np.broadcast_shapes(a[:-2], b[:-2])
+    return (*outer, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+@operator("add")
+def _add(call: Call) -> Wire:
+    return _elementwise(call, "Add")
+
+
+@operator("multiply")
+def _multiply(call: Call) -> Wire:
+    return _elementwise(call, "Mul")
+
+
+def _elementwise(call: Call, onnx_operator: str) -> Wire:
+    a, b = call.operands
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    return call.graph.settle(call.graph.call(onnx_operator, a.name, b.name), shape, a.dtype)
+
+
+@operator("nn.relu")
+def _relu(call: Call) -> Wire:
+    (wire,) = call.operands
+    if is_float(wire.dtype):
+        return Wire(call.graph.call("Relu", wire.name), wire.shape, wire.dtype)
+    zero = call.graph.constant(np.zeros((), np.int64))
+    return Wire(call.graph.call("Max", wire.name, zero), wire.shape, wire.dtype)
+
+
+@operator("permute_dims")
+def _permute_dims(call: Call) -> Wire:
+    (wire,) = call.operands
+    axes = call.node.attributes.get("axes")
+    if axes is None:
+        axes = tuple(reversed(range(len(wire.shape))))
+    if not isinstance(axes, tuple):
+        raise ValueError(f"axes {axes!r} is not a list of integers")
+    order = tuple(axis % len(wire.shape) for axis in axes)
+    name = call.graph.call("Transpose", wire.name, perm=order)
+    return Wire(name, tuple(wire.shape[axis] for axis in order), wire.dtype)

@@ -1,0 +1,279 @@
+"""The reference: every operator evaluated beyond float64, with an error bound of each element."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import Enum
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from generators.program import Node, Program
+from oracles import attributes, bounds, masks
+from oracles.answer import Array, Bounded, declare
+from oracles.bounds import FORMATS, Estimate
+from oracles.layouts import from_canonical, to_canonical
+
+
+class Numerics(Enum):
+    """The dtypes that a pipeline computes in.
+
+    ``OWN``: every operator in the program's dtypes. ``MIXED_FLOAT16``: the pipeline ran Relax's
+    ToMixedPrecision with float32 as its output dtype. It narrows float32 operands of transposed
+    convolutions, matmul and attention to float16; convolution and matmul then accumulate in
+    float32, attention is computed in float16, and their results may be kept in float16. The other
+    operators follow: they run in float16 where all their operands are float16 or constants.
+    """
+
+    OWN = "own"
+    MIXED_FLOAT16 = "mixed-float16"
+
+
+Operator = Callable[[Node, list[Estimate], Numerics], Estimate]
+
+OPERATORS: dict[str, Operator] = {}
+
+operator = declare(OPERATORS)
+
+
+def evaluate(
+    program: Program, arrays: Mapping[str, Array], numerics: Numerics = Numerics.OWN
+) -> tuple[Bounded, ...]:
+    """The outputs of ``program`` for the input ``arrays``, each with its bound.
+
+    Raises:
+        KeyError: an operator has no reference.
+        ValueError: the program is not valid, or an input is not finite.
+    """
+    values: dict[str, Estimate] = {}
+    for source in program.inputs:
+        estimate = bounds.given(arrays[source.name], source.dtype)
+        values[source.name] = replace(estimate, half=source.constant)
+    for node in program.nodes:
+        operands = [values[name] for name in node.arguments]
+        values[node.name] = OPERATORS[node.operator](node, operands, numerics)
+    return tuple(bounds.finished(values[name]) for name in program.outputs)
+
+
+def _narrowed(operand: Estimate) -> Estimate:
+    """A float32 operand where it may have been rounded to float16; others as they are."""
+    if operand.dtype != "float32":
+        return operand
+    return bounds.rounded(operand, FORMATS["float16"])
+
+
+def _always(operands: list[Estimate], numerics: Numerics) -> list[Estimate]:
+    """Operands of an operator that mixed precision always narrows."""
+    return operands if numerics is Numerics.OWN else [_narrowed(each) for each in operands]
+
+
+def _stored(result: Estimate, numerics: Numerics) -> Estimate:
+    """The result of such an operator, which may be kept in float16."""
+    if numerics is Numerics.OWN or result.dtype != "float32":
+        return result
+    return replace(_narrowed(result), half=True)
+
+
+def _follow(
+    operands: list[Estimate], numerics: Numerics, compute: Callable[[list[Estimate]], Estimate]
+) -> Estimate:
+    """``compute(operands)``, in float16 as well where mixed precision would have it so."""
+    half = all(each.half for each in operands)
+    if numerics is Numerics.OWN or not half or operands[0].dtype != "float32":
+        return compute(operands)
+    return replace(_narrowed(compute([_narrowed(each) for each in operands])), half=True)
+
+
+def _same_dtype(node: Node, operands: list[Estimate]) -> str:
+    dtype = operands[0].dtype
+    if any(each.dtype != dtype for each in operands):
+        raise ValueError(f"{node.operator}: operand dtypes differ")
+    return dtype
+
+
+@operator("nn.conv1d_transpose")
+def _conv1d_transpose(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    return _conv_transpose(1, node, operands, numerics)
+
+
+@operator("nn.conv2d_transpose")
+def _conv2d_transpose(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    return _conv_transpose(2, node, operands, numerics)
+
+
+@operator("nn.conv3d_transpose")
+def _conv3d_transpose(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    return _conv_transpose(3, node, operands, numerics)
+
+
+def _conv_transpose(
+    rank: int, node: Node, operands: list[Estimate], numerics: Numerics
+) -> Estimate:
+    attrs = attributes.conv_transpose(node, rank, _same_dtype(node, operands))
+    data, kernel = (bounds.cast(each, attrs.out_dtype) for each in _always(operands, numerics))
+    data = _rearranged(data, attrs.data_layout, attrs.canonical_data)
+    kernel = _rearranged(kernel, attrs.kernel_layout, attrs.canonical_kernel)
+    attributes.check_channels(attrs, data.value.shape, kernel.value.shape)
+    result = bounds.sum_of_products(
+        data, kernel, lambda x, w: scatter(attrs, x, w), attrs.out_dtype
+    )
+    canonical = attrs.canonical_data
+    result = replace(
+        result,
+        value=from_canonical(result.value, attrs.out_layout, canonical),
+        error=from_canonical(result.error, attrs.out_layout, canonical),
+    )
+    return _stored(result, numerics)
+
+
+def scatter(attrs: attributes.ConvTranspose, data: Array, kernel: Array) -> Array:
+    """The transposed convolution of canonical arrays, in their own dtype.
+
+    Output o sums data i times tap k over ``i * stride + k * dilation - pad_begin == o``. ``data``
+    (N, I, spatial), ``kernel`` (I, O / groups, spatial), result (N, O, spatial).
+    """
+    batch, channels, *size = data.shape
+    taps = kernel.shape[2:]
+    groups, wide = attrs.groups, kernel.shape[1]
+    full = attrs.full_size(size, taps)
+    out = attrs.output_size(size, taps)
+    end = tuple(max(f, b + o) for f, b, o in zip(full, attrs.pad_begin, out, strict=True))
+    spread = np.zeros((batch, groups, wide, *end), data.dtype)
+    x = data.reshape(batch, groups, channels // groups, prod(size))
+    w = kernel.reshape(groups, channels // groups, wide, *taps)
+    for tap in product(*map(range, taps)):
+        part = np.matmul(w[_last(tap)].swapaxes(-1, -2), x)
+        where = tuple(
+            slice(k * dilation, k * dilation + n * stride, stride)
+            for k, n, stride, dilation in zip(
+                tap, size, attrs.strides, attrs.dilation, strict=True
+            )
+        )
+        spread[_last(where)] += part.reshape(batch, groups, wide, *size)
+    crop = tuple(slice(b, b + o) for b, o in zip(attrs.pad_begin, out, strict=True))
+    result: Array = spread[_last(crop)].reshape(batch, groups * wide, *out)
+    return result
+
+
+def _last(index: tuple[int | slice, ...]) -> Any:
+    # NumPy's stubs do not know an ellipsis before an unpacked index.
+    return (..., *index)
+
+
+def _rearranged(operand: Estimate, layout: str, canonical: str) -> Estimate:
+    return replace(
+        operand,
+        value=to_canonical(operand.value, layout, canonical),
+        error=to_canonical(operand.error, layout, canonical),
+    )
+
+
+@operator("nn.attention")
+def _attention(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    attrs = attributes.attention(node)
+    queries, keys = operands[0].value.shape[1], operands[1].value.shape[1]
+    seen = masks.visible(queries, keys, attrs.causal_mask, attrs.window_size)
+    bias = operands[3] if len(operands) > 3 else None
+    return _attend(node, operands[:3], bias, seen, numerics)
+
+
+@operator("nn.attention_var_len")
+def _attention_var_len(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    attrs = attributes.attention(node)
+    queries, keys = operands[0].value.shape[1], operands[1].value.shape[1]
+    starts_q, starts_k = operands[3].value, operands[5].value
+    seen = masks.visible_within(
+        starts_q, starts_k, queries, keys, attrs.causal_mask, attrs.window_size
+    )
+    return _attend(node, operands[:3], None, seen, numerics)
+
+
+def _attend(
+    node: Node,
+    operands: list[Estimate],
+    bias: Estimate | None,
+    seen: masks.Mask,
+    numerics: Numerics,
+) -> Estimate:
+    """Attention of BSNH operands where ``seen`` (queries, keys) tells what is visible."""
+    tensors = operands if bias is None else [*operands, bias]
+    own = _same_dtype(node, tensors)
+    query, key, value = (each.value.shape for each in operands)
+    attributes.check_heads(query, key, value, None if bias is None else bias.value.shape)
+    tensors = _always(tensors, numerics)
+    dtype = "float16" if numerics is Numerics.MIXED_FLOAT16 and own == "float32" else own
+    heads, head_dim = operands[0].value.shape[2:]
+    q, k, v = (_by_head(each, heads) for each in tensors[:3])
+    # Four roundings beyond the sum: a rounded scale, or its square root on both operands.
+    scores = bounds.sum_of_products(
+        q, k, lambda a, b: np.matmul(a, b.swapaxes(-1, -2)), dtype, extra=4
+    )
+    factor = attributes.attention(node).factor(head_dim)
+    scores = replace(scores, value=scores.value * factor, error=scores.error * abs(factor))
+    if bias is not None:
+        scores = bounds.added(scores, tensors[3], dtype)
+    result = bounds.softmax_average(scores, seen, v, dtype)
+    result = replace(
+        result,
+        value=result.value.transpose(0, 2, 1, 3),
+        error=result.error.transpose(0, 2, 1, 3),
+        dtype=own,
+    )
+    return replace(result, half=dtype != own)
+
+
+def _by_head(operand: Estimate, heads: int) -> Estimate:
+    """BSNH to batch, head, sequence, dim; each head repeated for the queries that share it."""
+    repeats = heads // operand.value.shape[2]
+    return replace(
+        operand,
+        value=np.repeat(operand.value.transpose(0, 2, 1, 3), repeats, axis=1),
+        error=np.repeat(operand.error.transpose(0, 2, 1, 3), repeats, axis=1),
+    )
+
+
+@operator("matmul")
+def _matmul(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    dtype = node.attributes.get("out_dtype") or _same_dtype(node, operands)
+    if not isinstance(dtype, str):
+        raise ValueError(f"out_dtype {dtype!r} is not text")
+    a, b = (bounds.cast(each, dtype) for each in _always(operands, numerics))
+    return _stored(bounds.sum_of_products(a, b, np.matmul, dtype), numerics)
+
+
+@operator("add")
+def _add(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    dtype = _same_dtype(node, operands)
+    return _follow(operands, numerics, lambda each: bounds.added(each[0], each[1], dtype))
+
+
+@operator("multiply")
+def _multiply(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    dtype = _same_dtype(node, operands)
+    return _follow(operands, numerics, lambda each: bounds.multiplied(each[0], each[1], dtype))
+
+
+@operator("nn.relu")
+def _relu(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    def rectified(each: list[Estimate]) -> Estimate:
+        # No result lies beyond the larger of 0 and the operand's own upper limit.
+        value = np.maximum(each[0].value, 0)
+        above = np.maximum(each[0].value.astype(np.float64) + each[0].error, 0)
+        error = np.where(each[0].value > 0, each[0].error, above)
+        return replace(each[0], value=value, error=error)
+
+    return _follow(operands, numerics, rectified)
+
+
+@operator("permute_dims")
+def _permute_dims(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    axes = node.attributes.get("axes")
+    if axes is not None and not isinstance(axes, tuple):
+        raise ValueError(f"axes {axes!r} is not a list of integers")
+
+    def permuted(each: list[Estimate]) -> Estimate:
+        value = each[0].value.transpose(axes)
+        return replace(each[0], value=value, error=each[0].error.transpose(axes))
+
+    return _follow(operands, numerics, permuted)
