@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from generators import transposed_conv
+from generators import attention, attention_var_len, transposed_conv
 from generators.axes import Family
 from generators.program import Program
 
@@ -16,7 +16,11 @@ class UnknownFamily(KeyError):
 
 def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
     """Every family; each draws its pipeline from ``pipelines``, the first being the default."""
-    return (*(transposed_conv.family(spatial, pipelines) for spatial in transposed_conv.SPATIAL),)
+    return (
+        *(transposed_conv.family(spatial, pipelines) for spatial in transposed_conv.SPATIAL),
+        attention.family(pipelines),
+        attention_var_len.family(pipelines),
+    )
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:
