@@ -10,14 +10,31 @@
 ``legalize_map()`` gives the lowerings alone, for ``LegalizeOps(customize_legalize_map=...)``.
 """
 
-from fixes import attention, attention_var_len, conv_transpose
+from fixes import (
+    attention,
+    attention_var_len,
+    batch_matmul,
+    conv_transpose,
+    convert_layout,
+    mixed_precision,
+    unlowered,
+)
 from fixes.fix import Fix
 from fixes.installation import Installation, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
 from fixes.tvm_api import Legalization
 
-ALL: tuple[Fix, ...] = (*conv_transpose.FIXES, attention.FIX, attention_var_len.FIX)
+ALL: tuple[Fix, ...] = (
+    *conv_transpose.FIXES,
+    attention.FIX,
+    attention_var_len.FIX,
+    batch_matmul.FIX,
+    mixed_precision.ATTENTION,
+    mixed_precision.PRODUCTS,
+    convert_layout.FIX,
+    unlowered.FIX,
+)
 """Every fix, in the order in which they are put on."""
 
 

@@ -208,9 +208,14 @@ def check_tensors(call: Call) -> None:
     if "float" not in dtypes["query"]:
         raise refuse(call, dtype=dtypes["query"])
     analyzer = tvm_api.analyzer()
-    heads, key_heads, value_heads = (tvm_api.shape_of(argument)[2] for argument in call.args[:3])
+    key_heads, value_heads = (tvm_api.shape_of(argument)[2] for argument in call.args[1:3])
     if analyzer.can_prove(key_heads != value_heads):
-        raise invalid(call, "the numbers of heads differ", key=key_heads, value=value_heads)
+        raise invalid(
+            call,
+            "the numbers of heads differ",
+            key=tvm_api.show(key_heads),
+            value=tvm_api.show(value_heads),
+        )
 
 
 def _lower(builder: BlockBuilder, call: Call) -> Expr:

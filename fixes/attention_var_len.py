@@ -22,12 +22,15 @@ def _lower(builder: BlockBuilder, call: Call) -> Expr:
     for index, name in ((0, "query"), (1, "key"), (2, "value")):
         batch = tvm_api.shape_of(call.args[index])[0]
         if tvm_api.as_int(batch) != 1:
-            raise invalid(call, f"the batch size is {batch}, not 1", **{name: name})
+            raise invalid(call, f"the batch size is {tvm_api.show(batch)}, not 1", **{name: name})
     starts = [tvm_api.shape_of(call.args[index]) for index in (3, 4)]
+    shown = {
+        f"seqstart_{name}": tvm_api.show(shape) for name, shape in zip("qk", starts, strict=True)
+    }
     if any(len(shape) != 1 for shape in starts):
-        raise invalid(call, "offsets are vectors", seqstart_q=starts[0], seqstart_k=starts[1])
+        raise invalid(call, "offsets are vectors", **shown)
     if tvm_api.analyzer().can_prove(starts[0][0] != starts[1][0]):
-        raise invalid(call, "lengths differ", seqstart_q=starts[0][0], seqstart_k=starts[1][0])
+        raise invalid(call, "there are as many sequences of queries as of keys", **shown)
 
     def compute(
         query: Tensor, key: Tensor, value: Tensor, query_starts: Tensor, key_starts: Tensor

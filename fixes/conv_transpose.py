@@ -132,23 +132,28 @@ def _check(call: Call, convolution: _Convolution) -> None:
         ("kernel_layout", convolution.kernel, kernel_shape),
     ):
         if len(shape) != len(layout.axes):
-            raise invalid(call, f"the tensor's shape is {shape}", **{name: layout.text})
+            raise invalid(
+                call, f"the tensor's shape is {tvm_api.show(shape)}", **{name: layout.text}
+            )
         for (axis, split), extent in zip(layout.axes, shape, strict=True):
             if split and tvm_api.as_int(extent) != split:
-                why = f"axis {axis.lower()} has extent {extent}"
+                why = f"axis {axis.lower()} has extent {tvm_api.show(extent)}"
                 raise invalid(call, why, **{name: layout.text})
         for extent in shape:
             if (tvm_api.as_int(extent) or 0) < 0:
-                why = f"a dimension is negative in shape {shape}"
+                why = f"a dimension is negative in shape {tvm_api.show(shape)}"
                 raise invalid(call, why, **{name: layout.text})
     data, kernel = convolution.data.extents(data_shape), convolution.kernel.extents(kernel_shape)
     analyzer = tvm_api.analyzer()
     if groups < 1:
         raise invalid(call, "there is at least one group", groups=groups)
     if analyzer.can_prove(tvm_api.floormod(kernel["I"], groups) != 0):
-        raise invalid(call, f"{kernel['I']} input channels are not divisible", groups=groups)
+        raise invalid(
+            call, f"{tvm_api.show(kernel['I'])} input channels are not divisible", groups=groups
+        )
     if analyzer.can_prove(data["C"] != kernel["I"]):
-        why = f"data has {data['C']} channels, the kernel {kernel['I']}"
+        channels = [tvm_api.show(extent) for extent in (data["C"], kernel["I"])]
+        why = f"data has {channels[0]} channels, the kernel {channels[1]}"
         raise invalid(call, why, data_layout=convolution.data.text)
     out = {"N": data["N"], "C": kernel["O"] * groups}
     for axis, window in zip(spatial, convolution.windows, strict=True):
@@ -159,7 +164,7 @@ def _check(call: Call, convolution: _Convolution) -> None:
         if analyzer.can_prove(out[axis] <= 0):
             raise invalid(
                 call,
-                f"the output dimension {axis} would be {out[axis]}",
+                f"the output dimension {axis} would be {tvm_api.show(out[axis])}",
                 padding=[int(value) for value in call.attrs.padding],
                 strides=[int(value) for value in call.attrs.strides],
                 output_padding=[int(value) for value in call.attrs.output_padding],
@@ -169,7 +174,8 @@ def _check(call: Call, convolution: _Convolution) -> None:
         if analyzer.can_prove_equal(remainder, 0):
             continue
         fail = invalid if tvm_api.as_int(extent) is not None else _unproved
-        why = f"the factor {convolution.out.factor(axis)} does not divide {axis} = {extent}"
+        factor = convolution.out.factor(axis)
+        why = f"the factor {factor} does not divide {axis} = {tvm_api.show(extent)}"
         raise fail(call, why, out_layout=convolution.out.text)
 
 

@@ -36,6 +36,8 @@ LEGALIZATION_LEVEL = 11
 """Above TVM's own registrations, which are at level 10."""
 
 _TENSOR_TYPE: Any = getattr(relax, "TensorType", None) or relax.TensorStructInfo
+# What maps a layout's text to the object; "layout" of tvm.tirx is another thing from 0.26 on.
+_LAYOUT: Any = tvm.s_tir.slayout if hasattr(tvm, "s_tir") else tirx.layout
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
 
@@ -142,6 +144,46 @@ def at_least_one(extent: PrimExpr) -> PrimExpr:
     return tirx.max(_index(extent), integer(1))
 
 
+def show(dims: Any) -> str:
+    """A dimension, or a shape, as text for a message: ``3``, ``B*2``, ``(3, B*2)``."""
+    if isinstance(dims, list | tuple | tvm.ir.Array):
+        return f"({', '.join(map(show, dims))})"
+    known = as_int(dims)
+    return str(dims).replace("T.int64", "") if known is None else str(known)
+
+
 def get_op(name: str) -> Any:
     """The registered operator ``name`` ("relax.nn.attention"), or None where this TVM has none."""
     return tvm.ir.Op.get(name) if name in tvm.ir.Op.list_op_names() else None
+
+
+def layout_name(decision: Any) -> str:
+    """The text of one layout that ConvertLayout has decided on, empty where it is unknown."""
+    layout = decision.layout
+    return "" if layout is None or decision.is_unknown_dim else str(layout.name)
+
+
+def unchanged_layouts(call: Call) -> Any:
+    """The answer to ConvertLayout that leaves ``call`` as it is, with all tensors as written."""
+
+    def as_written(expr: Expr) -> Any:
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(type_of(expr).ndim)]
+        return tvm.ir.make_node(
+            "relax.transform.LayoutDecision",
+            layout=_LAYOUT(letters),
+            is_unknown_dim=False,
+        )
+
+    return tvm.ir.make_node(
+        "relax.transform.InferLayoutOutput",
+        input_layouts=[as_written(argument) for argument in call.args],
+        output_layouts=[as_written(call)],
+        new_attrs=call.attrs,
+        new_args={},
+    )
+
+
+def attribute_names(attrs: Any) -> list[str]:
+    """The names of the attributes of a call, sorted."""
+    names = sorted(set(dir(attrs)) - set(dir(tvm.ir.Attrs)))
+    return [name for name in names if not name.startswith("_")]

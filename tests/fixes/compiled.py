@@ -50,3 +50,13 @@ def sample(shape: Sequence[int], dtype: Any = "float32", seed: int = 0) -> Array
 def size(shape: Sequence[Dim], binding: Mapping[str, int]) -> tuple[int, ...]:
     """``shape`` with each symbol replaced by its value."""
     return tuple(d if isinstance(d, int) else binding[d] for d in shape)
+
+
+def calls(program: Any) -> list[str]:
+    """The names of the operators that ``main`` calls, in order."""
+    return [
+        binding.value.op.name
+        for block in program["main"].body.blocks
+        for binding in block.bindings
+        if isinstance(binding.value, relax.Call) and isinstance(binding.value.op, tvm.ir.Op)
+    ]

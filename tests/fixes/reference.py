@@ -12,24 +12,15 @@ Array = NDArray[Any]
 
 def logical(array: Array, layout: str, order: str) -> Array:
     """``array`` stored in ``layout`` ("NCHW4c") as a plain array with its axes in ``order``."""
-    names, number = [], ""
-    for letter in layout:
-        if letter.isdigit():
-            number += letter
-        else:
-            names.append(letter)
-    outer = [name for name in names if name.isupper()]
+    names = [letter for letter in layout if letter.isalpha()]
     axes, shape = [], []
     for name in order:
-        position = names.index(name)
-        axes.append(position)
-        extent = array.shape[position]
+        axes.append(names.index(name))
+        extent = array.shape[names.index(name)]
         if name.lower() in names:
-            inner = names.index(name.lower())
-            axes.append(inner)
-            extent *= array.shape[inner]
+            axes.append(names.index(name.lower()))
+            extent *= array.shape[names.index(name.lower())]
         shape.append(extent)
-    assert len(outer) == len(order)
     return array.transpose(axes).reshape(shape)
 
 
@@ -65,7 +56,7 @@ def conv_transpose(
     dilation: Sequence[int],
     groups: int,
 ) -> Array:
-    """Scatter each input element to the outputs it reaches; data N C spatial, kernel I O spatial."""
+    """Scatter each input element to the outputs it reaches; data is NC..., kernel IO...."""
     rank = len(strides)
     size = [
         (data.shape[2 + a] - 1) * strides[a]

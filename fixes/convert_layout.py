@@ -1,0 +1,45 @@
+"""ConvertLayout on transposed convolutions whose layouts are packed.
+
+The pass asks an operator which layouts it would take; for a packed layout (of the call, of what is
+desired, or of an argument) the transposed convolutions fail an internal check, and with packed data
+both desired and present they crash the process. Here such a call keeps the layouts it has, as TVM's
+own answer is wherever a conversion cannot be proved.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fixes import probes, tvm_api
+from fixes.fix import Fix, OperatorAttribute
+from fixes.tvm_api import Call
+
+KEY = "FRelaxInferLayout"
+_OPERATORS = tuple(f"relax.nn.conv{rank}d_transpose" for rank in (1, 2, 3))
+
+
+def _guard(original: Callable[..., Any]) -> Callable[..., Any]:
+    def infer(call: Call, desired: Mapping[str, Any], layouts: Mapping[Any, Any]) -> Any:
+        attrs = call.attrs
+        texts = [str(attrs.data_layout), str(attrs.kernel_layout), str(attrs.out_layout)]
+        texts += [str(text) for text in desired.get(call.op.name, ())]
+        texts += [
+            tvm_api.layout_name(layouts[argument]) for argument in call.args if argument in layouts
+        ]
+        if any(letter.islower() for text in texts for letter in text):
+            return tvm_api.unchanged_layouts(call)
+        return original(call, desired, layouts)
+
+    return infer
+
+
+FIX = Fix(
+    name="convert_layout_packed",
+    operators=_OPERATORS,
+    fault=(
+        "ConvertLayout fails an internal check, or crashes the process, for a transposed"
+        " convolution where the call's layout or the desired one is packed"
+    ),
+    issue=None,
+    needed=lambda: not probes.packed_layouts_pass_through(),
+    attributes=tuple(OperatorAttribute(operator, KEY, _guard) for operator in _OPERATORS),
+)

@@ -1,0 +1,19 @@
+"""Fixes are off before and after every test of this room."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import fixes
+
+
+@pytest.fixture(autouse=True)
+def fixes_off() -> Iterator[None]:
+    assert fixes.installed() == ()
+    yield
+    fixes.uninstall()
+
+
+@pytest.fixture
+def fixes_on(fixes_off: None) -> None:
+    fixes.install()

@@ -1,0 +1,89 @@
+"""The batch check of TOPI's matrix product with the fix, and its values."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from tvm import relax, te, topi
+
+from fixes import tvm_api
+from tests.fixes import compiled
+
+
+def tensor(*shape: Any) -> Any:
+    return te.placeholder(shape, dtype="float64")
+
+
+def test_equal_expressions_are_equal(fixes_on: None) -> None:
+    batch, heads, k = (tvm_api.shape_var(name) for name in "bhk")
+    left, right = tensor(batch * heads, 2, 2 * k), tensor(heads * batch, 4, k + k)
+    out = topi.nn.batch_matmul(left, right)
+    assert tvm_api.analyzer().can_prove_equal(out.shape[0], batch * heads)
+
+
+def test_a_symbolic_batch_stays_bound(fixes_on: None) -> None:
+    batch = tvm_api.shape_var("b")
+    assert topi.nn.batch_matmul(tensor(batch, 2, 3), tensor(batch, 4, 3)).shape[0].same_as(batch)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "shown"),
+    [
+        ((2, 3, 4), (3, 3, 4), "batch dimensions 2 and 3"),
+        (("b", 3, 4), ("c", 3, 4), "batch dimensions b and c"),
+        (("b", 3, 4), (2, 3, 4), "batch dimensions b and 2"),
+        ((2, 3, 4), (2, 3, 5), "inner dimensions 4 and 5"),
+        ((3, 4), (2, 3, 4), r"shape \(3, 4\) is not of rank 3"),
+    ],
+)
+def test_a_mismatch_shows_both_dimensions(
+    fixes_on: None, left: Any, right: Any, shown: str
+) -> None:
+    symbols = {name: tvm_api.shape_var(name) for name in "bc"}
+    shapes = [[symbols.get(dim, dim) for dim in shape] for shape in (left, right)]
+    with pytest.raises(AssertionError, match=shown):
+        topi.nn.batch_matmul(*(tensor(*shape) for shape in shapes))
+
+
+def test_every_name_in_tvm_is_bound_to_the_fix(fixes_on: None) -> None:
+    function = topi.nn.batch_matmul
+    assert function.__module__ == "fixes.batch_matmul"
+    module: Any = tvm.topi.nn.batch_matmul
+    assert module is function
+    import sys
+
+    assert sys.modules["tvm.topi.nn.batch_matmul"].batch_matmul is function  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("transpose_a", "transpose_b"), product((False, True), repeat=2))
+@pytest.mark.parametrize("batches", [(3, 3), (1, 3), (3, 1)])
+def test_values(
+    fixes_on: None, transpose_a: bool, transpose_b: bool, batches: tuple[int, int]
+) -> None:
+    shapes = (
+        (batches[0], 4, 2) if transpose_a else (batches[0], 2, 4),
+        (batches[1], 5, 4) if transpose_b else (batches[1], 4, 5),
+    )
+    variables = [
+        relax.Var(name, tvm_api.tensor_type(shape, "int32"))
+        for name, shape in zip("ab", shapes, strict=True)
+    ]
+    builder = relax.BlockBuilder()
+    with builder.function("main", variables):
+        builder.emit_func_output(
+            builder.emit_te(
+                topi.nn.batch_matmul,
+                *variables,
+                transpose_a=transpose_a,
+                transpose_b=transpose_b,
+                out_dtype="int64",
+            )
+        )
+    left, right = (compiled.sample(shape, "int32", seed) for seed, shape in enumerate(shapes))
+    out = compiled.build(builder.get())(left, right)
+    left = left.transpose(0, 2, 1) if transpose_a else left
+    right = right.transpose(0, 2, 1) if transpose_b else right
+    assert out.dtype == np.int64
+    np.testing.assert_array_equal(out, left @ right)

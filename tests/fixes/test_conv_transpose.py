@@ -1,0 +1,267 @@
+"""Transposed convolution with the fix, against a scatter in NumPy; small integers, so exactly."""
+
+import math
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tvm import relax
+
+import fixes
+from fixes import tvm_api
+from tests.fixes import compiled, reference
+
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+
+
+def run(
+    rank: int,
+    data: Any,
+    kernel: Any,
+    symbolic: str = "",
+    exec_mode: str = "bytecode",
+    **attributes: Any,
+) -> tuple[Any, Any]:
+    """(what TVM computes with fixes on, what the reference does), both in the output's layout.
+
+    ``symbolic`` names the storage axes of data that are symbols.
+    """
+    spatial = SPATIAL[rank]
+    data_layout = attributes.get("data_layout", f"NC{spatial}")
+    kernel_layout = attributes.get("kernel_layout", f"IO{spatial}")
+    stored_data = reference.stored(data, data_layout, f"NC{spatial}")
+    stored_kernel = reference.stored(kernel, kernel_layout, f"IO{spatial}")
+    letters = [letter for letter in data_layout if letter.isalpha()]
+    shape = [
+        letter if letter in symbolic else extent
+        for letter, extent in zip(letters, stored_data.shape, strict=True)
+    ]
+    operator = getattr(relax.op.nn, f"conv{rank}d_transpose")
+    with fixes.install():
+        module = compiled.module(
+            lambda x, w: operator(x, w, **attributes),
+            shape,
+            stored_kernel.shape,
+            dtypes=(data.dtype.name, kernel.dtype.name),
+        )
+        got = compiled.build(module, exec_mode)(stored_data, stored_kernel)
+    want = reference.conv_transpose(
+        data,
+        kernel,
+        attributes.get("strides", (1,) * rank),
+        attributes.get("padding", (0,) * 2 * rank),
+        attributes.get("output_padding", (0,) * rank),
+        attributes.get("dilation", (1,) * rank),
+        attributes.get("groups", 1),
+    )
+    return got, reference.stored(want, attributes.get("out_layout", data_layout), f"NC{spatial}")
+
+
+def integers(*shape: int, dtype: str = "float32", seed: int = 0) -> Any:
+    return compiled.sample(shape, "int8", seed).astype(dtype)
+
+
+def assert_exact(pair: tuple[Any, Any]) -> None:
+    got, want = pair
+    assert got.shape == want.shape
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("dilation", [1, 2, 3])
+def test_dilation_of_issue_19694(rank: int, dilation: int) -> None:
+    data, kernel = integers(1, 3, *(4,) * rank), integers(3, 2, *(3,) * rank, seed=1)
+    assert_exact(run(rank, data, kernel, dilation=(dilation,) * rank))
+
+
+def test_channels_last_of_issue_19694() -> None:
+    data, kernel = integers(1, 3, 4, 5), integers(3, 2, 3, 2, seed=1)
+    assert_exact(run(2, data, kernel, data_layout="NHWC", kernel_layout="HWIO"))
+
+
+def test_output_layout_of_issue_19694() -> None:
+    data, kernel = integers(1, 3, 4, 5), integers(3, 2, 3, 2, seed=1)
+    assert_exact(run(2, data, kernel, out_layout="NHWC"))
+
+
+@pytest.mark.parametrize("shift", range(6))
+def test_every_pair_of_permutations_in_one_dimension(shift: int) -> None:
+    data, kernel = integers(2, 4, 5), integers(4, 3, 2, seed=1)
+    of_data, of_kernel = (list(map("".join, permutations(text))) for text in ("NCW", "IOW"))
+    for index, data_layout in enumerate(of_data):
+        kernel_layout = of_kernel[(index + shift) % 6]
+        out_layout = of_data[(index + 2 * shift + 1) % 6]
+        assert_exact(
+            run(
+                1,
+                data,
+                kernel,
+                strides=(2,),
+                data_layout=data_layout,
+                kernel_layout=kernel_layout,
+                out_layout=out_layout,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    rank: int
+    data: tuple[int, ...]
+    kernel: tuple[int, ...]
+    symbolic: str
+    attributes: dict[str, Any]
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> Parameters:
+    rank = draw(st.integers(1, 3))
+    spatial = SPATIAL[rank]
+    small = st.integers(1, 3)
+    factor = st.sampled_from([0, 0, 2, 4, 8])
+    splits = {name: draw(factor, label=name) for name in ("data", "i", "o", "out")}
+    groups = draw(st.sampled_from([1, 1, 2, 3]))
+    channels = math.lcm(*(max(1, splits[name]) for name in ("data", "i")), groups)
+    outs = math.lcm(max(1, splits["o"]), max(1, splits["out"])) * draw(st.integers(1, 2))
+    extents, taps, strides, dilation = ([draw(small) for _ in spatial] for _ in range(4))
+    output_padding = [draw(st.integers(0, stride - 1)) for stride in strides]
+    begins, ends = [], []
+    for n, k, s, d, extra in zip(extents, taps, strides, dilation, output_padding, strict=True):
+        spare = draw(st.integers(0, (n - 1) * s + d * (k - 1) + extra))
+        begins.append(draw(st.integers(0, spare)))
+        ends.append(spare - begins[-1])
+
+    def layout(letters: str, split: dict[str, int]) -> str:
+        text = list(draw(st.permutations(letters)))
+        for axis, inner in split.items():
+            if inner:
+                text.insert(draw(st.integers(0, len(text))), f"{inner}{axis}")
+        return "".join(text)
+
+    symbols = "N" + spatial + ("C" if groups == 1 or splits["data"] else "")
+    return Parameters(
+        rank,
+        (2, channels, *extents),
+        (channels, outs, *taps),
+        draw(st.sampled_from(["", "N", spatial, symbols])),
+        {
+            "strides": tuple(strides),
+            "padding": (*begins, *ends),
+            "output_padding": tuple(output_padding),
+            "dilation": tuple(dilation),
+            "groups": groups,
+            "data_layout": layout("NC" + spatial, {"c": splits["data"]}),
+            "kernel_layout": layout("IO" + spatial, {"i": splits["i"], "o": splits["o"]}),
+            "out_layout": layout("NC" + spatial, {"c": splits["out"]}),
+        },
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(parameters())
+def test_everything_together(drawn: Parameters) -> None:
+    data, kernel = integers(*drawn.data), integers(*drawn.kernel, seed=1)
+    assert_exact(run(drawn.rank, data, kernel, drawn.symbolic, **drawn.attributes))
+
+
+@pytest.mark.parametrize("exec_mode", ["bytecode", "compiled"])
+@pytest.mark.parametrize(
+    ("dtype", "out_dtype"),
+    [
+        ("float16", None),
+        ("bfloat16", None),
+        ("float64", None),
+        ("float16", "float32"),
+        ("int8", "int32"),
+        ("int8", "int16"),
+        ("uint8", "int64"),
+    ],
+)
+def test_dtypes(exec_mode: str, dtype: str, out_dtype: str | None) -> None:
+    data, kernel = (
+        (compiled.sample(shape, "uint8", seed) % 4).astype(np.dtype(dtype))
+        for seed, shape in enumerate([(1, 2, 4), (2, 2, 3)])
+    )
+    got, want = run(1, data, kernel, exec_mode=exec_mode, strides=(2,), out_dtype=out_dtype)
+    assert got.dtype == np.dtype(out_dtype or dtype)
+    assert_exact((got, want))
+
+
+def test_an_integer_sum_is_made_in_the_output_dtype() -> None:
+    data, kernel = np.full((1, 64, 1), 127, "int8"), np.full((64, 1, 1), 127, "int8")
+    assert_exact(run(1, data, kernel, out_dtype="int32"))
+
+
+@pytest.mark.parametrize("batch", [0, 1, 5])
+def test_one_module_runs_at_every_batch(fixes_on: None, batch: int) -> None:
+    function = compiled.build(
+        compiled.module(
+            lambda x, w: relax.op.nn.conv2d_transpose(x, w, strides=(2, 1), out_layout="NHWC"),
+            ("B", 2, "H", 4),
+            (2, 3, 2, 2),
+        )
+    )
+    kernel = integers(2, 3, 2, 2, seed=1)
+    for height in (1, 2, 7):
+        data = integers(batch, 2, height, 4)
+        want = reference.conv_transpose(data, kernel, (2, 1), (0,) * 4, (0, 0), (1, 1), 1)
+        np.testing.assert_array_equal(function(data, kernel), want.transpose(0, 2, 3, 1))
+
+
+INVALID = [
+    ({"padding": (3, 3)}, ValueError, "padding=.*output dimension W would be -"),
+    ({"padding": (2, 3)}, ValueError, "padding=.*output dimension W would be 0"),
+    ({"dilation": (0,)}, ValueError, r"dilation=\[0\]"),
+    ({"dilation": (-1,)}, ValueError, r"dilation=\[-1\]"),
+    ({"strides": (-1,), "output_padding": (-2,)}, ValueError, r"strides=\[-1\]"),
+    ({"padding": (-1, 0)}, ValueError, r"padding=\[-1, 0\]"),
+    ({"output_padding": (-1,)}, ValueError, r"output_padding=\[-1\]"),
+    ({"out_layout": "NCW4c"}, ValueError, "out_layout='NCW4c'.* does not divide C = 3"),
+]
+
+
+@pytest.mark.parametrize(("attributes", "kind", "message"), INVALID)
+def test_invalid_parameters_are_named(
+    fixes_on: None, attributes: dict[str, Any], kind: type[Exception], message: str
+) -> None:
+    module = compiled.module(
+        lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes), (1, 2, 4), (2, 3, 2)
+    )
+    with pytest.raises(kind, match=f"conv1d_transpose is invalid with .*{message}"):
+        relax.transform.LegalizeOps()(module)
+
+
+def test_a_symbolic_factor_without_proof_is_refused(fixes_on: None) -> None:
+    module = compiled.module(
+        lambda x, w: relax.op.nn.conv1d_transpose(x, w, out_layout="NCW4c"),
+        (1, 2, 4),
+        (2, "O", 2),
+    )
+    with pytest.raises(tvm_api.OpNotImplemented, match="out_layout='NCW4c'"):
+        relax.transform.LegalizeOps()(module)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_the_fix_cures_a_legalization_that_returns_the_call(rank: int) -> None:
+    name = f"relax.nn.conv{rank}d_transpose"
+    operator = tvm_api.get_op(name)
+    original = operator.get_attr("FLegalize")
+    operator.reset_attr("FLegalize")
+    operator.set_attr("FLegalize", lambda builder, call: call, 10)
+    try:
+        module = compiled.module(
+            getattr(relax.op.nn, f"conv{rank}d_transpose"),
+            (1, 2, *(3,) * rank),
+            (2, 2, *(2,) * rank),
+        )
+        assert compiled.calls(relax.transform.LegalizeOps()(module)) == [name]
+        with fixes.install():
+            lowered = relax.transform.LegalizeOps()(module)
+        assert compiled.calls(lowered) == ["relax.call_tir"]
+    finally:
+        operator.reset_attr("FLegalize")
+        operator.set_attr("FLegalize", original, 10)

@@ -1,0 +1,143 @@
+"""Fixes go on and come off exactly; each knows that this TVM needs it."""
+
+from typing import Any
+
+import pytest
+import tvm
+from tvm import relax, topi
+
+import fixes
+from fixes import tvm_api
+from fixes.fix import LEGALIZE, Fix, OperatorAttribute
+from tests.fixes import compiled
+
+KEYS = ("FLegalize", "FInferMixedPrecision", "FRelaxInferLayout", "RequiresArgumentShapes")
+
+
+def registry() -> dict[tuple[str, str], Any]:
+    """Every attribute that a fix may touch, of every operator."""
+    return {
+        (name, key): tvm.ir.Op.get(name).get_attr(key)
+        for name in tvm.ir.Op.list_op_names()
+        for key in KEYS
+    }
+
+
+def same(left: Any, right: Any) -> bool:
+    return left is right or (hasattr(left, "same_as") and bool(left.same_as(right)))
+
+
+@pytest.mark.parametrize("fix", fixes.ALL, ids=lambda fix: fix.name)
+def test_this_tvm_needs_it_until_it_is_on(fix: Fix) -> None:
+    assert fix.needed()
+    with fixes.install():
+        assert not fix.needed()
+    assert fix.needed()
+
+
+def test_uninstall_restores_the_original_objects() -> None:
+    before, function = registry(), topi.nn.batch_matmul
+    fixes.install()
+    on = registry()
+    changed = {where for where in before if not same(before[where], on[where])}
+    assert {
+        (attribute.operator, attribute.key) for fix in fixes.ALL for attribute in fix.attributes
+    } == changed
+    assert topi.nn.batch_matmul is not function
+    fixes.uninstall()
+    after = registry()
+    assert [where for where in before if not same(before[where], after[where])] == []
+    assert topi.nn.batch_matmul is function
+
+
+def test_install_twice_is_install_once() -> None:
+    before = registry()
+    first = fixes.install()
+    on = registry()
+    second = fixes.install()
+    assert second.fixes == first.fixes == fixes.installed() == fixes.ALL
+    assert all(same(on[where], value) for where, value in registry().items())
+    fixes.uninstall()
+    fixes.uninstall()
+    assert all(same(before[where], value) for where, value in registry().items())
+
+
+def test_an_inner_block_leaves_the_outer_ones_fixes_on() -> None:
+    with fixes.install():
+        with fixes.install():
+            assert fixes.installed()
+        assert fixes.installed()
+    assert not fixes.installed()
+
+
+def test_a_block_that_fails_takes_the_fixes_off() -> None:
+    with pytest.raises(KeyError), fixes.install():
+        raise KeyError
+    assert not fixes.installed()
+
+
+def test_what_was_planted_before_is_put_back() -> None:
+    def plant(builder: Any, call: Any) -> Any:
+        return call
+
+    operator = tvm.ir.Op.get("relax.nn.attention")
+    original = operator.get_attr(LEGALIZE)
+    operator.reset_attr(LEGALIZE)
+    operator.set_attr(LEGALIZE, plant, 12)
+    planted = operator.get_attr(LEGALIZE)
+    try:
+        with fixes.install():
+            assert not same(operator.get_attr(LEGALIZE), planted)
+        assert same(operator.get_attr(LEGALIZE), planted)
+    finally:
+        operator.reset_attr(LEGALIZE)
+        operator.set_attr(LEGALIZE, original, 10)
+
+
+def test_a_fix_that_is_not_needed_stays_off() -> None:
+    from fixes import installation
+
+    attribute = OperatorAttribute("relax.nn.attention", LEGALIZE, lambda original: print)
+    unneeded = Fix("x", ("relax.nn.attention",), "", None, lambda: False, (attribute,))
+    before = registry()
+    with installation.install([unneeded]) as on:
+        assert on.fixes == ()
+        assert all(same(before[where], value) for where, value in registry().items())
+
+
+def test_a_fix_that_cannot_go_on_takes_the_others_off() -> None:
+    from fixes import installation
+
+    def fail(original: Any) -> Any:
+        raise RuntimeError("no")
+
+    broken = Fix(
+        "x", (), "", None, lambda: True, (OperatorAttribute("relax.nn.attention", LEGALIZE, fail),)
+    )
+    before = registry()
+    with pytest.raises(RuntimeError, match="no"):
+        installation.install([*fixes.ALL, broken])
+    assert not fixes.installed()
+    assert all(same(before[where], value) for where, value in registry().items())
+
+
+def test_legalize_map_lowers_without_installing() -> None:
+    module = compiled.module(
+        lambda x, w: relax.op.nn.conv1d_transpose(x, w, out_layout="NWC"), (1, 2, 3), (2, 4, 2)
+    )
+    lowered = relax.transform.LegalizeOps(customize_legalize_map=fixes.legalize_map())(module)
+    assert compiled.calls(lowered) == ["relax.call_tir"]
+    assert not fixes.installed()
+    with fixes.install():
+        on = set(fixes.legalize_map())
+    assert on == set(fixes.legalize_map())
+
+
+def test_calls_of_unknown_shape_are_refused(fixes_on: None) -> None:
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorType(ndim=4, dtype="float32"))
+    w = relax.Var("w", tvm_api.tensor_type((2, 3, 2, 2), "float32"))
+    with builder.function("main", [x, w]):
+        builder.emit_func_output(builder.emit(relax.op.nn.conv2d_transpose(x, w)))
+    with pytest.raises(tvm_api.OpNotImplemented, match=r"conv2d_transpose .*shape"):
+        relax.transform.LegalizeOps()(builder.get())
