@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from generators.axes import SEEDS, Axis, Family, Point, points
 from generators.dims import Dim
+from generators.points import narrowed
 from generators.program import Attribute, Case, Invalid, Program
 
 
@@ -33,12 +34,7 @@ class Fault:
 
 def pin(axes: Sequence[Axis], pinned: Point) -> tuple[Axis, ...]:
     """``axes`` with those that ``pinned`` names held at that one value."""
-    return tuple(
-        Axis(axis.name, (pinned[axis.name],), pinned[axis.name], axis.allowed)
-        if axis.name in pinned
-        else axis
-        for axis in axes
-    )
+    return narrowed(axes, {name: (value,) for name, value in pinned.items()})
 
 
 class Breakable(Family, Protocol):

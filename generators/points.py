@@ -76,3 +76,29 @@ def bindings(columns: Mapping[str, Sequence[int]]) -> tuple[dict[str, int], ...]
 def first_then(value: int, others: Iterable[int]) -> tuple[int, ...]:
     """``value``, then the ``others`` without it."""
     return (value, *(other for other in others if other != value))
+
+
+def narrowed(axes: Sequence[Axis], kept: Mapping[str, Sequence[Value]]) -> tuple[Axis, ...]:
+    """``axes`` where each axis that ``kept`` names has only those values.
+
+    The default stays where it is kept; else the first kept value is the default. Whether some value
+    is still allowed at every point is for the caller to see.
+
+    Raises:
+        KeyError: ``kept`` names an axis that is not there.
+        ValueError: ``kept`` gives an axis a value that it does not have.
+    """
+    unknown = set(kept) - {axis.name for axis in axes}
+    if unknown:
+        raise KeyError(f"no axis {', '.join(sorted(unknown))}")
+    found = []
+    for axis in axes:
+        if axis.name not in kept:
+            found.append(axis)
+            continue
+        values = tuple(kept[axis.name])
+        if not set(map(repr, values)) <= set(map(repr, axis.values)):
+            raise ValueError(f"axis {axis.name}: {values!r} are not all values of it")
+        default = axis.default if axis.default in values else values[0]
+        found.append(Axis(axis.name, values, default, axis.allowed))
+    return tuple(found)

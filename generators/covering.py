@@ -1,0 +1,191 @@
+"""Sets of points that cover the axes: whole grids, and arrays in which every pair occurs.
+
+A covering array of strength 2 holds, for every two axes, every pair of their values that some
+valid point has. The library covertable makes it for the narrow axes; it takes minutes when axes
+with more than a hundred values or constraints join in, so wide axes are laid out by arithmetic (two
+as a full product, the others as Latin squares over it), and what validity then takes away is put
+back by rows found by search.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, product
+
+import numpy as np
+from covertable import make
+from numpy.typing import NDArray
+
+from generators.axes import Axis, Point, Value
+from generators.points import depends_on
+
+WIDE = 20
+"""An axis with more values than this is laid out by arithmetic."""
+
+Order = Callable[[Axis, Point], Sequence[Value]]
+Pairs = dict[tuple[int, int], NDArray[np.bool_]]
+
+
+def default_first(axis: Axis, _: Point) -> Sequence[Value]:
+    """The default of ``axis``, then its other values in their order."""
+    return (axis.default, *(value for value in axis.values if value != axis.default))
+
+
+def complete_with(
+    axes: Sequence[Axis], chosen: Point, order: Order = default_first
+) -> Point | None:
+    """A valid point that has the values ``chosen``, or None if there is none.
+
+    Every other axis takes the first value in ``order(axis, point so far)`` that leads to a valid
+    point. A dead end goes back to the last axis that has to do with it.
+    """
+    names = [axis.name for axis in axes]
+    reads = [depends_on(axis, names[:at]) for at, axis in enumerate(axes)]
+    point: dict[str, Value] = {}
+
+    def dead_end(at: int) -> set[str] | None:
+        """The axes to blame when there is no valid rest from axis number ``at`` on."""
+        if at == len(axes):
+            return None
+        axis = axes[at]
+        fixed = axis.name in chosen
+        blamed: set[str] = set()
+        for value in (chosen[axis.name],) if fixed else order(axis, point):
+            if not axis.allowed(point, value):
+                blamed.update(reads[at])
+                continue
+            point[axis.name] = value
+            deeper = dead_end(at + 1)
+            if deeper is None:
+                return None
+            del point[axis.name]
+            if axis.name not in deeper:
+                return deeper
+            blamed |= deeper - {axis.name}
+        return blamed
+
+    return point if dead_end(0) is None else None
+
+
+def exhaustive(axes: Sequence[Axis], names: Sequence[str]) -> Iterator[Point]:
+    """Each valid combination of the values of the axes ``names``, the other axes at their default.
+
+    Where a default is not allowed, the first value that leads to a valid point stands for it.
+
+    Raises:
+        KeyError: there is no axis of such a name.
+    """
+    by_name = {axis.name: axis for axis in axes}
+    for values in product(*(by_name[name].values for name in names)):
+        point = complete_with(axes, dict(zip(names, values, strict=True)))
+        if point is not None:
+            yield point
+
+
+def covering(axes: Sequence[Axis]) -> tuple[Point, ...]:
+    """Valid points in which every pair of values of two axes occurs that occurs in any valid point.
+
+    The same axes give the same points, in the same order.
+    """
+    rows = [_settled(axes, row, at) for at, row in enumerate(_unconstrained(axes))]
+    rows = list({tuple(row.items()): row for row in rows}.values())
+    missing = uncovered(axes, rows)
+    for (left, right), pairs in missing.items():
+        for at_left, at_right in np.argwhere(pairs).tolist():
+            if pairs[at_left, at_right]:
+                chosen = {
+                    axes[left].name: axes[left].values[at_left],
+                    axes[right].name: axes[right].values[at_right],
+                }
+                row = complete_with(axes, chosen, _most_missing(axes, missing, chosen))
+                if row is not None:
+                    rows.append(row)
+                    _strike(axes, missing, [row])
+    return tuple(rows)
+
+
+def uncovered(axes: Sequence[Axis], rows: Sequence[Point]) -> Pairs:
+    """For each two axes (by number), which pairs of values (by number) are in no row."""
+    missing: Pairs = {
+        (left, right): np.ones((len(axes[left].values), len(axes[right].values)), np.bool_)
+        for left, right in combinations(range(len(axes)), 2)
+    }
+    _strike(axes, missing, rows)
+    return missing
+
+
+def _strike(axes: Sequence[Axis], missing: Pairs, rows: Sequence[Point]) -> None:
+    numbers = [{repr(value): at for at, value in enumerate(axis.values)} for axis in axes]
+    columns = [
+        np.array([number[repr(row[axis.name])] for row in rows], np.intp)
+        for axis, number in zip(axes, numbers, strict=True)
+    ]
+    for (left, right), pairs in missing.items():
+        pairs[columns[left], columns[right]] = False
+
+
+def _most_missing(axes: Sequence[Axis], missing: Pairs, chosen: Point) -> Order:
+    """An order that prefers the values in the most pairs still missing with those already there."""
+    places = {axis.name: at for at, axis in enumerate(axes)}
+    numbers = [{repr(value): at for at, value in enumerate(axis.values)} for axis in axes]
+
+    def order(axis: Axis, point: Point) -> Sequence[Value]:
+        here = places[axis.name]
+        gain = np.zeros(len(axis.values), np.intp)
+        for name, value in {**chosen, **point}.items():
+            there = places[name]
+            number = numbers[there][repr(value)]
+            if there < here:
+                gain += missing[there, here][number]
+            else:
+                gain += missing[here, there][:, number]
+        return [axis.values[at] for at in np.argsort(-gain, kind="stable")]
+
+    return order
+
+
+def _unconstrained(axes: Sequence[Axis]) -> list[dict[str, Value]]:
+    """Rows that hold every pair of values, as if every value were allowed everywhere."""
+    narrow = {
+        str(at): list(range(len(axis.values)))
+        for at, axis in enumerate(axes)
+        if len(axis.values) <= WIDE
+    }
+    made: list[Mapping[str, int]] = make(narrow, strength=2)
+    wide = sorted(
+        (at for at, axis in enumerate(axes) if len(axis.values) > WIDE),
+        key=lambda at: -len(axes[at].values),
+    )
+    rows = []
+    for numbers in _latin([len(axes[at].values) for at in wide], len(made)):
+        row = {at: made[numbers[-1]][str(at)] for at in range(len(axes)) if str(at) in narrow}
+        row |= dict(zip(wide, numbers, strict=False))
+        rows.append({axis.name: axis.values[row[at]] for at, axis in enumerate(axes)})
+    return rows
+
+
+def _latin(sizes: Sequence[int], last: int) -> Iterator[tuple[int, ...]]:
+    """Tuples of one number below each of ``sizes`` (descending) and one below ``last``.
+
+    The first two sizes span a full product of rows ``i, j``; the number for each later one is
+    ``(i + step * j) mod size``, which for every ``i`` and for nearly every ``j`` takes all values.
+    """
+    if len(sizes) < 2:
+        first = sizes[0] if sizes else 1
+        for i in range(first):
+            for k in range(last):
+                yield (i, k) if sizes else (k,)
+        return
+    for i, j in product(range(sizes[0]), range(sizes[1])):
+        later = [(i + step * j) % size for step, size in enumerate(sizes[2:], start=1)]
+        yield (i, j, *later, (i + len(sizes) * j) % last)
+
+
+def _settled(axes: Sequence[Axis], wanted: Point, turn: int) -> dict[str, Value]:
+    """``wanted`` with each value that is not allowed replaced, ``turn`` choosing by what."""
+    point: dict[str, Value] = {}
+    for axis in axes:
+        value = wanted[axis.name]
+        if not axis.allowed(point, value):
+            choices = axis.choices(point)
+            value = choices[turn % len(choices)]
+        point[axis.name] = value
+    return point
