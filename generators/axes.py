@@ -17,6 +17,9 @@ Value = bool | int | str | None
 Point = Mapping[str, Value]
 
 
+_SIMPLER = 6
+
+
 def _always(point: Point, value: Value) -> bool:
     return True
 
@@ -102,9 +105,7 @@ def is_valid(axes: Sequence[Axis], point: Point) -> bool:
     ``point`` may be partial: axes it does not name are passed over (a covering-array library
     builds its rows value by value).
     """
-    return all(
-        axis.allowed(point, point[axis.name]) for axis in axes if axis.name in point
-    )
+    return all(axis.allowed(point, point[axis.name]) for axis in axes if axis.name in point)
 
 
 def complete(axes: Sequence[Axis], chosen: Point) -> Point:
@@ -133,13 +134,13 @@ def non_default(axes: Sequence[Axis], point: Point) -> tuple[str, ...]:
 def simpler(axes: Sequence[Axis], point: Point, axis: Axis) -> Iterator[Point]:
     """Valid points that are simpler than ``point`` along ``axis``, the simplest first.
 
-    The default first, then the values listed before the present one. Other axes whose value the
-    change forbids move to their default or first allowed value.
+    The default first, then the first few of the values listed before the present one. Other axes
+    whose value the change forbids move to their default or first allowed value.
     """
     value = point[axis.name]
     if value == axis.default:
         return
-    before = axis.values[: axis.values.index(value)]
+    before = axis.values[: axis.values.index(value)][:_SIMPLER]
     for candidate in dict.fromkeys((axis.default, *before)):
         changed = settle(axes, {**point, axis.name: candidate}, (axis.name,))
         if changed is not None:

@@ -19,7 +19,7 @@ from harness.finding import (
     Reduced,
     T,
     Trials,
-    explained_by,
+    explained,
     finding_of,
     kind_of,
     reduce,
@@ -189,15 +189,16 @@ class Campaign:
     def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
         family = self._families[case.family]
         kind = kind_of(case, outcome)
-        for known in list(self.state.findings.values()):
-            if same_kind(case, outcome, known.kind):
-                explained = yield from self._trials(explained_by(family, case, known))
-                if explained:
-                    self._count(known.fingerprint)
-                    return
+        alike = [one for one in self.state.findings.values() if same_kind(case, outcome, one.kind)]
+        known = yield from self._trials(explained(family, case, alike))
+        if known is not None:
+            self._count(known.fingerprint)
+            return
         reduced = (
-            yield from self._trials(reduce(family, case, outcome))
-        ) if isinstance(case.expect, Valid) else None
+            (yield from self._trials(reduce(family, case, outcome)))
+            if isinstance(case.expect, Valid)
+            else None
+        )
         finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
         if finding.fingerprint in self.state.findings:
             self._count(finding.fingerprint)

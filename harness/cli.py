@@ -51,6 +51,14 @@ class Switch(enum.StrEnum):
     OFF = "off"
 
 
+_PLAIN_WIDTH = 120
+"""Columns where there is no terminal to ask."""
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+
+
 @app.command(epilog=EXIT_CODES)
 def fuzz(
     family: Annotated[
@@ -74,8 +82,8 @@ def fuzz(
     Everything is written to a journal before it runs; Ctrl-C loses nothing. What failed is grouped
     by cause, reduced, confirmed in a fresh process and listed with the command that replays it.
     """
-    console = Console()
-    with _one_line_errors(console):
+    console = _console()
+    with _one_line_errors():
         chosen = _chosen(family)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
         plan = Plan(chosen, seed, minutes * 60, fixes is Switch.ON, cases)
@@ -120,8 +128,8 @@ def replay(
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of the case.")] = 60,
 ) -> None:
     """Run one case again in a fresh process and say what comes of it."""
-    console = Console()
-    with _one_line_errors(console):
+    console = _console()
+    with _one_line_errors():
         found, recorded = _find(case, directory)
         if fixes is not None and found.fixes is not (fixes is Switch.ON):
             import msgspec
@@ -144,7 +152,7 @@ def replay(
 @app.command()
 def families() -> None:
     """List the families and their axes: everything that a campaign varies."""
-    console = Console()
+    console = _console()
     for one in all_families(tuple(PIPELINES)):
         table = Table(title=one.name, title_justify="left")
         table.add_column("axis", no_wrap=True)
@@ -184,9 +192,7 @@ def _describe(console: Console, plan: Plan) -> None:
         console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
 
 
-def _run(
-    console: Console, campaign: Campaign, chosen: tuple[Family, ...], seconds: float
-) -> bool:
+def _run(console: Console, campaign: Campaign, chosen: tuple[Family, ...], seconds: float) -> bool:
     """Run the campaign to its end; True if the user interrupted it."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -207,7 +213,7 @@ def _conclude(console: Console, state: State, directory: Path, fixes: Switch) ->
     )
     if state.investigating:
         console.print(
-            f"{state.investigating} failures were not looked into any more; they are in the journal."
+            f"{state.investigating} failures were not looked into; they are in the journal."
         )
     console.print(f"Written to {directory / FILE_NAME}", highlight=False, soft_wrap=True)
 
@@ -244,8 +250,10 @@ def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
 
 def _tell(console: Console, case: Case, outcome: Outcome, environment: dict[str, str]) -> None:
     style = "bold red" if outcome.verdict.is_failure else "bold green"
-    console.print(f"case {case.identifier} ({case.family}, pipeline {case.pipeline}, "
-                  f"fixes {'on' if case.fixes else 'off'}, apache-tvm {environment['apache-tvm']})")
+    console.print(
+        f"case {case.identifier} ({case.family}, pipeline {case.pipeline}, "
+        f"fixes {'on' if case.fixes else 'off'}, apache-tvm {environment['apache-tvm']})"
+    )
     console.print(f"verdict: [{style}]{outcome.verdict}[/{style}]")
     if outcome.stage:
         console.print(f"stage: {outcome.stage}")
@@ -258,7 +266,7 @@ def _tell(console: Console, case: Case, outcome: Outcome, environment: dict[str,
 
 
 @contextlib.contextmanager
-def _one_line_errors(console: Console) -> Iterator[None]:
+def _one_line_errors() -> Iterator[None]:
     """Bad input and a full disk are one line and exit code 2, never a traceback."""
     try:
         yield

@@ -16,7 +16,8 @@ from generators.program import Case
 from generators.values import Array, constants
 from harness.pipelines import PIPELINES, Pipeline
 
-Module = tvm.IRModule
+# TVM has no type information of its own.
+Module = Any
 Progress = Callable[[str], None]
 
 

@@ -11,7 +11,7 @@ from generators.program import Case, CaseError, Invalid
 from generators.values import arrays
 from harness import compile as compiling
 from harness.compile import SilentBail, StageError
-from harness.errors import names
+from harness.errors import disowns, names
 from harness.judge import Expected, expected, judge
 from harness.outcome import Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
@@ -144,9 +144,9 @@ def _refusal(case: Case, error: StageError, clock: "_Clock") -> Outcome:
 
 
 def _named(case: Case, message: str) -> str | None:
-    """The operator that ``message`` names together with one of its attributes, if it does."""
+    """The operator that ``message`` says is unsupported, or names with one of its attributes."""
     for node in case.program.nodes:
-        if names(message, node.operator, node.attributes):
+        if disowns(message, node.operator) or names(message, node.operator, node.attributes):
             return node.operator
     return None
 

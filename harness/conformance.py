@@ -1,4 +1,4 @@
-"""What a conformance run gathers: verdicts by operator, cells seen; and what it says of a failure."""
+"""What a conformance run gathers, verdicts by operator and cells seen, and says of a failure."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -35,9 +35,10 @@ class Tally(msgspec.Struct):
             self.verdicts[operator] = dict(mine)
         for family, cells in other.cells.items():
             self.cells.setdefault(family, set()).update(cells)
-        for counts_of, counts_in in ((self.gaps, other.gaps), (self.oracles, other.oracles)):
-            for key, count in counts_in.items():
-                counts_of[key] = counts_of.get(key, 0) + count  # type: ignore[index, call-overload]
+        for name, count in other.gaps.items():
+            self.gaps[name] = self.gaps.get(name, 0) + count
+        for number, count in other.oracles.items():
+            self.oracles[number] = self.oracles.get(number, 0) + count
 
 
 @dataclass(slots=True)

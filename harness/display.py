@@ -78,7 +78,9 @@ class Display:
             f"{100 * len(state.cells) / max(self._cells, 1):.0f}% of axis values seen",
             f"[b]{len(state.findings)}[/b] findings",
         )
-        verdicts = "   ".join(f"{verdict} {count}" for verdict, count in state.verdicts.most_common())
+        verdicts = "   ".join(
+            f"{verdict} {count}" for verdict, count in state.verdicts.most_common()
+        )
         newest = Table.grid(padding=(0, 2))
         for one in list(state.findings.values())[-_NEWEST:]:
             blamed = ", ".join(f"{axis}={value}" for axis, value in one.blame.items())

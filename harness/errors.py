@@ -1,4 +1,4 @@
-"""What an error says: does it name the operator and what is at fault, and which errors are alike."""
+"""What an error says: does it name operator and fault, and which errors are alike."""
 
 import re
 from collections.abc import Iterable
@@ -24,6 +24,11 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
     return squash(operator.rsplit(".", 1)[-1]) in said and any(
         squash(term) in said for term in terms
     )
+
+
+def disowns(message: str, operator: str) -> bool:
+    """Whether ``message`` says that ``operator``, or some use of it, is not supported."""
+    return names(message, operator, ("not supported", "not implemented", "unsupported"))
 
 
 def headline(message: str) -> str:

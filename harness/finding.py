@@ -1,8 +1,8 @@
 """Findings: failures grouped by cause, each with its smallest case and what it is blamed on."""
 
 import hashlib
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
@@ -92,45 +92,83 @@ def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
 def reduce(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
     """Walk every axis towards its default while the failure stays of its kind.
 
-    Deterministic, and at most a fixed number of tries. At its end no single axis can be made
-    simpler (unless the tries ran out); the axes that are still off their default are to blame.
+    Whole groups of axes are put to their defaults first, halved where that cures the failure; then
+    each axis alone. Deterministic, and at most a fixed number of tries. At its end no single axis
+    can be made simpler (unless the tries ran out); the axes still off their default are to blame.
     """
-    kind = kind_of(case, outcome)
     try:
-        point = family.point(case)
+        walk = _Walk(family, kind_of(case, outcome), family.point(case), case, outcome)
     except ValueError:
         return Reduced(case, outcome, {})
-    tries = 0
+    yield from walk.defaults(non_default(family.axes, walk.point))
     moved = True
-    while moved and tries < _MOST_TRIES:
+    while moved:
         moved = False
         for axis in family.axes:
-            for candidate in simpler(family.axes, point, axis):
-                smaller = _at(family, candidate, case)
-                tries += 1
-                result = yield smaller
-                if same_kind(smaller, result, kind):
-                    point, case, outcome, moved = candidate, smaller, result, True
+            for candidate in simpler(family.axes, walk.point, axis):
+                if (yield from walk.to(candidate)):
+                    moved = True
                     break
-    return Reduced(case, outcome, _blame(family, point))
+    return Reduced(walk.case, walk.outcome, _blame(family, walk.point))
 
 
-def explained_by(family: Family, case: Case, finding: Finding) -> Trials[bool]:
-    """Whether ``finding`` explains the failure of ``case``: with what it blames gone, so is it."""
+@dataclass(slots=True)
+class _Walk:
+    """A failure on its way through the points of its family."""
+
+    family: Family
+    kind: Kind
+    point: Point
+    case: Case
+    outcome: Outcome
+    tried: set[str] = field(default_factory=set)
+
+    def to(self, candidate: Point) -> Trials[bool]:
+        """Move to ``candidate`` if the failure is there too; whether it was."""
+        smaller = _at(self.family, candidate, self.case)
+        if smaller.identifier in self.tried or len(self.tried) >= _MOST_TRIES:
+            return False
+        self.tried.add(smaller.identifier)
+        outcome = yield smaller
+        if not same_kind(smaller, outcome, self.kind):
+            return False
+        self.point, self.case, self.outcome = candidate, smaller, outcome
+        return True
+
+    def defaults(self, names: Sequence[str]) -> Trials[None]:
+        """Put all of ``names`` to their defaults that the failure can do without."""
+        candidate = with_defaults(self.family.axes, self.point, names) if names else self.point
+        if candidate == self.point:
+            return
+        if (candidate is None or not (yield from self.to(candidate))) and len(names) > 1:
+            half = len(names) // 2
+            yield from self.defaults(names[half:])
+            yield from self.defaults(names[:half])
+
+
+def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials[Finding | None]:
+    """The finding that explains the failure of ``case``, or None.
+
+    Candidates are those of its kind whose blamed axes are all off their default. With everything
+    gone that they blame, the failure must be gone too; the first of them then counts it.
+    """
     try:
         point = family.point(case)
     except ValueError:
-        return not finding.blame
-    if not set(finding.blame) <= set(non_default(family.axes, point)):
-        return False
-    if not finding.blame:
-        return True
-    without = with_defaults(family.axes, point, tuple(finding.blame))
+        return next((one for one in findings if not one.blame), None)
+    off = set(non_default(family.axes, point))
+    candidates = [one for one in findings if set(one.blame) <= off]
+    if not candidates:
+        return None
+    if not all(one.blame for one in candidates):
+        return next(one for one in candidates if not one.blame)
+    blamed = tuple(dict.fromkeys(axis for one in candidates for axis in one.blame))
+    without = with_defaults(family.axes, point, blamed)
     if without is None:
-        return False
+        return None
     other = _at(family, without, case)
-    result = yield other
-    return not same_kind(other, result, finding.kind)
+    outcome = yield other
+    return None if same_kind(other, outcome, candidates[0].kind) else candidates[0]
 
 
 def fingerprint(kind: Kind, blame: dict[str, str]) -> str:
@@ -163,4 +201,9 @@ def _at(family: Family, point: Point, case: Case) -> Case:
 
 
 def _blame(family: Family, point: Point) -> dict[str, str]:
-    return {name: str(point[name]) for name in non_default(family.axes, point)}
+    """The axes off their default, without those that the values of others keep from it."""
+    return {
+        name: str(point[name])
+        for name in non_default(family.axes, point)
+        if with_defaults(family.axes, point, (name,)) is not None
+    }

@@ -36,7 +36,8 @@ class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     message: str = ""
     fixes: bool | None = None
 
-    def covers(self, case: Case, point: Point, outcome: Outcome, environment: Mapping[str, str]
+    def covers(
+        self, case: Case, point: Point, outcome: Outcome, environment: Mapping[str, str]
     ) -> bool:
         """Whether this gap expects ``outcome`` of ``case``, which lies at ``point``."""
         release = environment.get("apache-tvm", "")

@@ -100,7 +100,14 @@ def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None]
     ratio = float(compared.ratio) if np.isfinite(compared.ratio) else None
     if compared.ok:
         return Verdict.PASS, "", ratio
-    return Verdict.WRONG_VALUE, compared.describe(), ratio
+    assert compared.worst is not None
+    found, wanted = array[compared.worst], reference.value[compared.worst]
+    return (
+        Verdict.WRONG_VALUE,
+        f"{compared.outside} of {array.size} elements outside their bound; worst at "
+        f"{list(compared.worst)}: {found} for {wanted:g} ± {reference.bound[compared.worst]:.3g}",
+        ratio,
+    )
 
 
 def _difference(answer: Array, reference: Bounded) -> str | None:

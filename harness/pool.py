@@ -23,8 +23,8 @@ from typing import Self
 import msgspec
 
 from generators.program import Case, encode
-from harness.environment import single_threaded
 from harness import marker as markers
+from harness.environment import single_threaded
 from harness.marker import mark, marked
 from harness.outcome import Outcome, Verdict
 from harness.protocol import Command, Reply

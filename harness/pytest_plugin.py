@@ -122,9 +122,7 @@ def pytest_terminal_summary(
         write(f"{operator}: {', '.join(ordered)}")
     for name, count in sorted(tally.gaps.items()):
         write(f"known gap {name}: {count} expected failures")
-    judged = ", ".join(
-        f"{tally.oracles.get(number, 0)} by {number}" for number in (2, 1, 0)
-    )
+    judged = ", ".join(f"{tally.oracles.get(number, 0)} by {number}" for number in (2, 1, 0))
     write(f"cases judged by so many oracles: {judged}")
     for family in families(tuple(PIPELINES)):
         seen = tally.cells.get(family.name)

@@ -41,7 +41,8 @@ def main() -> None:
             pid = os.fork()
             if pid == 0:
                 engine.close()
-                _become_worker(*descriptors, command.memory_limit)
+                connection, shared, log = descriptors
+                _become_worker(connection, shared, log, command.memory_limit)
             for descriptor in descriptors:
                 os.close(descriptor)
             _send(engine, Reply(pid=pid))

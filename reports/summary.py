@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +16,9 @@ _STYLES = {True: "bold red", False: "yellow"}
 
 def ranked(findings: Sequence[Finding]) -> list[Finding]:
     """Failures first, then the most frequent; ties by fingerprint, so that the order is stable."""
-    return sorted(findings, key=lambda one: (not one.verdict.is_failure, -one.count, one.fingerprint))
+    return sorted(
+        findings, key=lambda one: (not one.verdict.is_failure, -one.count, one.fingerprint)
+    )
 
 
 def blame_text(finding: Finding) -> str:
@@ -25,38 +28,37 @@ def blame_text(finding: Finding) -> str:
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:
-    """One row a finding: verdict, stage, operator, what is to blame, count, replay command."""
-    table = Table(title="Findings", title_justify="left", expand=True)
-    for heading, options in (
-        ("verdict", {"no_wrap": True}),
-        ("stage", {}),
-        ("operator", {}),
-        ("to blame", {"ratio": 2}),
-        ("count", {"justify": "right"}),
-        ("confirmed", {}),
-        ("replay", {"no_wrap": True}),
-    ):
-        table.add_column(heading, **options)  # type: ignore[arg-type]
+    """One row a finding: verdict, operator, what is to blame, count, replay command."""
+    table = Table(title="Findings", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("operator", overflow="fold")
+    table.add_column("to blame", overflow="fold")
+    table.add_column("count", justify="right")
+    table.add_column("replay", no_wrap=True)
     for one in ranked(findings):
         table.add_row(
             Text(one.verdict, style=_STYLES[one.verdict.is_failure]),
-            one.stage or "",
             one.operator,
             Text(blame_text(one)),
             str(one.count),
-            {True: "yes", False: "unstable", None: "not yet"}[one.confirmed],
-            f"relaxcheck replay {one.case.identifier}",
-            end_section=False,
+            f"relaxcheck replay {one.case.identifier[:8]}",
         )
-        said = headline(one.outcome.message)
-        if said:
-            table.add_row("", "", "", Text(said[:200], style="dim"), "", "", "")
     return table
+
+
+def messages(findings: Sequence[Finding]) -> Text:
+    """What TVM said, and where, for each finding; and those that did not come again."""
+    said = Text()
+    for one in ranked(findings):
+        state = {True: "", False: "unstable, did not come again; ", None: "not confirmed yet; "}
+        said.append(f"{one.case.identifier[:8]} ", style="bold")
+        said.append(f"{state[one.confirmed]}{one.stage}: {headline(one.outcome.message)[:300]}\n")
+    return said
 
 
 def verdicts_table(verdicts: Mapping[Verdict, int], gaps: Mapping[str, int]) -> Table:
     """One row a verdict that occurred, and one a known gap."""
-    table = Table(title="Verdicts", title_justify="left")
+    table = Table(title="Verdicts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("verdict", no_wrap=True)
     table.add_column("cases", justify="right")
     table.add_column("meaning")
@@ -71,8 +73,8 @@ def verdicts_table(verdicts: Mapping[Verdict, int], gaps: Mapping[str, int]) -> 
 
 def oracles_text(counts: Mapping[int, int]) -> Text:
     """How many cases were held against two oracles, one, none."""
-    parts = [f"{counts.get(number, 0)} by {word}" for number, word in ((2, "two oracles"), (1, "one"))]
-    return Text(f"Judged {', '.join(parts)}; {counts.get(0, 0)} by none (never a pass).")
+    two, one, none = (counts.get(number, 0) for number in (2, 1, 0))
+    return Text(f"Judged {two} by two oracles, {one} by one; {none} by none (never a pass).")
 
 
 def campaign_summary(
@@ -83,5 +85,8 @@ def campaign_summary(
 ) -> Group:
     """Everything a campaign ends with, for a terminal."""
     parts: list[Table | Text] = [verdicts_table(verdicts, gaps), oracles_text(oracle_counts)]
-    parts.append(findings_table(findings) if findings else Text("No findings.", style="green"))
+    if findings:
+        parts += [findings_table(findings), messages(findings)]
+    else:
+        parts.append(Text("No findings.", style="green"))
     return Group(*parts)

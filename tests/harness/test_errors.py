@@ -1,6 +1,6 @@
 import pytest
 
-from harness.errors import headline, names, normalise
+from harness.errors import disowns, headline, names, normalise
 
 REFUSAL = "Conv2dTranspose expects the output padding less than the strides, but got (4, 4)"
 
@@ -20,6 +20,14 @@ def test_a_message_is_clear_if_it_names_operator_and_fault(
     message: str, operator: str, terms: tuple[str, ...], clear: bool
 ) -> None:
     assert names(message, operator, terms) is clear
+
+
+def test_a_message_may_disown_a_whole_use_of_an_operator() -> None:
+    assert disowns(
+        "Legalization for sliding-window attention is not supported yet.", "nn.attention"
+    )
+    assert not disowns("Legalization for sliding windows is not supported yet.", "nn.attention")
+    assert not disowns("attention: batch dimension doesn't match", "nn.attention")
 
 
 def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from generators.axes import Axis, Point, points
 from generators.program import Case, Input, Node, Program
-from harness.finding import Trials, explained_by, finding_of, kind_of, reduce
+from harness.finding import Trials, explained, finding_of, kind_of, reduce
 from harness.outcome import Outcome, Verdict
 
 SIZES = (1, 2, 3, 5)
@@ -28,7 +28,10 @@ class Toy:
 
     name: str = "toy"
     axes: tuple[Axis, ...] = AXES
-    invalid: st.SearchStrategy[Case] = st.nothing()
+
+    @property
+    def invalid(self) -> st.SearchStrategy[Case]:
+        return st.nothing()
 
     def build(self, point: Point, seed: int) -> Case:
         node = Node("y", "toy.op", ("x",), {name.replace(".", "_"): v for name, v in point.items()})
@@ -117,13 +120,24 @@ def test_a_finding_explains_a_failure_only_if_it_goes_with_what_is_blamed() -> N
 
     judge = judge_by(fails)
     finding = finding_at({**DEFAULT, "groups": 3}, judge)
-    for point, explained in (
+    for point, explains in (
         ({**DEFAULT, "groups": 5, "stride.w": 2}, True),
         ({**DEFAULT, "groups": 5, "layout": "HWNC"}, False),
         ({**DEFAULT, "layout": "HWNC"}, False),
     ):
         case = TOY.build(point, 0)
-        assert conclude(explained_by(TOY, case, finding), judge)[0] is explained  # type: ignore[arg-type]
+        found, _ = conclude(explained(TOY, case, [finding]), judge)  # type: ignore[list-item]
+        assert found is (finding if explains else None)
+
+
+def test_causes_that_come_together_are_explained_together() -> None:
+    judge = judge_by(lambda p: p["groups"] != 1 or p["layout"] != "NCHW")
+    grouped = finding_at({**DEFAULT, "groups": 3}, judge)
+    laid_out = finding_at({**DEFAULT, "layout": "NHWC"}, judge)
+    both = TOY.build({**DEFAULT, "layout": "HWNC", "groups": 5}, 0)
+    found, tries = conclude(explained(TOY, both, [grouped, laid_out]), judge)  # type: ignore[list-item]
+    assert found is grouped
+    assert tries == 1
 
 
 def test_a_wrong_value_has_no_message_to_tell_it_apart() -> None:

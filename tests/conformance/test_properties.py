@@ -1,0 +1,37 @@
+"""Drawn programs conform: one property a family and pipeline, and one for invalid programs."""
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generators.axes import cases
+from generators.families import family
+from harness.conformance import Conformance
+from harness.pipelines import PIPELINES
+
+
+def test_valid_programs_conform(
+    family_name: str, pipeline: str, conformance: Conformance, fixes_on: bool
+) -> None:
+    """Every valid program compiles, runs and is right at every binding, or is a declared gap."""
+
+    @given(cases(family(family_name, (pipeline,))))
+    def conforms(case: object) -> None:
+        failures = conformance.failures([msgspec.structs.replace(case, fixes=fixes_on)])  # type: ignore[type-var]
+        assert not failures, failures[0]
+
+    conforms()
+
+
+def test_invalid_programs_are_rejected(
+    family_name: str, conformance: Conformance, fixes_on: bool
+) -> None:
+    """Every invalid program is refused with an error that names operator and fault."""
+
+    @given(st.data())
+    def is_rejected(data: st.DataObject) -> None:
+        case = data.draw(family(family_name, tuple(PIPELINES)).invalid)
+        failures = conformance.failures([msgspec.structs.replace(case, fixes=fixes_on)])
+        assert not failures, failures[0]
+
+    is_rejected()
