@@ -133,7 +133,9 @@ def cast(estimate: Estimate, dtype: str) -> Estimate:
         wide = Estimate(value, estimate.error, dtype)
         if estimate.error.any():
             return rounded(wide, FORMATS[dtype])
-        return Estimate(nearest(value, FORMATS[dtype]), estimate.error, dtype)
+        reach = _reach(wide)
+        error = _overflowing(wide.error, reach, FORMATS[dtype])
+        return Estimate(nearest(value, FORMATS[dtype]), error, dtype)
     if estimate.dtype in FORMATS:
         raise ValueError(f"a cast from {estimate.dtype} to {dtype} is not defined here")
     return wrapped(estimate.value, dtype)
@@ -191,6 +193,15 @@ def multiplied(a: Estimate, b: Estimate, dtype: str) -> Estimate:
     abs_a, abs_b = (np.abs(x.value).astype(np.float64) for x in (a, b))
     error = abs_a * b.error + a.error * abs_b + a.error * b.error
     return _with_own(Estimate(a.value * b.value, error, dtype))
+
+
+def scaled(estimate: Estimate, factor: float, dtype: str, roundings: int) -> Estimate:
+    """``estimate * factor``, where factor and product round ``roundings`` times in all."""
+    target = FORMATS[dtype]
+    size = abs(factor)
+    reach = _reach(estimate) * size
+    error = estimate.error * size + gamma(roundings, target.unit) * reach + target.floor
+    return Estimate(estimate.value * factor, _overflowing(error, reach, target), dtype)
 
 
 def _with_own(estimate: Estimate) -> Estimate:

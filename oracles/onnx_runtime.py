@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
 from math import prod
 
 import numpy as np
@@ -125,9 +124,7 @@ def _scatter(
     empty = graph.constant(np.zeros((prod(out) + 1, batch * groups * wide), dtype))
     sums = graph.call("ScatterND", empty, graph.constant(cells), updates, reduction="add")
     kept = graph.call("Slice", sums, graph.integers((0,)), graph.integers((prod(out),)))
-    return graph.reshape(
-        graph.call("Transpose", kept, perm=(1, 0)), (batch, groups * wide, *out)
-    )
+    return graph.reshape(graph.call("Transpose", kept, perm=(1, 0)), (batch, groups * wide, *out))
 
 
 def _cells(
@@ -137,22 +134,17 @@ def _cells(
     out: tuple[int, ...],
 ) -> NDArray[np.int64]:
     """The flat output cell of each (tap, input position); ``prod(out)`` where it is cropped."""
-    cells = np.full((*taps, *size), prod(out), np.int64)
-    for index in product(*map(range, taps), *map(range, size)):
-        place = tuple(
-            i * stride + k * dilation - begin
-            for k, i, stride, dilation, begin in zip(
-                index[: len(taps)],
-                index[len(taps) :],
-                attrs.strides,
-                attrs.dilation,
-                attrs.pad_begin,
-                strict=True,
-            )
-        )
-        if all(0 <= p < n for p, n in zip(place, out, strict=True)):
-            cells[index] = np.ravel_multi_index(place, out)
-    return cells
+    rank = len(out)
+    cells = np.zeros((*taps, *size), np.int64)
+    kept = np.ones((*taps, *size), np.bool_)
+    for axis in range(rank):
+        along_tap = np.arange(taps[axis]).reshape(-1, *[1] * (2 * rank - axis - 1))
+        along_size = np.arange(size[axis]).reshape(-1, *[1] * (rank - axis - 1))
+        place = along_size * attrs.strides[axis] + along_tap * attrs.dilation[axis]
+        place = place - attrs.pad_begin[axis]
+        kept &= (place >= 0) & (place < out[axis])
+        cells = cells * out[axis] + place
+    return np.where(kept, cells, prod(out))
 
 
 def _unpacked(graph: Graph, wire: Wire, layout: str, canonical: str) -> Wire:
@@ -226,7 +218,7 @@ def _attend(
     else:
         arguments = [q, k, v] if mask is None else [q, k, v, mask]
         y = graph.call("Attention", *arguments, scale=factor, is_causal=int(causal))
-    blind = ~seen.any(axis=1, keepdims=True)
+    blind = np.asarray(~seen.any(axis=1, keepdims=True))
     if blind.any():
         zero = np.zeros((), np.float64 if query.dtype == "float64" else np.float32)
         y = graph.call("Where", graph.constant(blind), graph.constant(zero), y)

@@ -64,8 +64,18 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
             if node.operator not in OPERATORS:
                 raise Unsupported(f"pytorch: no operator {node.operator}")
             operands = [values[name] for name in node.arguments]
-            values[node.name] = OPERATORS[node.operator](node, operands)
+            values[node.name] = _called(OPERATORS[node.operator], node, operands)
     return tuple(_array(values[name]) for name in program.outputs)
+
+
+def _called(function: Operator, node: Node, operands: list[Held]) -> Held:
+    try:
+        return function(node, operands)
+    except (NotImplementedError, RuntimeError) as error:
+        # A kernel that lacks a dtype says so in these words, whichever of the two it raises.
+        if "not implemented for" not in str(error):
+            raise
+        raise Unsupported(f"pytorch: {str(error).splitlines()[0]}") from error
 
 
 def _given(array: Array, dtype: str) -> Held:
@@ -129,7 +139,13 @@ def _conv_transpose(rank: int, node: Node, operands: list[Held]) -> Held:
         y = x.new_zeros((x.shape[0], w.shape[1] * attrs.groups, *out))
     elif attrs.pad_begin == attrs.pad_end:
         y = convolve(
-            x, w, None, attrs.strides, attrs.pad_begin, attrs.output_padding, attrs.groups,
+            x,
+            w,
+            None,
+            attrs.strides,
+            attrs.pad_begin,
+            attrs.output_padding,
+            attrs.groups,
             attrs.dilation,
         )
     else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from generators.program import Node, Program
 from oracles import attributes, bounds, masks
-from oracles.answer import Array, Bounded, declare
+from oracles.answer import Array, Bounded, Unsupported, declare
 from oracles.bounds import FORMATS, Estimate
 from oracles.layouts import from_canonical, to_canonical
 
@@ -43,7 +43,7 @@ def evaluate(
     """The outputs of ``program`` for the input ``arrays``, each with its bound.
 
     Raises:
-        KeyError: an operator has no reference.
+        Unsupported: an operator has no reference.
         ValueError: the program is not valid, or an input is not finite.
     """
     values: dict[str, Estimate] = {}
@@ -52,6 +52,8 @@ def evaluate(
         values[source.name] = replace(estimate, half=source.constant)
     for node in program.nodes:
         operands = [values[name] for name in node.arguments]
+        if node.operator not in OPERATORS:
+            raise Unsupported(f"reference: no operator {node.operator}")
         values[node.name] = OPERATORS[node.operator](node, operands, numerics)
     return tuple(bounds.finished(values[name]) for name in program.outputs)
 
@@ -146,9 +148,7 @@ def scatter(attrs: attributes.ConvTranspose, data: Array, kernel: Array) -> Arra
         part = np.matmul(w[_last(tap)].swapaxes(-1, -2), x)
         where = tuple(
             slice(k * dilation, k * dilation + n * stride, stride)
-            for k, n, stride, dilation in zip(
-                tap, size, attrs.strides, attrs.dilation, strict=True
-            )
+            for k, n, stride, dilation in zip(tap, size, attrs.strides, attrs.dilation, strict=True)
         )
         spread[_last(where)] += part.reshape(batch, groups, wide, *size)
     crop = tuple(slice(b, b + o) for b, o in zip(attrs.pad_begin, out, strict=True))
@@ -205,12 +205,7 @@ def _attend(
     dtype = "float16" if numerics is Numerics.MIXED_FLOAT16 and own == "float32" else own
     heads, head_dim = operands[0].value.shape[2:]
     q, k, v = (_by_head(each, heads) for each in tensors[:3])
-    # Four roundings beyond the sum: a rounded scale, or its square root on both operands.
-    scores = bounds.sum_of_products(
-        q, k, lambda a, b: np.matmul(a, b.swapaxes(-1, -2)), dtype, extra=4
-    )
-    factor = attributes.attention(node).factor(head_dim)
-    scores = replace(scores, value=scores.value * factor, error=scores.error * abs(factor))
+    scores = _scores(q, k, attributes.attention(node).factor(head_dim), dtype)
     if bias is not None:
         scores = bounds.added(scores, tensors[3], dtype)
     result = bounds.softmax_average(scores, seen, v, dtype)
@@ -221,6 +216,23 @@ def _attend(
         dtype=own,
     )
     return replace(result, half=dtype != own)
+
+
+def _scores(query: Estimate, key: Estimate, factor: float, dtype: str) -> Estimate:
+    """The scaled products of every query with every key, (batch, head, queries, keys)."""
+
+    def products(a: Array, b: Array) -> Array:
+        result: Array = np.matmul(a, b.swapaxes(-1, -2))
+        return result
+
+    if FORMATS[dtype].precision < FORMATS["float32"].precision:
+        # Kernels that compute in these formats scale the sums: a square root, a division and a
+        # product round. The rest compute in float32, which rounds less wherever they scale.
+        sums = bounds.sum_of_products(query, key, products, dtype)
+        return bounds.scaled(sums, factor, dtype, roundings=3)
+    # Others scale both operands by a rounded square root first, so that no sum is exact.
+    sums = bounds.sum_of_products(query, key, products, dtype, extra=4)
+    return bounds.scaled(sums, factor, dtype, roundings=0)
 
 
 def _by_head(operand: Estimate, heads: int) -> Estimate:
