@@ -56,7 +56,8 @@ class Family(Protocol):
     """What the engine needs of a family of cases."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What a case's ``family`` says."""
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -94,7 +94,7 @@ def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Arr
 
 
 def _offsets(words: NDArray[np.uint64], total: int, segments: int) -> NDArray[np.int64]:
-    """``segments + 1`` offsets from 0 to ``total``, each segment non-empty where that is possible."""
+    """``segments + 1`` offsets from 0 to ``total``, no segment empty where that is possible."""
     if segments <= 0:
         return np.zeros(segments + 1, np.int64)
     if total < segments:

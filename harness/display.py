@@ -49,6 +49,7 @@ class Display:
             self._live.stop()
 
     def __call__(self, state: State) -> None:
+        """Show ``state``, if it is time to."""
         now = time.monotonic()
         live = self._console.is_terminal
         if now - self._shown < (_REFRESH_SECONDS if live else _LINE_EVERY_SECONDS):
