@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import fixes
@@ -31,19 +31,23 @@ def conduct(case: Case, progress: Progress = lambda stage: None) -> Outcome:
     if case.pipeline not in PIPELINES:
         raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
     clock = _Clock()
-    with fixes.install() if case.fixes else nullcontext():
-        try:
-            return _compile_and_run(case, progress, clock)
-        except SilentBail as bail:
-            return Outcome(
-                Verdict.SILENT_BAIL,
-                bail.stage,
-                _short(bail.operators[0]),
-                "left after LegalizeOps: " + "; ".join(bail.calls),
-                seconds=clock.seconds,
-            )
-        except StageError as error:
-            return _refusal(case, error, clock)
+    # They stay as they are until a case wants otherwise: most cases want what the last one did.
+    if case.fixes:
+        fixes.install()
+    else:
+        fixes.uninstall()
+    try:
+        return _compile_and_run(case, progress, clock)
+    except SilentBail as bail:
+        return Outcome(
+            Verdict.SILENT_BAIL,
+            bail.stage,
+            _short(bail.operators[0]),
+            "left after LegalizeOps: " + "; ".join(bail.calls),
+            seconds=clock.seconds,
+        )
+    except StageError as error:
+        return _refusal(case, error, clock)
 
 
 def _compile_and_run(case: Case, progress: Progress, clock: "_Clock") -> Outcome:
