@@ -1,0 +1,97 @@
+"""Each verdict about values, from outputs made by hand."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from generators.program import Input, Node, Program
+from generators.values import Array
+from harness import judge as judging
+from harness.judge import expected, judge
+from harness.outcome import Verdict
+from oracles.answer import Unsupported
+
+PROGRAM = Program(
+    (Input("x", (2, 2), "float32"), Input("y", (2, 2), "float32")),
+    (Node("sum", "add", ("x", "y")),),
+    ("sum",),
+)
+ARRAYS = {name: np.full((2, 2), value, np.float32) for name, value in (("x", 0.1), ("y", 0.7))}
+RIGHT = ARRAYS["x"] + ARRAYS["y"]
+Oracle = Callable[[Program, Mapping[str, Array]], tuple[Array, ...]]
+
+
+def verdict_on(actual: Array) -> tuple[Verdict, str]:
+    wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
+    judgement = judge(PROGRAM, {}, (actual,), wanted)
+    return judgement.verdict, judgement.message
+
+
+def off_by_two_ulps() -> Array:
+    """Off by two units in the last place, where half of one is all that rounding may do."""
+    wrong = RIGHT.copy()
+    wrong[1, 0] = np.nextafter(np.nextafter(wrong[1, 0], np.float32(2)), np.float32(2))
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("actual", "verdict", "said"),
+    [
+        (RIGHT, Verdict.PASS, ""),
+        (RIGHT.astype(np.float64), Verdict.WRONG_DTYPE, "dtype float64, not float32"),
+        (RIGHT.reshape(4), Verdict.WRONG_SHAPE, "shape (4,), not (2, 2)"),
+        (RIGHT[:, :1], Verdict.WRONG_SHAPE, "shape (2, 1), not (2, 2)"),
+        (off_by_two_ulps(), Verdict.WRONG_VALUE, "1 of 4 elements outside their bound"),
+        (RIGHT * np.float32(np.nan), Verdict.WRONG_VALUE, "4 of 4"),
+        (RIGHT * np.float32(np.inf), Verdict.WRONG_VALUE, "4 of 4"),
+        (np.zeros_like(RIGHT), Verdict.WRONG_VALUE, "4 of 4"),
+    ],
+)
+def test_an_output_gets_the_verdict_that_fits(actual: Array, verdict: Verdict, said: str) -> None:
+    found, message = verdict_on(actual)
+    assert found is verdict
+    assert said in message
+
+
+def test_an_output_missing_or_too_many_is_a_wrong_shape() -> None:
+    wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
+    assert judge(PROGRAM, {}, (RIGHT, RIGHT), wanted).verdict is Verdict.WRONG_SHAPE
+    assert judge(PROGRAM, {}, (), wanted).verdict is Verdict.WRONG_SHAPE
+
+
+def off(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    return (arrays["x"] + arrays["y"] + np.float32(1e-3),)
+
+
+def right(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    return (arrays["x"] + arrays["y"],)
+
+
+def unable(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    raise Unsupported("unable: has no addition")
+
+
+@pytest.mark.parametrize(
+    ("oracles", "actual", "verdict"),
+    [
+        ((right, right), RIGHT, Verdict.PASS),
+        ((right, unable), RIGHT, Verdict.PASS),
+        ((right, unable), RIGHT + 1, Verdict.WRONG_VALUE),
+        ((right, off), RIGHT, Verdict.ORACLE_SPLIT),
+        ((right, off), RIGHT + 1, Verdict.ORACLE_SPLIT),
+        ((off, unable), RIGHT, Verdict.ORACLE_SPLIT),
+        ((unable, unable), RIGHT, Verdict.NO_ORACLE),
+        ((unable, unable), RIGHT + 1, Verdict.NO_ORACLE),
+    ],
+)
+def test_what_the_oracles_do_decides_what_can_be_said(
+    monkeypatch: pytest.MonkeyPatch,
+    oracles: tuple[Oracle, Oracle],
+    actual: Array,
+    verdict: Verdict,
+) -> None:
+    monkeypatch.setattr(judging, "ORACLES", dict(zip(("one", "other"), oracles, strict=True)))
+    assert verdict_on(actual)[0] is verdict
+    agreeing = sum(oracle is right for oracle in oracles)
+    assert len(expected(PROGRAM, ARRAYS, mixed_precision=False).agreeing) == agreeing
