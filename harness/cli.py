@@ -22,7 +22,8 @@ from generators.program import Case, CaseError, read
 from harness.campaign import Campaign, Plan, State
 from harness.display import Display
 from harness.errors import headline
-from harness.gaps import CORPUS, known_gaps
+from harness.corpus import CORPUS
+from harness.gaps import known_gaps
 from harness.journal import FILE_NAME, Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES

@@ -11,9 +11,10 @@ import msgspec
 
 from generators.axes import Point
 from generators.program import Case, CaseError
+from harness.corpus import CORPUS
 from harness.outcome import Outcome, Verdict
 
-CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+
 FILE = CORPUS / "known_gaps.json"
 
 
