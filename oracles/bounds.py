@@ -156,9 +156,11 @@ def sum_of_products(
 ) -> Estimate:
     """``contract(a, b)``, bilinear, every element a sum of products; accumulated in ``dtype``.
 
-    The error is gamma(n + extra) sum|a||b|, the operands' errors and an underflow floor, where n
-    is how many products an element sums. ``extra`` counts roundings beyond those of products and
-    sums. Without extra, elements are exact where every partial sum must be representable: with
+    The error is n u sum|a||b| (C.-P. Jeannerod & S. M. Rump, "Improved error bounds for inner
+    products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013: any order, any n),
+    the operands' errors and an underflow floor, where n is how many products an element sums.
+    ``extra`` counts roundings beyond those of products and sums; with any, the factor is
+    gamma(n + extra). Without, elements are exact where every partial sum must be representable: with
     both operands exact multiples of powers of two g and h, and sum|a||b| <= 2**precision g h.
     """
     if dtype not in FORMATS:
@@ -168,7 +170,8 @@ def sum_of_products(
     abs_a, abs_b = (np.abs(x.value).astype(np.float64) for x in (a, b))
     magnitude = contract(abs_a + a.error, abs_b + b.error)
     terms = contract(np.ones(a.value.shape), np.ones(b.value.shape))
-    error = gamma(terms + extra, target.unit) * magnitude + terms * target.floor
+    factor = gamma(terms + extra, target.unit) if extra else terms * target.unit
+    error = factor * magnitude + terms * target.floor
     error += gamma(terms, _OWN_UNIT) * magnitude
     if a.error.any() or b.error.any():
         error += contract(abs_a, b.error) + contract(a.error, abs_b + b.error)

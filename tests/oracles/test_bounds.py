@@ -57,6 +57,14 @@ def test_a_sum_of_products_in_any_order(dtype: str, n: int, exponent: int, seed:
     assert within(in_dtype.pairwise(products).reshape(1, 1), reference).ok
 
 
+def test_a_long_sum_in_a_short_format_is_bounded_still() -> None:
+    program = programs.one_node(
+        "matmul", [Input("a", (1, 1000), "bfloat16"), Input("b", (1000, 1), "bfloat16")]
+    )
+    (reference,) = evaluate(program, arrays(Case("long", program), 0))
+    assert np.isfinite(reference.bound).all()
+
+
 def test_the_bound_of_a_product_is_nearly_reached() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.uniform(1, 2, (1, 500)).astype(np.float16) for _ in range(2))
