@@ -5,8 +5,8 @@ elements lies within ``error`` of ``value``. Values are computed in NumPy's long
 type; its own rounding (at most 2**-64 relative on x86, 2**-53 where it is float64) is part of the
 error. Errors follow N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed.:
 fl(a op b) = (a op b)(1 + d), |d| <= u (section 2.2), products of n such factors stay within
-gamma(n) = n u / (1 - n u) (lemma 3.1), and a sum of n products in any order is within
-gamma(n) sum|a||b| (section 3.1). Underflow adds an absolute term (section 2.1).
+gamma(n) = n u / (1 - n u) (lemma 3.1), and so is a sum of n products in any order, relative to
+sum|a||b| (section 3.1). Underflow adds an absolute term (section 2.1).
 """
 
 from collections.abc import Callable
@@ -160,8 +160,8 @@ def sum_of_products(
     products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013: any order, any n),
     the operands' errors and an underflow floor, where n is how many products an element sums.
     ``extra`` counts roundings beyond those of products and sums; with any, the factor is
-    gamma(n + extra). Without, elements are exact where every partial sum must be representable: with
-    both operands exact multiples of powers of two g and h, and sum|a||b| <= 2**precision g h.
+    gamma(n + extra). Without, elements are exact where every partial sum must be representable:
+    with both operands exact multiples of powers of two g and h, and sum|a||b| <= 2**precision g h.
     """
     if dtype not in FORMATS:
         return wrapped(contract(a.value, b.value), dtype)
