@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from hypothesis import strategies as st
 
 from generators import faults
 from generators.attention_invalid import attention_faults
 from generators.axes import Axis, Point, Value, run_axes
 from generators.dims import Dim
-from generators.points import Given, bindings, first_then, integer, text, toggle
+from generators.points import Given, bindings, first_then, integer, point_of, text, toggle
 from generators.program import Attribute, Case, Input, Node, Program
 
 BATCHES = (1, 2, 3, 7, 0)
@@ -107,7 +106,7 @@ class Attention:
                 Input("projection", (dim, dim), dtype),
             ]
             nodes.append(Node("query", "matmul", ("x", "projection")))
-        arguments = ("query", "key", "value")
+        arguments: tuple[str, ...] = ("query", "key", "value")
         if point["bias"] is not None:
             full = {"B": batch, "H": heads, "Q": queries, "K": keys, "1": 1}
             shape = tuple(full[letter] for letter in text(point, "bias"))
@@ -131,14 +130,7 @@ class Attention:
         Raises:
             ValueError: no point of this family builds ``case``.
         """
-        try:
-            point = _read(case)
-            rebuilt = self.build(point, case.seed)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"not a point of {self.name}: {error}") from error
-        if rebuilt != msgspec.structs.replace(case, fixes=False):
-            raise ValueError(f"not a point of {self.name}: another case is built there")
-        return {axis.name: point[axis.name] for axis in self.axes}
+        return point_of(self, _read, case)
 
     @property
     def faults(self) -> tuple[faults.Fault, ...]:

@@ -9,7 +9,6 @@ seqstart_k, max_seqlen_k, the order of ``relax.op.nn.attention_var_len``.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
 from hypothesis import strategies as st
 
 from generators import faults
@@ -24,7 +23,7 @@ from generators.attention import (
 from generators.attention_invalid import var_len_faults
 from generators.axes import Axis, Point, Value, run_axes
 from generators.dims import Dim
-from generators.points import Given, bindings, integer, text, toggle
+from generators.points import Given, bindings, integer, point_of, text, toggle
 from generators.program import Case, Input, LongestSegment, Node, Offsets, Program
 
 SEQUENCES = (1, 2, 3, 4)
@@ -81,14 +80,7 @@ class AttentionVarLen:
         Raises:
             ValueError: no point of this family builds ``case``.
         """
-        try:
-            point = _read(case)
-            rebuilt = self.build(point, case.seed)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"not a point of {self.name}: {error}") from error
-        if rebuilt != msgspec.structs.replace(case, fixes=False):
-            raise ValueError(f"not a point of {self.name}: another case is built there")
-        return {axis.name: point[axis.name] for axis in self.axes}
+        return point_of(self, _read, case)
 
     @property
     def faults(self) -> tuple[faults.Fault, ...]:

@@ -15,7 +15,7 @@ from covertable import make
 from numpy.typing import NDArray
 
 from generators.axes import Axis, Point, Value
-from generators.points import depends_on
+from generators.points import to_blame
 
 WIDE = 20
 """An axis with more values than this is laid out by arithmetic."""
@@ -38,7 +38,6 @@ def complete_with(
     point. A dead end goes back to the last axis that has to do with it.
     """
     names = [axis.name for axis in axes]
-    reads = [depends_on(axis, names[:at]) for at, axis in enumerate(axes)]
     point: dict[str, Value] = {}
 
     def dead_end(at: int) -> set[str] | None:
@@ -50,7 +49,7 @@ def complete_with(
         blamed: set[str] = set()
         for value in (chosen[axis.name],) if fixed else order(axis, point):
             if not axis.allowed(point, value):
-                blamed.update(reads[at])
+                blamed.update(to_blame(axis, names[:at], point, value))
                 continue
             point[axis.name] = value
             deeper = dead_end(at + 1)
@@ -85,7 +84,7 @@ def covering(axes: Sequence[Axis]) -> tuple[Point, ...]:
 
     The same axes give the same points, in the same order.
     """
-    rows = [_settled(axes, row, at) for at, row in enumerate(_unconstrained(axes))]
+    rows: list[Point] = [_settled(axes, row, at) for at, row in enumerate(_unconstrained(axes))]
     rows = list({tuple(row.items()): row for row in rows}.values())
     missing = uncovered(axes, rows)
     for (left, right), pairs in missing.items():
@@ -149,17 +148,37 @@ def _unconstrained(axes: Sequence[Axis]) -> list[dict[str, Value]]:
         for at, axis in enumerate(axes)
         if len(axis.values) <= WIDE
     }
-    made: list[Mapping[str, int]] = make(narrow, strength=2)
     wide = sorted(
         (at for at, axis in enumerate(axes) if len(axis.values) > WIDE),
         key=lambda at: -len(axes[at].values),
     )
+    if len(wide) == 1:
+        return list(_shifted(axes, wide[0]))
+    made: list[Mapping[str, int]] = make(narrow, strength=2)
     rows = []
     for numbers in _latin([len(axes[at].values) for at in wide], len(made)):
         row = {at: made[numbers[-1]][str(at)] for at in range(len(axes)) if str(at) in narrow}
         row |= dict(zip(wide, numbers, strict=False))
         rows.append({axis.name: axis.values[row[at]] for at, axis in enumerate(axes)})
     return rows
+
+
+def _shifted(axes: Sequence[Axis], wide: int) -> Iterator[dict[str, Value]]:
+    """Rows in which each value of the axis number ``wide`` meets every value of all other axes.
+
+    For each of its values the others run through theirs in step, from places of their own. The
+    places are a fixed sequence without pattern, which leaves next to no pair of the others out.
+    """
+    places = np.random.Philox(key=len(axes)).random_raw(len(axes[wide].values) * len(axes))
+    steps = max(len(axis.values) for at, axis in enumerate(axes) if at != wide)
+    for number, step in product(range(len(axes[wide].values)), range(steps)):
+        start = places[number * len(axes) : (number + 1) * len(axes)].tolist()
+        yield {
+            axis.name: axis.values[
+                number if at == wide else (start[at] + step) % len(axis.values)
+            ]
+            for at, axis in enumerate(axes)
+        }
 
 
 def _latin(sizes: Sequence[int], last: int) -> Iterator[tuple[int, ...]]:

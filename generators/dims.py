@@ -13,6 +13,9 @@ from typing import TypeVar
 
 Dim = int | str
 
+LONGEST = 500
+"""Longer text is refused: it would nest deeper than the walks below may."""
+
 _T = TypeVar("_T")
 
 _OPERATORS: dict[type[ast.operator], tuple[str, int]] = {
@@ -34,9 +37,11 @@ ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
 
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise ValueError(f"dimension {text[:20] + '...'!r} has more than {LONGEST} characters")
     try:
         tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"dimension {text!r} is not an expression") from error
     _check(tree, text)
     return tree
@@ -87,12 +92,19 @@ def fold(
 
 
 def canonical(dim: Dim) -> Dim:
-    """``dim`` with the fewest parentheses and fixed spacing; an integer where it has no symbol."""
+    """``dim`` with the fewest parentheses and fixed spacing; an integer where it has no symbol.
+
+    Raises:
+        ValueError: ``dim`` is text that is not a dimension expression, or divides by zero.
+    """
     if isinstance(dim, int):
         return dim
     tree = _parse(dim)
     if not symbols(dim):
-        return evaluate(dim, {})
+        try:
+            return evaluate(dim, {})
+        except ZeroDivisionError as error:
+            raise ValueError(f"dimension {dim!r} divides by zero") from error
     return _print(tree)[0]
 
 

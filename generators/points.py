@@ -1,9 +1,12 @@
 """Reading values from points, and constraints between axes that say what they depend on."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from generators.axes import Axis, Point, Value
+import msgspec
+
+from generators.axes import Axis, Family, Point, Value, is_valid
+from generators.program import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,46 @@ class Given:
         return self.holds(*(point[name] for name in self.names), value)
 
 
-def depends_on(axis: Axis, earlier: Sequence[str]) -> tuple[str, ...]:
-    """The names among ``earlier`` that ``axis.allowed`` may read; all of them where unknown."""
-    if isinstance(axis.allowed, Given):
-        return axis.allowed.names
-    unconstrained = type(axis).__dataclass_fields__["allowed"].default
-    return () if axis.allowed is unconstrained else tuple(earlier)
+@dataclass(frozen=True, slots=True)
+class Every:
+    """An ``allowed`` predicate that holds where each of ``parts`` does."""
+
+    parts: tuple[Given, ...]
+
+    def __call__(self, point: Point, value: Value) -> bool:
+        """Whether ``value`` is allowed at ``point``."""
+        return all(part(point, value) for part in self.parts)
+
+
+def to_blame(axis: Axis, earlier: Sequence[str], point: Point, value: Value) -> tuple[str, ...]:
+    """The names among ``earlier`` whose values at ``point`` may be why ``value`` is not allowed."""
+    match axis.allowed:
+        case Given(names=names):
+            return names
+        case Every(parts=parts):
+            return next(part.names for part in parts if not part(point, value))
+    return tuple(earlier)
+
+
+def point_of(family: Family, read: Callable[[Case], Point], case: Case) -> Point:
+    """The point of ``case``, which ``read`` finds where there is one.
+
+    Raises:
+        ValueError: no point of ``family`` builds ``case``.
+    """
+    try:
+        point = read(case)
+        rebuilt = family.build(point, case.seed)
+    except (KeyError, IndexError, TypeError, ValueError, ArithmeticError) as error:
+        raise ValueError(f"not a point of {family.name}: {error}") from error
+    for axis in family.axes:
+        if repr(point[axis.name]) not in map(repr, axis.values):
+            raise ValueError(
+                f"not a point of {family.name}: {axis.name} is {point[axis.name]!r}, no value of it"
+            )
+    if rebuilt != msgspec.structs.replace(case, fixes=False) or not is_valid(family.axes, point):
+        raise ValueError(f"not a point of {family.name}: another case is built there")
+    return {axis.name: point[axis.name] for axis in family.axes}
 
 
 def integer(point: Point, name: str) -> int:
@@ -100,5 +137,5 @@ def narrowed(axes: Sequence[Axis], kept: Mapping[str, Sequence[Value]]) -> tuple
         if not set(map(repr, values)) <= set(map(repr, axis.values)):
             raise ValueError(f"axis {axis.name}: {values!r} are not all values of it")
         default = axis.default if axis.default in values else values[0]
-        found.append(Axis(axis.name, values, default, axis.allowed))
+        found.append(replace(axis, values=values, default=default))
     return tuple(found)

@@ -222,14 +222,19 @@ def decode(text: bytes | str, source: str = "case") -> Case:
     try:
         raw = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CaseError(f"{source}: not JSON: {error}") from error
+        raise CaseError(f"{source}: not JSON: {_one_line(error)}") from error
     number = raw.get("format") if isinstance(raw, dict) else None
     if number != FORMAT:
         raise CaseError(f"{source}: format {number!r} is unknown; this version reads {FORMAT}")
     try:
         return msgspec.convert(raw, Case)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise CaseError(f"{source}: {error}") from error
+        raise CaseError(f"{source}: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    # A field's name in a message may hold line breaks.
+    return " ".join(str(error).split())
 
 
 def read(path: Path) -> Case:

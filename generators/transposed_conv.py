@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from hypothesis import strategies as st
 
 from generators import faults
 from generators.axes import Axis, Point, Value, run_axes
 from generators.layouts import Extent, data_layouts, kernel_layouts, logical, packing, shape
-from generators.points import Given, bindings, first_then, integer, text, toggle
+from generators.points import Every, Given, bindings, first_then, integer, point_of, text, toggle
 from generators.program import Attribute, Case, Input, Node, Program
 from generators.transposed_conv_invalid import faults as faults_of
 
@@ -103,14 +102,7 @@ class TransposedConvolution:
         Raises:
             ValueError: no point of this family builds ``case``.
         """
-        try:
-            point = _read(self.spatial, case)
-            rebuilt = self.build(point, case.seed)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"not a point of {self.name}: {error}") from error
-        if rebuilt != msgspec.structs.replace(case, fixes=False):
-            raise ValueError(f"not a point of {self.name}: another case is built there")
-        return {axis.name: point[axis.name] for axis in self.axes}
+        return point_of(self, lambda case: _read(self.spatial, case), case)
 
     @property
     def faults(self) -> tuple[faults.Fault, ...]:
@@ -142,13 +134,26 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
             "in_channels_per_group",
             CHANNELS,
             2,
-            Given(("groups", "data_layout", "kernel_layout"), _divides_input),
+            Every((_channels_fill("data_layout", "C"), _channels_fill("kernel_layout", "I"))),
         ),
         Axis(
             "out_channels_per_group",
             CHANNELS,
             3,
-            Given(("groups", "data_layout", "kernel_layout", "out_layout"), _divides_output),
+            Every(
+                (
+                    Given(
+                        ("kernel_layout",),
+                        lambda layout, channels: channels % packing(layout, "O") == 0,
+                    ),
+                    Given(
+                        ("groups", "data_layout", "out_layout"),
+                        lambda groups, data, out, channels: (
+                            groups * channels % packing(out or data, "C") == 0
+                        ),
+                    ),
+                )
+            ),
         ),
         Axis("batch", BATCHES, 2),
         toggle("symbolic.batch"),
@@ -166,12 +171,12 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
     return TransposedConvolution(spatial, (*axes, *run_axes(pipelines)))
 
 
-def _divides_input(groups: int, data: str, kernel: str, value: int) -> bool:
-    return groups * value % max(packing(data, "C"), packing(kernel, "I")) == 0
-
-
-def _divides_output(groups: int, data: str, kernel: str, out: str | None, value: int) -> bool:
-    return value % packing(kernel, "O") == 0 and groups * value % packing(out or data, "C") == 0
+def _channels_fill(layout: str, letter: str) -> Given:
+    """All input channels fill whole inner dimensions of ``layout``."""
+    return Given(
+        ("groups", layout),
+        lambda groups, layout, channels: groups * channels % packing(layout, letter) == 0,
+    )
 
 
 def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:

@@ -1,0 +1,191 @@
+"""Families: points and cases go both ways, every value is reachable, no draw is thrown away."""
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from generators import dims
+from generators.axes import Family, cases, complete, is_valid, non_default, simpler
+from generators.covering import complete_with
+from generators.families import UnknownFamily, desired_layouts, families
+from generators.families import family as by_name
+from generators.program import Valid, decode, encode
+from generators.values import arrays
+from tests.generators.drawn import FAMILIES, PIPELINES, at_random
+
+
+def test_a_point_gives_a_case_that_gives_the_point(family: Family) -> None:
+    for seed, point in enumerate(at_random(family.axes, 300)):
+        case = family.build(point, seed)
+        assert case.family == family.name
+        assert case.seed == seed
+        assert case.expect == Valid()
+        assert family.point(case) == point
+        assert family.point(msgspec.structs.replace(case, fixes=True)) == point
+        assert list(family.point(case)) == [axis.name for axis in family.axes]
+        assert decode(encode(case)) == case
+
+
+def test_two_points_are_two_cases(family: Family) -> None:
+    seen: dict[str, Any] = {}
+    for point in at_random(family.axes, 1000):
+        assert seen.setdefault(family.build(point, 0).identifier, point) == point
+
+
+def test_a_case_of_no_point_is_a_value_error(family: Family) -> None:
+    case = family.build(complete(family.axes, {}), 0)
+    program = case.program
+    first = program.inputs[0]
+    others = [
+        msgspec.structs.replace(first, shape=first.shape[1:]),
+        msgspec.structs.replace(first, shape=(*first.shape[:-1], 977)),
+        msgspec.structs.replace(first, name="renamed"),
+        msgspec.structs.replace(first, dtype="complex64"),
+    ]
+    for other in others:
+        nodes = tuple(
+            msgspec.structs.replace(
+                node,
+                arguments=tuple(
+                    other.name if name == first.name else name for name in node.arguments
+                ),
+            )
+            for node in program.nodes
+        )
+        changed = msgspec.structs.replace(program, inputs=(other, *program.inputs[1:]), nodes=nodes)
+        with pytest.raises(ValueError, match="not a point"):
+            family.point(msgspec.structs.replace(case, program=changed))
+    elsewhere = FAMILIES[FAMILIES.index(family) - 1]
+    with pytest.raises(ValueError, match="not a point"):
+        elsewhere.point(case)
+
+
+def test_every_value_of_every_axis_is_reachable(family: Family) -> None:
+    for axis in family.axes:
+        for value in axis.values:
+            point = complete_with(family.axes, {axis.name: value})
+            assert point is not None, (axis.name, value)
+            assert is_valid(family.axes, point)
+            assert point[axis.name] == value
+
+
+def test_the_defaults_are_a_point(family: Family) -> None:
+    point = complete(family.axes, {})
+    assert non_default(family.axes, point) == ()
+    assert point == {axis.name: axis.default for axis in family.axes}
+
+
+def test_simpler_points_are_valid(family: Family) -> None:
+    for point in at_random(family.axes, 20):
+        for axis in family.axes:
+            for other in simpler(family.axes, point, axis):
+                assert is_valid(family.axes, other)
+                assert other[axis.name] != point[axis.name]
+                family.build(other, 0)
+
+
+@pytest.mark.parametrize("each", FAMILIES, ids=lambda each: each.name)
+def test_nothing_drawn_is_thrown_away(each: Family) -> None:
+    begun: list[None] = []
+    kept: list[None] = []
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def draw(data: st.DataObject) -> None:
+        begun.append(None)
+        case = data.draw(cases(each))
+        assert each.build(each.point(case), case.seed) == case
+        kept.append(None)
+
+    draw()
+    assert len(kept) > 0.95 * len(begun)
+
+
+def test_inputs_are_small_and_symbols_are_defined(family: Family) -> None:
+    for point in at_random(family.axes, 200):
+        case = family.build(point, 0)
+        bare = {
+            dim
+            for each in case.program.inputs
+            if not each.constant
+            for dim in each.shape
+            if isinstance(dim, str)
+        }
+        assert set(case.program.symbols) <= bare
+        assert len(case.bindings) == len({tuple(each.items()) for each in case.bindings})
+        assert len(case.bindings) <= 5
+        for at, binding in enumerate(case.bindings):
+            made = arrays(case, at)
+            assert sum(array.size for array in made.values()) < 200_000
+            for each in case.program.inputs:
+                assert made[each.name].shape == tuple(
+                    dims.evaluate(dim, binding) for dim in each.shape
+                )
+
+
+def test_symbols_get_several_values(family: Family) -> None:
+    toggles = [axis.name for axis in family.axes if axis.name.startswith("symbolic.")]
+    for name in toggles:
+        point = complete_with(family.axes, {name: True})
+        assert point is not None
+        case = family.build(point, 0)
+        [symbol] = case.program.symbols
+        assert len({binding[symbol] for binding in case.bindings}) >= 2
+        if name == "symbolic.batch":
+            assert {binding["B"] for binding in case.bindings} == {0, 1, 2, 3, 7}
+
+
+@pytest.mark.parametrize("name", ["attention"])
+def test_lengths_below_equal_and_above_are_reachable_with_every_mask(name: str) -> None:
+    family = by_name(name, PIPELINES)
+    for mask in (None, "TopLeft", "BottomRight"):
+        for window in (None, 1, 2):
+            for lengths in ((2, 5), (4, 4), (5, 2)):
+                chosen = dict(
+                    zip(
+                        ("causal_mask", "window_size", "q_len", "kv_len"),
+                        (mask, window, *lengths),
+                        strict=True,
+                    )
+                )
+                assert complete_with(family.axes, chosen) is not None
+
+
+def test_symbolic_lengths_pass_below_equal_and_above() -> None:
+    family = by_name("attention", PIPELINES)
+    point = complete_with(family.axes, {"symbolic.q_len": True, "symbolic.kv_len": True})
+    assert point is not None
+    signs = {np.sign(each["Q"] - each["K"]) for each in family.build(point, 0).bindings}
+    assert signs == {-1, 0, 1}
+
+
+def test_a_family_is_found_by_name() -> None:
+    for each in FAMILIES:
+        assert by_name(each.name, PIPELINES).name == each.name
+    assert len({each.name for each in FAMILIES}) == len(FAMILIES) == 5
+    with pytest.raises(UnknownFamily) as raised:
+        by_name("conv4d", PIPELINES)
+    assert str(raised.value).startswith("no family 'conv4d'; the families are conv1d_transpose, ")
+
+
+def test_the_first_pipeline_is_the_default() -> None:
+    [axis] = [axis for axis in families(("b", "a"))[0].axes if axis.name == "pipeline"]
+    assert (axis.values, axis.default) == (("b", "a"), "b")
+
+
+def test_layouts_wanted_of_convert_layout() -> None:
+    wanted = {
+        each.name: desired_layouts(each.build(complete(each.axes, {}), 0).program)
+        for each in FAMILIES
+    }
+    assert wanted == {
+        "conv1d_transpose": {"relax.nn.conv1d_transpose": ["NWC", "WIO"]},
+        "conv2d_transpose": {"relax.nn.conv2d_transpose": ["NHWC", "HWIO"]},
+        "conv3d_transpose": {"relax.nn.conv3d_transpose": ["NDHWC", "DHWIO"]},
+        "attention": {},
+        "attention_var_len": {},
+    }
