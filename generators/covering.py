@@ -174,9 +174,7 @@ def _shifted(axes: Sequence[Axis], wide: int) -> Iterator[dict[str, Value]]:
     for number, step in product(range(len(axes[wide].values)), range(steps)):
         start = places[number * len(axes) : (number + 1) * len(axes)].tolist()
         yield {
-            axis.name: axis.values[
-                number if at == wide else (start[at] + step) % len(axis.values)
-            ]
+            axis.name: axis.values[number if at == wide else (start[at] + step) % len(axis.values)]
             for at, axis in enumerate(axes)
         }
 
