@@ -182,14 +182,14 @@ def _shifted(axes: Sequence[Axis], wide: int) -> Iterator[dict[str, Value]]:
 def _latin(sizes: Sequence[int], last: int) -> Iterator[tuple[int, ...]]:
     """Tuples of one number below each of ``sizes`` (descending) and one below ``last``.
 
+    There is no size, or two or more.
+
     The first two sizes span a full product of rows ``i, j``; the number for each later one is
     ``(i + step * j) mod size``, which for every ``i`` and for nearly every ``j`` takes all values.
     """
-    if len(sizes) < 2:
-        first = sizes[0] if sizes else 1
-        for i in range(first):
-            for k in range(last):
-                yield (i, k) if sizes else (k,)
+    if not sizes:
+        for k in range(last):
+            yield (k,)
         return
     for i, j in product(range(sizes[0]), range(sizes[1])):
         later = [(i + step * j) % size for step, size in enumerate(sizes[2:], start=1)]
