@@ -1,0 +1,143 @@
+"""The grids of the conformance suite: which points of a family are run one by one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+from generators.axes import Axis, Family, Point
+from generators.covering import complete_with, covering
+from generators.families import family
+from harness.pipelines import PIPELINES
+
+LAYOUT_AXES = ("data_layout", "kernel_layout", "out_layout")
+DILATIONS = (1, 2, 3)
+
+# Channels first, last, outermost, packed: the layouts that people use.
+IN_USE: dict[str, dict[str, tuple[str | None, ...]]] = {
+    "conv2d_transpose": {
+        "data_layout": ("NCHW", "NHWC", "CHWN", "NCHW4c"),
+        "kernel_layout": ("IOHW", "OIHW", "HWIO", "HWOI", "IOHW4i4o"),
+        "out_layout": (None, "NCHW", "NHWC", "CHWN", "NCHW4c"),
+    },
+    "conv3d_transpose": {
+        "data_layout": ("NCDHW", "NDHWC", "CDHWN", "NCDHW4c"),
+        "kernel_layout": ("IODHW", "OIDHW", "DHWIO", "DHWOI", "IODHW4i4o"),
+        "out_layout": (None, "NCDHW", "NDHWC", "CDHWN", "NCDHW4c"),
+    },
+}
+
+Grid = Callable[[], tuple[Point, ...]]
+
+
+def member(name: str) -> Family:
+    """The family ``name`` with every pipeline."""
+    return family(name, tuple(PIPELINES))
+
+
+def values(axis: Axis, *, packed: bool) -> tuple[object, ...]:
+    """The layouts of ``axis``; unpacked ones are those without a factor."""
+    return tuple(
+        value
+        for value in axis.values
+        if packed or value is None or not any(sign.isdigit() for sign in str(value))
+    )
+
+
+def layouts_by_dilation(name: str, layouts: dict[str, tuple[object, ...]]) -> Iterator[Point]:
+    """Every combination of ``layouts``, dilation 1, 2, 3 in all directions, static and symbolic."""
+    axes = member(name).axes
+    dilations = [axis.name for axis in axes if axis.name.startswith("dilation.")]
+    symbolic = [
+        axis.name
+        for axis in axes
+        if axis.name.startswith("symbolic.") and not axis.name.endswith("channels")
+    ]
+    for *chosen, dilation, moving in product(*layouts.values(), DILATIONS, (False, True)):
+        point = complete_with(
+            axes,
+            dict(zip(layouts, chosen, strict=True))
+            | dict.fromkeys(dilations, dilation)
+            | dict.fromkeys(symbolic, moving),
+        )
+        if point is None:
+            raise AssertionError(f"{name}: no valid point with {chosen}")
+        yield point
+
+
+def every_permutation(name: str) -> tuple[Point, ...]:
+    """Every permutation of data, kernel and output layout, by dilation, static and symbolic."""
+    by_name = {axis.name: axis for axis in member(name).axes}
+    layouts = {one: values(by_name[one], packed=False) for one in LAYOUT_AXES}
+    return tuple(layouts_by_dilation(name, layouts))
+
+
+def in_use(name: str) -> tuple[Point, ...]:
+    """Every combination of the layouts in use, by dilation, static and symbolic."""
+    return tuple(layouts_by_dilation(name, dict(IN_USE[name])))
+
+
+def pairs(name: str) -> tuple[Point, ...]:
+    """A covering array: every pair of values of any two axes that a valid point has."""
+    return covering(member(name).axes)
+
+
+def pairs_with(name: str, layout: str) -> tuple[Point, ...]:
+    """As ``pairs``, where the layout axes other than ``layout`` have the layouts in use only.
+
+    Five letters have 120 permutations, and three layout axes with all of them 17,000 rows of pairs
+    of odd layouts; so each axis takes all its layouts while the others take those in use.
+    """
+    axes = [
+        replace(axis, values=IN_USE[name][axis.name], allowed=axis.allowed)
+        if axis.name in LAYOUT_AXES and axis.name != layout
+        else axis
+        for axis in member(name).axes
+    ]
+    return covering(axes)
+
+
+_DEFAULT: dict[str, Grid] = {
+    "attention-pairs": lambda: pairs("attention"),
+    "attention_var_len-pairs": lambda: pairs("attention_var_len"),
+    "conv1d_transpose-permutations": lambda: every_permutation("conv1d_transpose"),
+    "conv1d_transpose-pairs": lambda: pairs("conv1d_transpose"),
+    "conv2d_transpose-in_use": lambda: in_use("conv2d_transpose"),
+    "conv2d_transpose-pairs": lambda: pairs("conv2d_transpose"),
+    "conv3d_transpose-in_use": lambda: in_use("conv3d_transpose"),
+    "conv3d_transpose-pairs-data": lambda: pairs_with("conv3d_transpose", "data_layout"),
+    "conv3d_transpose-pairs-kernel": lambda: pairs_with("conv3d_transpose", "kernel_layout"),
+    "conv3d_transpose-pairs-out": lambda: pairs_with("conv3d_transpose", "out_layout"),
+}
+
+_FULL: dict[str, Grid] = {
+    "conv2d_transpose-permutations": lambda: every_permutation("conv2d_transpose"),
+    "conv3d_transpose-pairs": lambda: pairs("conv3d_transpose"),
+}
+
+SIZES = {
+    "attention-pairs": 1,
+    "attention_var_len-pairs": 1,
+    "conv1d_transpose-permutations": 6,
+    "conv2d_transpose-permutations": 200,
+    "conv3d_transpose-pairs": 60,
+}
+"""In how many tests a grid is run, so that the processes of a parallel run share it evenly."""
+
+_CHUNKS = 4
+
+
+def names(grid: str) -> tuple[str, ...]:
+    """The grids of ``--grid default`` or ``--grid full``."""
+    return (*_DEFAULT, *_FULL) if grid == "full" else tuple(_DEFAULT)
+
+
+def chunks(name: str) -> int:
+    """In how many tests the grid ``name`` is run."""
+    return SIZES.get(name, _CHUNKS)
+
+
+@cache
+def points(name: str) -> tuple[Point, ...]:
+    """The points of the grid ``name``."""
+    return {**_DEFAULT, **_FULL}[name]()

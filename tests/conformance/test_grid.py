@@ -1,0 +1,35 @@
+"""Every point of the grids conforms (``--grid full`` for all that is exhaustive)."""
+
+import msgspec
+import pytest
+
+from harness.conformance import Conformance
+from tests.conformance import grids
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    config = metafunc.config
+    families = config.getoption("--family")
+    metafunc.parametrize(
+        ("grid", "chunk"),
+        [
+            pytest.param(name, chunk, id=f"{name}-{chunk}")
+            for name in grids.names(config.getoption("--grid"))
+            if not families or name.partition("-")[0] in families
+            for chunk in range(grids.chunks(name))
+        ],
+    )
+
+
+def test_every_point_conforms(
+    grid: str, chunk: int, conformance: Conformance, fixes_on: bool
+) -> None:
+    family = grids.member(grid.partition("-")[0])
+    mine = grids.points(grid)[chunk :: grids.chunks(grid)]
+    cases = [
+        msgspec.structs.replace(family.build(point, seed), fixes=fixes_on)
+        for seed, point in enumerate(mine)
+    ]
+    assert cases
+    failures = conformance.failures(cases)
+    assert not failures, f"{len(failures)} of {len(cases)} cases:\n" + "\n".join(failures[:20])
