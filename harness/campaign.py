@@ -86,6 +86,7 @@ class Campaign:
         self.gaps = gaps
         self.state = State()
         self._families = {family.name: family for family in plan.families}
+        self._started = 0
         self._active: dict[Kind, _Investigation] = {}
         self._queued: dict[Kind, deque[tuple[Case, Outcome]]] = {}
         self._cases: Iterator[Case] = stream(plan.families, plan.seed)
@@ -112,7 +113,7 @@ class Campaign:
 
     def _over(self) -> bool:
         most = self.plan.most_cases
-        if most is not None and self.state.cases + self.pool.running + self.pool.waiting >= most:
+        if most is not None and self._started >= most:
             return True
         return self.state.elapsed >= self.plan.seconds
 
@@ -121,6 +122,7 @@ class Campaign:
         while self.pool.running + self.pool.waiting < wanted and not self._over():
             case = msgspec.structs.replace(next(self._cases), fixes=self.plan.fixes)
             if self.journal.start(case, DRAWN):
+                self._started += 1
                 self.pool.submit(Job(case))
 
     def _collect(self, show: Callable[[State], None]) -> None:

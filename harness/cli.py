@@ -6,8 +6,10 @@ import os
 import random
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +23,7 @@ from generators.families import family as family_named
 from generators.program import Case, CaseError, read
 from harness.campaign import Campaign, Plan, State
 from harness.display import Display
+from harness.drawing import keep_hypothesis_in, stream
 from harness.errors import headline
 from harness.corpus import CORPUS
 from harness.gaps import known_gaps
@@ -35,6 +38,9 @@ EXIT_CODES = """Exit codes: 0 nothing failed (replay: the recorded verdict came 
 130 interrupted."""
 
 RUNS = Path("runs")
+
+_SHOWN = 10
+"""Cases that a dry run shows."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -89,12 +95,15 @@ def fuzz(
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
         plan = Plan(chosen, seed, minutes * 60, fixes is Switch.ON, cases)
         if dry_run:
-            _describe(console, plan)
+            with tempfile.TemporaryDirectory() as nowhere:
+                keep_hypothesis_in(Path(nowhere))
+                _describe(console, plan)
             return
         stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
         directory = out or RUNS / f"{stamp}-fixes-{fixes.value}"
         gaps = known_gaps()
         with Journal(directory) as journal:
+            keep_hypothesis_in(directory / "hypothesis")
             console.print("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
             with Pool(workers, Limits(seconds=case_seconds)) as pool:
                 journal.describe(
@@ -177,9 +186,6 @@ def _chosen(names: list[str] | None) -> tuple[Family, ...]:
 
 
 def _describe(console: Console, plan: Plan) -> None:
-    from generators.axes import cases as cases_of
-    from harness.drawing import draw
-
     for one in plan.families:
         size = " × ".join(str(len(axis.values)) for axis in one.axes)
         console.print(f"[b]{one.name}[/b]: {len(one.axes)} axes ({size} values)", highlight=False)
@@ -188,7 +194,7 @@ def _describe(console: Console, plan: Plan) -> None:
         "the first cases would be:",
         highlight=False,
     )
-    for case in draw(cases_of(plan.families[0]), 10, plan.seed):
+    for case in islice(stream(plan.families, plan.seed), _SHOWN):
         calls = ", ".join(node.operator for node in case.program.nodes)
         console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
 

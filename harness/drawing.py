@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from generators.axes import Family, cases
 from generators.program import Case
@@ -15,6 +17,11 @@ T = TypeVar("T")
 
 _BATCH = 24
 _INVALID_EVERY = 8
+
+
+def keep_hypothesis_in(directory: Path) -> None:
+    """Have Hypothesis keep its own files in ``directory``, not in the user's folder."""
+    set_hypothesis_home_dir(directory)
 
 
 def draw(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:

@@ -90,10 +90,15 @@ class Journal:
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
     def start(self, case: Case, purpose: str) -> bool:
-        """Write ``case`` before it runs; False if the journal has it already."""
+        """Write ``case`` before it runs; False if the journal has it already.
+
+        A case that was only a trial so far becomes a drawn one where it is drawn.
+        """
         before = self._db.total_changes
         self._write(
-            "INSERT OR IGNORE INTO cases (id, json, purpose) VALUES (?, ?, ?)",
+            "INSERT INTO cases (id, json, purpose) VALUES (?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET purpose = excluded.purpose"
+            " WHERE purpose = 'trial' AND excluded.purpose <> 'trial'",
             (case.identifier, encode(case), purpose),
         )
         return self._db.total_changes > before

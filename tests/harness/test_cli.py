@@ -1,0 +1,176 @@
+"""The command line as a user meets it: real processes, exit codes, one line for bad input."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from generators.axes import complete
+from generators.families import family
+from generators.program import encode, write
+from harness.finding import Finding
+from harness.journal import Journal
+from harness.outcome import Verdict
+from harness.pipelines import PIPELINES
+
+COMMAND = [sys.executable, "-m", "harness.cli"]
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])}
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=environment,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("replay", "no-such-thing"), "no case 'no-such-thing'"),
+        (("replay", "bad.json"), "bad.json: not JSON"),
+        (("replay", "other.json"), "other.json: format 99 is unknown; this version reads 1"),
+        (("replay", "missing.json"), "missing.json: No such file"),
+        (("fuzz", "conv9d_transpose", "--minutes", "1"), "no family 'conv9d_transpose'"),
+        (("fuzz", "--out", "bad.json/inside", "--minutes", "1"), "cannot write to bad.json/inside"),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "other.json").write_text('{"format": 99}')
+    ended = run(*arguments, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
+
+
+def test_help_teaches() -> None:
+    top = run("--help")
+    assert {"fuzz", "replay", "families"} <= set(re.findall(r"\w+", top.stdout))
+    text = run("fuzz", "--help").stdout
+    assert "Exit codes" in text
+    assert "--dry-run" in text
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    ended = run("fuzz", "conv1d_transpose", "--dry-run", "--seed", 3, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("nn.conv1d_transpose") == 10
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short campaign with fixes off: whatever it finds is in the folder."""
+    folder = tmp_path_factory.mktemp("campaign") / "out"
+    ended = run(
+        *("fuzz", "conv1d_transpose", "--cases", 24, "--minutes", 3, "--seed", 5, "--out", folder),
+        *("--workers", 1),
+    )
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "silent-bail" in ended.stdout
+    assert "nn.conv1d_transpose" in ended.stdout
+    assert "relaxcheck replay" in ended.stdout
+    return folder
+
+
+def test_every_case_that_was_started_is_accounted_for(campaign: Path) -> None:
+    with Journal(campaign, create=False) as journal:
+        drawn = list(journal.cases("drawn"))
+        assert len(drawn) == sum(journal.counts("drawn").values()) == 24
+        assert journal.description["seed"] == "5"
+        assert journal.description["apache-tvm"]
+        assert Verdict.HARNESS_ERROR not in journal.counts("drawn")
+
+
+def test_the_same_seed_draws_the_same_cases(campaign: Path, tmp_path: Path) -> None:
+    run(
+        *("fuzz", "conv1d_transpose", "--cases", 24, "--minutes", 3, "--seed", 5),
+        *("--workers", 2, "--out", tmp_path / "again"),
+    )
+    with Journal(campaign, create=False) as one, Journal(tmp_path / "again", create=False) as two:
+        first = {recorded.case.identifier for recorded in one.cases("drawn")}
+        assert first == {recorded.case.identifier for recorded in two.cases("drawn")}
+
+
+def test_a_finding_replays_with_the_same_verdict(campaign: Path) -> None:
+    with Journal(campaign, create=False) as journal:
+        findings = [msgspec.json.decode(one, type=Finding) for one in journal.findings()]
+    assert findings
+    finding = findings[0]
+    assert finding.confirmed
+    again = run("replay", finding.case.identifier[:8], "--dir", campaign)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert f"recorded verdict: {finding.verdict} — the same" in again.stdout
+
+
+def test_a_case_file_can_be_replayed_with_fixes_on(tmp_path: Path) -> None:
+    member = family("conv1d_transpose", tuple(PIPELINES))
+    case = member.build(complete(member.axes, {"data_layout": "NWC"}), 0)
+    write(case, tmp_path / "case.json")
+    off = run("replay", tmp_path / "case.json")
+    assert (off.returncode, "silent-bail" in off.stdout) == (1, True)
+    on = run("replay", tmp_path / "case.json", "--fixes", "on")
+    assert (on.returncode, "verdict: pass" in on.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_campaign_ends_well(tmp_path: Path, number: signal.Signals) -> None:
+    folder = tmp_path / "out"
+    process = subprocess.Popen(
+        [*COMMAND, "fuzz", "conv1d_transpose", "--minutes", "5", "--out", str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not _cases(folder):
+        time.sleep(0.2)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "Written to" in out
+    with Journal(folder, create=False) as journal:
+        assert sum(journal.counts("drawn").values()) > 0
+
+
+def test_a_campaign_whose_engine_is_killed_keeps_every_case(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    process = subprocess.Popen(
+        [*COMMAND, "fuzz", "conv1d_transpose", "--minutes", "5", "--out", str(folder)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end and _cases(folder) < 10:
+        time.sleep(0.2)
+    process.kill()
+    process.wait()
+    with Journal(folder, create=False) as journal:
+        cases = list(journal.cases("drawn"))
+        assert len(cases) >= 10
+        ended = sum(recorded.outcome is not None for recorded in cases)
+        # At most what was queued for two workers had not ended yet.
+        assert len(cases) - ended <= 4
+        assert all(encode(recorded.case) for recorded in cases)
+
+
+def _cases(folder: Path) -> int:
+    if not (folder / "campaign.sqlite").is_file():
+        return 0
+    with Journal(folder, create=False) as journal:
+        return sum(journal.counts("drawn").values())
