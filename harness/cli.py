@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -22,15 +23,16 @@ from generators.families import families as all_families
 from generators.families import family as family_named
 from generators.program import Case, CaseError, read
 from harness.campaign import Campaign, Plan, State
+from harness.corpus import CORPUS
 from harness.display import Display
 from harness.drawing import keep_hypothesis_in, stream
 from harness.errors import headline
-from harness.corpus import CORPUS
 from harness.gaps import known_gaps
 from harness.journal import FILE_NAME, Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job, Limits, Pool, PoolError
+from reports.page import write_page
 from reports.summary import campaign_summary
 
 EXIT_CODES = """Exit codes: 0 nothing failed (replay: the recorded verdict came again); 1 findings
@@ -122,7 +124,14 @@ def fuzz(
                 )
                 campaign = Campaign(plan, pool, journal, gaps)
                 interrupted = _run(console, campaign, chosen, plan.seconds)
-        _conclude(console, campaign.state, directory, fixes)
+                page = write_page(
+                    directory,
+                    journal.description,
+                    tuple(campaign.state.findings.values()),
+                    campaign.state.verdicts,
+                    campaign.state.gaps,
+                )
+        _conclude(console, campaign.state, page, fixes)
         raise typer.Exit(130 if interrupted else _exit_code(campaign.state))
 
 
@@ -142,8 +151,6 @@ def replay(
     with _one_line_errors():
         found, recorded = _find(case, directory)
         if fixes is not None and found.fixes is not (fixes is Switch.ON):
-            import msgspec
-
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
             recorded = None
         with Pool(1, Limits(seconds=case_seconds)) as pool:
@@ -210,7 +217,7 @@ def _run(console: Console, campaign: Campaign, chosen: tuple[Family, ...], secon
     return False
 
 
-def _conclude(console: Console, state: State, directory: Path, fixes: Switch) -> None:
+def _conclude(console: Console, state: State, page: Path, fixes: Switch) -> None:
     findings = tuple(state.findings.values())
     console.print(campaign_summary(findings, state.verdicts, state.gaps, state.oracle_counts))
     console.print(
@@ -222,7 +229,9 @@ def _conclude(console: Console, state: State, directory: Path, fixes: Switch) ->
         console.print(
             f"{state.investigating} failures were not looked into; they are in the journal."
         )
-    console.print(f"Written to {directory / FILE_NAME}", highlight=False, soft_wrap=True)
+    console.print(
+        f"Written to {page} and {page.parent / FILE_NAME}", highlight=False, soft_wrap=True
+    )
 
 
 def _exit_code(state: State) -> int:

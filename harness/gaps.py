@@ -14,7 +14,6 @@ from generators.program import Case, CaseError
 from harness.corpus import CORPUS
 from harness.outcome import Outcome, Verdict
 
-
 FILE = CORPUS / "known_gaps.json"
 
 

@@ -11,6 +11,11 @@ from harness.errors import headline
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
 
+CONFIRMED = {
+    True: "confirmed: it came again in fresh processes at LLVM levels 0 and 3",
+    False: "unstable: it did not come again in fresh processes at LLVM levels 0 and 3",
+    None: "not confirmed: the campaign ended before",
+}
 _STYLES = {True: "bold red", False: "yellow"}
 
 
@@ -50,9 +55,9 @@ def messages(findings: Sequence[Finding]) -> Text:
     """What TVM said, and where, for each finding; and those that did not come again."""
     said = Text()
     for one in ranked(findings):
-        state = {True: "", False: "unstable, did not come again; ", None: "not confirmed yet; "}
+        state = "" if one.confirmed else f"{CONFIRMED[one.confirmed]}; "
         said.append(f"{one.case.identifier[:8]} ", style="bold")
-        said.append(f"{state[one.confirmed]}{one.stage}: {headline(one.outcome.message)[:300]}\n")
+        said.append(f"{state}{one.stage}: {headline(one.outcome.message)[:300]}\n")
     return said
 
 

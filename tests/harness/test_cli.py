@@ -46,9 +46,7 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
         (("fuzz", "--out", "bad.json/inside", "--minutes", "1"), "cannot write to bad.json/inside"),
     ],
 )
-def test_bad_input_is_one_clear_line(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
-) -> None:
+def test_bad_input_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "other.json").write_text('{"format": 99}')
     ended = run(*arguments, cwd=tmp_path)
