@@ -6,6 +6,7 @@ from collections.abc import Iterable
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_LAYOUT = re.compile(r"\b[A-Z]{3,6}(?:\d+[a-z])*\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _BRACKETS = re.compile(r"[\[(][#\s,*+/%-]*[\])]")
 
@@ -42,10 +43,11 @@ def headline(message: str) -> str:
 
 
 def normalise(message: str) -> str:
-    """The headline of ``message`` with numbers, strings, addresses and paths folded away."""
+    """The headline of ``message`` with numbers, strings, layouts, addresses and paths folded."""
     line = headline(message)
     line = _ADDRESS.sub("0x…", line)
     line = _PATH.sub(r"\1", line)
     line = _QUOTED.sub("'…'", line)
+    line = _LAYOUT.sub("L", line)
     line = _NUMBER.sub("#", line)
     return _BRACKETS.sub("(#)", line)[:300]

@@ -43,6 +43,7 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
         ("at 0x7f2ab0 in /opt/a/b/c.cc:12", "at 0x123 in /home/x/c.cc:99"),
         ('Invalid access to "x1"', 'Invalid access to "weights"'),
         ("shape [1, 2, 3] differs", "shape [4, 5] differs"),
+        ("Invalid layout NWW8c: missing axis 67", "Invalid layout OXHW4i8o: missing axis 73"),
     ],
 )
 def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None:
