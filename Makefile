@@ -16,7 +16,7 @@ help:
 	@echo "make test [ARGS=...]                   the project's tests and the conformance suite"
 	@echo "make lint                              ruff, mypy, import-linter"
 
-# TVM's verdict "findings" is exit code 1; for somebody watching a campaign that is no failed make.
+# Exit code 1 says that there are findings: for somebody who looks for them that is no failed make.
 fuzz: $(READY)
 	@$(BIN)/relaxcheck fuzz --minutes $(MINUTES) --fixes $(FIXES) $(ARGS) || test $$? -eq 1
 
@@ -30,8 +30,9 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 $(READY): pyproject.toml constraints.txt
+	@echo "Making .venv; this downloads about 500 MB and takes a few minutes."
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt $(PIP_ARGS) --editable '.[dev]'
+	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt $(PIP_ARGS) --editable '.[dev]'
 	@touch $(READY)
 
 clean:
