@@ -16,6 +16,7 @@ from fixes import (
     batch_matmul,
     conv_transpose,
     convert_layout,
+    empty_permute,
     mixed_precision,
     unlowered,
 )
@@ -33,6 +34,7 @@ ALL: tuple[Fix, ...] = (
     mixed_precision.ATTENTION,
     mixed_precision.PRODUCTS,
     convert_layout.FIX,
+    empty_permute.FIX,
     unlowered.FIX,
 )
 """Every fix, in the order in which they are put on."""

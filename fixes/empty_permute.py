@@ -1,0 +1,46 @@
+"""Permutation of a tensor that has no element.
+
+RewriteDataflowReshape looks at a lowered permutation and, where a static dimension is 0, takes it
+for a reshape: it then builds one with another shape, or drops the value that later calls use.
+"""
+
+from tvm import relax
+
+from fixes import probes, tvm_api
+from fixes.fix import LEGALIZE, Fix, OperatorAttribute
+from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
+
+
+def _zeros_if_empty(original: Legalization) -> Legalization:
+    """``original``, but zeros (of which there is none) where a static dimension is 0."""
+
+    def lower(builder: BlockBuilder, call: Call) -> Expr:
+        shape = tvm_api.shape_of(call)
+        if any(tvm_api.as_int(dim) == 0 for dim in shape):
+            # Nothing is read, so nothing can be taken for a reshape of what was read.
+            return relax.op.zeros(relax.ShapeExpr(shape), tvm_api.dtype_of(call))
+        return original(builder, call)
+
+    return lower
+
+
+def _is_left_alone() -> bool:
+    """Whether the rewriting of reshapes passes over the permutation of an empty tensor."""
+    module = probes.program(
+        lambda x: relax.op.permute_dims(relax.op.nn.relu(x), [1, 3, 0, 2]), (1, 0, 1, 3)
+    )
+    module = relax.transform.LegalizeOps()(module)
+    return "R.reshape(" not in str(relax.transform.RewriteDataflowReshape()(module))
+
+
+FIX = Fix(
+    name="empty_permute",
+    operators=("relax.permute_dims",),
+    fault=(
+        "the permutation of a tensor with a static dimension 0 is rewritten into a reshape to a"
+        " wrong shape, or into one that later calls cannot find"
+    ),
+    issue=None,
+    needed=lambda: not _is_left_alone(),
+    attributes=(OperatorAttribute("relax.permute_dims", LEGALIZE, _zeros_if_empty),),
+)
