@@ -8,7 +8,8 @@ _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LAYOUT = re.compile(r"\b[A-Z]{3,6}(?:\d+[a-z])*\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_BRACKETS = re.compile(r"[\[(][#\s,*+/%-]*[\])]")
+_SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
+"""A bracket around short items: a shape, a list of strides, an empty argument list."""
 
 
 def squash(text: str) -> str:
@@ -50,4 +51,4 @@ def normalise(message: str) -> str:
     line = _QUOTED.sub("'…'", line)
     line = _LAYOUT.sub("L", line)
     line = _NUMBER.sub("#", line)
-    return _BRACKETS.sub("(#)", line)[:300]
+    return _SHAPE.sub("(#)", line)[:300]

@@ -43,6 +43,8 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
         ("at 0x7f2ab0 in /opt/a/b/c.cc:12", "at 0x123 in /home/x/c.cc:99"),
         ('Invalid access to "x1"', 'Invalid access to "weights"'),
         ("shape [1, 2, 3] differs", "shape [4, 5] differs"),
+        ('R.add(y, z) of R.Tensor((2, "Q", 8))', 'R.add(y, z) of R.Tensor((B, "K*2", 16))'),
+        ("R.Tensor((2, Q, 2, 8), dtype)", "R.Tensor((B, 5, 2, 8), dtype)"),
         ("Invalid layout NWW8c: missing axis 67", "Invalid layout OXHW4i8o: missing axis 73"),
     ],
 )
@@ -52,3 +54,5 @@ def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None
 
 def test_messages_of_different_causes_are_not_alike() -> None:
     assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")
+    checks = "Check failed: (src.ndim() == dst.ndim()) is false", "Check failed: (defined()) is false"
+    assert normalise(checks[0]) != normalise(checks[1])
