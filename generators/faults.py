@@ -11,10 +11,14 @@ from typing import Any, Protocol
 import msgspec
 from hypothesis import strategies as st
 
-from generators.axes import SEEDS, Axis, Family, Point, points
+from generators.axes import SEEDS, Axis, Family, Point, settle
 from generators.dims import Dim
 from generators.points import narrowed
 from generators.program import Attribute, Case, Invalid, Program
+
+
+_VARIED = 3
+"""Axes of an invalid case that may be off their default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,18 @@ def broken(family: Breakable, fault: Fault, point: Point, seed: int) -> Case:
 
 @st.composite
 def cases(draw: st.DrawFn, family: Breakable) -> Case:
-    """Cases of ``family``, each with one of its faults."""
+    """Cases of ``family``, each with one of its faults.
+
+    All but a few axes are at their defaults: what comes of the case is then due to its fault, not
+    to something else that it happens to have.
+    """
     fault = draw(st.sampled_from(family.faults), label="fault")
-    point = draw(points(pin(family.axes, fault.pinned)))
+    axes = pin(family.axes, fault.pinned)
+    wanted = {axis.name: axis.default for axis in axes}
+    for axis in draw(st.lists(st.sampled_from(axes), max_size=_VARIED, unique_by=id)):
+        wanted[axis.name] = draw(st.sampled_from(axis.values), label=axis.name)
+    point = settle(axes, wanted, ())
+    assert point is not None
     return broken(family, fault, point, draw(SEEDS))
 
 
