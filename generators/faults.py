@@ -16,7 +16,6 @@ from generators.dims import Dim
 from generators.points import narrowed
 from generators.program import Attribute, Case, Invalid, Program
 
-
 _VARIED = 3
 """Axes of an invalid case that may be off their default."""
 
