@@ -4,6 +4,7 @@ import contextlib
 import enum
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -219,7 +220,9 @@ def _run(console: Console, campaign: Campaign, chosen: tuple[Family, ...], secon
 
 def _conclude(console: Console, state: State, page: Path, fixes: Switch) -> None:
     findings = tuple(state.findings.values())
-    console.print(campaign_summary(findings, state.verdicts, state.gaps, state.oracle_counts))
+    console.print(
+        campaign_summary(findings, state.verdicts, state.gaps, state.oracle_counts, _command())
+    )
     console.print(
         f"{state.cases} cases, {state.checks} checks, {state.trials} further runs to find causes, "
         f"{state.elapsed:.0f} s; fixes {fixes.value}.",
@@ -232,6 +235,14 @@ def _conclude(console: Console, state: State, page: Path, fixes: Switch) -> None
     console.print(
         f"Written to {page} and {page.parent / FILE_NAME}", highlight=False, soft_wrap=True
     )
+
+
+def _command() -> str:
+    """How the user can call this program again: by name if it is on the path, else by its file."""
+    name = Path(sys.argv[0]).name
+    if shutil.which(name):
+        return name
+    return os.path.relpath(sys.argv[0])
 
 
 def _exit_code(state: State) -> int:

@@ -32,8 +32,11 @@ def blame_text(finding: Finding) -> str:
     return named or "any values"
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
-    """One row a finding: verdict, operator, what is to blame, count, replay command."""
+def findings_table(findings: Sequence[Finding], command: str) -> Table:
+    """One row a finding: verdict, operator, what is to blame, count, and what replays it.
+
+    ``command`` is how the user calls relaxcheck.
+    """
     table = Table(title="Findings", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("verdict", no_wrap=True)
     table.add_column("operator", overflow="fold")
@@ -44,16 +47,16 @@ def findings_table(findings: Sequence[Finding]) -> Table:
         table.add_row(
             Text(one.verdict, style=_STYLES[one.verdict.is_failure]),
             one.operator,
-            Text(blame_text(one)),
+            Text(blame_text(one).replace(", ", ",\n")),
             str(one.count),
-            f"relaxcheck replay {one.case.identifier[:8]}",
+            f"{command} replay {one.case.identifier[:8]}",
         )
     return table
 
 
 def messages(findings: Sequence[Finding]) -> Text:
-    """What TVM said, and where, for each finding; and those that did not come again."""
-    said = Text()
+    """What TVM said, and where, a line a finding; and which ones did not come again."""
+    said = Text(no_wrap=True, overflow="ellipsis")
     for one in ranked(findings):
         state = "" if one.confirmed else f"{CONFIRMED[one.confirmed]}; "
         said.append(f"{one.case.identifier[:8]} ", style="bold")
@@ -87,11 +90,12 @@ def campaign_summary(
     verdicts: Mapping[Verdict, int],
     gaps: Mapping[str, int],
     oracle_counts: Mapping[int, int],
+    command: str = "relaxcheck",
 ) -> Group:
     """Everything a campaign ends with, for a terminal."""
     parts: list[Table | Text] = [verdicts_table(verdicts, gaps), oracles_text(oracle_counts)]
     if findings:
-        parts += [findings_table(findings), messages(findings)]
+        parts += [findings_table(findings, command), messages(findings)]
     else:
         parts.append(Text("No findings.", style="green"))
     return Group(*parts)
