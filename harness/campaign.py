@@ -93,9 +93,6 @@ class Campaign:
 
     def run(self, show: Callable[[State], None]) -> State:
         """Run to the end of the plan; ``show`` is given the state several times a second."""
-        for record in self.journal.findings():
-            finding = msgspec.json.decode(record, type=Finding)
-            self.state.findings[finding.fingerprint] = finding
         try:
             while not self._over():
                 self._top_up()

@@ -47,15 +47,18 @@ class Recorded:
 
 
 class Journal:
-    """The journal in the folder ``directory``, which is made if it does not exist.
+    """The journal in the folder ``directory``: a new one with ``create``, else one that is there.
 
     Raises:
-        JournalError: the folder or the file cannot be written, or is no journal.
+        JournalError: the folder or the file cannot be written, or is no journal; or there is one
+            where a new one is wanted.
     """
 
     def __init__(self, directory: Path, *, create: bool = True):
         self.path = directory / FILE_NAME
         try:
+            if create and self.path.exists():
+                raise JournalError(f"{directory} holds a campaign already; give another folder")
             if create:
                 directory.mkdir(parents=True, exist_ok=True)
             elif not self.path.is_file():

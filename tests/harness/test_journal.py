@@ -34,6 +34,12 @@ def test_what_is_written_is_found_again(tmp_path: Path) -> None:
             journal.find("0" * 16)
 
 
+def test_a_second_campaign_in_a_folder_is_refused(tmp_path: Path) -> None:
+    Journal(tmp_path)
+    with pytest.raises(JournalError, match="holds a campaign already; give another folder"):
+        Journal(tmp_path)
+
+
 def test_a_case_that_killed_the_engine_is_in_the_journal(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"
@@ -56,5 +62,5 @@ def test_a_folder_without_campaign_and_a_file_that_is_none_are_one_line(tmp_path
         Journal(tmp_path, create=False)
     (tmp_path / FILE_NAME).write_bytes(os.urandom(4096))
     with pytest.raises(JournalError, match="cannot use") as error:
-        Journal(tmp_path)
+        Journal(tmp_path, create=False)
     assert "\n" not in str(error.value)
