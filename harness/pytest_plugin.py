@@ -9,10 +9,14 @@ import pytest
 
 from generators.families import families
 from harness.conformance import Conformance, Tally
+from harness.environment import VARIABLES
 from harness.gaps import known_gaps
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
+
+# Tests import TVM and ONNX Runtime in this process; this plugin is imported before any of them.
+os.environ.update(VARIABLES)
 
 _TALLY = pytest.StashKey[Tally]()
 _OUTPUT = "relaxcheck"
