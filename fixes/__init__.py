@@ -12,9 +12,11 @@
 
 from fixes import (
     attention,
+    attention_arguments,
     attention_var_len,
     batch_matmul,
     conv_transpose,
+    conv_transpose_arguments,
     convert_layout,
     empty_permute,
     mixed_precision,
@@ -27,7 +29,9 @@ from fixes.installation import legalize_map as _legalize_map
 from fixes.tvm_api import Legalization
 
 ALL: tuple[Fix, ...] = (
+    conv_transpose_arguments.FIX,
     *conv_transpose.FIXES,
+    attention_arguments.FIX,
     attention.FIX,
     attention_var_len.FIX,
     batch_matmul.FIX,

@@ -16,39 +16,19 @@ computed in float32 and rounded once, at the end.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tvm import te, tirx, topi
 
 from fixes import probes, tvm_api
-from fixes.fix import Fix, OperatorAttribute, invalid, legalization, refuse, require_shapes
+from fixes.attention_arguments import check_dtypes, read_mask, requirements
+from fixes.fix import Fix, OperatorAttribute, legalization, require_shapes
+from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
 
 Bounds = Callable[[PrimExpr], tuple[PrimExpr, PrimExpr]]
 """Query position to the first key position that it sees, and the first after those."""
-
-CAUSAL_MASKS = ("TopLeft", "BottomRight")
-
-
-@dataclass(frozen=True, slots=True)
-class Mask:
-    """The attributes that say what a query sees."""
-
-    causal: str | None
-    window: int | None
-
-    def span(self, query: PrimExpr, queries: PrimExpr, keys: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
-        """The keys that number ``query`` of ``queries`` sees of ``keys``: [first, last + 1)."""
-        first: PrimExpr = tvm_api.integer(0)
-        end = keys
-        reach = query + tirx.abs(queries - keys) if self.causal == "BottomRight" else query
-        if self.causal is not None:
-            end = tirx.min(end, reach + 1)
-        if self.window is not None:
-            first = tirx.max(first, reach + 1 - self.window)
-        return first, end
 
 
 def attend(
@@ -173,54 +153,21 @@ def _broadcast(
     return tensor[tuple(found)]
 
 
-def read_mask(call: Call) -> Mask:
-    """The mask that the attributes of ``call`` say.
-
-    Raises:
-        ValueError: an unknown causal mask, or a window that holds no key.
-    """
-    causal, window = call.attrs.causal_mask, call.attrs.window_size
-    if causal is not None and str(causal) not in CAUSAL_MASKS:
-        raise invalid(call, f"known are {', '.join(CAUSAL_MASKS)}", causal_mask=str(causal))
-    if window is not None and int(window) < 1:
-        raise invalid(call, "a window holds at least one key", window_size=int(window))
-    return Mask(None if causal is None else str(causal), None if window is None else int(window))
-
-
 def read_scale(call: Call) -> float | None:
     """The scale that ``call`` gives, or None."""
     scale = call.attrs.scale
     return None if scale is None else float(getattr(scale, "value", scale))
 
 
-def check_tensors(call: Call) -> None:
-    """Raise where query, key and value cannot go together, as far as their types say.
-
-    Raises:
-        OpNotImplemented: an unknown shape, or a dtype that is not a floating-point one.
-        ValueError: dtypes that differ, or heads that do not divide.
-    """
-    require_shapes(call)
-    names = [info.name for info in call.op.arguments]
-    dtypes = dict(zip(names[:3], map(tvm_api.dtype_of, call.args[:3]), strict=True))
-    if len(set(dtypes.values())) > 1:
-        raise invalid(call, "the dtypes differ", **dtypes)
-    if "float" not in dtypes["query"]:
-        raise refuse(call, dtype=dtypes["query"])
-    analyzer = tvm_api.analyzer()
-    key_heads, value_heads = (tvm_api.shape_of(argument)[2] for argument in call.args[1:3])
-    if analyzer.can_prove(key_heads != value_heads):
-        raise invalid(
-            call,
-            "the numbers of heads differ",
-            key=tvm_api.show(key_heads),
-            value=tvm_api.show(value_heads),
-        )
-
-
 def _lower(builder: BlockBuilder, call: Call) -> Expr:
-    check_tensors(call)
-    mask, scale = read_mask(call), read_scale(call)
+    require_shapes(call)
+    operator = str(call.op.name)
+    mask = read_mask(operator, call.attrs.causal_mask, call.attrs.window_size)
+    scale = read_scale(call)
+    check_dtypes(operator, *call.args[:3])
+
+    def require(*tensors: Tensor) -> Iterator[Requirement]:
+        return requirements(operator, *(tensor.shape for tensor in tensors))
 
     def compute(query: Tensor, key: Tensor, value: Tensor, *bias: Tensor) -> Tensor:
         def bounds(i: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
@@ -228,8 +175,7 @@ def _lower(builder: BlockBuilder, call: Call) -> Expr:
 
         return attend(query, key, value, bias[0] if bias else None, bounds, scale)
 
-    name = str(call.op.name).rpartition(".")[2]
-    return builder.call_te(compute, *call.args, primfunc_name_hint=name)
+    return call_te(builder, call, require, compute, *call.args)
 
 
 def _attributes() -> tuple[OperatorAttribute, ...]:

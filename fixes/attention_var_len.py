@@ -6,31 +6,28 @@ up to seqstart_q[s + 1], and sees only its own keys; masks are taken from its ow
 (flash-attention's ``flash_attn_varlen_func``). Positions after the last offset see nothing.
 """
 
+from collections.abc import Iterator
+
 from tvm import te, tirx
 
 from fixes import probes, tvm_api
-from fixes.attention import attend, check_tensors, read_mask, read_scale
-from fixes.fix import Fix, invalid, legalization
+from fixes.attention import attend, read_scale
+from fixes.attention_arguments import check_dtypes, read_mask, var_len_requirements
+from fixes.fix import Fix, legalization, require_shapes
+from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
 
 OPERATOR = "relax.nn.attention_var_len"
 
 
 def _lower(builder: BlockBuilder, call: Call) -> Expr:
-    check_tensors(call)
-    mask, scale = read_mask(call), read_scale(call)
-    for index, name in ((0, "query"), (1, "key"), (2, "value")):
-        batch = tvm_api.shape_of(call.args[index])[0]
-        if tvm_api.as_int(batch) != 1:
-            raise invalid(call, f"the batch size is {tvm_api.show(batch)}, not 1", **{name: name})
-    starts = [tvm_api.shape_of(call.args[index]) for index in (3, 4)]
-    shown = {
-        f"seqstart_{name}": tvm_api.show(shape) for name, shape in zip("qk", starts, strict=True)
-    }
-    if any(len(shape) != 1 for shape in starts):
-        raise invalid(call, "offsets are vectors", **shown)
-    if tvm_api.analyzer().can_prove(starts[0][0] != starts[1][0]):
-        raise invalid(call, "there are as many sequences of queries as of keys", **shown)
+    require_shapes(call)
+    mask = read_mask(OPERATOR, call.attrs.causal_mask, call.attrs.window_size)
+    scale = read_scale(call)
+    check_dtypes(OPERATOR, *call.args[:5])
+
+    def require(*tensors: Tensor) -> Iterator[Requirement]:
+        return var_len_requirements(OPERATOR, *(tensor.shape for tensor in tensors))
 
     def compute(
         query: Tensor, key: Tensor, value: Tensor, query_starts: Tensor, key_starts: Tensor
@@ -59,7 +56,7 @@ def _lower(builder: BlockBuilder, call: Call) -> Expr:
         first, end = span(False), span(True)
         return attend(query, key, value, None, lambda i: (first[i], end[i]), scale)
 
-    return builder.call_te(compute, *call.args[:5], primfunc_name_hint="attention_var_len")
+    return call_te(builder, call, require, compute, *call.args[:5])
 
 
 def _sequence_of(starts: Tensor, total: PrimExpr) -> Tensor:

@@ -11,183 +11,51 @@ extends the end as in PyTorch's ``ConvTranspose2d``). It is computed by gatherin
 dilated copy of data or kernel is made and no read is out of bounds.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tvm import te, tirx
 
-from fixes import layouts, tvm_api
-from fixes.fix import Fix, invalid, legalization, refuse, require_shapes
-from fixes.layouts import Layout
+from fixes import tvm_api
+from fixes.conv_transpose_arguments import (
+    SPATIAL,
+    Convolution,
+    check_dtypes,
+    read,
+    requirements,
+)
+from fixes.fix import Fix, legalization, require_shapes
 from fixes.probes import conv_transpose_is_lowered
-from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
-
-_SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """The parameters along one spatial axis."""
-
-    stride: int
-    dilation: int
-    pad_begin: int
-    pad_end: int
-    output_padding: int
-
-    def size(self, extent: PrimExpr, taps: PrimExpr) -> PrimExpr:
-        return (
-            (extent - 1) * self.stride
-            - self.pad_begin
-            - self.pad_end
-            + self.dilation * (taps - 1)
-            + 1
-            + self.output_padding
-        )
+from fixes.requirements import Requirement, call_te
+from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class _Convolution:
-    spatial: str
-    windows: tuple[_Window, ...]
-    groups: int
-    data: Layout
-    kernel: Layout
-    out: Layout
-
-
-def _lower(rank: int) -> Callable[[BlockBuilder, Call], Expr]:
+def _lower(rank: int) -> Legalization:
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         require_shapes(call)
-        convolution = _read(call, _SPATIAL[rank])
-        _check(call, convolution)
+        attributes = {
+            name: getattr(call.attrs, name) for name in tvm_api.attribute_names(call.attrs)
+        }
+        convolution = read(str(call.op.name), attributes, SPATIAL[rank])
+        check_dtypes(convolution.operator, *call.args)
+        dtype = tvm_api.dtype_of(call)
+
+        def require(data: Tensor, kernel: Tensor, _: object) -> Iterator[Requirement]:
+            return requirements(convolution, data.shape, kernel.shape)
 
         def compute(data: Tensor, kernel: Tensor, shape: Sequence[PrimExpr]) -> Tensor:
-            return _compute(data, kernel, shape, convolution, tvm_api.dtype_of(call))
+            return _compute(data, kernel, shape, convolution, dtype)
 
-        return builder.call_te(
-            compute,
-            call.args[0],
-            call.args[1],
-            tvm_api.shape_of(call),
-            primfunc_name_hint=f"conv{rank}d_transpose",
-        )
+        return call_te(builder, call, require, compute, *call.args, tvm_api.shape_of(call))
 
     return lower
-
-
-def _read(call: Call, spatial: str) -> _Convolution:
-    attrs = call.attrs
-    rank = len(spatial)
-    lists = {
-        name: [int(value) for value in getattr(attrs, name)]
-        for name in ("strides", "dilation", "padding", "output_padding")
-    }
-    for name, lowest in (("strides", 1), ("dilation", 1), ("padding", 0), ("output_padding", 0)):
-        if min(lists[name]) < lowest:
-            raise invalid(call, f"each must be at least {lowest}", **{name: lists[name]})
-    for padding, stride in zip(lists["output_padding"], lists["strides"], strict=True):
-        if padding >= stride:
-            raise invalid(
-                call,
-                "output padding must be less than the stride",
-                output_padding=lists["output_padding"],
-                strides=lists["strides"],
-            )
-    windows = tuple(
-        _Window(
-            lists["strides"][axis],
-            lists["dilation"][axis],
-            lists["padding"][axis],
-            lists["padding"][axis + rank],
-            lists["output_padding"][axis],
-        )
-        for axis in range(rank)
-    )
-
-    def layout(name: str, text: str, channels: str) -> Layout:
-        try:
-            return layouts.parse(text, channels + spatial)
-        except ValueError as error:
-            raise invalid(call, str(error), **{name: text}) from error
-
-    data_layout = str(attrs.data_layout)
-    return _Convolution(
-        spatial,
-        windows,
-        int(attrs.groups),
-        layout("data_layout", data_layout, "NC"),
-        layout("kernel_layout", str(attrs.kernel_layout), "IO"),
-        layout("out_layout", str(attrs.out_layout) or data_layout, "NC"),
-    )
-
-
-def _check(call: Call, convolution: _Convolution) -> None:
-    """Raise where shapes and attributes do not go together, as far as they are known."""
-    spatial, groups = convolution.spatial, convolution.groups
-    data_shape, kernel_shape = (tvm_api.shape_of(argument) for argument in call.args)
-    for name, layout, shape in (
-        ("data_layout", convolution.data, data_shape),
-        ("kernel_layout", convolution.kernel, kernel_shape),
-    ):
-        if len(shape) != len(layout.axes):
-            raise invalid(
-                call, f"the tensor's shape is {tvm_api.show(shape)}", **{name: layout.text}
-            )
-        for (axis, split), extent in zip(layout.axes, shape, strict=True):
-            if split and tvm_api.as_int(extent) != split:
-                why = f"axis {axis.lower()} has extent {tvm_api.show(extent)}"
-                raise invalid(call, why, **{name: layout.text})
-        for extent in shape:
-            if (tvm_api.as_int(extent) or 0) < 0:
-                why = f"a dimension is negative in shape {tvm_api.show(shape)}"
-                raise invalid(call, why, **{name: layout.text})
-    data, kernel = convolution.data.extents(data_shape), convolution.kernel.extents(kernel_shape)
-    analyzer = tvm_api.analyzer()
-    if groups < 1:
-        raise invalid(call, "there is at least one group", groups=groups)
-    if analyzer.can_prove(tvm_api.floormod(kernel["I"], groups) != 0):
-        raise invalid(
-            call, f"{tvm_api.show(kernel['I'])} input channels are not divisible", groups=groups
-        )
-    if analyzer.can_prove(data["C"] != kernel["I"]):
-        channels = [tvm_api.show(extent) for extent in (data["C"], kernel["I"])]
-        why = f"data has {channels[0]} channels, the kernel {channels[1]}"
-        raise invalid(call, why, data_layout=convolution.data.text)
-    out = {"N": data["N"], "C": kernel["O"] * groups}
-    for axis, window in zip(spatial, convolution.windows, strict=True):
-        if tvm_api.as_int(kernel[axis]) == 0:
-            why = f"the kernel has no taps along {axis}"
-            raise invalid(call, why, kernel_layout=convolution.kernel.text)
-        out[axis] = analyzer.simplify(window.size(data[axis], kernel[axis]))
-        if analyzer.can_prove(out[axis] <= 0):
-            raise invalid(
-                call,
-                f"the output dimension {axis} would be {tvm_api.show(out[axis])}",
-                padding=[int(value) for value in call.attrs.padding],
-                strides=[int(value) for value in call.attrs.strides],
-                output_padding=[int(value) for value in call.attrs.output_padding],
-            )
-    for axis, extent in out.items():
-        remainder = analyzer.simplify(tvm_api.floormod(extent, convolution.out.factor(axis)))
-        if analyzer.can_prove_equal(remainder, 0):
-            continue
-        fail = invalid if tvm_api.as_int(extent) is not None else _unproved
-        factor = convolution.out.factor(axis)
-        why = f"the factor {factor} does not divide {axis} = {tvm_api.show(extent)}"
-        raise fail(call, why, out_layout=convolution.out.text)
-
-
-def _unproved(call: Call, why: str, **attributes: object) -> Exception:
-    return refuse(call, **attributes, because=f"no proof, or {why}")
 
 
 def _compute(
     data: Tensor,
     kernel: Tensor,
     out_shape: Sequence[PrimExpr],
-    convolution: _Convolution,
+    convolution: Convolution,
     dtype: str,
 ) -> Tensor:
     """The output in its layout, each element one sum over channels of a group and taps."""
@@ -236,5 +104,5 @@ FIXES = tuple(
         needed=lambda rank=rank: not conv_transpose_is_lowered(rank),  # type: ignore[misc]
         attributes=legalization(f"relax.nn.conv{rank}d_transpose", _lower(rank)),
     )
-    for rank in (1, 2, 3)
+    for rank in SPATIAL
 )

@@ -1,5 +1,7 @@
 """What a fix is: data that says what was wrong, and what replaces it while it is on."""
 
+import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +47,20 @@ class Fix:
     rebindings: Callable[[], tuple[Rebinding, ...]] = tuple
 
 
+def checked(original: Callable[..., Any], check: Callable[[dict[str, Any]], None]) -> Rebinding:
+    """``original``, which makes a call, with ``check`` of its arguments by name before it."""
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        check(bound.arguments)
+        return original(*args, **kwargs)
+
+    return Rebinding(original, construct)
+
+
 def legalization(operator: str, function: Legalization) -> tuple[OperatorAttribute, ...]:
     """``function`` lowers every call of ``operator``, those of unknown shape included.
 
@@ -57,23 +73,24 @@ def legalization(operator: str, function: Legalization) -> tuple[OperatorAttribu
     )
 
 
-def refuse(call: Call, **attributes: object) -> Exception:
+def refuse(operator: str, **attributes: object) -> Exception:
     """The error for a valid call that cannot be lowered: operator, attributes, their values."""
-    return tvm_api.OpNotImplemented(_message("cannot be lowered", call, attributes))
+    return tvm_api.OpNotImplemented(_message("cannot be lowered", operator, attributes))
 
 
-def invalid(call: Call, why: str, **attributes: object) -> ValueError:
+def invalid(operator: str, why: str, **attributes: object) -> ValueError:
     """The error for a call that is invalid, as ``why`` says, because of these attributes."""
-    return ValueError(f"{_message('is invalid', call, attributes)}: {why}")
+    return ValueError(f"{_message('is invalid', operator, attributes)}: {why}")
 
 
-def _message(what: str, call: Call, attributes: dict[str, object]) -> str:
+def _message(what: str, operator: str, attributes: dict[str, object]) -> str:
     given = ", ".join(f"{name}={value!r}" for name, value in attributes.items())
-    return f"{call.op.name} {what} with {given}"
+    return f"{operator} {what} with {given}"
 
 
 def require_shapes(call: Call) -> None:
     """Raise ``OpNotImplemented`` where an argument's shape is not known, naming the argument."""
     for argument, info in zip(call.args, call.op.arguments, strict=False):
         if not tvm_api.has_shape(argument):
-            raise refuse(call, **{info.name: str(tvm_api.type_of(argument)), "shape": None})
+            given = {info.name: str(tvm_api.type_of(argument)), "shape": None}
+            raise refuse(call.op.name, **given)

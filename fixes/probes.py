@@ -73,6 +73,26 @@ def conv_transpose_is_lowered(rank: int) -> bool:
     return is_lowered(call)
 
 
+def conv_transpose_names_itself() -> bool:
+    """Whether the error for a convolution of no group names the operator."""
+    data, kernel = inputs(((1, 2, 3), (2, 2, 2)))
+    try:
+        relax.op.nn.conv1d_transpose(data, kernel, groups=0)
+    except Exception as error:
+        return "conv1d_transpose" in str(error)
+    return False
+
+
+def attention_names_itself() -> bool:
+    """Whether the error for a key of another batch size than the query's names the operator."""
+    query, key = (2, 3, 1, 4), (3, 3, 1, 4)
+    try:
+        one_call(relax.op.nn.attention, query, key, query)
+    except Exception as error:
+        return "attention" in str(error)
+    return False
+
+
 def attention_takes_symbols() -> bool:
     """Whether attention with a symbolic batch is lowered."""
     shape = (tvm_api.shape_var("batch"), 2, 3, 4)
@@ -135,7 +155,7 @@ def packed_layouts_pass_through() -> bool:
     call = one_call(
         lambda data, kernel: relax.op.nn.conv1d_transpose(data, kernel, data_layout="NCW2c"),
         (1, 1, 3, 2),
-        (2, 1, 2),
+        (2, 2, 2),
     )
     try:
         call.op.get_attr("FRelaxInferLayout")(call, {}, {})

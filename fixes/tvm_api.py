@@ -18,6 +18,7 @@ import numpy as np
 import tvm
 from numpy.typing import NDArray
 from tvm import relax, te, tirx
+from tvm.relax.utils import gen_call_tir_inputs
 
 # TVM has no type information of its own.
 Expr = Any
@@ -65,6 +66,11 @@ def shape_of(expr: Expr) -> list[PrimExpr]:
 def has_shape(expr: Expr) -> bool:
     """Whether the dimensions of the tensor ``expr`` are known, as integers or expressions."""
     return isinstance(getattr(type_of(expr), "shape", None), relax.ShapeExpr)
+
+
+def is_tensor(expr: Expr) -> bool:
+    """Whether the static type of ``expr`` is known, and that of a tensor."""
+    return isinstance(type_of(expr), _TENSOR_TYPE)
 
 
 def dtype_of(value: Any) -> str:
@@ -133,6 +139,11 @@ def equal(left: int | PrimExpr, right: int | PrimExpr) -> PrimExpr:
     return tirx.EQ(_index(left), _index(right))
 
 
+def negated(condition: PrimExpr) -> PrimExpr:
+    """The condition that ``condition`` does not hold."""
+    return tirx.Not(condition)
+
+
 def at_least_one(extent: PrimExpr) -> PrimExpr:
     """``extent``, or 1 where it may be smaller.
 
@@ -150,6 +161,45 @@ def show(dims: Any) -> str:
         return f"({', '.join(map(show, dims))})"
     known = as_int(dims)
     return str(dims).replace("T.int64", "") if known is None else str(known)
+
+
+def call_te(
+    builder: BlockBuilder,
+    compute: Callable[..., Tensor],
+    arguments: Sequence[Expr],
+    assertions: Sequence[tuple[PrimExpr, str]],
+    name: str,
+) -> Call:
+    """A call of a new function ``name`` that computes ``compute(*tensors)`` of ``arguments``.
+
+    ``assertions`` is read after ``compute`` ran, which may add to it: conditions over the tensors'
+    dimensions, each with the message of the ``ValueError`` where it does not hold at run time.
+    """
+    function, inputs, result = gen_call_tir_inputs(compute, *arguments)
+    if assertions:
+        function = function.with_body(_asserting(function.body, assertions))
+    return relax.call_tir(builder.add_func(function, name), inputs, result)
+
+
+def _asserting(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
+    """The body ``root`` of a function, with ``assertions`` before all that it does."""
+    block = root.block
+    checks = [
+        tirx.AssertStmt(condition, tvm.ir.StringImm("ValueError"), [tvm.ir.StringImm(message)])
+        for condition, message in assertions
+    ]
+    asserting = tvm.s_tir.SBlock(
+        block.iter_vars,
+        block.reads,
+        block.writes,
+        block.name_hint,
+        tirx.SeqStmt([*checks, block.body]),
+        block.init,
+        block.alloc_buffers,
+        block.match_buffers,
+        block.annotations,
+    )
+    return tvm.s_tir.SBlockRealize(root.iter_values, root.predicate, asserting)
 
 
 def get_op(name: str) -> Any:

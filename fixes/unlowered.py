@@ -28,7 +28,7 @@ def or_refuse(original: Legalization) -> Legalization:
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         result = original(builder, call)
         if result.same_as(call):
-            raise refuse(call, **_values(call.attrs))
+            raise refuse(call.op.name, **_values(call.attrs))
         return result
 
     return lower

@@ -8,6 +8,7 @@ import tvm
 from numpy.typing import NDArray
 from tvm import relax
 
+import fixes
 from fixes import probes, tvm_api
 
 Array = NDArray[Any]
@@ -28,15 +29,31 @@ def module(make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, 
     return probes.program(make, *(tuple(map(dim, shape)) for shape in shapes), dtypes=dtypes)
 
 
-def build(program: Any, exec_mode: str = "bytecode") -> Callable[..., Array]:
+def build(
+    program: Any, exec_mode: str = "bytecode", pipeline: Any = "default", opt_level: int = 0
+) -> Callable[..., Array]:
     """``main`` of ``program``, compiled by plain ``relax.build``: arrays in, array out."""
-    machine = relax.VirtualMachine(relax.build(program, TARGET, exec_mode=exec_mode), tvm.cpu())
+    target = tvm.target.Target({"kind": "llvm", "opt-level": opt_level})
+    executable = relax.build(program, target, relax_pipeline=pipeline, exec_mode=exec_mode)
+    machine = relax.VirtualMachine(executable, tvm.cpu())
 
     def run(*arrays: Array) -> Array:
         tensors = [tvm.runtime.tensor(np.ascontiguousarray(a).reshape(a.shape)) for a in arrays]
         return np.asarray(machine["main"](*tensors).numpy())
 
     return run
+
+
+def refused_when(
+    when: str, make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, ...] = ()
+) -> None:
+    """Make the call with the fixes on ("made"), or put them on to lower what TVM made."""
+    if when == "made":
+        fixes.install()
+    program = module(make, *shapes, dtypes=dtypes)
+    assert when == "lowered", "no error when the call was made"
+    fixes.install()
+    relax.transform.LegalizeOps()(program)
 
 
 def sample(shape: Sequence[int], dtype: Any = "float32", seed: int = 0) -> Array:

@@ -180,39 +180,100 @@ def test_batch_times_heads_is_one_object_in_both_products(
     assert seen[0].same_as(seen[1])
 
 
+WHEN = pytest.mark.parametrize("when", ["made", "lowered"])
+
+
+def _attention(*tensors: Any) -> Any:
+    """Looked up when it is called: the fixes replace the function."""
+    return relax.op.nn.attention(*tensors)
+
+
+@WHEN
 @pytest.mark.parametrize(
-    ("kw", "kind", "message"),
+    ("kw", "message"),
     [
-        ({"causal_mask": "Diagonal"}, ValueError, "causal_mask='Diagonal'"),
-        ({"window_size": 0}, ValueError, "window_size=0"),
-        ({"window_size": -1}, ValueError, "window_size=-1"),
+        ({"causal_mask": "Diagonal"}, "causal_mask='Diagonal'"),
+        ({"window_size": 0}, "window_size=0"),
+        ({"window_size": -1}, "window_size=-1"),
     ],
 )
-def test_invalid_attributes_are_named(
-    fixes_on: None, kw: dict[str, Any], kind: type[Exception], message: str
+def test_invalid_attributes_are_named(kw: dict[str, Any], message: str, when: str) -> None:
+    with pytest.raises(ValueError, match=f"relax.nn.attention is invalid with {message}"):
+        compiled.refused_when(
+            when, lambda *tensors: relax.op.nn.attention(*tensors, **kw), *[(1, 2, 2, 4)] * 3
+        )
+
+
+@WHEN
+def test_dtypes_that_differ_are_named(when: str) -> None:
+    dtypes = ("float32", "float16", "float32")
+    with pytest.raises(ValueError, match=r"attention .*query='float32', key='float16'"):
+        compiled.refused_when(when, _attention, *[(1, 2, 2, 4)] * 3, dtypes=dtypes)
+
+
+@WHEN
+def test_integers_are_refused(when: str) -> None:
+    with pytest.raises(tvm_api.OpNotImplemented, match=r"attention .*dtype='int32'"):
+        compiled.refused_when(when, _attention, *[(1, 2, 2, 4)] * 3, dtypes=("int32",) * 3)
+
+
+@WHEN
+def test_heads_of_key_and_value_that_differ_are_named(when: str) -> None:
+    shapes = (1, 2, 4, 4), (1, 2, 2, 4), (1, 2, 4, 4)
+    with pytest.raises(ValueError, match=r"attention .*value='\(1, 2, 4, 4\)'.*number of heads"):
+        compiled.refused_when(when, _attention, *shapes)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((2, 2, 4, 4), (3, 2, 4, 4), (2, 2, 4, 4)), "key=.*batch size"),
+        (((2, 2, 4, 4), (2, 2, 4, 4), (3, 2, 4, 4)), "value=.*batch size"),
+        (((2, 2, 4, 4), (2, 2, 4, 4), (2, 3, 4, 4)), "value=.*sequence length"),
+        (((2, 2, 4, 4), (2, 2, 3, 4), (2, 2, 3, 4)), "key=.*number of heads"),
+        (((2, 2, 4, 4), (2, 2, 4, 5), (2, 2, 4, 4)), "key=.*dimension of heads"),
+        (((2, 4, 4), (2, 2, 4, 4), (2, 2, 4, 4)), r"query='\(2, 4, 4\)': its rank is not 4"),
+        ((*[(2, 2, 4, 4)] * 3, (3, 1, 1, 2)), "bias=.*axis 0.*batch size"),
+        ((*[(2, 2, 4, 4)] * 3, (1, 3, 1, 2)), "bias=.*axis 1.*number of heads"),
+        ((*[(2, 2, 4, 4)] * 3, (1, 1, 3, 2)), "bias=.*axis 2.*sequence length of queries"),
+        ((*[(2, 2, 4, 4)] * 3, (1, 1, 1, 1)), "bias=.*axis 3.*sequence length of keys"),
+        ((*[(2, 2, 4, 4)] * 3, (4, 2, 2)), "bias=.*rank"),
+    ],
+)
+def test_shapes_that_differ_are_named(fixes_on: None, shapes: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"relax.nn.attention(_bias)? is invalid with .*{message}"):
+        compiled.module(relax.op.nn.attention, *shapes)
+
+
+def test_a_tensor_of_unknown_shape_is_refused(fixes_on: None) -> None:
+    tensor = relax.Var("x", relax.TensorType(ndim=4, dtype="float32"))
+    with pytest.raises(tvm_api.OpNotImplemented, match=r"relax.nn.attention .*shape=None"):
+        relax.op.nn.attention(tensor, tensor, tensor)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "runs", "message"),
+    [
+        (
+            (("B", 1, 2, 4), ("C", 3, 2, 4), ("C", 3, 2, 4)),
+            {"B": 2, "C": 3},
+            "query=.*key=.*batch size",
+        ),
+        ((("B", 1, "H", 4), ("B", 3, "G", 4), ("B", 3, "G", 4)), {"H": 3, "G": 2}, "does not div"),
+        ((("B", 1, "H", 4), ("B", 3, "G", 4), ("B", 3, "G", 4)), {"H": 3, "G": 0}, "does not div"),
+        ((("B", 1, 2, 4), ("B", "K", 2, 4), ("B", "L", 2, 4)), {"K": 2, "L": 3}, "sequence length"),
+        ((*[("B", 2, 2, 4)] * 3, ("A", 2, 2, 2)), {"B": 2, "A": 3}, "bias=.*axis 0.*batch size"),
+    ],
+)
+def test_symbols_are_checked_when_they_are_known(
+    fixes_on: None, shapes: Any, runs: dict[str, int], message: str
 ) -> None:
-    module = compiled.module(
-        lambda *tensors: relax.op.nn.attention(*tensors, **kw), *[(1, 2, 2, 4)] * 3
-    )
-    with pytest.raises(kind, match=f"relax.nn.attention is invalid with {message}"):
-        relax.transform.LegalizeOps()(module)
-
-
-def test_dtypes_that_differ_are_named(fixes_on: None) -> None:
-    module = compiled.module(
-        relax.op.nn.attention, *[(1, 2, 2, 4)] * 3, dtypes=("float32", "float16", "float32")
-    )
-    with pytest.raises(ValueError, match="query='float32', key='float16'"):
-        relax.transform.LegalizeOps()(module)
-
-
-def test_integers_are_refused(fixes_on: None) -> None:
-    module = compiled.module(relax.op.nn.attention, *[(1, 2, 2, 4)] * 3, dtypes=("int32",) * 3)
-    with pytest.raises(tvm_api.OpNotImplemented, match="dtype='int32'"):
-        relax.transform.LegalizeOps()(module)
-
-
-def test_heads_of_key_and_value_that_differ_are_named(fixes_on: None) -> None:
-    module = compiled.module(relax.op.nn.attention, (1, 2, 4, 4), (1, 2, 2, 4), (1, 2, 4, 4))
-    with pytest.raises(ValueError, match="key='2', value='4'"):
-        relax.transform.LegalizeOps()(module)
+    function = compiled.build(compiled.module(relax.op.nn.attention, *shapes))
+    fitting = [
+        compiled.sample(compiled.size(shape, dict.fromkeys("ABCGHKL", 2))) for shape in shapes
+    ]
+    np.testing.assert_allclose(function(*fitting), reference.attention(*fitting), atol=1e-5)
+    binding = {**dict.fromkeys("ABCGHKL", 2), **runs}
+    broken = [compiled.sample(compiled.size(shape, binding)) for shape in shapes]
+    with pytest.raises(ValueError, match=f"relax.nn.attention(_bias)? is invalid .*{message}"):
+        function(*broken)

@@ -78,12 +78,27 @@ def test_static_shapes() -> None:
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        (((2, 5, 4, 3), (2, 4, 2, 3), (2, 4, 2, 5), (3,), (), (3,), ()), "query.*batch size is 2"),
-        (((1, 5, 4, 3), (1, 4, 2, 3), (1, 4, 2, 5), (3,), (), (4,), ()), "seqstart_k"),
+        (
+            ((2, 5, 4, 3), (2, 4, 2, 3), (2, 4, 2, 5), (3,), (), (3,), ()),
+            "query.*batch size is 2, not 1",
+        ),
+        (((1, 5, 4, 3), (1, 4, 2, 3), (1, 4, 2, 5), (3,), (), (4,), ()), "seqstart_q=.*seqstart_k"),
         (((1, 5, 4, 3), (1, 4, 2, 3), (1, 4, 2, 5), (3, 1), (), (3, 1), ()), "seqstart_q"),
     ],
 )
-def test_invalid_tensors_are_named(fixes_on: None, shapes: Any, message: str) -> None:
-    module = compiled.module(relax.op.nn.attention_var_len, *shapes, dtypes=DTYPES)
+@pytest.mark.parametrize("when", ["made", "lowered"])
+def test_invalid_tensors_are_named(shapes: Any, message: str, when: str) -> None:
     with pytest.raises(ValueError, match=f"attention_var_len is invalid with {message}"):
-        relax.transform.LegalizeOps()(module)
+        compiled.refused_when(
+            when, lambda *tensors: relax.op.nn.attention_var_len(*tensors), *shapes, dtypes=DTYPES
+        )
+
+
+@pytest.mark.parametrize("when", ["made", "lowered"])
+def test_offsets_that_are_no_integers_are_named(when: str) -> None:
+    shapes = ((1, 5, 2, 4),) * 3 + ((3,), (), (3,), ())
+    dtypes = tuple("float32" for _ in shapes)
+    with pytest.raises(ValueError, match=r"attention_var_len is invalid with dtype.*seqstart"):
+        compiled.refused_when(
+            when, lambda *tensors: relax.op.nn.attention_var_len(*tensors), *shapes, dtypes=dtypes
+        )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tvm import relax
 
 import fixes
-from fixes import tvm_api
+from fixes import probes, tvm_api
 from tests.fixes import compiled, reference
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
@@ -213,36 +213,191 @@ def test_one_module_runs_at_every_batch(fixes_on: None, batch: int) -> None:
 
 
 INVALID = [
-    ({"padding": (3, 3)}, ValueError, "padding=.*output dimension W would be -"),
-    ({"padding": (2, 3)}, ValueError, "padding=.*output dimension W would be 0"),
-    ({"dilation": (0,)}, ValueError, r"dilation=\[0\]"),
-    ({"dilation": (-1,)}, ValueError, r"dilation=\[-1\]"),
-    ({"strides": (-1,), "output_padding": (-2,)}, ValueError, r"strides=\[-1\]"),
-    ({"padding": (-1, 0)}, ValueError, r"padding=\[-1, 0\]"),
-    ({"output_padding": (-1,)}, ValueError, r"output_padding=\[-1\]"),
-    ({"out_layout": "NCW4c"}, ValueError, "out_layout='NCW4c'.* does not divide C = 3"),
+    ({"padding": (3, 3)}, "padding=.*output dimension W would be -"),
+    ({"padding": (2, 3)}, "padding=.*output dimension W would be 0"),
+    ({"dilation": (0,)}, r"dilation=\[0\]"),
+    ({"dilation": (-1,)}, r"dilation=\[-1\]"),
+    ({"strides": (-1,), "output_padding": (-2,)}, r"strides=\[-1\]"),
+    ({"padding": (-1, 0)}, r"padding=\[-1, 0\]"),
+    ({"output_padding": (-1,)}, r"output_padding=\[-1\]"),
+    ({"out_layout": "NCW4c"}, "out_layout='NCW4c'.* does not divide C = 3"),
 ]
 
 
-@pytest.mark.parametrize(("attributes", "kind", "message"), INVALID)
-def test_invalid_parameters_are_named(
-    fixes_on: None, attributes: dict[str, Any], kind: type[Exception], message: str
+@pytest.mark.parametrize("when", ["made", "lowered"])
+@pytest.mark.parametrize(("attributes", "message"), INVALID)
+def test_invalid_parameters_are_named(attributes: dict[str, Any], message: str, when: str) -> None:
+    with pytest.raises(ValueError, match=f"conv1d_transpose is invalid with .*{message}"):
+        compiled.refused_when(
+            when,
+            lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes),
+            (1, 2, 4),
+            (2, 3, 2),
+        )
+
+
+REFUSED_WITHOUT_A_NAME = [
+    ({"strides": (1, 1, 1)}, r"strides=\[1, 1, 1\]: 2 spatial axes need 2 numbers"),
+    ({"strides": (0, 1)}, r"strides=\[0, 1\]"),
+    ({"dilation": ()}, r"dilation=\[\]: 2 spatial axes need 2"),
+    ({"padding": (0, 0, 0)}, r"padding=\[0, 0, 0\]: 2 spatial axes need 4"),
+    ({"output_padding": (0,) * 4}, r"output_padding=\[0, 0, 0, 0\]"),
+    ({"output_padding": 1}, r"output_padding=\[1, 1\], strides=\[1, 1\]"),
+    ({"groups": 0}, "groups=0"),
+    ({"groups": -1}, "groups=-1"),
+    ({"groups": 3}, "groups=3: 2 input channels"),
+    ({"data_layout": "NXHW"}, "data_layout='NXHW'"),
+    ({"data_layout": "NCHWc"}, "data_layout='NCHWc'"),
+    ({"data_layout": "NCHW2c"}, "data_layout='NCHW2c'.*shape is"),
+    ({"kernel_layout": "OIHH"}, "kernel_layout='OIHH'"),
+    ({"kernel_layout": "OIHW"}, "data has 2 channels, the kernel 3"),
+    ({"out_layout": "NWW8c"}, "out_layout='NWW8c'"),
+]
+
+
+@pytest.mark.parametrize(("attributes", "message"), REFUSED_WITHOUT_A_NAME)
+def test_what_tvm_refuses_without_a_name_has_one(
+    fixes_on: None, attributes: dict[str, Any], message: str
 ) -> None:
-    module = compiled.module(
-        lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes), (1, 2, 4), (2, 3, 2)
-    )
-    with pytest.raises(kind, match=f"conv1d_transpose is invalid with .*{message}"):
-        relax.transform.LegalizeOps()(module)
+    tensors = probes.inputs(((1, 2, 4, 4), (2, 3, 2, 2)))
+    with pytest.raises(ValueError, match=f"relax.nn.conv2d_transpose is invalid with .*{message}"):
+        relax.op.nn.conv2d_transpose(*tensors, **attributes)
 
 
-def test_a_symbolic_factor_without_proof_is_refused(fixes_on: None) -> None:
-    module = compiled.module(
-        lambda x, w: relax.op.nn.conv1d_transpose(x, w, out_layout="NCW4c"),
-        (1, 2, 4),
-        (2, "O", 2),
+def test_floats_that_differ_are_named(fixes_on: None) -> None:
+    tensors = probes.inputs(((1, 2, 4), (2, 3, 2)), ("float32", "float64"))
+    with pytest.raises(ValueError, match=r"conv1d_transpose .*data='float32', weight='float64'"):
+        relax.op.nn.conv1d_transpose(*tensors, out_dtype="float64")
+
+
+def test_integers_may_differ() -> None:
+    data = integers(1, 2, 4).astype("uint8") % 4
+    assert_exact(run(1, data, integers(2, 3, 2, dtype="int8", seed=1), out_dtype="int32"))
+
+
+@pytest.mark.parametrize("padding", [1, (1,), (1, 2), (1, 2, 1, 2)])
+def test_fewer_numbers_stand_for_all(padding: Any) -> None:
+    data, kernel = integers(1, 2, 4, 5), integers(2, 3, 3, 4, seed=1)
+    full = {1: (1,) * 4, 2: (1, 2, 1, 2)}
+    with fixes.install():
+        module = compiled.module(
+            lambda x, w: relax.op.nn.conv2d_transpose(x, w, strides=2, padding=padding),
+            data.shape,
+            kernel.shape,
+        )
+        got = compiled.build(module)(data, kernel)
+    wanted = full[1] if padding in (1, (1,)) else full[2]
+    want = reference.conv_transpose(data, kernel, (2, 2), wanted, (0, 0), (1, 1), 1)
+    np.testing.assert_array_equal(got, want)
+
+
+PIPELINES = {
+    "default": lambda: "default",
+    "of the target": lambda: relax.get_default_pipeline(compiled.TARGET),
+}
+
+
+@pytest.mark.parametrize("relax_pipeline", PIPELINES)
+@pytest.mark.parametrize("exec_mode", ["bytecode", "compiled"])
+@pytest.mark.parametrize("opt_level", [0, 3])
+@pytest.mark.parametrize("constant", [False, True])
+def test_symbolic_channels_in_a_packed_output(
+    fixes_on: None, relax_pipeline: str, exec_mode: str, opt_level: int, constant: bool
+) -> None:
+    # With constant weights the symbol is in the spatial axis, which the output layout packs too.
+    kernel = integers(2, 4, 2, seed=1)
+    layout, axis = ("NCW4w", "W") if constant else ("NCW4c", "C")
+
+    def make(x: Any, *w: Any) -> Any:
+        weight = w[0] if w else tvm_api.const(kernel)
+        before = relax.op.nn.relu(x)
+        convolved = relax.op.nn.conv1d_transpose(before, weight, out_layout=layout)
+        return relax.op.nn.relu(convolved)
+
+    shapes = [(1, 2, "W")] if constant else [(1, 2, 3), (2, "K", 2)]
+    program = relax.transform.FoldConstant()(compiled.module(make, *shapes))
+    function = compiled.build(program, exec_mode, PIPELINES[relax_pipeline](), opt_level)
+
+    def both(*arrays: Any) -> tuple[Any, Any]:
+        weight = arrays[1] if arrays[1:] else kernel
+        positive = np.maximum(arrays[0], 0)
+        want = reference.conv_transpose(positive, weight, (1,), (0, 0), (0,), (1,), 1)
+        return function(*arrays), reference.stored(np.maximum(want, 0), layout, "NCW")
+
+    if constant:
+        *fitting, broken = ((integers(1, 2, size),) for size in (3, 7, 4))
+    else:
+        data = integers(1, 2, 3)
+        *fitting, broken = ((data, integers(2, channels, 2, seed=1)) for channels in (4, 8, 6))
+    for arrays in fitting:
+        assert_exact(both(*arrays))
+    message = f"conv1d_transpose is invalid with out_layout='{layout}': .*4 does not divide {axis}"
+    with pytest.raises(ValueError, match=message):
+        function(*broken)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "attributes", "fits", "breaks", "message"),
+    [
+        (
+            ((1, "C", 3, 4), ("I", 2, 2)),
+            {"data_layout": "NCW4c", "out_layout": "NCW"},
+            {"C": 2, "I": 8},
+            {"C": 2, "I": 6},
+            "data_layout='NCW4c'.*channels",
+        ),
+        (
+            ((1, "C", 3), ("C", 2, 2)),
+            {"groups": 3},
+            {"C": 6},
+            {"C": 4},
+            "groups=3: .* channels are not divisible",
+        ),
+        (
+            ((1, 2, "W"), (2, 2, 2)),
+            {"padding": (2, 2)},
+            {"W": 4},
+            {"W": 3},
+            "output dimension W",
+        ),
+        (
+            ((1, 2, 4), (2, 2, "T")),
+            {"padding": (1, 0)},
+            {"T": 2},
+            {"T": 0},
+            "taps along W",
+        ),
+    ],
+)
+def test_symbols_are_checked_when_they_are_known(
+    fixes_on: None,
+    shapes: Any,
+    attributes: dict[str, Any],
+    fits: dict[str, int],
+    breaks: dict[str, int],
+    message: str,
+) -> None:
+    program = compiled.module(
+        lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes), *shapes
     )
-    with pytest.raises(tvm_api.OpNotImplemented, match="out_layout='NCW4c'"):
-        relax.transform.LegalizeOps()(module)
+    function = compiled.build(program)
+
+    def arrays(binding: dict[str, int]) -> list[Any]:
+        return [integers(*compiled.size(shape, binding)) for shape in shapes]
+
+    data, kernel = arrays(fits)
+    want = reference.conv_transpose(
+        reference.logical(data, attributes.get("data_layout", "NCW"), "NCW"),
+        kernel,
+        (1,),
+        attributes.get("padding", (0, 0)),
+        (0,),
+        (1,),
+        attributes.get("groups", 1),
+    )
+    assert_exact((function(data, kernel), want))
+    with pytest.raises(ValueError, match=f"conv1d_transpose is invalid with .*{message}"):
+        function(*arrays(breaks))
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
