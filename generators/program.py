@@ -18,6 +18,19 @@ FORMAT = 1
 """The format number that every case file carries; it changes when an older reader would misread."""
 
 
+EXEC_MODES = ("bytecode", "compiled")
+"""The modes of the Relax virtual machine."""
+
+REGIMES = ("normal", "exact")
+"""How input values are drawn (see ``generators.values``)."""
+
+DTYPES = (
+    *("float16", "float32", "float64", "bfloat16", "bool"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
+"""The dtypes, by TVM's names, that an input may have."""
+
+
 class CaseError(ValueError):
     """A case that cannot be read, in one line that says what is wrong and where."""
 
@@ -197,6 +210,13 @@ class Case(_Data, frozen=True):
                 )
         if not self.bindings:
             raise ValueError("a case has at least one binding")
+        for what, value, known in (
+            ("exec_mode", self.exec_mode, EXEC_MODES),
+            ("regime", self.regime, REGIMES),
+            *(("dtype", given.dtype, DTYPES) for given in self.program.inputs),
+        ):
+            if value not in known:
+                raise ValueError(f"{what} {value!r} is unknown; known are {', '.join(known)}")
 
     @property
     def identifier(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from generators.axes import Family, Point
+from generators.axes import Family
 from generators.program import Case, Invalid, Valid
 from harness.drawing import stream
 from harness.finding import (
@@ -25,12 +25,17 @@ from harness.finding import (
     reduce,
     same_kind,
 )
-from harness.gaps import Gap
+from harness.gaps import Gap, Met
 from harness.journal import Journal
 from harness.outcome import Outcome, Verdict
 from harness.pool import Job, Pool
 
 DRAWN = "drawn"
+TRIAL = "trial"
+"""What the cases in the journal are for: drawn, or run to find the cause of another's failure."""
+
+LEVELS = (0, 3)
+"""LLVM's optimisation levels that a finding is confirmed at."""
 _GRACE_SECONDS = 45.0
 _QUEUE_PER_WORKER = 2
 
@@ -55,7 +60,7 @@ class State:
     checks: int = 0
     trials: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
-    gaps: Counter[str] = field(default_factory=Counter)
+    gaps: Met = field(default_factory=Met)
     oracle_counts: Counter[int] = field(default_factory=Counter)
     cells: set[tuple[str, str, str]] = field(default_factory=set)
     findings: dict[str, Finding] = field(default_factory=dict)
@@ -141,10 +146,9 @@ class Campaign:
         state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
         if outcome.checks:
             state.oracle_counts[len(outcome.oracles)] += 1
-        gap = self._gap(case, point, outcome)
+        gap = state.gaps.meet(self.gaps, case, point, outcome, self.pool.environment)
         self.journal.end(case, outcome, gap)
         if gap is not None:
-            state.gaps[gap] += 1
             return
         state.verdicts[outcome.verdict] += 1
         if outcome.verdict.is_failure or outcome.verdict in (
@@ -155,34 +159,28 @@ class Campaign:
             self._queued.setdefault(kind, deque()).append((case, outcome))
             self._next_of(kind)
 
-    def _gap(self, case: Case, point: Point, outcome: Outcome) -> str | None:
-        for gap in self.gaps:
-            if gap.covers(case, point, outcome, self.pool.environment):
-                return gap.name
-        return None
-
     # Failures of one kind are looked into one after the other: the first one's finding explains
     # most of the others, each for the price of one run.
 
     def _next_of(self, kind: Kind) -> None:
-        queue = self._queued.get(kind)
-        if kind in self._active or not queue:
-            return
-        investigation = self._investigate(*queue.popleft())
-        self._active[kind] = investigation
-        self._step(kind, investigation, None)
+        queue = self._queued[kind]
+        while queue and kind not in self._active:
+            self._active[kind] = self._investigate(*queue.popleft())
+            self._step(kind, None)
 
     def _advance(self, kind: Kind, outcome: Outcome) -> None:
-        self._step(kind, self._active[kind], outcome)
+        self._step(kind, outcome)
+        self._next_of(kind)
 
-    def _step(self, kind: Kind, investigation: _Investigation, outcome: Outcome | None) -> None:
+    def _step(self, kind: Kind, outcome: Outcome | None) -> None:
+        """Give the investigation of ``kind`` the outcome it waits for; run what it asks for."""
+        investigation = self._active[kind]
         try:
             job = next(investigation) if outcome is None else investigation.send(outcome)
         except StopIteration:
             del self._active[kind]
-            self._next_of(kind)
             return
-        self.journal.start(job.case, "trial")
+        self.journal.start(job.case, TRIAL)
         self.pool.submit(Job(job.case, kind, job.fresh), first=True)
 
     def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
@@ -205,9 +203,12 @@ class Campaign:
         self.state.findings[finding.fingerprint] = finding
         self._save(finding)
         confirmed = True
-        for opt_level in (0, 3):
+        # A failure that the optimisation level is to blame for can only come at its own.
+        levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
+        for opt_level in levels:
             again = msgspec.structs.replace(finding.case, opt_level=opt_level)
             result = yield Job(again, fresh=True)
+            self._end_trial(again, result)
             confirmed = confirmed and same_kind(again, result, kind)
         latest = self.state.findings[finding.fingerprint]
         self._save(msgspec.structs.replace(latest, confirmed=confirmed))
@@ -217,11 +218,15 @@ class Campaign:
             case = next(trials)
             while True:
                 outcome = yield Job(case)
-                self.journal.end(case, outcome)
+                self._end_trial(case, outcome)
                 case = trials.send(outcome)
         except StopIteration as end:
             result: T = end.value
             return result
+
+    def _end_trial(self, case: Case, outcome: Outcome) -> None:
+        """Write what came of a trial; a drawn case keeps what was written when it was drawn."""
+        self.journal.end(case, outcome, purpose=TRIAL)
 
     def _count(self, fingerprint: str) -> None:
         finding = self.state.findings[fingerprint]
@@ -229,12 +234,14 @@ class Campaign:
 
     def _save(self, finding: Finding) -> None:
         self.state.findings[finding.fingerprint] = finding
-        self.journal.start(finding.case, "trial")
-        self.journal.end(finding.case, finding.outcome)
+        if self.journal.start(finding.case, TRIAL):
+            self._end_trial(finding.case, finding.outcome)
         self.journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
 
 
 def _unreduced(case: Case, outcome: Outcome) -> Finding:
     """A finding about an invalid program: what is at fault is known from how it was made."""
-    blame = {case.expect.fault[0]: "invalid"} if isinstance(case.expect, Invalid) else {}
+    blame = {}
+    if isinstance(case.expect, Invalid) and outcome.verdict is not Verdict.UNSUPPORTED:
+        blame = {case.expect.fault[0]: "invalid"}
     return finding_of(Reduced(case, outcome, blame))

@@ -125,14 +125,16 @@ def fuzz(
                 )
                 campaign = Campaign(plan, pool, journal, gaps)
                 interrupted = _run(console, campaign, chosen, plan.seconds)
+                said = campaign.state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
                 page = write_page(
                     directory,
                     journal.description,
                     tuple(campaign.state.findings.values()),
                     campaign.state.verdicts,
-                    campaign.state.gaps,
+                    said,
+                    _command(),
                 )
-        _conclude(console, campaign.state, page, fixes)
+        _conclude(console, campaign.state, said, page, fixes)
         raise typer.Exit(130 if interrupted else _exit_code(campaign.state))
 
 
@@ -157,7 +159,11 @@ def replay(
         with Pool(1, Limits(seconds=case_seconds)) as pool:
             pool.submit(Job(found, fresh=True))
             ((_, outcome),) = pool.drain()
+            if outcome.verdict is Verdict.HARNESS_ERROR and outcome.stage == "read":
+                raise CaseError(f"{case}: {outcome.message}")
             _tell(console, found, outcome, pool.environment)
+        if outcome.verdict is Verdict.HARNESS_ERROR:
+            raise typer.Exit(3)
         if recorded is None:
             raise typer.Exit(int(outcome.verdict.is_failure))
         same = recorded.verdict is outcome.verdict
@@ -202,7 +208,8 @@ def _describe(console: Console, plan: Plan) -> None:
         "the first cases would be:",
         highlight=False,
     )
-    for case in islice(stream(plan.families, plan.seed), _SHOWN):
+    for drawn in islice(stream(plan.families, plan.seed), _SHOWN):
+        case = msgspec.structs.replace(drawn, fixes=plan.fixes)
         calls = ", ".join(node.operator for node in case.program.nodes)
         console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
 
@@ -218,11 +225,11 @@ def _run(console: Console, campaign: Campaign, chosen: tuple[Family, ...], secon
     return False
 
 
-def _conclude(console: Console, state: State, page: Path, fixes: Switch) -> None:
+def _conclude(
+    console: Console, state: State, gaps: dict[str, int], page: Path, fixes: Switch
+) -> None:
     findings = tuple(state.findings.values())
-    console.print(
-        campaign_summary(findings, state.verdicts, state.gaps, state.oracle_counts, _command())
-    )
+    console.print(campaign_summary(findings, state.verdicts, gaps, state.oracle_counts, _command()))
     console.print(
         f"{state.cases} cases, {state.checks} checks, {state.trials} further runs to find causes, "
         f"{state.elapsed:.0f} s; fixes {fixes.value}.",
@@ -276,7 +283,8 @@ def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
 
 
 def _tell(console: Console, case: Case, outcome: Outcome, environment: dict[str, str]) -> None:
-    style = "bold red" if outcome.verdict.is_failure else "bold green"
+    good = outcome.verdict in (Verdict.PASS, Verdict.REJECTED)
+    style = "bold green" if good else "bold red"
     console.print(
         f"case {case.identifier} ({case.family}, pipeline {case.pipeline}, "
         f"fixes {'on' if case.fixes else 'off'}, apache-tvm {environment['apache-tvm']})"

@@ -11,7 +11,7 @@ from generators.axes import Family
 from generators.program import Case, Invalid, Valid, write
 from harness.errors import headline
 from harness.finding import operators
-from harness.gaps import Gap
+from harness.gaps import Gap, Met
 from harness.outcome import Outcome, Verdict
 from harness.pool import Job, Pool
 
@@ -24,7 +24,7 @@ class Tally(msgspec.Struct):
 
     verdicts: dict[str, dict[str, int]] = {}
     cells: dict[str, set[tuple[str, str]]] = {}
-    gaps: dict[str, int] = {}
+    gaps: Met = msgspec.field(default_factory=Met)
     oracles: dict[int, int] = {}
 
     def add(self, other: "Tally") -> None:
@@ -35,8 +35,7 @@ class Tally(msgspec.Struct):
             self.verdicts[operator] = dict(mine)
         for family, cells in other.cells.items():
             self.cells.setdefault(family, set()).update(cells)
-        for name, count in other.gaps.items():
-            self.gaps[name] = self.gaps.get(name, 0) + count
+        self.gaps.add(other.gaps)
         for number, count in other.oracles.items():
             self.oracles[number] = self.oracles.get(number, 0) + count
 
@@ -70,11 +69,8 @@ class Conformance:
             self.tally.oracles[len(outcome.oracles)] = (
                 self.tally.oracles.get(len(outcome.oracles), 0) + 1
             )
-        environment = self.pool.environment
-        for gap in self.gaps:
-            if gap.covers(case, point, outcome, environment):
-                self.tally.gaps[gap.name] = self.tally.gaps.get(gap.name, 0) + 1
-                return None
+        if self.tally.gaps.meet(self.gaps, case, point, outcome, self.pool.environment) is not None:
+            return None
         counts = self.tally.verdicts.setdefault(operators(case), {})
         counts[outcome.verdict] = counts.get(outcome.verdict, 0) + 1
         wanted = Verdict.REJECTED if isinstance(case.expect, Invalid) else Verdict.PASS

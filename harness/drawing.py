@@ -15,8 +15,8 @@ from generators.program import Case
 
 T = TypeVar("T")
 
-_BATCH = 24
-_INVALID_EVERY = 8
+_VALID = 21
+_INVALID = 3
 
 
 def keep_hypothesis_in(directory: Path) -> None:
@@ -45,12 +45,12 @@ def draw(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
 
 
 def stream(families: Sequence[Family], seed: int) -> Iterator[Case]:
-    """Cases of all ``families`` in turn, without end; one batch in eight is of invalid programs."""
+    """Cases of all ``families`` in turn, without end; one in eight is an invalid program."""
     number = 0
     while True:
         for family in families:
-            invalid = number % _INVALID_EVERY == _INVALID_EVERY - 1
             key = hashlib.sha256(f"{seed}/{family.name}/{number}".encode()).digest()
-            strategy = family.invalid if invalid else cases(family)
-            yield from draw(strategy, _BATCH, int.from_bytes(key[:8], "big"))
+            own = int.from_bytes(key[:8], "big")
+            yield from draw(cases(family), _VALID, own)
+            yield from draw(family.invalid, _INVALID, own)
         number += 1

@@ -155,7 +155,8 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
     try:
         point = family.point(case)
     except ValueError:
-        return next((one for one in findings if not one.blame), None)
+        # Off the grid nothing can be put to its default; the same failure is the same finding.
+        return findings[0] if findings else None
     off = set(non_default(family.axes, point))
     candidates = [one for one in findings if set(one.blame) <= off]
     if not candidates:

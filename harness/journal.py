@@ -106,11 +106,17 @@ class Journal:
         )
         return self._db.total_changes > before
 
-    def end(self, case: Case, outcome: Outcome, gap: str | None = None) -> None:
-        """Write what came of ``case``, and the known gap that it falls into, if any."""
+    def end(
+        self, case: Case, outcome: Outcome, gap: str | None = None, purpose: str | None = None
+    ) -> None:
+        """Write what came of ``case``, and the known gap that it falls into, if any.
+
+        With ``purpose`` only where the case was started for it.
+        """
         self._write(
-            "UPDATE cases SET verdict = ?, outcome = ?, gap = ? WHERE id = ?",
-            (str(outcome.verdict), msgspec.json.encode(outcome), gap, case.identifier),
+            "UPDATE cases SET verdict = ?, outcome = ?, gap = ? WHERE id = ?"
+            " AND (?5 IS NULL OR purpose = ?5)",
+            (str(outcome.verdict), msgspec.json.encode(outcome), gap, case.identifier, purpose),
         )
 
     def find(self, identifier: str) -> Recorded:

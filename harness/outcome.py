@@ -59,6 +59,14 @@ DESCRIPTIONS = {
 }
 
 
+_OUR_STAGES = frozenset({"read", "oracle", "compare", "idle"})
+
+
+def blamed_on_us(stage: str) -> Verdict | None:
+    """``harness-error`` where ``stage`` is none of TVM's, or None: then TVM is to blame."""
+    return Verdict.HARNESS_ERROR if stage in _OUR_STAGES else None
+
+
 class Check(msgspec.Struct, frozen=True):
     """One output at one binding held against its bound.
 

@@ -26,10 +26,12 @@ from generators.program import Case, encode
 from harness import marker as markers
 from harness.environment import single_threaded
 from harness.marker import mark, marked
-from harness.outcome import Outcome, Verdict
+from harness.outcome import Outcome, Verdict, blamed_on_us
 from harness.protocol import Command, Reply
 
 _POLL_SECONDS = 0.2
+_LAST_WORDS = 2000
+"""Bytes of what a dead worker wrote last that its outcome quotes."""
 
 
 class PoolError(RuntimeError):
@@ -63,6 +65,7 @@ class _Worker:
     connection: socket.socket
     marker: mmap.mmap
     log: int
+    resident: int
     done: int = 0
     job: Job | None = None
     deadline: float = 0.0
@@ -123,6 +126,11 @@ class Pool:
         return len(self._waiting)
 
     @property
+    def pids(self) -> tuple[int, ...]:
+        """The process of each worker that is there."""
+        return tuple(worker.pid for worker in self._workers)
+
+    @property
     def busy(self) -> tuple[str, ...]:
         """What each worker does: its case's family and stage, or ``idle``."""
         return tuple(
@@ -156,13 +164,26 @@ class Pool:
     def close(self) -> None:
         """End all workers and the zygote, whatever they are doing."""
         for worker in self._workers:
-            worker.connection.close()
+            self._release(worker)
             with suppress(ProcessLookupError):
                 os.kill(worker.pid, signal.SIGKILL)
         self._workers.clear()
-        self._control.close()
+        self._stop_zygote()
+
+    def _release(self, worker: _Worker) -> None:
+        self._selector.unregister(worker.connection)
+        worker.connection.close()
+        worker.marker.close()
+        os.close(worker.log)
+
+    def _stop_zygote(self) -> str:
+        """End the zygote; what it wrote to standard error."""
         self._zygote.kill()
-        self._zygote.communicate()
+        _, said = self._zygote.communicate()
+        self._replies.close()
+        self._control.close()
+        self._selector.close()
+        return said.decode(errors="replace").strip()
 
     def _feed(self) -> None:
         while self._waiting:
@@ -205,7 +226,8 @@ class Pool:
                 self._control, [msgspec.json.encode(command)], [theirs.fileno(), marker, log]
             )
         theirs.close()
-        worker = _Worker(self._reply().pid, ours, mmap.mmap(marker, markers.SIZE), log)
+        pid = self._reply().pid
+        worker = _Worker(pid, ours, mmap.mmap(marker, markers.SIZE), log, _resident(pid))
         os.close(marker)
         self._workers.append(worker)
         self._selector.register(ours, selectors.EVENT_READ, worker)
@@ -239,7 +261,8 @@ class Pool:
         worker.received.clear()
         worker.job = None
         worker.done += 1
-        if job.fresh or worker.done >= self.limits.cases:
+        # A worker that is being killed may still answer; it takes no other case with it.
+        if job.fresh or worker.done >= self.limits.cases or worker.kill_reason is not None:
             self._discard(worker)
         return job, outcome
 
@@ -247,7 +270,8 @@ class Pool:
         """Replace a worker that is gone; the outcome of the case it was on, if it had one."""
         job, reason = worker.job, worker.kill_reason
         stage = marked(worker.marker)
-        said = os.pread(worker.log, 1 << 16, 0).decode(errors="replace").strip()
+        size = os.fstat(worker.log).st_size
+        said = os.pread(worker.log, _LAST_WORDS, max(0, size - _LAST_WORDS))
         ended = self._discard(worker)
         if job is None:
             return None
@@ -260,18 +284,17 @@ class Pool:
         elif reason is Verdict.OUT_OF_MEMORY:
             message = f"grew by more than {self.limits.memory >> 20} MiB in {stage}"
         else:
-            message = f"worker ended with {how} in {stage}" + (f": {said[-2000:]}" if said else "")
-        return job, Outcome(reason or Verdict.PROCESS_DEATH, stage, None, message)
+            last = said.decode(errors="replace").strip()
+            message = f"worker ended with {how} in {stage}" + (f": {last}" if last else "")
+        verdict = blamed_on_us(stage) or reason or Verdict.PROCESS_DEATH
+        return job, Outcome(verdict, stage, None, message)
 
     def _discard(self, worker: _Worker) -> Reply:
         self._workers.remove(worker)
-        self._selector.unregister(worker.connection)
-        worker.connection.close()
-        os.close(worker.log)
-        worker.marker.close()
+        self._release(worker)
+        # Harmless to one that is dead, and nobody waits for one that only closed its socket.
         with suppress(ProcessLookupError):
-            if worker.job is None:
-                os.kill(worker.pid, signal.SIGKILL)
+            os.kill(worker.pid, signal.SIGKILL)
         with suppress(BrokenPipeError):
             self._control.sendall(msgspec.json.encode(Command("reap", worker.pid)))
         return self._reply()
@@ -283,7 +306,7 @@ class Pool:
                 continue
             if now > worker.deadline:
                 worker.kill_reason = Verdict.TIMEOUT
-            elif _resident(worker.pid) > self.limits.memory:
+            elif _resident(worker.pid) - worker.resident > self.limits.memory:
                 worker.kill_reason = Verdict.OUT_OF_MEMORY
             else:
                 continue
@@ -293,9 +316,7 @@ class Pool:
     def _reply(self) -> Reply:
         line = self._replies.readline()
         if not line:
-            self._zygote.kill()
-            _, said = self._zygote.communicate()
-            last = said.decode(errors="replace").strip().splitlines()[-1:] or ["no message"]
+            last = self._stop_zygote().splitlines()[-1:] or ["no message"]
             raise PoolError(f"the workers' parent process ended: {last[0]}")
         return msgspec.json.decode(line, type=Reply)
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from datetime import date
 
 import hypothesis
 import msgspec
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options, register the Hypothesis profiles and start counting."""
     known = [family.name for family in families(tuple(PIPELINES))]
@@ -117,15 +119,15 @@ def pytest_terminal_summary(
 ) -> None:
     """Verdict counts by operator, known gaps met, and the share of declared cells covered."""
     tally = config.stash[_TALLY]
-    if not tally.verdicts and not tally.gaps:
+    if not tally.verdicts:
         return
     write = terminalreporter.write_line
     terminalreporter.section(f"relaxcheck: conformance, fixes {config.getoption('--fixes')}")
     for operator, counts in sorted(tally.verdicts.items()):
         ordered = [f"{verdict} {counts[verdict]}" for verdict in Verdict if verdict in counts]
         write(f"{operator}: {', '.join(ordered)}")
-    for name, count in sorted(tally.gaps.items()):
-        write(f"known gap {name}: {count} expected failures")
+    for said, count in tally.gaps.lines(known_gaps(), date.today().isoformat()).items():
+        write(f"{said} ({count} cases)")
     judged = ", ".join(f"{tally.oracles.get(number, 0)} by {number}" for number in (2, 1, 0))
     write(f"cases judged by so many oracles: {judged}")
     for family in families(tuple(PIPELINES)):

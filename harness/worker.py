@@ -16,7 +16,7 @@ import msgspec
 from generators.program import CaseError, decode
 from harness.conduct import conduct
 from harness.marker import mark, marked
-from harness.outcome import Outcome, Verdict
+from harness.outcome import Outcome, Verdict, blamed_on_us
 
 
 def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: int) -> None:
@@ -28,7 +28,9 @@ def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: 
     _limit_memory(memory_limit)
     with connection.makefile("rb") as lines:
         for line in lines:
+            # The offset is shared with whoever else writes there: it has to go back as well.
             os.ftruncate(log, 0)
+            os.lseek(log, 0, os.SEEK_SET)
             connection.sendall(msgspec.json.encode(_answer(line, marker)) + b"\n")
             mark(marker, "idle")
 
@@ -40,7 +42,8 @@ def _answer(line: bytes, marker: mmap.mmap) -> Outcome:
     except CaseError as error:
         return Outcome(Verdict.HARNESS_ERROR, "read", None, str(error))
     except MemoryError as error:
-        return Outcome(Verdict.OUT_OF_MEMORY, marked(marker), None, f"MemoryError: {error}")
+        verdict = blamed_on_us(marked(marker)) or Verdict.OUT_OF_MEMORY
+        return Outcome(verdict, marked(marker), None, f"MemoryError: {error}")
     except Exception:
         # Whatever is raised here is no fault of TVM's: those are caught where TVM is called.
         return Outcome(Verdict.HARNESS_ERROR, marked(marker), None, traceback.format_exc())

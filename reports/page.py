@@ -23,10 +23,12 @@ def write_page(
     findings: Sequence[Finding],
     verdicts: Mapping[Verdict, int],
     gaps: Mapping[str, int],
+    command: str = "relaxcheck",
 ) -> Path:
     """Write ``findings.md`` and ``findings/ID.json`` into ``directory``; the page's path.
 
-    ``description`` is the campaign's: versions by package, and fixes, seed, families.
+    ``description`` is the campaign's: versions by package, and fixes, seed, families. ``command``
+    is how the user calls relaxcheck.
     """
     cases = directory / "findings"
     cases.mkdir(exist_ok=True)
@@ -36,13 +38,14 @@ def write_page(
     page.write_text(
         _TEMPLATES.get_template("findings.md.j2").render(
             description=description,
+            command=command,
             findings=[_row(one) for one in ranked(findings)],
             verdicts=[
                 (verdict, verdicts[verdict], DESCRIPTIONS[verdict])
                 for verdict in Verdict
                 if verdicts.get(verdict)
             ],
-            gaps=sorted(gaps.items()),
+            gaps=gaps.items(),
             versions=[(k, v) for k, v in sorted(description.items()) if k not in _OPTIONS],
         )
     )

@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from generators.program import Case, Input, Literal, LongestSegment, Offsets, Program
-from generators.values import REGIMES, arrays, constants, numpy_dtype
+from generators.program import REGIMES, Case, Input, Literal, LongestSegment, Offsets, Program
+from generators.values import arrays, constants, numpy_dtype
 
 
 def _case(*inputs: Input, **fields: object) -> Case:

@@ -13,8 +13,9 @@ from harness.outcome import Outcome, Verdict
 
 
 def misbehave(case: Case, progress: Progress) -> Outcome:
-    progress("LambdaLift")
-    match case.family:
+    where, _, how = case.family.rpartition("-")
+    progress(where or "LambdaLift")
+    match how:
         case "segfault":
             ctypes.string_at(0)
         case "abort":

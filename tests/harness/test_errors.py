@@ -54,5 +54,5 @@ def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None
 
 def test_messages_of_different_causes_are_not_alike() -> None:
     assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")
-    checks = "Check failed: (src.ndim() == dst.ndim()) is false", "Check failed: (defined()) is false"
-    assert normalise(checks[0]) != normalise(checks[1])
+    one, other = (f"Check failed: ({what}) is false" for what in ("a.ndim() == b", "defined()"))
+    assert normalise(one) != normalise(other)

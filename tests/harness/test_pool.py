@@ -69,14 +69,55 @@ def test_a_death_takes_no_other_case_with_it(pool: Pool) -> None:
     assert outcomes == {number: (one, wanted[one]) for number, one in enumerate(families)}
 
 
-def test_a_worker_killed_from_outside_is_reported_and_replaced(pool: Pool) -> None:
-    pool.submit(Job(behave("sleep")))
-    time.sleep(0.5)
-    (victim,) = [worker.pid for worker in pool._workers if worker.job is not None]
-    os.kill(victim, signal.SIGKILL)
-    ((_, outcome),) = pool.drain()
-    assert outcome.verdict is Verdict.PROCESS_DEATH
-    assert "SIGKILL" in outcome.message
+def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        pool.submit(Job(behave("sleep")))
+        time.sleep(0.5)
+        (victim,) = pool.pids
+        os.kill(victim, signal.SIGKILL)
+        ((_, outcome),) = pool.drain()
+        assert outcome.verdict is Verdict.PROCESS_DEATH
+        assert "SIGKILL" in outcome.message
+        assert outcome_of(pool, "well").verdict is Verdict.PASS
+
+
+def test_what_an_earlier_case_wrote_is_not_a_dead_workers_last_word() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        assert outcome_of(pool, "babble").verdict is Verdict.PASS
+        after = outcome_of(pool, "abort").message
+        alone = outcome_of(pool, "abort").message
+    assert after == alone
+
+
+@pytest.mark.parametrize("family", ["oracle-segfault", "oracle-hang", "oracle-allocate"])
+def test_a_death_in_an_oracle_is_a_fault_of_ours(pool: Pool, family: str) -> None:
+    assert outcome_of(pool, family).verdict is Verdict.HARNESS_ERROR
+
+
+def test_an_answer_that_comes_with_the_kill_takes_no_other_case_along() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        pool.submit(Job(behave("well", 1)))
+        time.sleep(0.5)
+        # As if the deadline had passed while the answer was on its way.
+        for worker in pool._workers:
+            worker.kill_reason = Verdict.TIMEOUT
+            os.kill(worker.pid, signal.SIGKILL)
+        pool.submit(Job(behave("well", 2)))
+        assert {outcome.verdict for _, outcome in pool.drain()} == {Verdict.PASS}
+
+
+def test_pools_leave_no_file_descriptor_open() -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    counts = []
+    for _ in range(3):
+        with Pool(2, LIMITS, ZYGOTE) as pool:
+            for seed in range(4):
+                pool.submit(Job(behave("well", seed)))
+            list(pool.drain())
+        counts.append(descriptors())
+    assert counts[0] == counts[-1]
 
 
 def test_a_fresh_job_runs_in_a_process_of_its_own() -> None:
@@ -84,8 +125,7 @@ def test_a_fresh_job_runs_in_a_process_of_its_own() -> None:
         seen = []
         for fresh in (False, False, True, False):
             pool.submit(Job(behave("well"), fresh=fresh))
-            (worker,) = pool._workers
-            seen.append(worker.pid)
+            seen.extend(pool.pids)
             list(pool.drain())
     assert seen[0] == seen[1]
     assert len({seen[1], seen[2], seen[3]}) == 3
@@ -96,7 +136,7 @@ def test_a_worker_is_recycled_after_its_number_of_cases() -> None:
         pids = []
         for _ in range(5):
             pool.submit(Job(behave("well")))
-            pids.append(pool._workers[0].pid)
+            pids.extend(pool.pids)
             list(pool.drain())
     assert [pids[0] == pids[1], pids[1] == pids[2], pids[2] == pids[3]] == [True, False, True]
 
@@ -105,7 +145,7 @@ def test_nothing_is_left_running_when_the_pool_closes() -> None:
     with Pool(2, LIMITS, ZYGOTE) as pool:
         pool.submit(Job(behave("hang")))
         pool.submit(Job(behave("sleep")))
-        pids = [worker.pid for worker in pool._workers]
+        pids = pool.pids
     end = time.monotonic() + 5
     while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)

@@ -21,7 +21,10 @@ def pytest_run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 PROPERTIES = "tests/conformance/test_properties.py"
-SMALL = ("--family=conv1d_transpose", "--tvm-pipeline=build", "--max-examples=4", "-k", "test_valid")
+SMALL = (
+    *("--family=conv1d_transpose", "--tvm-pipeline=build"),
+    *("--max-examples=4", "-k", "test_valid"),
+)
 
 
 def test_a_run_ends_in_a_summary_by_operator() -> None:
