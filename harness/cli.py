@@ -246,10 +246,10 @@ def _conclude(
 
 def _command() -> str:
     """How the user can call this program again: by name if it is on the path, else by its file."""
-    name = Path(sys.argv[0]).name
-    if shutil.which(name):
-        return name
-    return os.path.relpath(sys.argv[0])
+    called = Path(sys.argv[0])
+    if called.suffix == ".py":
+        return "python -m harness.cli"
+    return called.name if shutil.which(called.name) else os.path.relpath(called)
 
 
 def _exit_code(state: State) -> int:

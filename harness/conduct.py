@@ -132,15 +132,15 @@ def _refusal(case: Case, error: StageError, clock: "_Clock") -> Outcome:
     message = f"{type(error.cause).__name__}: {error.cause}"
     if isinstance(error.cause, MemoryError):
         return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
-    if isinstance(case.expect, Invalid) and not disowns(message, case.expect.operator):
-        clear = names(message, case.expect.operator, case.expect.fault)
-        return Outcome(
-            Verdict.REJECTED if clear else Verdict.OPAQUE_CRASH,
-            error.stage,
-            case.expect.operator,
-            message,
-            seconds=clock.seconds,
-        )
+    if isinstance(case.expect, Invalid):
+        operator = case.expect.operator
+        if names(message, operator, case.expect.fault):
+            verdict = Verdict.REJECTED
+        elif disowns(message, operator):
+            verdict = Verdict.UNSUPPORTED
+        else:
+            verdict = Verdict.OPAQUE_CRASH
+        return Outcome(verdict, error.stage, operator, message, seconds=clock.seconds)
     named = _named(case, message)
     return Outcome(
         Verdict.UNSUPPORTED if named else Verdict.OPAQUE_CRASH,

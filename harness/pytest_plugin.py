@@ -65,13 +65,13 @@ def _check(given: list[str] | None, known: list[str], option: str) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give tests that ask for ``family_name`` or ``pipeline`` each of those chosen."""
+    """Give tests that ask for ``family_name`` or ``pipeline_name`` each of those chosen."""
     config = metafunc.config
     if "family_name" in metafunc.fixturenames:
         names = config.getoption("--family") or [one.name for one in families(tuple(PIPELINES))]
         metafunc.parametrize("family_name", names)
-    if "pipeline" in metafunc.fixturenames:
-        metafunc.parametrize("pipeline", config.getoption("--tvm-pipeline") or list(PIPELINES))
+    if "pipeline_name" in metafunc.fixturenames:
+        metafunc.parametrize("pipeline_name", config.getoption("--tvm-pipeline") or list(PIPELINES))
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,11 @@ from harness.pipelines import PIPELINES
 
 
 def test_valid_programs_conform(
-    family_name: str, pipeline: str, conformance: Conformance, fixes_on: bool
+    family_name: str, pipeline_name: str, conformance: Conformance, fixes_on: bool
 ) -> None:
     """Every valid program compiles, runs and is right at every binding, or is a declared gap."""
 
-    @given(cases(family(family_name, (pipeline,))))
+    @given(cases(family(family_name, (pipeline_name,))))
     def conforms(case: object) -> None:
         failures = conformance.failures([msgspec.structs.replace(case, fixes=fixes_on)])  # type: ignore[type-var]
         assert not failures, failures[0]

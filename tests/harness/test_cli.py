@@ -81,7 +81,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert "silent-bail" in ended.stdout
     assert "nn.conv1d_transpose" in ended.stdout
-    assert "relaxcheck replay" in ended.stdout
+    assert "python -m harness.cli replay" in ended.stdout
     return folder
 
 
