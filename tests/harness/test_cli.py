@@ -42,6 +42,10 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
         (("replay", "bad.json"), "bad.json: not JSON"),
         (("replay", "other.json"), "other.json: format 99 is unknown; this version reads 1"),
         (("replay", "missing.json"), "missing.json: No such file"),
+        (("replay", "pipeline.json"), "pipeline 'fastest' is unknown; known are"),
+        (("replay", "operator.json"), "this TVM has no operator 'nn.nothing'"),
+        (("replay", "mode.json"), "mode.json: exec_mode 'quick' is unknown"),
+        (("replay", "dtype.json"), "dtype 'float99' is unknown"),
         (("fuzz", "conv9d_transpose", "--minutes", "1"), "no family 'conv9d_transpose'"),
         (("fuzz", "--out", "bad.json/inside", "--minutes", "1"), "cannot write to bad.json/inside"),
     ],
@@ -49,6 +53,16 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
 def test_bad_input_is_one_clear_line(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "other.json").write_text('{"format": 99}')
+    member = family("conv1d_transpose", tuple(PIPELINES))
+    text = encode(member.build(complete(member.axes, {}), 0)).decode()
+    for name, old, new in (
+        ("pipeline", '"pipeline":"build"', '"pipeline":"fastest"'),
+        ("operator", '"nn.conv1d_transpose"', '"nn.nothing"'),
+        ("mode", '"bytecode"', '"quick"'),
+        ("dtype", '"float32"', '"float99"'),
+    ):
+        assert old in text
+        (tmp_path / f"{name}.json").write_text(text.replace(old, new))
     ended = run(*arguments, cwd=tmp_path)
     assert ended.returncode == 2
     assert said in ended.stderr

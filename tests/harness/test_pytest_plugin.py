@@ -42,6 +42,13 @@ def test_a_parallel_run_adds_up_what_its_processes_counted() -> None:
     assert "nn.conv1d_transpose: pass" in ended.stdout
 
 
+def test_the_profiles_exist_and_max_examples_overrides_them() -> None:
+    for profile in ("default", "ci", "nightly"):
+        ended = pytest_run(PROPERTIES, *SMALL, f"--hypothesis-profile={profile}")
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert "cases judged by so many oracles: 4 by 2" in ended.stdout
+
+
 def test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it() -> None:
     ended = pytest_run(
         "tests/conformance/test_grid.py", "--fixes=off", "--family=attention_var_len"

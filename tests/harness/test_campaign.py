@@ -1,0 +1,114 @@
+"""The campaign's bookkeeping, on workers that answer at once."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from generators.families import family
+from generators.program import Case, Valid
+from harness.campaign import Campaign, Plan
+from harness.journal import Journal
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Job
+
+MEMBER = family("conv1d_transpose", tuple(PIPELINES))
+
+
+class Instant:
+    """As a pool of one worker that answers by a function; ``late`` holds all first answers back."""
+
+    size = 1
+    environment = {"apache-tvm": "0.27"}  # noqa: RUF012
+    busy = ("idle",)
+
+    def __init__(self, answer: Callable[[Case], Outcome], late: int = 0):
+        self.answer, self.late = answer, late
+        self.jobs: deque[Job] = deque()
+
+    @property
+    def running(self) -> int:
+        return 0
+
+    @property
+    def waiting(self) -> int:
+        return len(self.jobs)
+
+    def submit(self, job: Job, *, first: bool = False) -> None:
+        (self.jobs.appendleft if first else self.jobs.append)(job)
+
+    def wait(self, timeout: float) -> Iterator[tuple[Job, Outcome]]:
+        if self.jobs:
+            job = self.jobs.popleft()
+            yield job, self.answer(job.case)
+
+
+def conduct(tmp_path: Path, answer: Callable[[Case], Outcome], cases: int) -> tuple[Campaign, Any]:
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=False, most_cases=cases)
+    with Journal(tmp_path / "out") as journal:
+        campaign = Campaign(plan, Instant(answer), journal, ())  # type: ignore[arg-type]
+        state = campaign.run(lambda shown: None)
+        assert journal.unfinished() == 0
+        assert sum(journal.counts("drawn").values()) == state.cases == cases
+    return campaign, state
+
+
+def bails(case: Case) -> Outcome:
+    if not isinstance(case.expect, Valid):
+        return Outcome(Verdict.REJECTED)
+    if MEMBER.point(case)["data_layout"] != "NCW":
+        return Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+    return Outcome(Verdict.PASS)
+
+
+def test_one_cause_is_one_finding_that_counts_all_its_failures(tmp_path: Path) -> None:
+    _, state = conduct(tmp_path, bails, 120)
+    (finding,) = state.findings.values()
+    assert list(finding.blame) == ["data_layout"]
+    assert finding.count == state.verdicts[Verdict.SILENT_BAIL] > 10
+    assert finding.confirmed
+
+
+def test_a_failure_that_does_not_come_again_is_unstable(tmp_path: Path) -> None:
+    seen: set[str] = set()
+
+    def once(case: Case) -> Outcome:
+        first = case.identifier not in seen
+        seen.add(case.identifier)
+        if isinstance(case.expect, Valid) and first and case.opt_level == 0:
+            return Outcome(Verdict.PROCESS_DEATH, "run", None, "worker ended with SIGSEGV in run")
+        return Outcome(Verdict.PASS)
+
+    _, state = conduct(tmp_path, once, 6)
+    assert state.findings
+    assert not any(finding.confirmed for finding in state.findings.values())
+
+
+def test_what_the_optimisation_level_is_to_blame_for_is_confirmed_at_that_level(
+    tmp_path: Path,
+) -> None:
+    def optimised(case: Case) -> Outcome:
+        if isinstance(case.expect, Valid) and case.opt_level == 3:
+            return Outcome(Verdict.WRONG_VALUE, "compare", None, "off")
+        return Outcome(Verdict.PASS)
+
+    _, state = conduct(tmp_path, optimised, 80)
+    (finding,) = state.findings.values()
+    assert finding.blame == {"opt_level": "3"}
+    assert finding.confirmed
+
+
+def test_thousands_of_failures_with_one_cause_are_no_deep_recursion(tmp_path: Path) -> None:
+    campaign, state = conduct(tmp_path, bails, 40)
+    failing = next((finding.case, finding.outcome) for finding in state.findings.values())
+    (known,) = state.findings
+    blameless = state.findings.pop(known)
+    state.findings[known] = type(blameless)(
+        **{**{f: getattr(blameless, f) for f in blameless.__struct_fields__}, "blame": {}}
+    )
+    before = state.findings[known].count
+    kind = blameless.kind
+    campaign._queued[kind] = deque([failing] * 5000)
+    campaign._next_of(kind)
+    assert state.findings[known].count == before + 5000
