@@ -1,7 +1,7 @@
 """Mixed precision that computes the same function as before.
 
-``ToMixedPrecision`` asks an operator for its call in lower precision and casts its arguments
-itself if they are float32. The three attention operators answer with plain attention of query, key
+``ToMixedPrecision`` asks an operator for its call in lower precision, and itself casts those
+arguments that are float32. The three attention operators answer with plain attention of query, key
 and value. Convolutions and matrix products answer with a float32 or float16 output whatever they
 compute in, so that integers, float64 and bfloat16 pass through float16 on their way.
 """

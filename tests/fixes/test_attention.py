@@ -78,7 +78,7 @@ def test_masks_at_any_lengths(causal_mask: str | None, window_size: int | None) 
     check(shapes, bindings, causal_mask=causal_mask, window_size=window_size)
 
 
-@pytest.mark.parametrize("leading", product((1, 2), (1, 4), (1, 3)))
+@pytest.mark.parametrize("leading", list(product((1, 2), (1, 4), (1, 3))))
 def test_bias_broadcasts_in_any_leading_dimension(leading: tuple[int, int, int]) -> None:
     check([(2, 3, 4, 4), (2, 5, 2, 4), (2, 5, 2, 4), (*leading, 5)], [{}], scale=0.3)
 

@@ -57,7 +57,7 @@ def test_every_name_in_tvm_is_bound_to_the_fix(fixes_on: None) -> None:
     assert sys.modules["tvm.topi.nn.batch_matmul"].batch_matmul is function  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("transpose_a", "transpose_b"), product((False, True), repeat=2))
+@pytest.mark.parametrize(("transpose_a", "transpose_b"), list(product((False, True), repeat=2)))
 @pytest.mark.parametrize("batches", [(3, 3), (1, 3), (3, 1)])
 def test_values(
     fixes_on: None, transpose_a: bool, transpose_b: bool, batches: tuple[int, int]
