@@ -75,7 +75,7 @@ class Graph:
     def constant(self, array: Array) -> str:
         """The name of an initializer that holds ``array`` in its own dtype."""
         name = f"constant_{len(self.initializers)}"
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.initializers.append(numpy_helper.from_array(np.array(array, order="C"), name))
         return name
 
     def integers(self, values: Sequence[int]) -> str:
@@ -129,18 +129,26 @@ class Graph:
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION
         )
-        try:
-            session = onnxruntime.InferenceSession(
-                model.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
-            )
-        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
-            reason = str(error).strip().splitlines()[0]
-            raise Unsupported(f"onnxruntime: {reason}") from error
-        results = session.run(names, self.feeds)
+        results = session(model).run(names, self.feeds)
         return tuple(
-            np.asarray(result).astype(numpy_dtype(wire.dtype)).reshape(wire.shape)
+            np.asarray(result).astype(numpy_dtype(wire.dtype))
             for result, wire in zip(results, outputs, strict=True)
         )
+
+
+def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
+    """``model`` ready to run.
+
+    Raises:
+        Unsupported: ONNX Runtime has no kernel for a node.
+    """
+    try:
+        return onnxruntime.InferenceSession(
+            model.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
+        )
+    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
+        reason = str(error).strip().splitlines()[0]
+        raise Unsupported(f"onnxruntime: {reason}") from error
 
 
 def _options() -> onnxruntime.SessionOptions:

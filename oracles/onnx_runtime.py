@@ -1,4 +1,8 @@
-"""The ONNX Runtime oracle: the whole program as one ONNX model at concrete shapes."""
+"""The ONNX Runtime oracle: the whole program as one ONNX model at concrete shapes.
+
+Layouts, masks, output sizes and what left-out attributes mean are derived here and in the
+``onnx_*`` modules, from nothing that another oracle or the reference uses.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generators.program import Node, Program
-from oracles import attributes, masks
+from oracles import onnx_attributes as attributes
 from oracles.answer import Array, Unsupported, declare
-from oracles.layouts import packing, unpacking
 from oracles.onnx_graph import Graph, Wire, is_float, stored_type
+from oracles.onnx_layouts import pack, unpack
+from oracles.onnx_masks import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,8 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
 
     Raises:
         Unsupported: ONNX Runtime cannot evaluate an operator, dtype or shape of the program.
-        ValueError: the program is not valid.
+
+    The program must be valid; the reference refuses one that is not.
     """
     graph = Graph()
     wires: dict[str, Wire] = {}
@@ -52,50 +58,44 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
 
 @operator("nn.conv1d_transpose")
 def _conv1d_transpose(call: Call) -> Wire:
-    return _conv_transpose(1, call)
+    return _conv_transpose("W", call)
 
 
 @operator("nn.conv2d_transpose")
 def _conv2d_transpose(call: Call) -> Wire:
-    return _conv_transpose(2, call)
+    return _conv_transpose("HW", call)
 
 
 @operator("nn.conv3d_transpose")
 def _conv3d_transpose(call: Call) -> Wire:
-    return _conv_transpose(3, call)
+    return _conv_transpose("DHW", call)
 
 
-def _conv_transpose(rank: int, call: Call) -> Wire:
-    attrs = attributes.conv_transpose(call.node, rank, call.operands[0].dtype)
-    graph = call.graph
-    data, kernel = (graph.cast(each, attrs.out_dtype) for each in call.operands)
-    x = _unpacked(graph, data, attrs.data_layout, attrs.canonical_data)
-    w = _unpacked(graph, kernel, attrs.kernel_layout, attrs.canonical_kernel)
-    attributes.check_channels(attrs, x.shape, w.shape)
-    out = attrs.output_size(x.shape[2:], w.shape[2:])
-    shape = (x.shape[0], w.shape[1] * attrs.groups, *out)
+def _conv_transpose(spatial: str, call: Call) -> Wire:
+    attrs = attributes.conv_transpose(call.node, spatial, call.operands[0].dtype)
+    graph, dtype = call.graph, attrs.dtype
+    data, kernel = (graph.cast(each, dtype) for each in call.operands)
+    x = unpack(graph, data, attrs.data, f"NC{spatial}")
+    w = unpack(graph, kernel, attrs.kernel, f"IO{spatial}")
+    shape = attrs.output_shape(x.shape, w.shape)
     if 0 in shape or 0 in x.shape or 0 in w.shape:
         # No products are summed: all is zero.
-        name = graph.call(
-            "Cast", graph.constant(np.zeros(shape, np.int64)), to=stored_type(attrs.out_dtype)
-        )
-    elif is_float(attrs.out_dtype) and attrs.out_dtype != "float64":
+        name = graph.call("Cast", graph.constant(np.zeros(shape, np.int64)), to=stored_type(dtype))
+    elif is_float(dtype) and dtype != "float64":
         name = graph.call(
             "ConvTranspose",
             x.name,
             w.name,
             strides=attrs.strides,
-            pads=attrs.pad_begin + attrs.pad_end,
-            dilations=attrs.dilation,
+            pads=attrs.pads,
+            dilations=attrs.dilations,
             output_padding=attrs.output_padding,
-            group=attrs.groups,
+            group=attrs.group,
         )
     else:
-        name = _scatter(graph, attrs, x, w, out)
-    split, permutation = packing(attrs.out_layout, attrs.canonical_data, shape)
-    name = graph.call("Transpose", graph.reshape(name, split), perm=permutation)
-    packed = tuple(split[position] for position in permutation)
-    return graph.settle(name, packed, attrs.out_dtype)
+        name = _scatter(graph, attrs, x, w, shape[2:])
+    packed = pack(graph, Wire(name, shape, dtype), attrs.out, f"NC{spatial}")
+    return graph.settle(packed.name, packed.shape, dtype)
 
 
 def _scatter(
@@ -108,7 +108,7 @@ def _scatter(
     """
     batch, channels, *size = x.shape
     wide, *taps = w.shape[1:]
-    groups, inner = attrs.groups, channels // attrs.groups
+    groups, inner = attrs.group, channels // attrs.group
     places, tap_count = prod(size), prod(taps)
     columns = graph.reshape(x.name, (batch, groups, inner, places))
     kernel = graph.reshape(w.name, (groups, inner, wide * tap_count))
@@ -120,7 +120,7 @@ def _scatter(
         (tap_count * places, batch * groups * wide),
     )
     cells = _cells(attrs, tuple(size), tuple(taps), out).reshape(-1, 1)
-    dtype = np.float64 if is_float(attrs.out_dtype) else np.int64
+    dtype = np.float64 if is_float(attrs.dtype) else np.int64
     empty = graph.constant(np.zeros((prod(out) + 1, batch * groups * wide), dtype))
     sums = graph.call("ScatterND", empty, graph.constant(cells), updates, reduction="add")
     kept = graph.call("Slice", sums, graph.integers((0,)), graph.integers((prod(out),)))
@@ -140,28 +140,26 @@ def _cells(
     for axis in range(rank):
         along_tap = np.arange(taps[axis]).reshape(-1, *[1] * (2 * rank - axis - 1))
         along_size = np.arange(size[axis]).reshape(-1, *[1] * (rank - axis - 1))
-        place = along_size * attrs.strides[axis] + along_tap * attrs.dilation[axis]
-        place = place - attrs.pad_begin[axis]
+        place = along_size * attrs.strides[axis] + along_tap * attrs.dilations[axis]
+        place = place - attrs.pads[axis]
         kept &= (place >= 0) & (place < out[axis])
         cells = cells * out[axis] + place
     return np.where(kept, cells, prod(out))
 
 
-def _unpacked(graph: Graph, wire: Wire, layout: str, canonical: str) -> Wire:
-    permutation, shape = unpacking(layout, canonical, wire.shape)
-    turned = graph.call("Transpose", wire.name, perm=permutation)
-    return Wire(graph.reshape(turned, shape), shape, wire.dtype)
-
-
 @operator("nn.attention")
 def _attention(call: Call) -> Wire:
     attrs = attributes.attention(call.node)
-    query, key, value = call.operands[:3]
-    bias = call.operands[3] if len(call.operands) > 3 else None
-    seen = masks.visible(query.shape[1], key.shape[1], attrs.causal_mask, attrs.window_size)
-    if attrs.causal_mask == "TopLeft" and attrs.window_size is None:
-        return _attend(call.graph, attrs, query, key, value, bias, seen, causal=True)
-    return _attend(call.graph, attrs, query, key, value, bias, seen)
+    query, key, value, *rest = call.operands
+    bias = rest[0] if rest else None
+    # ONNX's own causal mask is aligned at the top left.
+    own = attrs.causal_mask == "TopLeft" and attrs.window_size is None and query.dtype != "float64"
+    if own or (attrs.causal_mask is None and attrs.window_size is None):
+        return _attend(call.graph, attrs.scale, query, key, value, bias, None, causal=own)
+    queries, keys = query.shape[1], key.shape[1]
+    starts_q, starts_k = np.array((0, queries)), np.array((0, keys))
+    seen = visible(starts_q, starts_k, queries, keys, attrs.causal_mask, attrs.window_size)
+    return _attend(call.graph, attrs.scale, query, key, value, bias, seen)
 
 
 @operator("nn.attention_var_len")
@@ -172,76 +170,57 @@ def _attention_var_len(call: Call) -> Wire:
     names = (call.node.arguments[3], call.node.arguments[5])
     if any(name not in call.known for name in names):
         raise Unsupported("onnxruntime: attention_var_len with computed sequence starts")
-    starts_q, starts_k = (call.known[name].astype(np.int64) for name in names)
-    seen = masks.visible_within(
-        starts_q, starts_k, query.shape[1], key.shape[1], attrs.causal_mask, attrs.window_size
-    )
-    return _attend(call.graph, attrs, query, key, value, None, seen)
+    starts_q, starts_k = (call.known[name] for name in names)
+    queries, keys = query.shape[1], key.shape[1]
+    seen = visible(starts_q, starts_k, queries, keys, attrs.causal_mask, attrs.window_size)
+    return _attend(call.graph, attrs.scale, query, key, value, None, seen)
 
 
 def _attend(
     graph: Graph,
-    attrs: attributes.Attention,
+    scale: float | None,
     query: Wire,
     key: Wire,
     value: Wire,
     bias: Wire | None,
-    seen: masks.Mask,
+    seen: NDArray[np.bool_] | None,
     causal: bool = False,
 ) -> Wire:
-    """Attention of BSNH operands; ``causal`` says that ``seen`` is ONNX's own causal mask."""
-    attributes.check_heads(
-        query.shape, key.shape, value.shape, None if bias is None else bias.shape
-    )
+    """Attention of BSNH operands; keys are seen as ``seen`` or ONNX's ``causal`` mask has it."""
     batch, queries, heads, head_dim = query.shape
+    keys = key.shape[1]
     shape = (batch, queries, heads, value.shape[3])
-    factor = attrs.factor(head_dim)
-    if 0 in shape or not seen.any():
-        dtype = np.float64 if query.dtype == "float64" else np.float32
+    dtype = np.float64 if query.dtype == "float64" else np.float32
+    if 0 in shape or keys == 0:
         return Wire(graph.constant(np.zeros(shape, dtype)), shape, query.dtype)
     q = graph.call("Transpose", query.name, perm=(0, 2, 1, 3))
     k, v = (_by_head(graph, each, heads) for each in (key, value))
     mask = None
     if bias is not None:
         # The CPU kernel of Attention does not broadcast every axis of its mask.
-        whole = graph.integers((batch, heads, queries, key.shape[1]))
-        mask = graph.call("Expand", bias.name, whole)
-    if not seen.all() and not causal:
-        hidden = np.where(seen, 0, -np.inf)
-        dtype = np.float64 if query.dtype == "float64" else np.float32
-        if mask is None:
-            mask = graph.constant(hidden.astype(dtype))
-        else:
-            mask = graph.call("Add", mask, graph.constant(hidden.astype(dtype)))
+        mask = graph.call("Expand", bias.name, graph.integers((batch, heads, queries, keys)))
+    if seen is not None:
+        hidden = graph.constant(np.where(seen, 0, -np.inf).astype(dtype))
+        mask = hidden if mask is None else graph.call("Add", mask, hidden)
     if query.dtype == "float64":
-        y = _double_attention(graph, q, k, v, mask, seen if causal else None, factor)
+        y = _double_attention(graph, q, k, v, mask, head_dim**-0.5 if scale is None else scale)
     else:
         arguments = [q, k, v] if mask is None else [q, k, v, mask]
-        y = graph.call("Attention", *arguments, scale=factor, is_causal=int(causal))
-    blind = np.asarray(~seen.any(axis=1, keepdims=True))
-    if blind.any():
-        zero = np.zeros((), np.float64 if query.dtype == "float64" else np.float32)
-        y = graph.call("Where", graph.constant(blind), graph.constant(zero), y)
+        # Without a scale, Attention takes 1 / sqrt(head dim) by itself.
+        given = {} if scale is None else {"scale": scale}
+        y = graph.call("Attention", *arguments, is_causal=int(causal), **given)
+    if seen is not None and not seen.any(axis=1).all():
+        sighted = graph.constant(np.asarray(seen.any(axis=1, keepdims=True)))
+        y = graph.call("Where", sighted, y, graph.constant(np.zeros((), dtype)))
     return graph.settle(graph.call("Transpose", y, perm=(0, 2, 1, 3)), shape, query.dtype)
 
 
-def _double_attention(
-    graph: Graph,
-    q: str,
-    k: str,
-    v: str,
-    mask: str | None,
-    seen: masks.Mask | None,
-    factor: float,
-) -> str:
+def _double_attention(graph: Graph, q: str, k: str, v: str, mask: str | None, factor: float) -> str:
     """Attention in float64 from primitive operators: Attention's ``scale`` is a float32."""
     scores = graph.call("MatMul", q, graph.call("Transpose", k, perm=(0, 1, 3, 2)))
     scores = graph.call("Mul", scores, graph.constant(np.array(factor, np.float64)))
     if mask is not None:
         scores = graph.call("Add", scores, mask)
-    if seen is not None:
-        hidden = graph.constant(np.array(-np.inf))
-        scores = graph.call("Where", graph.constant(seen), scores, hidden)
     return graph.call("MatMul", graph.call("Softmax", scores, axis=-1), v)
 
 

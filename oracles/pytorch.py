@@ -1,10 +1,14 @@
 """The PyTorch oracle: PyTorch's own kernels, in the program's own dtypes.
 
-Integers are computed in int64 and wrapped around to their dtype after each operator.
+Integers are computed in int64 and wrapped around to their dtype after each operator. Attributes go
+to PyTorch as they are; masks come from ``tril`` and ``triu``, layouts from ``einsum``. Nothing here
+is derived from what another oracle or the reference uses.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,9 +17,7 @@ from torch.nn import functional
 
 from generators.program import Node, Program
 from generators.values import numpy_dtype
-from oracles import attributes, masks
 from oracles.answer import Array, Unsupported, declare
-from oracles.layouts import packing, unpacking
 
 torch.set_num_threads(1)
 torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
@@ -54,7 +56,8 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
 
     Raises:
         Unsupported: PyTorch cannot evaluate an operator, dtype or shape of the program.
-        ValueError: the program is not valid.
+
+    The program must be valid; the reference refuses one that is not.
     """
     values: dict[str, Held] = {}
     for source in program.inputs:
@@ -113,103 +116,141 @@ def _wrapped(tensor: Tensor, dtype: str) -> Held:
 
 @operator("nn.conv1d_transpose")
 def _conv1d_transpose(node: Node, operands: list[Held]) -> Held:
-    return _conv_transpose(1, node, operands)
+    return _conv_transpose("W", node, operands)
 
 
 @operator("nn.conv2d_transpose")
 def _conv2d_transpose(node: Node, operands: list[Held]) -> Held:
-    return _conv_transpose(2, node, operands)
+    return _conv_transpose("HW", node, operands)
 
 
 @operator("nn.conv3d_transpose")
 def _conv3d_transpose(node: Node, operands: list[Held]) -> Held:
-    return _conv_transpose(3, node, operands)
+    return _conv_transpose("DHW", node, operands)
 
 
-def _conv_transpose(rank: int, node: Node, operands: list[Held]) -> Held:
-    attrs = attributes.conv_transpose(node, rank, operands[0].dtype)
-    data, kernel = (_cast(each, attrs.out_dtype).tensor for each in operands)
-    x = _unpacked(data, attrs.data_layout, attrs.canonical_data)
-    w = _unpacked(kernel, attrs.kernel_layout, attrs.canonical_kernel)
-    attributes.check_channels(attrs, x.shape, w.shape)
-    out = attrs.output_size(x.shape[2:], w.shape[2:])
-    convolve = _CONVOLUTIONS[rank]
-    if not x.numel() or not w.numel() or 0 in out:
+def _conv_transpose(spatial: str, node: Node, operands: list[Held]) -> Held:
+    given: dict[str, Any] = dict(node.attributes)
+    layout = given.get("data_layout") or f"NC{spatial}"
+    dtype = given.get("out_dtype") or operands[0].dtype
+    data, kernel = (_cast(each, dtype).tensor for each in operands)
+    x = _unpacked(data, layout, f"NC{spatial}")
+    w = _unpacked(kernel, given.get("kernel_layout") or f"IO{spatial}", f"IO{spatial}")
+    y = _convolved(x, w, given)
+    packed = _packed(y, given.get("out_layout") or layout, f"NC{spatial}")
+    return _wrapped(packed, dtype)
+
+
+def _convolved(x: Tensor, w: Tensor, given: Mapping[str, Any]) -> Tensor:
+    """The transposed convolution of canonical tensors."""
+    rank = x.ndim - 2
+    stride, dilation = given.get("strides", 1), given.get("dilation", 1)
+    extra, groups = given.get("output_padding", 0), given.get("groups", 1)
+    begin, end = _sides(given.get("padding", 0), rank)
+    lists = (_listed(each, rank) for each in (stride, dilation, extra))
+    size = [
+        (n - 1) * s - b - e + d * (k - 1) + o + 1
+        for n, k, b, e, s, d, o in zip(x.shape[2:], w.shape[2:], begin, end, *lists, strict=True)
+    ]
+    if not x.numel() or not w.numel() or 0 in size:
         # PyTorch refuses most empty tensors; no products are summed here, so all is zero.
-        y = x.new_zeros((x.shape[0], w.shape[1] * attrs.groups, *out))
-    elif attrs.pad_begin == attrs.pad_end:
-        y = convolve(
-            x,
-            w,
-            None,
-            attrs.strides,
-            attrs.pad_begin,
-            attrs.output_padding,
-            attrs.groups,
-            attrs.dilation,
-        )
-    else:
-        y = convolve(x, w, None, attrs.strides, 0, 0, attrs.groups, attrs.dilation)
-        for axis, (begin, size) in enumerate(zip(attrs.pad_begin, out, strict=True), start=2):
-            begin = min(begin, y.shape[axis])
-            y = y.narrow(axis, begin, min(size, y.shape[axis] - begin))
-        missing = [size - have for size, have in zip(out, y.shape[2:], strict=True)]
-        y = functional.pad(y, [n for after in reversed(missing) for n in (0, after)])
-    shape, permutation = packing(attrs.out_layout, attrs.canonical_data, tuple(y.shape))
-    return _wrapped(y.reshape(shape).permute(permutation), attrs.out_dtype)
+        return x.new_zeros((x.shape[0], w.shape[1] * groups, *size))
+    convolve = _CONVOLUTIONS[rank]
+    if begin == end:
+        return convolve(x, w, None, stride, begin, extra, groups, dilation)
+    y = convolve(x, w, None, stride, 0, extra, groups, dilation)
+    for axis, (before, after) in enumerate(zip(begin, end, strict=True), start=2):
+        y = y.narrow(axis, before, y.shape[axis] - before - after)
+    return y
+
+
+def _sides(padding: int | tuple[int, ...], rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is cropped at the begin and at the end of each axis."""
+    if isinstance(padding, tuple) and len(padding) == 2 * rank:
+        return padding[:rank], padding[rank:]
+    both = _listed(padding, rank)
+    return both, both
+
+
+def _listed(values: int | tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return tuple(torch.tensor(values).expand(rank).tolist())
 
 
 def _unpacked(tensor: Tensor, layout: str, canonical: str) -> Tensor:
-    permutation, shape = unpacking(layout, canonical, tuple(tensor.shape))
-    return tensor.permute(permutation).reshape(shape).contiguous()
+    """``tensor`` in ``layout`` as one in ``canonical``."""
+    letters = re.sub(r"\d", "", layout)
+    apart = re.sub(".", lambda axis: _parts(axis[0], letters), canonical)
+    tensor = torch.einsum(f"{letters}->{apart}", tensor)
+    for axis, letter in enumerate(canonical):
+        if letter.lower() in letters:
+            tensor = tensor.flatten(axis, axis + 1)
+    return tensor.contiguous()
+
+
+def _packed(tensor: Tensor, layout: str, canonical: str) -> Tensor:
+    """``tensor`` in ``canonical`` as one in ``layout``."""
+    letters = re.sub(r"\d", "", layout)
+    apart = re.sub(".", lambda axis: _parts(axis[0], letters), canonical)
+    for factor, letter in re.findall(r"(\d+)(.)", layout):
+        axis = canonical.index(letter.upper())
+        tensor = tensor.unflatten(axis, (-1, int(factor)))
+    return torch.einsum(f"{apart}->{letters}", tensor)
+
+
+def _parts(axis: str, letters: str) -> str:
+    return axis + axis.lower() if axis.lower() in letters else axis
 
 
 @operator("nn.attention")
 def _attention(node: Node, operands: list[Held]) -> Held:
-    attrs = attributes.attention(node)
-    query, key, value = (each.tensor for each in operands[:3])
-    bias = operands[3].tensor if len(operands) > 3 else None
-    return Held(_attend(attrs, query, key, value, bias), operands[0].dtype)
+    query, key, value, *rest = (each.tensor for each in operands)
+    bias = rest[0] if rest else None
+    return Held(_attend(node.attributes, query, key, value, bias), operands[0].dtype)
 
 
 @operator("nn.attention_var_len")
 def _attention_var_len(node: Node, operands: list[Held]) -> Held:
     """Each sequence on its own."""
-    attrs = attributes.attention(node)
     query, key, value, starts_q, _, starts_k, _ = (each.tensor for each in operands)
-    attributes.check_heads(query.shape, key.shape, value.shape, None)
-    masks.check_starts(starts_q.numpy(), starts_k.numpy(), query.shape[1], key.shape[1])
     result = query.new_zeros((*query.shape[:3], value.shape[3]))
     for n in range(len(starts_q) - 1):
         q = slice(int(starts_q[n]), int(starts_q[n + 1]))
         k = slice(int(starts_k[n]), int(starts_k[n + 1]))
-        result[:, q] = _attend(attrs, query[:, q], key[:, k], value[:, k], None)
+        result[:, q] = _attend(node.attributes, query[:, q], key[:, k], value[:, k], None)
     return Held(result, operands[0].dtype)
 
 
 def _attend(
-    attrs: attributes.Attention, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+    given: Mapping[str, Any], query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
 ) -> Tensor:
     """Attention of BSNH tensors through ``scaled_dot_product_attention``."""
-    attributes.check_heads(
-        query.shape, key.shape, value.shape, None if bias is None else bias.shape
-    )
-    heads, head_dim = query.shape[2:]
+    causal_mask, window_size = given.get("causal_mask"), given.get("window_size")
+    heads = query.shape[2]
     q, k, v = (each.permute(0, 2, 1, 3) for each in (query, key, value))
     k, v = (each.repeat_interleave(heads // each.shape[1], dim=1) for each in (k, v))
     # PyTorch's own causal mask is aligned at the top left.
-    built_in = attrs.causal_mask == "TopLeft" and attrs.window_size is None and bias is None
-    masked = attrs.causal_mask is not None or attrs.window_size is not None
+    built_in = causal_mask == "TopLeft" and window_size is None and bias is None
     mask = bias
-    if masked and not built_in:
-        seen = torch.from_numpy(
-            masks.visible(q.shape[2], k.shape[2], attrs.causal_mask, attrs.window_size)
-        )
+    if (causal_mask is not None or window_size is not None) and not built_in:
+        seen = _visible(q.shape[2], k.shape[2], causal_mask, window_size)
         mask = seen if bias is None else torch.where(seen, bias, -torch.inf)
     y = functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, is_causal=built_in, scale=attrs.factor(head_dim)
+        q, k, v, attn_mask=mask, is_causal=built_in, scale=given.get("scale")
     )
     return y.permute(0, 2, 1, 3)
+
+
+def _visible(queries: int, keys: int, causal_mask: str | None, window_size: int | None) -> Tensor:
+    """The mask (queries, keys): a band about a diagonal."""
+    if causal_mask not in (None, "TopLeft", "BottomRight"):
+        raise ValueError(f"causal_mask {causal_mask!r} is unknown")
+    diagonal = abs(queries - keys) if causal_mask == "BottomRight" else 0
+    seen = torch.ones(queries, keys, dtype=torch.bool)
+    if causal_mask is not None:
+        seen = seen.tril(diagonal)
+    if window_size is not None:
+        seen = seen.triu(diagonal - window_size + 1)
+    return seen
 
 
 @operator("matmul")
