@@ -11,10 +11,10 @@ def unpack(graph: Graph, wire: Wire, layout: str, canonical: str) -> Wire:
     Raises:
         ValueError: malformed text, or an axis that is not in ``canonical``.
     """
-    axes = _axes(layout)
-    letters = [letter for letter, _ in axes]
+    letters = [letter for letter, _ in _axes(layout)]
+    place = _place(canonical)
     # Each inner part goes right behind its primal axis, where a reshape merges the two.
-    order = sorted(range(len(axes)), key=lambda at: _place(canonical)(letters[at]))
+    order = sorted(range(len(letters)), key=lambda at: place(letters[at]))
     merged = dict.fromkeys(canonical, 1)
     for letter, size in zip(letters, wire.shape, strict=True):
         merged[letter.upper()] *= size
@@ -29,9 +29,10 @@ def pack(graph: Graph, wire: Wire, layout: str, canonical: str) -> Wire:
     whole = dict(zip(canonical, wire.shape, strict=True))
     split = sorted(factors, key=_place(canonical))
     sizes = {
-        letter: factors[letter] if letter.islower() else whole[letter] // factors.get(inner, 1)
+        letter: whole[letter] // factors.get(letter.lower(), 1)
+        if letter.isupper()
+        else factors[letter]
         for letter in split
-        for inner in (letter.lower(),)
     }
     apart = graph.reshape(wire.name, [sizes[letter] for letter in split])
     turned = graph.call("Transpose", apart, perm=[split.index(letter) for letter in factors])

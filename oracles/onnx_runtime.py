@@ -284,6 +284,9 @@ def _permute_dims(call: Call) -> Wire:
         axes = tuple(reversed(range(len(wire.shape))))
     if not isinstance(axes, tuple):
         raise ValueError(f"axes {axes!r} is not a list of integers")
+    if not axes:
+        # A scalar has no axes, and an ONNX attribute no empty list.
+        return wire
     order = tuple(axis % len(wire.shape) for axis in axes)
     name = call.graph.call("Transpose", wire.name, perm=order)
     return Wire(name, tuple(wire.shape[axis] for axis in order), wire.dtype)

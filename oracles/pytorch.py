@@ -83,8 +83,8 @@ def _called(function: Operator, node: Node, operands: list[Held]) -> Held:
 
 def _given(array: Array, dtype: str) -> Held:
     if dtype == "bfloat16":
-        bits = np.ascontiguousarray(array).view(np.int16)
-        return Held(torch.from_numpy(bits.copy()).view(torch.bfloat16), dtype)
+        bits = np.array(array, order="C").view(np.int16)
+        return Held(torch.from_numpy(bits).view(torch.bfloat16), dtype)
     if dtype in _FLOATS:
         return Held(torch.from_numpy(np.array(array, order="C")), dtype)
     if dtype == "uint64":
@@ -96,7 +96,8 @@ def _array(held: Held) -> Array:
     if held.dtype == "bfloat16":
         bits: Array = held.tensor.contiguous().view(torch.int16).numpy()
         return bits.view(numpy_dtype("bfloat16"))
-    return np.ascontiguousarray(held.tensor.numpy()).astype(numpy_dtype(held.dtype), copy=False)
+    array: Array = held.tensor.numpy().astype(numpy_dtype(held.dtype), order="C", copy=False)
+    return array
 
 
 def _cast(held: Held, dtype: str) -> Held:

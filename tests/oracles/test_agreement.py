@@ -66,6 +66,20 @@ def test_an_oracle_that_loses_an_attribute_would_be_seen(name: str, attribute: s
     assert within(ORACLES[name](whole, values)[0], reference).ok
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int8"])
+@pytest.mark.parametrize("operator", ["nn.relu", "permute_dims"])
+def test_scalars_stay_scalars(operator: str, dtype: str) -> None:
+    _agree(Case("drawn", programs.one_node(operator, [Input("x", (), dtype)])))
+
+
+@pytest.mark.parametrize("padding", [1, (1,), (1, 2), (1, 2, 0, 3)])
+def test_what_is_left_out_or_given_for_all_axes_at_once(padding: int | tuple[int, ...]) -> None:
+    inputs = [Input("x", (1, 4, 3, 5), "float32"), Input("w", (4, 2, 3, 2), "float32")]
+    for others in ({}, {"strides": 3, "output_padding": (2,), "dilation": (2,), "groups": 2}):
+        program = programs.one_node("nn.conv2d_transpose", inputs, padding=padding, **others)
+        _agree(Case("drawn", program))
+
+
 def test_unsigned_64_bits_are_declined() -> None:
     program = programs.one_node("nn.relu", [Input("x", (2,), "uint64")])
     for oracle in ORACLES.values():
