@@ -194,9 +194,10 @@ FIX: Any = Fix(
     name="attention",
     operators=("relax.nn.attention", "relax.nn.attention_bias"),
     fault=(
-        "the product of a symbolic batch and the heads is computed twice and then found unequal to"
-        " itself; grouped queries and windows are not lowered; the causal softmax takes its largest"
-        " score over zeros put in for hidden scores, and a query that sees no key gives NaN"
+        "grouped queries are paired with the wrong key and value heads, without an error; windows"
+        " are an assertion; the causal softmax takes its largest score over zeros put in for hidden"
+        " scores, so that rows underflow to NaN; no key at all gives what memory held; and, as first"
+        " reported, the product of a symbolic batch and the heads is unequal to itself"
     ),
     issue="apache/tvm#19696",
     needed=_needed,

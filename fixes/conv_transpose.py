@@ -97,7 +97,7 @@ FIXES = tuple(
         operators=(f"relax.nn.conv{rank}d_transpose",),
         fault=(
             "the legalization returns the call as it was for any data, kernel or output layout"
-            " but the canonical one, packed ones included (and up to 0.26 for any dilation);"
+            " but the canonical one, packed ones included, and, as first reported, any dilation;"
             " it lowers parameters that leave an output of size zero or less"
         ),
         issue="apache/tvm#19694",

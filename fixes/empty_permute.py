@@ -5,22 +5,32 @@ and a 0 in a reshape's new shape means "as in the old one": the shapes do not fi
 another value than the one that later calls use.
 """
 
-from tvm import relax
+from tvm import relax, topi
 
 from fixes import probes, tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute
-from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
+from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, Tensor
 
 
-def _zeros_if_empty(original: Legalization) -> Legalization:
-    """``original``, but zeros (of which there is none) where a static dimension is 0."""
+def _unread_if_empty(original: Legalization) -> Legalization:
+    """``original``, but a function that reads nothing where a static dimension is 0.
+
+    What is not read cannot be taken for a reshape. The tensor stays an argument: of constants
+    alone FoldConstant would make another constant, and one without elements cannot be loaded.
+    """
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
-        shape = tvm_api.shape_of(call)
-        if any(tvm_api.as_int(dim) == 0 for dim in shape):
-            # Nothing is read, so nothing can be taken for a reshape of what was read.
-            return relax.op.zeros(relax.ShapeExpr(shape), tvm_api.dtype_of(call))
-        return original(builder, call)
+        if all(tvm_api.as_int(dim) != 0 for dim in tvm_api.shape_of(call)):
+            return original(builder, call)
+
+        def compute(tensor: Tensor) -> Tensor:
+            rank = len(tensor.shape)
+            axes = call.attrs.axes or range(rank - 1, -1, -1)
+            # A negative axis counts from the end.
+            shape = [tensor.shape[int(axis) % rank] for axis in axes]
+            return topi.full(shape, tensor.dtype, 0)
+
+        return builder.call_te(compute, call.args[0], primfunc_name_hint="permute_dims")
 
     return lower
 
@@ -47,5 +57,5 @@ FIX = Fix(
     ),
     issue=None,
     needed=lambda: not _is_left_alone(),
-    attributes=(OperatorAttribute("relax.permute_dims", LEGALIZE, _zeros_if_empty),),
+    attributes=(OperatorAttribute("relax.permute_dims", LEGALIZE, _unread_if_empty),),
 )

@@ -2,10 +2,12 @@
 
 Features are asked for, never version numbers:
 
-* 0.25 spells a tensor's static type ``relax.TensorStructInfo`` and reads it from
-  ``expr.struct_info``; from 0.26 on it is ``relax.TensorType`` and ``expr.ty``.
-* The integer analyzer lives in ``tvm.arith`` up to 0.26 and in ``tvm.sym`` from 0.27 on.
-* A dtype is text up to 0.26; from 0.27 on it is a ``PrimType`` whose ``dtype`` prints as that text.
+* A tensor's static type is ``relax.TensorType``, read from ``expr.ty``; once
+  ``relax.TensorStructInfo``, read from ``expr.struct_info``.
+* The integer analyzer lives in ``tvm.sym``; once in ``tvm.arith``.
+* A dtype is a ``PrimType`` whose ``dtype`` prints as TVM's name for it; once that text itself.
+
+Today's spelling is tested on 0.27; the older ones are not tested yet.
 
 Nothing else in the project may ask which release is running.
 """
@@ -37,7 +39,7 @@ LEGALIZATION_LEVEL = 11
 """Above TVM's own registrations, which are at level 10."""
 
 _TENSOR_TYPE: Any = getattr(relax, "TensorType", None) or relax.TensorStructInfo
-# What maps a layout's text to the object; "layout" of tvm.tirx is another thing from 0.26 on.
+# What maps a layout's text to the object; "layout" of tvm.tirx is now another thing.
 _LAYOUT: Any = tvm.s_tir.slayout if hasattr(tvm, "s_tir") else tirx.layout
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
@@ -48,7 +50,7 @@ def tensor_type(shape: Sequence[int | PrimExpr], dtype: str) -> Any:
 
 
 def type_of(expr: Expr) -> Any:
-    """The static type of ``expr`` (called struct info up to 0.25)."""
+    """The static type of ``expr`` (once called struct info)."""
     return expr.ty if hasattr(expr, "ty") else expr.struct_info
 
 
