@@ -196,8 +196,8 @@ FIX: Any = Fix(
     fault=(
         "grouped queries are paired with the wrong key and value heads, without an error; windows"
         " are an assertion; the causal softmax takes its largest score over zeros put in for hidden"
-        " scores, so that rows underflow to NaN; no key at all gives what memory held; and, as first"
-        " reported, the product of a symbolic batch and the heads is unequal to itself"
+        " scores, so that rows underflow to NaN; no key at all gives what memory held; and,"
+        " as first reported, the product of a symbolic batch and the heads is unequal to itself"
     ),
     issue="apache/tvm#19696",
     needed=_needed,
