@@ -52,7 +52,9 @@ def unlowered(module: Module) -> list[tuple[str, str]]:
             and isinstance(expr.op, tvm.ir.Op)
             and expr.op.get_attr("FLegalize") is not None
         ):
-            found.append((str(expr.op.name), str(expr)))
+            # The printer puts a remark about constants before the call.
+            lines = [line for line in str(expr).splitlines() if not line.startswith("#")]
+            found.append((str(expr.op.name), " ".join(lines)))
 
     for function in module.functions.values():
         if isinstance(function, relax.Function):
