@@ -21,7 +21,7 @@ fuzz: $(READY)
 	@$(BIN)/relaxcheck fuzz --minutes $(MINUTES) --fixes $(FIXES) $(ARGS) || test $$? -eq 1
 
 test: $(READY)
-	$(BIN)/pytest -n auto $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
