@@ -216,7 +216,9 @@ def _describe(console: Console, plan: Plan) -> None:
 
 def _run(console: Console, campaign: Campaign, chosen: tuple[Family, ...], seconds: float) -> bool:
     """Run the campaign to its end; True if the user interrupted it."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Also where a shell started this in the background, with interrupts ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         with Display(console, chosen, seconds) as display:
             campaign.run(display)
