@@ -52,10 +52,11 @@ class AttentionVarLen:
         bounds, queries, keys = _dims(point)
         heads, kv_heads = query_heads(point), integer(point, "kv_heads")
         dim, v_dim = integer(point, "head_dim"), integer(point, "v_head_dim")
+        constant = point["operands"] == "constant_key_value"
         inputs = [
             Input("query", (1, queries, heads, dim), dtype),
-            Input("key", (1, keys, kv_heads, dim), dtype),
-            Input("value", (1, keys, kv_heads, v_dim), dtype),
+            Input("key", (1, keys, kv_heads, dim), dtype, constant=constant),
+            Input("value", (1, keys, kv_heads, v_dim), dtype, constant=constant),
             *_offsets("q", bounds, queries),
         ]
         if not point["shared_sequences"]:
@@ -65,10 +66,13 @@ class AttentionVarLen:
             *("query", "key", "value", "seqstart_q", "max_seqlen_q"),
             *(f"seqstart_{of_keys}", f"max_seqlen_{of_keys}"),
         )
-        node = Node("attended", self.operator, arguments, attributes(point))
+        nodes = [Node("attended", self.operator, arguments, attributes(point))]
+        if point["result"] == "add":
+            inputs.append(Input("residual", (1, queries, heads, v_dim), dtype))
+            nodes.append(Node("added", "add", ("attended", "residual")))
         return Case(
             family=self.name,
-            program=Program(tuple(inputs), (node,), ("attended",)),
+            program=Program(tuple(inputs), tuple(nodes), (nodes[-1].name,)),
             bindings=_bindings(point),
             seed=seed,
             **{axis.name: point[axis.name] for axis in run_axes(("",))},  # type: ignore[arg-type]
@@ -102,9 +106,12 @@ def family(pipelines: Sequence[str]) -> AttentionVarLen:
             q_total == kv_total and q_symbolic == kv_symbolic
         ),
     )
+    static_keys = Given(
+        ("symbolic.kv_total",), lambda symbolic, value: value == "variable" or not symbolic
+    )
     return AttentionVarLen(
         (
-            Axis("dtype", ("float32", "float16", "float64"), "float32"),
+            Axis("dtype", ("float32", "float16", "float64", "bfloat16"), "float32"),
             Axis("sequences", SEQUENCES, 2),
             Axis("q_total", TOTALS, 7, enough),
             Axis("kv_total", TOTALS, 7, enough),
@@ -113,6 +120,8 @@ def family(pipelines: Sequence[str]) -> AttentionVarLen:
             toggle("symbolic.q_total"),
             toggle("symbolic.kv_total"),
             toggle("shared_sequences", shared),
+            Axis("operands", ("variable", "constant_key_value"), "variable", static_keys),
+            Axis("result", ("bare", "add"), "bare"),
             *mask_axes(),
             *run_axes(pipelines),
         )
@@ -157,7 +166,7 @@ def _read(case: Case) -> dict[str, Value]:
     binding = case.bindings[0]
     _, q_total, heads, dim = case.shape("query", binding)
     _, kv_total, kv_heads, v_dim = case.shape("value", binding)
-    [node] = program.nodes
+    node = program.nodes[0]
     return {
         "dtype": program.input("query").dtype,
         "sequences": case.shape("seqstart_q", binding)[0] - 1,
@@ -171,6 +180,8 @@ def _read(case: Case) -> dict[str, Value]:
         "symbolic.q_total": isinstance(program.input("query").shape[1], str),
         "symbolic.kv_total": isinstance(program.input("value").shape[1], str),
         "shared_sequences": "seqstart_k" not in node.arguments,
+        "operands": "constant_key_value" if program.input("key").constant else "variable",
+        "result": "bare" if len(program.nodes) == 1 else "add",
         **read_attributes(node.attributes),
         **run_values(case),
     }
