@@ -30,7 +30,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 $(READY): pyproject.toml constraints.txt
-	@echo "Making .venv; this downloads about 500 MB and takes a few minutes."
+	@echo "Making .venv; this takes a few minutes."
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt $(PIP_ARGS) --editable '.[dev]'
 	@touch $(READY)

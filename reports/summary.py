@@ -12,8 +12,8 @@ from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
 
 CONFIRMED = {
-    True: "confirmed: it came again in fresh processes at LLVM levels 0 and 3",
-    False: "unstable: it did not come again in fresh processes at LLVM levels 0 and 3",
+    True: "confirmed: it came again in fresh processes",
+    False: "unstable: it did not always come again in fresh processes",
     None: "not confirmed: the campaign ended before",
 }
 _STYLES = {True: "bold red", False: "yellow"}
