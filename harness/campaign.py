@@ -36,19 +36,22 @@ TRIAL = "trial"
 
 LEVELS = (0, 3)
 """LLVM's optimisation levels that a finding is confirmed at."""
-_GRACE_SECONDS = 45.0
 _QUEUE_PER_WORKER = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a campaign does: families, seed, its end (seconds or number of cases), fixes."""
+    """What a campaign does: families, seed, its end (seconds or number of cases), fixes.
+
+    ``grace`` is how many seconds it then still looks into what it found.
+    """
 
     families: tuple[Family, ...]
     seed: int
     seconds: float
     fixes: bool
     most_cases: int | None = None
+    grace: float = 45.0
 
 
 @dataclass(slots=True)
@@ -103,7 +106,7 @@ class Campaign:
                 self._top_up()
                 self._collect(show)
             self.state.phase = "finishing"
-            end = time.monotonic() + _GRACE_SECONDS
+            end = time.monotonic() + self.plan.grace
             while (self.pool.running or self.pool.waiting) and time.monotonic() < end:
                 self._collect(show)
         finally:

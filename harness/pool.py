@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,13 +77,19 @@ class Pool:
     """``size`` workers forked from one zygote. Use as a context manager.
 
     ``zygote`` is the module that the workers' parent runs: ``harness.zygote``, or one that patches
-    something before it calls that module's ``main`` (a planted bug).
+    something before it calls that module's ``main`` (a planted bug), as ``arguments`` say.
 
     Raises:
         PoolError: the zygote does not start (TVM or an oracle cannot be imported).
     """
 
-    def __init__(self, size: int, limits: Limits | None = None, zygote: str = "harness.zygote"):
+    def __init__(
+        self,
+        size: int,
+        limits: Limits | None = None,
+        zygote: str = "harness.zygote",
+        arguments: Sequence[str] = (),
+    ):
         self.size = size
         self.limits = limits or Limits()
         self._waiting: deque[Job] = deque()
@@ -91,7 +97,7 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         ours, theirs = socket.socketpair()
         self._zygote = subprocess.Popen(
-            [sys.executable, "-m", zygote, str(theirs.fileno())],
+            [sys.executable, "-m", zygote, str(theirs.fileno()), *arguments],
             pass_fds=[theirs.fileno()],
             env=single_threaded(),
             stdin=subprocess.DEVNULL,
