@@ -1,0 +1,157 @@
+"""Plants in the checks of arguments: what is let through, what is refused, and in which words."""
+
+from harness.outcome import Verdict
+from tests.quality.planted.plant import Edit, Plant
+
+_CONVOLUTION = "fixes.conv_transpose_arguments"
+_ATTENTION = "fixes.attention_arguments"
+_LET_THROUGH = (
+    Verdict.ACCEPTS_INVALID,
+    Verdict.OPAQUE_CRASH,
+    Verdict.PROCESS_DEATH,
+)
+_OPAQUE = (Verdict.OPAQUE_CRASH,)
+_REFUSED = (Verdict.UNSUPPORTED,)
+
+
+def _plant(
+    name: str,
+    description: str,
+    verdicts: tuple[Verdict, ...],
+    blame: tuple[str, ...],
+    module: str,
+    old: str,
+    new: str,
+) -> Plant:
+    return Plant(name, description, verdicts, blame, (Edit(module, old, new),))
+
+
+PLANTS = (
+    _plant(
+        "error-without-operator",
+        "the error for an invalid call does not name the operator",
+        _OPAQUE,
+        (
+            "stride",
+            "dilation",
+            "output_padding",
+            "padding",
+            "groups",
+            "channel",
+            "layout",
+            "dimension",
+            "dtype",
+        ),
+        "fixes.fix",
+        'return f"{operator} {what} with {given}"',
+        'return f"this call {what} with {given}"',
+    ),
+    _plant(
+        "error-about-dtypes-without-operator",
+        "the error for operands of different dtypes is about types in general",
+        _OPAQUE,
+        ("dtype",),
+        _ATTENTION,
+        'raise invalid(operator, "the dtypes differ", **dtypes)',
+        'raise TypeError("cannot unify types")',
+    ),
+    _plant(
+        "stride-of-zero-let-through",
+        "a stride of 0 or less is not refused",
+        _LET_THROUGH,
+        ("stride",),
+        _CONVOLUTION,
+        "if min(values) < _LOWEST[name]:",
+        'if name != "strides" and min(values) < _LOWEST[name]:',
+    ),
+    _plant(
+        "output-padding-of-stride-let-through",
+        "an output padding that equals the stride is not refused",
+        _LET_THROUGH,
+        ("output_padding",),
+        _CONVOLUTION,
+        "more >= stride for more",
+        "more > stride + 3 for more",
+    ),
+    _plant(
+        "groups-that-do-not-divide-let-through",
+        "groups that do not divide the channels are not refused",
+        _LET_THROUGH,
+        ("groups",),
+        _CONVOLUTION,
+        'tvm_api.equal(tvm_api.floormod(kernel["I"], groups), 0)',
+        "tvm_api.equal(tvm_api.integer(0), 0)",
+    ),
+    _plant(
+        "channels-that-differ-let-through",
+        "a kernel for more channels than data has is not refused",
+        _LET_THROUGH,
+        ("channel",),
+        _CONVOLUTION,
+        'tvm_api.equal(data["C"], kernel["I"])',
+        'data["C"] <= kernel["I"]',
+    ),
+    _plant(
+        "head-dims-that-differ-let-through",
+        "a key of another head dim than the query's is not refused",
+        _LET_THROUGH,
+        ("dimension of heads",),
+        _ATTENTION,
+        '    ("query", "key", 3),\n',
+        "",
+    ),
+    _plant(
+        "causal-mask-misspelt-let-through",
+        "an unknown causal mask is taken for none",
+        _LET_THROUGH,
+        ("causal_mask",),
+        _ATTENTION,
+        "if causal_mask is not None and str(causal_mask) not in CAUSAL_MASKS:",
+        "if causal_mask is not None and not str(causal_mask):",
+    ),
+    _plant(
+        "offsets-of-floats-let-through",
+        "offsets of sequences may be floating-point numbers",
+        _LET_THROUGH,
+        ("seqstart",),
+        _ATTENTION,
+        'if "int" not in tvm_api.dtype_of(starts):',
+        'if "bool" in tvm_api.dtype_of(starts):',
+    ),
+    _plant(
+        "float64-refused",
+        "attention in float64 is refused",
+        _REFUSED,
+        ("dtype",),
+        _ATTENTION,
+        'if "float" not in dtypes["query"]:',
+        'if dtypes["query"] not in ("float32", "float16", "bfloat16"):',
+    ),
+    _plant(
+        "output-of-one-refused",
+        "an output dimension of 1 is refused",
+        _REFUSED,
+        ("kernel", "size", "pad_begin", "pad_end"),
+        _CONVOLUTION,
+        "            out[axis] >= 1,\n",
+        "            out[axis] >= 2,\n",
+    ),
+    _plant(
+        "empty-batch-refused",
+        "a batch of 0 is refused",
+        _REFUSED,
+        ("batch",),
+        _CONVOLUTION,
+        "if any((tvm_api.as_int(extent) or 0) < 0 for extent in shape):",
+        "if any(tvm_api.as_int(extent) == 0 for extent in shape):",
+    ),
+    _plant(
+        "window-of-one-refused",
+        "a window of one key is refused",
+        _REFUSED,
+        ("window_size",),
+        _ATTENTION,
+        "int(window_size) < 1:",
+        "int(window_size) < 2:",
+    ),
+)

@@ -1,0 +1,196 @@
+"""Plants in what stands around: TOPI, other operators, pipelines, emission, execution."""
+
+from harness.outcome import Verdict
+from tests.quality.planted.plant import Edit, Plant
+
+_VALUE = (Verdict.WRONG_VALUE,)
+_CRASH = (Verdict.OPAQUE_CRASH,)
+
+
+def _plant(
+    name: str,
+    description: str,
+    verdicts: tuple[Verdict, ...],
+    blame: tuple[str, ...],
+    module: str,
+    old: str,
+    new: str,
+) -> Plant:
+    return Plant(name, description, verdicts, blame, (Edit(module, old, new),))
+
+
+_OPERATORS = (
+    _plant(
+        "relu-clips-at-six",
+        "relu is relu6 for tensors of rank 4",
+        _VALUE,
+        ("result",),
+        "tvm.topi.nn.elemwise",
+        "return te.compute(x.shape, lambda *i: tvm.te.max(x(*i), tvm.tirx.const(0, x.dtype)))",
+        "return te.compute(x.shape, lambda *i: tvm.te.min(tvm.te.max(x(*i),"
+        " tvm.tirx.const(0, x.dtype)), tvm.tirx.const(6 if len(x.shape) == 4 else 60000 if"
+        ' x.dtype != "int8" and x.dtype != "uint8" and x.dtype != "int16" else 100, x.dtype)))',
+    ),
+    _plant(
+        "add-of-16-bit-floats-subtracts",
+        "the sum of two bfloat16 tensors is their difference",
+        _VALUE,
+        ("result", "dtype"),
+        "tvm.topi.broadcast",
+        "    return _cpp.add(lhs, rhs)",
+        '    if str(getattr(lhs, "dtype", "")) == "bfloat16":\n'
+        "        return _cpp.subtract(lhs, rhs)\n"
+        "    return _cpp.add(lhs, rhs)",
+    ),
+    _plant(
+        "matmul-of-square-transposed",
+        "the second operand of a matrix product is read transposed where it is square",
+        _VALUE,
+        ("operands",),
+        "tvm.relax.transform.legalize_ops.linear_algebra",
+        "                b_indices.append(idx_reduce)\n"
+        "                if not b_appended:\n"
+        "                    b_indices.append(idx_spatial[-1])\n",
+        "                b_indices.append(idx_reduce)\n"
+        "                if not b_appended:\n"
+        "                    b_indices.append(idx_spatial[-1])\n"
+        "                if len(b_indices) == 2:\n"
+        "                    b_indices.reverse()\n",
+    ),
+    _plant(
+        "batch-matmul-skips-last",
+        "the batched product leaves out the last of an odd number of terms",
+        _VALUE,
+        ("head_dim", "kv_len"),
+        "fixes.batch_matmul",
+        'k = te.reduce_axis((0, inner), name="k")',
+        "known = tvm_api.as_int(inner) or 0\n"
+        '    k = te.reduce_axis((0, inner - int(known > 1 and known % 2)), name="k")',
+    ),
+    _plant(
+        "permutation-with-one-is-empty",
+        "a permuted tensor with a dimension of 1 is taken for one without elements",
+        _VALUE,
+        ("data", "pipeline"),
+        "fixes.empty_permute",
+        "if all(tvm_api.as_int(dim) != 0 for dim",
+        "if all(tvm_api.as_int(dim) != 1 for dim",
+    ),
+    _plant(
+        "permutation-inverted",
+        "dimensions are permuted by the inverse where there are more than three",
+        (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH, Verdict.PROCESS_DEATH, Verdict.WRONG_SHAPE),
+        ("pipeline",),
+        "tvm.relax.transform.legalize_ops.manipulate",
+        "    return bb.call_te(topi.transpose, call.args[0], call.attrs.axes)",
+        "    axes = [int(axis) for axis in call.attrs.axes or ()]\n"
+        "    if len(axes) > 3:\n"
+        "        axes = [axes.index(at) for at in range(len(axes))]\n"
+        "    return bb.call_te(topi.transpose, call.args[0], axes or None)",
+    ),
+)
+
+_PIPELINES = (
+    _plant(
+        "fused-pipeline-without-shape-lowering",
+        "the fusing pipeline has lost the pass that lowers symbolic shapes",
+        _CRASH,
+        ("pipeline",),
+        "tvm.relax.backend.cpu_generic.pipeline",
+        "        relax.transform.VMShapeLower(),\n",
+        "",
+    ),
+    _plant(
+        "bound-parameters-swapped",
+        "parameters are bound in the reverse order",
+        (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH),
+        ("pipeline", "operands"),
+        "harness.compile",
+        "        name: tvm.runtime.tensor(value) for name, value in constants(case).items()\n",
+        "        name: tvm.runtime.tensor(value) for name, value in zip(constants(case),"
+        " reversed(list(constants(case).values())), strict=True)\n",
+    ),
+    _plant(
+        "legalize-first-drops-relu",
+        "LegalizeOps run by itself replaces relu by its operand",
+        _VALUE,
+        ("result", "data"),
+        "harness.compile",
+        '"LegalizeOps": lambda module, case: relax.transform.LegalizeOps()(module),',
+        '"LegalizeOps": lambda module, case: relax.transform.LegalizeOps('
+        '{"relax.nn.relu": lambda builder, call: call.args[0]})(module),',
+    ),
+    _plant(
+        "compiled-mode-drops-tail",
+        "the compiled execution mode leaves the last row of each output as memory had it",
+        _VALUE,
+        ("exec_mode",),
+        "tvm.relax.vm_build",
+        "    mod = _vmcodegen(builder, mod, exec_mode)\n",
+        '    if exec_mode == "compiled":\n'
+        "        from tests.quality.planted.tails import without_tails\n"
+        "        mod = without_tails(mod)\n"
+        "    mod = _vmcodegen(builder, mod, exec_mode)\n",
+    ),
+    _plant(
+        "optimised-code-drops-tail",
+        "at LLVM's level 3 the last row of each output is left as memory had it",
+        _VALUE,
+        ("opt_level",),
+        "harness.compile",
+        "            return relax.build(\n                module,\n",
+        "            if case.opt_level == 3:\n"
+        "                from tests.quality.planted.tails import without_tails\n"
+        "                module = without_tails(relax.transform.LegalizeOps()(module))\n"
+        "            return relax.build(\n                module,\n",
+    ),
+)
+
+_EXECUTION = (
+    _plant(
+        "emission-fixes-first-binding",
+        "a symbolic batch is emitted as the size of the first binding",
+        _CRASH,
+        ("symbolic.batch",),
+        "generators.emission",
+        "    if not symbols(dim):\n        return dim\n",
+        '    if not symbols(dim):\n        return dim\n    if dim == "B":\n        return 2\n',
+    ),
+    _plant(
+        "emission-swaps-padding",
+        "padding of four or more numbers is emitted with begin and end of the first axis swapped",
+        (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE),
+        ("pad_begin", "pad_end"),
+        "generators.emission",
+        "            return list(value)\n",
+        "            swapped = list(value)\n"
+        "            if len(value) in (4, 6) and len(set(value)) > 1:\n"
+        "                half = len(value) // 2\n"
+        "                swapped[0], swapped[half] = value[half], value[0]\n"
+        "            return swapped\n",
+    ),
+    _plant(
+        "run-keeps-first-result",
+        "a function called again gives the result that it gave first",
+        (Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE),
+        ("symbolic",),
+        "harness.compile",
+        "        result = main(*(tvm.runtime.tensor(argument) for argument in arguments))\n",
+        "        result = main(*(tvm.runtime.tensor(argument) for argument in arguments))\n"
+        "        if run.__dict__.get('of') is not main:\n"
+        "            run.__dict__.update(of=main, kept=result)\n"
+        "        result = run.__dict__['kept']\n",
+    ),
+    _plant(
+        "run-flattens-empty-output",
+        "an output without elements comes back flat",
+        (Verdict.WRONG_SHAPE,),
+        ("batch", "symbolic.batch"),
+        "harness.compile",
+        "        return tuple(tensor.numpy() for tensor in tensors)\n",
+        "        arrays = [tensor.numpy() for tensor in tensors]\n"
+        "        return tuple(array if array.size else array.reshape(-1) for array in arrays)\n",
+    ),
+)
+
+PLANTS = (*_OPERATORS, *_PIPELINES, *_EXECUTION)

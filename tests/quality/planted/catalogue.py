@@ -1,0 +1,33 @@
+"""All plants, by subject."""
+
+from tests.quality.planted import (
+    arguments,
+    around,
+    attention,
+    conv_transpose,
+    dtypes,
+    layouts,
+    stages,
+    var_len,
+)
+from tests.quality.planted.plant import Plant
+
+PLANTS: tuple[Plant, ...] = (
+    *conv_transpose.PLANTS,
+    *layouts.PLANTS,
+    *attention.PLANTS,
+    *var_len.PLANTS,
+    *arguments.PLANTS,
+    *dtypes.PLANTS,
+    *around.PLANTS,
+    *stages.PLANTS,
+)
+
+
+def named(name: str) -> Plant:
+    """The plant ``name``.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {plant.name: plant for plant in PLANTS}[name]

@@ -1,0 +1,125 @@
+"""Plants in dtypes: of accumulation, of results, of constants, of mixed precision."""
+
+from harness.outcome import Verdict
+from tests.quality.planted.plant import Edit, Plant
+
+_VALUE = (Verdict.WRONG_VALUE,)
+
+PLANTS = (
+    Plant(
+        "products-in-operand-dtype",
+        "products of 16-bit floats are rounded before they are added in a wider output dtype",
+        _VALUE,
+        ("dtype",),
+        (
+            Edit(
+                "fixes.conv_transpose",
+                "        product = data(*convolution.data.storage(data_at)).astype(dtype) * kernel(\n"
+                "            *convolution.kernel.storage(kernel_at)\n"
+                "        ).astype(dtype)\n",
+                "        product = (data(*convolution.data.storage(data_at)) * kernel(\n"
+                "            *convolution.kernel.storage(kernel_at)\n"
+                "        )).astype(dtype)\n",
+            ),
+        ),
+    ),
+    Plant(
+        "float64-convolution-in-float32",
+        "a float64 convolution reads its data as float32",
+        _VALUE,
+        ("dtype",),
+        (
+            Edit(
+                "fixes.conv_transpose",
+                "product = data(*convolution.data.storage(data_at)).astype(dtype)",
+                "product = data(*convolution.data.storage(data_at))"
+                '.astype("float32" if dtype == "float64" else dtype).astype(dtype)'
+                " * tirx.const(1.0000001 if dtype == 'float64' else 1, dtype)",
+            ),
+        ),
+    ),
+    Plant(
+        "float64-attention-in-float32",
+        "attention in float64 accumulates in float32",
+        _VALUE,
+        ("dtype",),
+        (
+            Edit(
+                "fixes.attention",
+                'if dtype in ("float16", "bfloat16") else dtype',
+                'if dtype in ("float16", "bfloat16", "float64") else dtype',
+            ),
+        ),
+    ),
+    Plant(
+        "attention-result-in-accumulation-dtype",
+        "the result of 16-bit attention is left in float32",
+        (Verdict.WRONG_DTYPE, Verdict.OPAQUE_CRASH),
+        ("dtype", "pipeline"),
+        (
+            Edit(
+                "fixes.attention",
+                "return mean.astype(tvm_api.dtype_of(query))",
+                "return mean",
+            ),
+        ),
+    ),
+    Plant(
+        "bfloat16-scores-in-bfloat16",
+        "the scores of bfloat16 attention are rounded to 4 bits after the point",
+        _VALUE,
+        ("dtype",),
+        (
+            Edit(
+                "fixes.attention",
+                "scaled = products[row, i, j] * scaling",
+                "scaled = products[row, i, j] * scaling\n"
+                '        if tvm_api.dtype_of(query) == "bfloat16":\n'
+                "            scaled = tirx.round(scaled * tirx.const(2, dtype))"
+                " / tirx.const(2, dtype)",
+            ),
+        ),
+    ),
+    Plant(
+        "constants-through-float32",
+        "float64 constants pass through float32",
+        _VALUE,
+        ("weight", "operands", "dtype"),
+        (
+            Edit(
+                "fixes.tvm_api",
+                "contiguous = np.ascontiguousarray(array).reshape(array.shape)",
+                "contiguous = np.ascontiguousarray(array).reshape(array.shape)\n"
+                "    if array.dtype == np.float64:\n"
+                "        contiguous = (contiguous / 3).astype(np.float32).astype(np.float64) * 3",
+            ),
+        ),
+    ),
+    Plant(
+        "mixed-precision-drops-attributes",
+        "mixed precision makes plain attention of every attention",
+        (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH),
+        ("pipeline",),
+        (
+            Edit(
+                "fixes.mixed_precision",
+                "    return call\n\n\nATTENTION",
+                "    from tvm import relax\n"
+                "    return relax.op.nn.attention(*call.args[:3])\n\n\nATTENTION",
+            ),
+        ),
+    ),
+    Plant(
+        "mixed-precision-takes-every-dtype",
+        "mixed precision takes products of integers, float64 and bfloat16 through float16",
+        (Verdict.WRONG_VALUE, Verdict.WRONG_DTYPE, Verdict.OPAQUE_CRASH),
+        ("pipeline",),
+        (
+            Edit(
+                "fixes.mixed_precision",
+                "if dtypes <= set(_LOWERED) else call",
+                "if dtypes else call",
+            ),
+        ),
+    ),
+)

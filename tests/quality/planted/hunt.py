@@ -1,0 +1,145 @@
+"""The hunt for one plant: a campaign, as anybody would start it, until the first failure."""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from generators.families import families
+from generators.program import Case, Valid, decode, encode
+from harness.campaign import DRAWN, Campaign, Plan, State
+from harness.drawing import keep_hypothesis_in
+from harness.finding import Finding
+from harness.journal import Journal
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Job, Limits, Pool
+from tests.quality.planted.plant import Plant
+
+MOST_CASES = 2000
+_SECONDS = 3600.0
+_GRACE = 300.0
+
+ZYGOTE = "tests.quality.planted.zygote"
+
+
+class Hunted(msgspec.Struct, frozen=True):
+    """What came of the hunt for ``plant`` in the cases that ``seed`` draws.
+
+    ``cases`` is the number of the first case that failed, from 1, or None; ``drawn`` of how many;
+    ``seconds`` the CPU time that the workers took for the cases up to it. ``verdict``, ``stage`` and
+    ``message`` are that case's. ``blame`` is what attribution says, None where it came to no end;
+    ``largest`` the largest dimension of the reduced case. ``control`` is what came of the failing
+    and of the reduced case in clean workers, once it is known.
+    """
+
+    plant: str
+    seed: int
+    cases: int | None
+    drawn: int
+    seconds: float
+    verdict: Verdict | None = None
+    stage: str | None = None
+    message: str = ""
+    blame: dict[str, str] | None = None
+    largest: int | None = None
+    confirmed: bool | None = None
+    case: msgspec.Raw = msgspec.Raw(b"null")
+    reduced: msgspec.Raw = msgspec.Raw(b"null")
+    control: tuple[Verdict, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether a case failed."""
+        return self.cases is not None
+
+
+def hunt(plant: Plant | None, seed: int, pool: Pool, most_cases: int = MOST_CASES) -> Hunted:
+    """Draw cases from ``seed`` until one fails on ``pool``, which has ``plant`` (None: nothing)."""
+    plan = Plan(
+        families(tuple(PIPELINES)),
+        seed,
+        _SECONDS,
+        fixes=True,
+        most_cases=most_cases,
+        grace=_GRACE,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        keep_hypothesis_in(Path(folder) / "hypothesis")
+        with Journal(Path(folder) / "journal") as journal:
+            campaign = Campaign(plan, pool, journal, ())
+
+            def until_first(state: State) -> None:
+                if any(verdict.is_failure for verdict in state.verdicts):
+                    campaign.plan = replace(plan, most_cases=0)
+
+            state = campaign.run(until_first)
+            return _hunted(plant, seed, journal, state)
+
+
+def _hunted(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
+    name = "" if plant is None else plant.name
+    seconds = 0.0
+    drawn = 0
+    for drawn, recorded in enumerate(journal.cases(DRAWN), 1):
+        outcome = recorded.outcome
+        if outcome is None:
+            continue
+        seconds += sum(outcome.seconds.values())
+        if not outcome.verdict.is_failure:
+            continue
+        finding = _finding(recorded.case, outcome, state)
+        return Hunted(
+            name,
+            seed,
+            drawn,
+            drawn,
+            seconds,
+            outcome.verdict,
+            outcome.stage,
+            outcome.message[:400],
+            None if finding is None else finding.blame,
+            None if finding is None else largest(finding.case),
+            None if finding is None else finding.confirmed,
+            msgspec.Raw(encode(recorded.case)),
+            msgspec.Raw(b"null" if finding is None else encode(finding.case)),
+        )
+    return Hunted(name, seed, None, drawn, seconds)
+
+
+def _finding(case: Case, outcome: Outcome, state: State) -> Finding | None:
+    """The finding that the failure of ``case`` was the first of."""
+    for finding in state.findings.values():
+        if (
+            finding.verdict is outcome.verdict
+            and finding.case.family == case.family
+            and (isinstance(finding.case.expect, Valid) == isinstance(case.expect, Valid))
+        ):
+            return finding
+    return None
+
+
+def largest(case: Case) -> int:
+    """The largest dimension of an input of ``case``, at its first binding."""
+    sizes = [
+        size for given in case.program.inputs for size in case.shape(given.name, case.bindings[0])
+    ]
+    return max(sizes, default=0)
+
+
+def pool_with(plant: Plant) -> Pool:
+    """One worker that has ``plant``."""
+    return Pool(1, Limits(seconds=plant.seconds), zygote=ZYGOTE, arguments=(plant.name,))
+
+
+def controlled(hunted: Hunted, clean: Pool) -> Hunted:
+    """``hunted`` with what came of its cases on ``clean`` workers."""
+    verdicts = []
+    for raw in (hunted.case, hunted.reduced):
+        if bytes(raw) == b"null":
+            continue
+        clean.submit(Job(decode(bytes(raw), "control")))
+        ((_, outcome),) = clean.drain()
+        verdicts.append(outcome.verdict)
+    return msgspec.structs.replace(hunted, control=tuple(verdicts))
