@@ -1,0 +1,211 @@
+"""A campaign as a measurement: so many cases of all families, counted by verdict.
+
+The path is that of ``relaxcheck fuzz``: journal, workers, oracles, judgement, findings.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from generators.families import families
+from generators.program import Case, Invalid
+from harness.campaign import DRAWN, Campaign, Plan, State
+from harness.drawing import keep_hypothesis_in
+from harness.errors import headline
+from harness.finding import Finding
+from harness.gaps import Gap
+from harness.journal import Journal
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Limits, Pool
+from tests.quality.section import Figures, Show
+
+RUNS = Path("runs/quality")
+"""Where the journals of measured campaigns are kept, one folder each."""
+
+FULL_SIZE = 20_000
+"""Cases at full size."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over the cases of a campaign."""
+
+    verdicts: dict[str, Counter[str]] = field(default_factory=dict)
+    seconds: Counter[str] = field(default_factory=Counter)
+    oracles: Counter[int] = field(default_factory=Counter)
+    invalid: int = 0
+    wide_splits: int = 0
+    largest: dict[str, float] = field(default_factory=dict)
+
+    def add(self, case: Case, outcome: Outcome) -> None:
+        """Count ``outcome`` of ``case``."""
+        cells = {
+            "family": case.family,
+            "pipeline": case.pipeline,
+            "regime": case.regime,
+            "dtype": case.program.inputs[0].dtype,
+        }
+        for axis, value in cells.items():
+            key = f"{axis} {value}"
+            self.verdicts.setdefault(key, Counter())[str(outcome.verdict)] += 1
+        self.seconds.update(outcome.seconds)
+        self.invalid += isinstance(case.expect, Invalid)
+        if not outcome.checks:
+            return
+        self.oracles[len(outcome.oracles)] += 1
+        outside = any(check.ratio is None or check.ratio > 1 for check in outcome.checks)
+        if outcome.verdict is Verdict.ORACLE_SPLIT:
+            # What is held against the bound, and not an oracle alone, lies outside it.
+            self.wide_splits += outside
+            return
+        for check in outcome.checks:
+            if check.ratio is not None:
+                key = f"family {case.family}"
+                self.largest[key] = max(self.largest.get(key, 0.0), check.ratio)
+
+
+def measure(
+    name: str,
+    cases: int,
+    workers: int,
+    show: Show,
+    *,
+    seed: int,
+    fixes: bool = False,
+    zygote: str = "harness.zygote",
+    gaps: Sequence[Gap] = (),
+    limits: Limits | None = None,
+) -> Figures:
+    """Run a campaign of ``cases`` cases on workers of ``zygote``; its counts and findings.
+
+    The journal is kept in a new folder of ``RUNS``, for ``relaxcheck replay``.
+    """
+    stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S-%f")
+    directory = RUNS / f"{name}-{stamp}"
+    plan = Plan(families(tuple(PIPELINES)), seed, float("inf"), fixes, cases)
+
+    def progress(state: State) -> None:
+        found = sum(finding.verdict.is_failure for finding in state.findings.values())
+        show(f"{state.cases} of {cases} cases, {found} findings", state.cases / cases)
+
+    with Journal(directory) as journal:
+        keep_hypothesis_in(directory / "hypothesis")
+        with Pool(workers, limits, zygote=zygote) as pool:
+            journal.describe({**pool.environment, "seed": str(seed), "fixes": str(fixes)})
+            state = Campaign(plan, pool, journal, gaps).run(progress)
+        tally = Tally()
+        for recorded in journal.cases(DRAWN):
+            if recorded.outcome is not None:
+                tally.add(recorded.case, recorded.outcome)
+        verdicts = journal.counts(DRAWN)
+    findings = sorted(state.findings.values(), key=lambda one: (-one.count, one.fingerprint))
+    return {
+        "cases": sum(verdicts.values()),
+        "invalid": tally.invalid,
+        "checks": state.checks,
+        "failures": sum(n for verdict, n in verdicts.items() if verdict.is_failure)
+        - sum(state.gaps.expected.values()),
+        "seed": seed,
+        "fixes": fixes,
+        "journal": str(directory),
+        "elapsed": round(state.elapsed, 1),
+        "cpu_seconds": {part: round(spent, 1) for part, spent in tally.seconds.items()},
+        "verdicts": {str(verdict): verdicts[verdict] for verdict in Verdict if verdict in verdicts},
+        "by": {key: dict(counts) for key, counts in sorted(tally.verdicts.items())},
+        "judged_by_oracles": {str(n): tally.oracles[n] for n in sorted(tally.oracles)},
+        "largest_error_by_bound": {key: round(r, 3) for key, r in sorted(tally.largest.items())},
+        "splits_outside_as_well": tally.wide_splits,
+        "gaps": dict(state.gaps.expected),
+        "not_looked_into": state.investigating,
+        "findings": [_told(finding) for finding in findings],
+    }
+
+
+def _told(finding: Finding) -> dict[str, Any]:
+    return {
+        "verdict": str(finding.verdict),
+        "failure": finding.verdict.is_failure,
+        "stage": finding.stage,
+        "operator": finding.operator,
+        "blame": finding.blame,
+        "count": finding.count,
+        "confirmed": finding.confirmed,
+        "message": headline(finding.outcome.message)[:400],
+        "case": msgspec.to_builtins(finding.case),
+    }
+
+
+def missed(figures: Figures) -> list[str]:
+    """Targets of a clean campaign: no failure, no fault of the harness, every fault refused."""
+    lost = []
+    verdicts: Mapping[str, int] = figures["verdicts"]
+    if figures["failures"]:
+        lost.append(f"failures: {figures['failures']} of {figures['cases']}, not 0")
+    errors = verdicts.get(Verdict.HARNESS_ERROR, 0)
+    if errors:
+        lost.append(f"harness errors: {errors}, not 0")
+    rejected = verdicts.get(Verdict.REJECTED, 0)
+    if rejected != figures["invalid"]:
+        lost.append(f"invalid programs refused: {rejected} of {figures['invalid']}")
+    return lost
+
+
+def markdown(figures: Figures) -> str:
+    """The counts as tables."""
+    cases, elapsed = figures["cases"], figures["elapsed"]
+    spent = ", ".join(f"{part} {seconds:g}" for part, seconds in figures["cpu_seconds"].items())
+    judged = ", ".join(f"{n} by {oracles}" for oracles, n in figures["judged_by_oracles"].items())
+    lines = [
+        f"{cases} cases ({figures['invalid']} of them invalid programs), {figures['checks']} "
+        f"outputs checked, seed {figures['seed']}, fixes {'on' if figures['fixes'] else 'off'}; "
+        f"{elapsed:.0f} s, CPU seconds: {spent}. Cases judged by so many oracles: {judged}.",
+        "",
+        f"**Failures: {figures['failures']} of {cases}.**",
+        "",
+        *_counts(figures["by"], [v for v in Verdict if v in figures["verdicts"]]),
+    ]
+    largest: Mapping[str, float] = figures["largest_error_by_bound"]
+    told = ", ".join(f"{key.removeprefix('family ')} {ratio:g}" for key, ratio in largest.items())
+    lines += ["", f"Largest error seen, as a share of its bound: {told}."]
+    if figures["verdicts"].get(Verdict.ORACLE_SPLIT):
+        lines += [
+            "",
+            f"Of the oracle splits, {figures['splits_outside_as_well']} have what is judged outside"
+            " the bound as well.",
+        ]
+    if figures["gaps"]:
+        met = ", ".join(f"{name} ({count})" for name, count in figures["gaps"].items())
+        lines += ["", f"Known gaps, not counted as failures: {met}."]
+    if figures["not_looked_into"]:
+        lines += ["", f"{figures['not_looked_into']} cases were not looked into any more."]
+    if figures["findings"]:
+        lines += ["", *_findings(figures["findings"])]
+    return "\n".join(lines)
+
+
+def _counts(by: Mapping[str, Mapping[str, int]], verdicts: Iterable[Verdict]) -> list[str]:
+    columns = list(verdicts)
+    lines = [
+        "| | " + " | ".join(columns) + " |",
+        "|---|" + "---:|" * len(columns),
+    ]
+    for key, counts in by.items():
+        cells = " | ".join(str(counts.get(verdict, 0)) for verdict in columns)
+        lines.append(f"| {key} | {cells} |")
+    return lines
+
+
+def _findings(findings: Iterable[Mapping[str, Any]]) -> list[str]:
+    lines = ["| cases | verdict | operator | blamed on | message |", "|---:|---|---|---|---|"]
+    for one in findings:
+        blame = ", ".join(f"{axis}={value}" for axis, value in one["blame"].items())
+        message = str(one["message"]).replace("|", "\\|")
+        row = (str(one["count"]), one["verdict"], one["operator"], blame, message)
+        lines.append("| " + " | ".join(row) + " |")
+    return lines

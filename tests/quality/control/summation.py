@@ -1,0 +1,122 @@
+"""Sums of products in a dtype, in an order that is drawn: each of them a correct implementation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+LANES = 4
+"""Partial sums of the order ``lanes``, as of a vector register."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A product to be summed: of ``a`` and ``b``, broadcast; only where ``present`` says so."""
+
+    a: Array
+    b: Array
+    present: Array | None = None
+
+
+class Freedom:
+    """What a correct implementation may choose, drawn from ``seed``, the same every time."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.Generator(np.random.Philox(seed))
+
+    def choice(self, among: Sequence[str]) -> str:
+        """One of ``among``."""
+        return among[int(self._random.integers(len(among)))]
+
+    def permutation(self, count: int) -> list[int]:
+        """The numbers below ``count`` in some order."""
+        return [int(number) for number in self._random.permutation(count)]
+
+
+Ordered = Callable[[Sequence[Term], Array], Array]
+"""Sums terms onto zeros of the result's shape and dtype."""
+
+_WIDER: dict[str, Any] = {
+    "float16": np.float32,
+    "bfloat16": np.float32,
+    "float32": np.float64,
+    "float64": np.longdouble,
+}
+
+
+def summed(terms: Sequence[Term], shape: Sequence[int], dtype: Any, freedom: Freedom) -> Array:
+    """The sum of ``terms``, an array of ``shape``, every operation rounded to ``dtype``.
+
+    The order is drawn; so is whether products and sums are kept in a wider dtype until the end,
+    and for float32 whether each product is added unrounded (a fused multiply-add).
+    """
+    dtype = np.dtype(dtype)
+    terms = [_cast(term, dtype) for term in terms]
+    kind = freedom.choice(_KINDS if dtype.name in _WIDER else _IN_DTYPE)
+    if kind == "wide":
+        wider = np.dtype(_WIDER[dtype.name])
+        wide = [_cast(term, wider) for term in terms]
+        return _in_turn(wide, np.zeros(shape, wider)).astype(dtype)
+    if kind == "fused" and dtype == np.float32:
+        return _fused(terms, np.zeros(shape, dtype))
+    if kind in ("reverse", "shuffled"):
+        count = len(terms)
+        order = range(count)[::-1] if kind == "reverse" else freedom.permutation(count)
+        terms = [terms[at] for at in order]
+    zeros = np.zeros(shape, dtype)
+    if kind == "pairwise":
+        return zeros + _pairwise(terms) if terms else zeros
+    return _lanes(terms, zeros) if kind == "lanes" else _in_turn(terms, zeros)
+
+
+_IN_DTYPE = ("forward", "reverse", "shuffled", "pairwise", "lanes")
+_KINDS = (*_IN_DTYPE, "wide", "fused")
+
+
+def _cast(term: Term, dtype: Any) -> Term:
+    if term.a.dtype == dtype and term.b.dtype == dtype:
+        return term
+    return Term(term.a.astype(dtype), term.b.astype(dtype), term.present)
+
+
+def _kept(values: Array, present: Array | None) -> Array:
+    """``values`` where there is one, else what changes no sum: -0 (x + -0 is x, also for -0)."""
+    if present is None:
+        return values
+    nothing = np.zeros((), values.dtype)
+    return np.where(present, values, nothing if values.dtype.kind in "iu" else -nothing)
+
+
+def _product(term: Term) -> Array:
+    return _kept(term.a * term.b, term.present)
+
+
+def _in_turn(terms: Sequence[Term], total: Array) -> Array:
+    for term in terms:
+        total = total + _product(term)
+    return total
+
+
+def _fused(terms: Sequence[Term], total: Array) -> Array:
+    for term in terms:
+        # Two 24-bit factors give an exact double; the sum then rounds once, but for 2**-64.
+        product = term.a.astype(np.float64) * term.b.astype(np.float64)
+        exact = _kept(product, term.present).astype(np.longdouble)
+        total = (total.astype(np.longdouble) + exact).astype(total.dtype)
+    return total
+
+
+def _lanes(terms: Sequence[Term], total: Array) -> Array:
+    for lane in range(LANES):
+        total = total + _in_turn(terms[lane::LANES], np.zeros_like(total))
+    return total
+
+
+def _pairwise(terms: Sequence[Term]) -> Array:
+    if len(terms) == 1:
+        return _product(terms[0])
+    middle = len(terms) // 2
+    return _pairwise(terms[:middle]) + _pairwise(terms[middle:])
