@@ -14,6 +14,7 @@ from tvm import relax
 from generators.families import desired_layouts
 from generators.program import Case
 from generators.values import Array, constants
+from harness.link import LinkError, linked
 from harness.pipelines import PIPELINES, Pipeline
 
 # TVM has no type information of its own.
@@ -130,10 +131,19 @@ def build(module: Module, case: Case, progress: Progress) -> tvm.runtime.Executa
         raise StageError(watch.stage, error) from error
 
 
-def load(executable: tvm.runtime.Executable) -> Callable[..., Any]:
-    """The compiled module's ``main``. Raises ``StageError`` for the stage ``load``."""
+def load(executable: tvm.runtime.Executable, *, cheaply: bool = False) -> Callable[..., Any]:
+    """The compiled module's ``main``, its native code ``cheaply`` through an object file.
+
+    Raises:
+        StageError: TVM raised; the stage is ``load``.
+        LinkError: native code could not be linked, which is no fault of TVM's.
+    """
     try:
+        if cheaply:
+            executable = linked(executable)
         function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    except LinkError:
+        raise
     except Exception as error:
         raise StageError("load", error) from error
     return function

@@ -19,8 +19,11 @@ from harness.pipelines import PIPELINES
 Progress = Callable[[str], None]
 
 
-def conduct(case: Case, progress: Progress = lambda stage: None) -> Outcome:
+def conduct(case: Case, progress: Progress = lambda stage: None, *, plain: bool = False) -> Outcome:
     """The outcome of ``case``; ``progress`` is told every stage that begins.
+
+    ``plain`` compiles as every user of TVM does; without, native code may be loaded in a cheaper
+    way (``harness.link``).
 
     Never raises on account of TVM; a fault of the harness itself becomes ``harness-error``, and
     an unknown operator, pipeline or regime a ``CaseError``.
@@ -37,7 +40,7 @@ def conduct(case: Case, progress: Progress = lambda stage: None) -> Outcome:
     else:
         fixes.uninstall()
     try:
-        return _compile_and_run(case, progress, clock)
+        return _compile_and_run(case, progress, clock, plain)
     except SilentBail as bail:
         return Outcome(
             Verdict.SILENT_BAIL,
@@ -50,7 +53,7 @@ def conduct(case: Case, progress: Progress = lambda stage: None) -> Outcome:
         return _refusal(case, error, clock)
 
 
-def _compile_and_run(case: Case, progress: Progress, clock: "_Clock") -> Outcome:
+def _compile_and_run(case: Case, progress: Progress, clock: "_Clock", plain: bool) -> Outcome:
     pipeline = PIPELINES[case.pipeline]
     with clock("tvm"):
         progress("emit")
@@ -62,7 +65,7 @@ def _compile_and_run(case: Case, progress: Progress, clock: "_Clock") -> Outcome
             raise StageError("emit", error) from error
         executable = compiling.build(module, case, progress)
         progress("load")
-        main = compiling.load(executable)
+        main = compiling.load(executable, cheaply=case.opt_level == 0 and not plain)
     if isinstance(case.expect, Invalid):
         return _ran_though_invalid(case, main, progress, clock)
     return _run_all(case, main, progress, clock)

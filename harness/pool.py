@@ -27,7 +27,7 @@ from harness import marker as markers
 from harness.environment import single_threaded
 from harness.marker import mark, marked
 from harness.outcome import Outcome, Verdict, blamed_on_us
-from harness.protocol import Command, Reply
+from harness.protocol import Command, Order, Reply
 
 _POLL_SECONDS = 0.2
 _LAST_WORDS = 2000
@@ -52,7 +52,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A case to run. ``fresh``: in a worker that has run nothing and is not used again."""
+    """A case to run.
+
+    ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut.
+    """
 
     case: Case
     tag: object = None
@@ -202,7 +205,8 @@ class Pool:
             worker.deadline = time.monotonic() + self.limits.seconds
             mark(worker.marker, "read")
             try:
-                worker.connection.sendall(encode(job.case) + b"\n")
+                order = Order(msgspec.Raw(encode(job.case)), plain=job.fresh)
+                worker.connection.sendall(msgspec.json.encode(order) + b"\n")
             except BrokenPipeError:
                 # It died while idle: that is nobody's verdict, so the case goes to another.
                 worker.job = None

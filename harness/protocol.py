@@ -1,4 +1,4 @@
-"""What the engine and the zygote say to each other, one JSON object a message."""
+"""What the engine, the zygote and the workers say to each other, one JSON object a message."""
 
 import msgspec
 
@@ -18,3 +18,13 @@ class Reply(msgspec.Struct, frozen=True):
     signal: int | None = None
     exit_code: int | None = None
     environment: dict[str, str] = {}
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What a worker is given: a case as JSON; ``plain``: by the way every user of TVM goes.
+
+    Otherwise shortcuts are allowed that make a compile cheaper.
+    """
+
+    case: msgspec.Raw
+    plain: bool = False

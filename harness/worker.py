@@ -17,6 +17,7 @@ from generators.program import CaseError, decode
 from harness.conduct import conduct
 from harness.marker import mark, marked
 from harness.outcome import Outcome, Verdict, blamed_on_us
+from harness.protocol import Order
 
 
 def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: int) -> None:
@@ -38,8 +39,11 @@ def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: 
 def _answer(line: bytes, marker: mmap.mmap) -> Outcome:
     mark(marker, "read")
     try:
-        return conduct(decode(line), lambda stage: mark(marker, stage))
-    except CaseError as error:
+        order = msgspec.json.decode(line, type=Order)
+        return conduct(
+            decode(bytes(order.case)), lambda stage: mark(marker, stage), plain=order.plain
+        )
+    except (CaseError, msgspec.DecodeError) as error:
         return Outcome(Verdict.HARNESS_ERROR, "read", None, str(error))
     except MemoryError as error:
         verdict = blamed_on_us(marked(marker)) or Verdict.OUT_OF_MEMORY

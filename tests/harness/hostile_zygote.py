@@ -12,7 +12,7 @@ from harness.conduct import Progress
 from harness.outcome import Outcome, Verdict
 
 
-def misbehave(case: Case, progress: Progress) -> Outcome:
+def misbehave(case: Case, progress: Progress, *, plain: bool) -> Outcome:
     where, _, how = case.family.rpartition("-")
     progress(where or "LambdaLift")
     match how:
