@@ -24,6 +24,11 @@ def _always(point: Point, value: Value) -> bool:
     return True
 
 
+def itself(value: Value) -> Value:
+    """The cell of ``value`` where each value is a cell of its own."""
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """One thing that varies.
@@ -31,8 +36,10 @@ class Axis:
     ``allowed(point, value)`` says whether ``value`` makes a valid program together with the values
     that ``point`` gives to the *earlier* axes of the family; for every reachable point some value
     is allowed. Values are in order of interest: the first is the simplest. The default is drawn
-    ``default_weight`` times as often as each other value: where most values lead to one known
-    fault, cases that get past it are wanted too.
+    ``default_weight`` times as often as a value of weight 1: where most values lead to one known
+    fault, cases that get past it are wanted too; ``weights`` are those of other values, where not
+    1. ``cell(value)`` is the coverage cell that ``value`` lies in: itself, unless there are too many
+    values for each to meet every value of every other axis.
     """
 
     name: str
@@ -40,12 +47,18 @@ class Axis:
     default: Value
     allowed: Callable[[Point, Value], bool] = field(default=_always, repr=False)
     default_weight: int = 1
+    weights: Mapping[Value, int] = field(default_factory=dict)
+    cell: Callable[[Value], Value] = field(default=itself, repr=False)
 
     def __post_init__(self) -> None:
         if self.default not in self.values:
             raise ValueError(f"axis {self.name}: the default {self.default!r} is not a value")
         if len(set(map(repr, self.values))) != len(self.values):
             raise ValueError(f"axis {self.name}: a value occurs twice")
+
+    def weight(self, value: Value) -> int:
+        """How often ``value`` is drawn, as a multiple of the rarest."""
+        return self.default_weight if value == self.default else self.weights.get(value, 1)
 
     def choices(self, point: Point) -> tuple[Value, ...]:
         """The values allowed after the values that ``point`` gives to earlier axes."""
@@ -87,9 +100,8 @@ def points(draw: st.DrawFn, axes: Sequence[Axis]) -> Point:
     point: dict[str, Value] = {}
     for axis in axes:
         choices = axis.choices(point)
-        if axis.default in choices:
-            choices += (axis.default,) * (axis.default_weight - 1)
-        point[axis.name] = draw(st.sampled_from(choices), label=axis.name)
+        more = [value for value in choices for _ in range(axis.weight(value) - 1)]
+        point[axis.name] = draw(st.sampled_from((*choices, *more)), label=axis.name)
     return point
 
 

@@ -7,7 +7,7 @@ as a full product, the others as Latin squares over it), and what validity then 
 back by rows found by search.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -20,7 +20,7 @@ from generators.points import to_blame
 WIDE = 20
 """An axis with more values than this is laid out by arithmetic."""
 
-Order = Callable[[Axis, Point], Sequence[Value]]
+Order = Callable[[Axis, Point], Iterable[Value]]
 Pairs = dict[tuple[int, int], NDArray[np.bool_]]
 
 

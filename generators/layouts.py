@@ -90,5 +90,17 @@ def kernel_layouts(spatial: str) -> tuple[str, ...]:
     return (*_orders(base), *packed, *both, f"{base}2i4o", f"{base}4o4i", f"OI{spatial}4i4o")
 
 
+def kind(layout: str | None, spatial: str) -> str | None:
+    """The class of ``layout``: itself where its spatial axes stand together, in order.
+
+    So every layout that is in use is a class of its own. The other orders, up to 114 of them, are
+    two classes: the spatial axes in order, but apart; and out of order.
+    """
+    if layout is None or spatial in layout:
+        return layout
+    in_order = [letter for letter in layout if letter in spatial] == list(spatial)
+    return "spatial axes apart" if in_order else "spatial axes out of order"
+
+
 def _orders(letters: str) -> tuple[str, ...]:
     return tuple("".join(order) for order in permutations(letters))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from generators import faults
 from generators.axes import Axis, Point, Value, run_axes
-from generators.layouts import Extent, data_layouts, kernel_layouts, logical, packing, shape
+from generators.layouts import Extent, data_layouts, kernel_layouts, kind, logical, packing, shape
 from generators.points import Every, Given, bindings, first_then, integer, point_of, text, toggle
 from generators.program import Attribute, Case, Input, Node, Program
 from generators.transposed_conv_invalid import faults as faults_of
@@ -124,11 +124,21 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
     rank = len(spatial)
     layouts = data_layouts(spatial)
     kernels = kernel_layouts(spatial)
-    axes = [
+
+    def layout(name: str, values: tuple[str | None, ...]) -> Axis:
         # Half of all draws keep each layout at its default: most others meet the same faults.
-        Axis("data_layout", layouts, layouts[0], default_weight=len(layouts)),
-        Axis("kernel_layout", kernels, kernels[0], default_weight=len(kernels)),
-        Axis("out_layout", (None, *layouts), None, default_weight=len(layouts)),
+        return Axis(
+            name,
+            values,
+            values[0],
+            default_weight=len(values) - 1,
+            cell=lambda value: kind(None if value is None else str(value), spatial),
+        )
+
+    axes = [
+        layout("data_layout", layouts),
+        layout("kernel_layout", kernels),
+        layout("out_layout", (None, *layouts)),
         Axis("dtype", DTYPES, "float32"),
         Axis("groups", GROUPS, 1),
         Axis(

@@ -1,0 +1,66 @@
+"""Pairs of cells: which values of two axes have met in a point, and which have not yet.
+
+A *cell* is a value of an axis, or a class of values where the axis declares classes.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generators.axes import Axis, Point, Value
+
+
+class Pairs:
+    """The pairs of cells of two different axes that no point given so far has.
+
+    Cells are numbered over all axes, in the axes' order: ``cells`` gives each one's axis and name,
+    ``numbers`` the cell of each value of an axis. ``missing`` is symmetric, cells by cells.
+    """
+
+    def __init__(self, axes: Sequence[Axis]):
+        self.cells: list[tuple[str, Value]] = []
+        self.numbers: dict[str, tuple[int, ...]] = {}
+        self._number: dict[tuple[str, str], int] = {}
+        starts = [0]
+        for axis in axes:
+            found: dict[str, int] = {}
+            for value in axis.values:
+                cell = axis.cell(value)
+                if repr(cell) not in found:
+                    found[repr(cell)] = len(self.cells)
+                    self.cells.append((axis.name, cell))
+                self._number[axis.name, repr(value)] = found[repr(cell)]
+            self.numbers[axis.name] = tuple(
+                self._number[axis.name, repr(value)] for value in axis.values
+            )
+            starts.append(len(self.cells))
+        self.missing: NDArray[np.bool_] = np.ones((starts[-1], starts[-1]), np.bool_)
+        for start, stop in pairwise(starts):
+            self.missing[start:stop, start:stop] = False
+
+    def strike(self, points: Iterable[Point]) -> None:
+        """Take out the pairs that ``points`` have."""
+        for point in points:
+            here = self._cells_of(point)
+            self.missing[np.ix_(here, here)] = False
+
+    def give_up(self, one: int, other: int) -> None:
+        """Take out the pair of the cells ``one`` and ``other``, which no valid point has."""
+        self.missing[one, other] = self.missing[other, one] = False
+
+    def gains(self, name: str, point: Point) -> list[int]:
+        """For each value of the axis ``name``: its missing pairs with the cells of ``point``."""
+        numbers = self.numbers[name]
+        found = self.missing[self._cells_of(point), numbers[0] : max(numbers) + 1].sum(axis=0)
+        gains: list[int] = found[np.array(numbers) - numbers[0]].tolist()
+        return gains
+
+    @property
+    def count(self) -> int:
+        """How many pairs are missing."""
+        return int(np.count_nonzero(self.missing)) // 2
+
+    def _cells_of(self, point: Point) -> list[int]:
+        return [self._number[name, repr(value)] for name, value in point.items()]

@@ -1,0 +1,104 @@
+"""Steering: points drawn at random, but towards the pairs of cells that no point has had yet.
+
+Each point is made to have one pair still missing, chosen at random. Every other axis draws its
+value by weight; each missing pair that the value makes with those already there adds to its weight.
+When nothing is missing any more, the weights of ``weights`` alone are left.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import lcm
+
+import numpy as np
+
+from generators.axes import Axis, Point, Value
+from generators.covering import Order, complete_with
+from generators.pairs import Pairs
+
+_PULL = 3
+"""How many times a value's own weight one missing pair adds to it."""
+
+
+class Steering:
+    """Draws points of ``axes``, each towards what the points before it left out.
+
+    The same choices in the same order give the same points on every machine: weights are integers.
+    ``impossible`` holds the pairs of cells (by number) found to be in no valid point.
+    """
+
+    def __init__(self, axes: Sequence[Axis]):
+        self.axes = axes
+        self.pairs = Pairs(axes)
+        self.impossible: list[tuple[int, int]] = []
+        self._weights = {axis.name: weights(axis) for axis in axes}
+
+    def point(self, choice: int) -> Point:
+        """A valid point, decided by ``choice`` and the points drawn before.
+
+        Raises:
+            ValueError: the axes have no valid point.
+        """
+        source = random.Random(choice)
+        while True:
+            pair = self._missing(source)
+            point = complete_with(self.axes, {}, self._order(source, pair))
+            if point is not None:
+                self.pairs.strike([point])
+                return point
+            if pair is None:
+                raise ValueError("the axes have no valid point")
+            self.impossible.append(pair)
+            self.pairs.give_up(*pair)
+
+    def _missing(self, source: random.Random) -> tuple[int, int] | None:
+        """A pair of cells, by number, that is missing; None where none is."""
+        missing = np.flatnonzero(self.pairs.missing)
+        if not len(missing):
+            return None
+        one, other = divmod(int(missing[source.randrange(len(missing))]), len(self.pairs.cells))
+        return one, other
+
+    def _order(self, source: random.Random, pair: tuple[int, int] | None) -> Order:
+        """Orders the values of each axis at random by weight, leaving out what ``pair`` rules out.
+
+        What comes after the first value is asked for only where the first leads nowhere.
+        """
+        wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
+
+        def order(axis: Axis, point: Point) -> Iterator[Value]:
+            left = [
+                (value, weight * (1 + _PULL * gain))
+                for value, number, weight, gain in zip(
+                    axis.values,
+                    self.pairs.numbers[axis.name],
+                    self._weights[axis.name],
+                    self.pairs.gains(axis.name, point),
+                    strict=True,
+                )
+                if wanted.get(axis.name, number) == number
+            ]
+            while left:
+                (at,) = source.choices(range(len(left)), [weight for _, weight in left])
+                yield left.pop(at)[0]
+
+        return order
+
+
+def weights(axis: Axis) -> tuple[int, ...]:
+    """How often each value of ``axis`` is drawn, relative to the others.
+
+    Values weigh what the axis says, but for this: all cells without the default weigh alike, and
+    share alike among their values, so that none is drowned by one with many values.
+    """
+    sizes = Counter(repr(axis.cell(value)) for value in axis.values if value != axis.default)
+    others, common = len(axis.values) - 1, lcm(*sizes.values())
+    return tuple(
+        axis.weight(value)
+        * (
+            max(len(sizes), 1) * common
+            if value == axis.default
+            else others * common // sizes[repr(axis.cell(value))]
+        )
+        for value in axis.values
+    )

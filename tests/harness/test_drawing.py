@@ -1,0 +1,76 @@
+"""The stream of cases: a function of the seed, in rounds, distinct, none thrown away."""
+
+from collections import Counter
+from functools import cache
+from itertools import islice
+
+import pytest
+
+from generators.families import families
+from generators.pairs import Pairs
+from generators.program import Case, Valid
+from harness.drawing import stream
+from harness.pipelines import PIPELINES
+
+FAMILIES = families(tuple(PIPELINES))
+ROUND = 24
+
+
+MOST = 1_000
+
+
+def _fresh(count: int, seed: int, *, uniform: bool = False) -> tuple[Case, ...]:
+    return tuple(islice(stream(FAMILIES, seed, uniform=uniform), count))
+
+
+@cache
+def _cases(*, uniform: bool = False) -> tuple[Case, ...]:
+    return _fresh(MOST, 1, uniform=uniform)
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_the_seed_decides_the_cases(uniform: bool) -> None:
+    first = _cases(uniform=uniform)[:150]
+    assert _fresh(150, 1, uniform=uniform) == first
+    assert _fresh(150, 2, uniform=uniform) != first
+
+
+def test_the_cases_of_a_family_do_not_depend_on_the_others() -> None:
+    alone = list(islice(stream(FAMILIES[3:4], 1), 2 * ROUND))
+    among = [case for case in _cases()[: 2 * ROUND * len(FAMILIES)] if case.family == "attention"]
+    assert alone == among
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_one_in_eight_is_invalid_in_each_family(uniform: bool) -> None:
+    cases = _cases(uniform=uniform)[: ROUND * len(FAMILIES) * 2]
+    counts = Counter((case.family, isinstance(case.expect, Valid)) for case in cases)
+    assert counts == {(one.name, valid): 42 if valid else 6 for one in FAMILIES for valid in (0, 1)}
+
+
+def test_cases_are_distinct() -> None:
+    cases = _cases()
+    valid = [case for case in cases if isinstance(case.expect, Valid)]
+    assert len({case.identifier for case in valid}) == len(valid)
+    assert len({case.identifier for case in cases}) > 0.97 * len(cases)
+
+
+def test_steering_covers_more_pairs_than_drawing_by_weights() -> None:
+    missing = {}
+    for uniform in (False, True):
+        pairs = {family.name: Pairs(family.axes) for family in FAMILIES}
+        for case in _cases(uniform=uniform):
+            if isinstance(case.expect, Valid):
+                [family] = [one for one in FAMILIES if one.name == case.family]
+                pairs[case.family].strike([family.point(case)])
+        missing[uniform] = sum(each.count for each in pairs.values())
+    assert missing[False] < 0.4 * missing[True]
+
+
+def test_the_weights_of_the_axes_stay_roughly() -> None:
+    cases = [case for case in _cases() if isinstance(case.expect, Valid)]
+    share = Counter(case.opt_level for case in cases)[3] / len(cases)
+    assert 0.08 < share < 0.2
+    pipelines = Counter(case.pipeline for case in cases)
+    assert set(pipelines) == set(PIPELINES)
+    assert min(pipelines.values()) > len(cases) / len(PIPELINES) / 2
