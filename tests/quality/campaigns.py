@@ -31,6 +31,9 @@ RUNS = Path("runs/quality")
 FULL_SIZE = 20_000
 """Cases at full size."""
 
+GRACE_SECONDS = 600.0
+"""How long the causes of what failed are still looked for, once all cases have run."""
+
 
 @dataclass(slots=True)
 class Tally:
@@ -88,7 +91,7 @@ def measure(
     """
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S-%f")
     directory = RUNS / f"{name}-{stamp}"
-    plan = Plan(families(tuple(PIPELINES)), seed, float("inf"), fixes, cases)
+    plan = Plan(families(tuple(PIPELINES)), seed, float("inf"), fixes, cases, GRACE_SECONDS)
 
     def progress(state: State) -> None:
         found = sum(finding.verdict.is_failure for finding in state.findings.values())

@@ -231,7 +231,9 @@ def _compute_permuted(node: Node, operands: Sequence[Array], freedom: Freedom) -
 
 
 def _rectified(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
-    result: Array = np.maximum(operands[0], np.zeros((), operands[0].dtype))
+    # IEEE 754-2019 has two maxima, of which one gives the number where the other is NaN.
+    maximum = np.maximum if freedom.choice(("maximum", "number")) == "maximum" else np.fmax
+    result: Array = maximum(operands[0], np.zeros((), operands[0].dtype))
     return result
 
 

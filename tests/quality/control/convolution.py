@@ -159,7 +159,12 @@ def _last(index: tuple[Any, ...]) -> Any:
 
 
 def transposed_convolution(call: Call, data: Array, kernel: Array, freedom: Freedom) -> Array:
-    """The output of ``call``, in its layout; operands are cast to ``data``'s dtype beforehand."""
+    """The output of ``call``, in its layout; both operands have the dtype to compute in.
+
+    Drawn are the order of summation, and whether what does not reach an output element is left out
+    or multiplied as zeros that are put between the data.
+    """
+    stuffed = freedom.choice(("gathered", "stuffed")) == "stuffed"
     x = read(data, call.data_layout, call.data_letters)
     w = read(kernel, call.kernel_layout, call.kernel_letters)
     wide = call.out_channels // call.groups
@@ -177,6 +182,8 @@ def transposed_convolution(call: Call, data: Array, kernel: Array, freedom: Free
         taken = x[_last(np.ix_(*(source for source, _ in found)))]
         weight = w[_last(taps)].reshape(1, call.groups, own, wide, *ones)
         present = None if reached.all() else reached
+        if stuffed:
+            taken, present = np.where(reached, taken, np.zeros((), x.dtype)), None
         terms += [Term(taken[:, :, c], weight[:, :, c], present) for c in range(own)]
     shape = (call.batch, call.groups, wide, *out)
     result = summed(terms, shape, data.dtype, freedom)

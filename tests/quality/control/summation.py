@@ -51,25 +51,28 @@ def summed(terms: Sequence[Term], shape: Sequence[int], dtype: Any, freedom: Fre
     """The sum of ``terms``, an array of ``shape``, every operation rounded to ``dtype``.
 
     The order is drawn; so is whether products and sums are kept in a wider dtype until the end,
-    and for float32 whether each product is added unrounded (a fused multiply-add).
+    for float32 whether each product is added unrounded (a fused multiply-add), and whether the sum
+    starts with a zero or with the first product.
     """
     dtype = np.dtype(dtype)
     terms = [_cast(term, dtype) for term in terms]
+    everywhere = any(term.present is None for term in terms)
+    first = everywhere and freedom.choice(("zero", "first")) == "first"
     kind = freedom.choice(_KINDS if dtype.name in _WIDER else _IN_DTYPE)
     if kind == "wide":
         wider = np.dtype(_WIDER[dtype.name])
         wide = [_cast(term, wider) for term in terms]
-        return _in_turn(wide, np.zeros(shape, wider)).astype(dtype)
+        return _in_turn(wide, _start(shape, wider, first)).astype(dtype)
+    start = _start(shape, dtype, first)
     if kind == "fused" and dtype == np.float32:
-        return _fused(terms, np.zeros(shape, dtype))
+        return _fused(terms, start)
     if kind in ("reverse", "shuffled"):
         count = len(terms)
         order = range(count)[::-1] if kind == "reverse" else freedom.permutation(count)
         terms = [terms[at] for at in order]
-    zeros = np.zeros(shape, dtype)
     if kind == "pairwise":
-        return zeros + _pairwise(terms) if terms else zeros
-    return _lanes(terms, zeros) if kind == "lanes" else _in_turn(terms, zeros)
+        return start + _pairwise(terms) if terms else start
+    return _lanes(terms, start) if kind == "lanes" else _in_turn(terms, start)
 
 
 _IN_DTYPE = ("forward", "reverse", "shuffled", "pairwise", "lanes")
@@ -82,12 +85,19 @@ def _cast(term: Term, dtype: Any) -> Term:
     return Term(term.a.astype(dtype), term.b.astype(dtype), term.present)
 
 
+def _nothing(dtype: Any) -> Array:
+    """What changes no sum: x + -0 is x, also where x is -0."""
+    zero = np.zeros((), dtype)
+    return zero if dtype.kind in "iu" else np.asarray(np.negative(zero))
+
+
+def _start(shape: Sequence[int], dtype: Any, first: bool) -> Array:
+    return np.full(shape, _nothing(dtype) if first else np.zeros((), dtype))
+
+
 def _kept(values: Array, present: Array | None) -> Array:
-    """``values`` where there is one, else what changes no sum: -0 (x + -0 is x, also for -0)."""
-    if present is None:
-        return values
-    nothing = np.zeros((), values.dtype)
-    return np.where(present, values, nothing if values.dtype.kind in "iu" else -nothing)
+    """``values`` where there is one, else what changes no sum."""
+    return values if present is None else np.where(present, values, _nothing(values.dtype))
 
 
 def _product(term: Term) -> Array:
@@ -111,7 +121,8 @@ def _fused(terms: Sequence[Term], total: Array) -> Array:
 
 def _lanes(terms: Sequence[Term], total: Array) -> Array:
     for lane in range(LANES):
-        total = total + _in_turn(terms[lane::LANES], np.zeros_like(total))
+        own = np.full_like(total, _nothing(total.dtype))
+        total = total + _in_turn(terms[lane::LANES], own)
     return total
 
 
