@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 
-from generators.axes import Axis, Family, Point
+from generators.axes import Axis, Family, Point, run_axes
 from generators.covering import complete_with, covering
 from generators.families import family
 from harness.pipelines import PIPELINES
@@ -28,6 +28,8 @@ IN_USE: dict[str, dict[str, tuple[str | None, ...]]] = {
 }
 
 Grid = Callable[[], tuple[Point, ...]]
+
+(OPT_LEVEL,) = (axis for axis in run_axes(tuple(PIPELINES)) if axis.name == "opt_level")
 
 
 def member(name: str) -> Family:
@@ -79,7 +81,25 @@ def in_use(name: str) -> tuple[Point, ...]:
 
 def pairs(name: str) -> tuple[Point, ...]:
     """A covering array: every pair of values of any two axes that a valid point has."""
-    return covering(member(name).axes)
+    return mostly_cheap(covering(member(name).axes))
+
+
+def mostly_cheap(rows: tuple[Point, ...]) -> tuple[Point, ...]:
+    """``rows`` with the default optimisation level wherever pairs do not need another.
+
+    Another level costs several times as much; a row keeps it where one of the row's values has not
+    been at that level before. The pairs that the rows hold stay the same.
+    """
+    seen: set[tuple[str, object]] = set()
+    kept: list[Point] = []
+    for row in rows:
+        values = {item for item in row.items() if item[0] != OPT_LEVEL.name}
+        if row[OPT_LEVEL.name] != OPT_LEVEL.default and not values <= seen:
+            seen |= values
+            kept.append(row)
+        else:
+            kept.append({**row, OPT_LEVEL.name: OPT_LEVEL.default})
+    return tuple(kept)
 
 
 def pairs_with(name: str, layout: str) -> tuple[Point, ...]:
@@ -94,7 +114,7 @@ def pairs_with(name: str, layout: str) -> tuple[Point, ...]:
         else axis
         for axis in member(name).axes
     ]
-    return covering(axes)
+    return mostly_cheap(covering(axes))
 
 
 _DEFAULT: dict[str, Grid] = {
