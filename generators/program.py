@@ -21,7 +21,7 @@ FORMAT = 1
 EXEC_MODES = ("bytecode", "compiled")
 """The modes of the Relax virtual machine."""
 
-REGIMES = ("normal", "exact")
+REGIMES = ("normal", "exact", "special", "boundary")
 """How input values are drawn (see ``generators.values``)."""
 
 DTYPES = (

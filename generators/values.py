@@ -66,17 +66,30 @@ def _fill(
         case LongestSegment(of=of):
             return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
     words = _words(case, given, run, int(np.prod(shape, dtype=np.int64)))
-    return _regime(words, case.regime, dtype).reshape(shape)
+    ordinary = _regime(words, case.regime, dtype)
+    if case.regime == "special":
+        kind, rarity = _digest(case, given, run)[16:18]
+        return _with_specials(ordinary, words, kind, rarity).reshape(shape)
+    if case.regime == "boundary":
+        return _spread(ordinary, words).reshape(shape)
+    return ordinary.reshape(shape)
+
+
+def _digest(case: Case, given: Input, run: int) -> bytes:
+    """32 random bytes of one input: 16 key its words, the others decide about all its elements."""
+    return hashlib.sha256(f"{case.seed}/{given.name}/{run}".encode()).digest()
 
 
 def _words(case: Case, given: Input, run: int, count: int) -> NDArray[np.uint64]:
-    key = hashlib.sha256(f"{case.seed}/{given.name}/{run}".encode()).digest()
-    philox = np.random.Philox(key=np.frombuffer(key[:16], dtype="<u8").astype(np.uint64))
+    key = _digest(case, given, run)[:16]
+    philox = np.random.Philox(key=np.frombuffer(key, dtype="<u8").astype(np.uint64))
     return np.asarray(philox.random_raw(max(count, 1)), np.uint64)[:count]
 
 
 # normal: multiples of 2**-11 in [-2, 2). exact: small integers, so that sums of products are
-# exactly representable and any difference at all is a bug.
+# exactly representable and any difference at all is a bug. special: normal with signed zeros,
+# subnormal numbers, the largest finite ones, infinities and NaN in between; integers with their
+# limits, which wrap around. boundary: normal at three magnitudes, products of which stay finite.
 def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Array:
     bits = (words >> np.uint64(40)).astype(np.int64)
     if dtype.kind == "b":
@@ -87,6 +100,65 @@ def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Arr
     if regime == "exact":
         return (bits % 7 - 3).astype(np.float64).astype(dtype)
     return ((bits % 8192 - 4096).astype(np.float64) / 2048.0).astype(dtype)
+
+
+# Every second tensor has its own kind of special value, so that sums do not all end in NaN.
+_KINDS = ("none", "none", "tiny", "tiny", "huge", "infinite", "nan", "all")
+
+_ONE_IN = (16, 64, 256)
+"""One element in so many is special, four times as many where all are tiny; and always one."""
+
+
+def _with_specials(ordinary: Array, words: NDArray[np.uint64], kind: int, rarity: int) -> Array:
+    """``ordinary`` (flat) with special values at some places, all chosen by the random words."""
+    chosen = _KINDS[kind % len(_KINDS)]
+    if chosen == "none" or not words.size or ordinary.dtype.kind == "b":
+        return ordinary
+    table = _specials(ordinary.dtype, chosen)
+    one_in = np.uint64(_ONE_IN[rarity % len(_ONE_IN)] // (4 if chosen == "tiny" else 1))
+    place = (words >> np.uint64(8)) % one_in == 0
+    place[int(words[0] % np.uint64(words.size))] = True
+    which = ((words >> np.uint64(20)) % np.uint64(len(table))).astype(np.int64)
+    mixed: Array = np.where(place, table[which], ordinary)
+    return mixed
+
+
+def _specials(dtype: np.dtype[Any], kind: str) -> Array:
+    """The special values of ``dtype``; integers have one kind only."""
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return np.array([info.min, info.max, 0, info.max if dtype.kind == "u" else -1], dtype)
+    known = ml_dtypes.finfo(dtype)
+    normal, smallest = float(known.smallest_normal), float(known.smallest_subnormal)
+    largest = float(known.max)
+    magnitudes = {
+        "tiny": (0.0, smallest, normal - smallest, normal),
+        "huge": (largest, largest / 4),
+        "infinite": (np.inf,),
+        "nan": (np.nan,),
+    }
+    parts = magnitudes.values() if kind == "all" else (magnitudes[kind],)
+    values = [sign * value for part in parts for value in part for sign in (1, -1)]
+    return np.array(values, np.float64).astype(dtype)
+
+
+# Powers of two such that sums of thousands of products of two such elements stay finite.
+_EXPONENTS = {
+    "float16": (-11, 0, 1),
+    "bfloat16": (-60, 0, 55),
+    "float32": (-60, 0, 55),
+    "float64": (-500, 0, 500),
+}
+
+
+def _spread(ordinary: Array, words: NDArray[np.uint64]) -> Array:
+    """``ordinary`` (flat), each element times one of three powers of two; integers as they are."""
+    if ordinary.dtype.name not in _EXPONENTS:
+        return ordinary
+    exponents = np.array(_EXPONENTS[ordinary.dtype.name])
+    which = ((words >> np.uint64(8)) % np.uint64(len(exponents))).astype(np.int64)
+    spread: Array = np.ldexp(ordinary.astype(np.float64), exponents[which])
+    return spread.astype(ordinary.dtype)
 
 
 def _offsets(words: NDArray[np.uint64], total: int, segments: int) -> NDArray[np.int64]:

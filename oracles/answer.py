@@ -18,13 +18,16 @@ class Bounded:
 
     ``value`` is float64 for floating-point outputs and int64 for integers and booleans, in the
     output's real shape. ``bound`` (float64, same shape, >= 0) is the absolute error that a correct
-    implementation in the declared dtypes may have; it is infinite where such an implementation may
-    overflow, and there the reference says nothing. ``dtype`` is TVM's name of the output's dtype.
+    implementation in the declared dtypes may have. Where it is infinite there is *room*: correct
+    implementations differ without limit, and the reference says nothing. A value that is NaN or
+    infinite has bound 0: the output must be the same. ``dtype`` is TVM's name of the output's
+    dtype. ``signed_zeros``: a zero with bound 0 must have the value's sign.
     """
 
     value: Array
     bound: NDArray[np.float64]
     dtype: str
+    signed_zeros: bool = False
 
 
 class Unsupported(Exception):

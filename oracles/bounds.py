@@ -1,75 +1,35 @@
-"""Estimates: reference values with rigorous error bounds, and the arithmetic that carries both.
+"""The arithmetic of estimates: one rule for each kind of operation, each with its source.
 
-An ``Estimate`` stands for every result that a correct implementation may reach: each of its
-elements lies within ``error`` of ``value``. Values are computed in NumPy's longest floating-point
-type; its own rounding (at most 2**-64 relative on x86, 2**-53 where it is float64) is part of the
-error. Errors follow N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed.:
+Errors follow N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed.:
 fl(a op b) = (a op b)(1 + d), |d| <= u (section 2.2), products of n such factors stay within
-gamma(n) = n u / (1 - n u) (lemma 3.1), and so is a sum of n products in any order, relative to
-sum|a||b| (section 3.1). Underflow adds an absolute term (section 2.1).
+gamma(n) = n u / (1 - n u) (lemma 3.1). Underflow adds an absolute term (section 2.1). What NaN and
+infinities do is IEEE 754-2019, sections 6 and 7; where correct implementations differ there is room
+(see ``MEANINGS.md``).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from generators.values import numpy_dtype
-from oracles.answer import Array, Bounded
+from oracles import special
+from oracles.answer import Array
+from oracles.estimate import (
+    FORMATS,
+    OWN_UNIT,
+    Errors,
+    Estimate,
+    Flags,
+    Format,
+    as_in,
+    is_ordinary,
+    ordinary,
+    with_specials,
+)
 
-Errors = NDArray[np.float64]
-
-_OWN_UNIT = float(np.finfo(np.longdouble).eps) / 2
-
-_INFLATION = 1 + 1e-9  # errors are themselves computed in float64
-
-EXP_ULPS = 2
-"""What an exponential may be off, in units in the last place: glibc, SLEEF and MLAS stay within."""
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A binary floating-point format: significand bits with the hidden one, and its range.
-
-    ``smallest`` is the smallest positive number. ``floor`` is the absolute error that underflow
-    may cause: ``smallest`` for float16, which CPUs compute in a wider format; the smallest normal
-    number for the others, as some vector kernels flush what is below it to zero.
-    """
-
-    precision: int
-    smallest: float
-    floor: float
-    largest: float
-
-    @property
-    def unit(self) -> float:
-        """The unit roundoff u, 2**-precision (round to nearest)."""
-        return 2.0**-self.precision
-
-
-FORMATS = {
-    "float16": Format(11, 2.0**-24, 2.0**-24, 65504.0),
-    "bfloat16": Format(8, 2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
-    "float32": Format(24, 2.0**-149, 2.0**-126, (2 - 2.0**-23) * 2.0**127),
-    "float64": Format(53, 2.0**-1074, 2.0**-1022, float(np.finfo(np.float64).max)),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A tensor known up to an error.
-
-    ``value`` is longdouble where ``dtype`` is a floating-point format, else int64; ``error``
-    (float64, >= 0, same shape) bounds the distance of a correct implementation's result.
-    ``half`` says that a mixed-precision pipeline may keep the tensor in float16.
-    """
-
-    value: Array
-    error: Errors
-    dtype: str
-    half: bool = False
+_QUIET = {"over": "ignore", "invalid": "ignore", "under": "ignore"}
 
 
 def gamma(n: Any, unit: float) -> Any:
@@ -78,27 +38,23 @@ def gamma(n: Any, unit: float) -> Any:
     return np.where(product < 1, product / np.where(product < 1, 1 - product, 1), np.inf)
 
 
-def given(array: Array, dtype: str) -> Estimate:
-    """The estimate of an input: exact.
+def summing(terms: Any, unit: float, size: Any, net: Any) -> Any:
+    """The error of adding up ``terms`` numbers in any order, each addition rounded.
 
-    Raises:
-        ValueError: an element is not finite, or does not fit int64.
+    ``size`` bounds the sum of their magnitudes, ``net`` the magnitude of their sum.
+
+    Source: each of the n - 1 additions is off by at most u times what it computed (Higham, equation
+    4.3, for every order), which is a sum of some of the numbers. Such a sum lies between that of
+    all negative and that of all positive numbers, so within (size + net) / 2, and has itself been
+    computed to within (n - 1) u size (S. M. Rump, "Error estimation of floating-point summation
+    and dot product", BIT 52, 2012: any order, any n).
     """
-    if dtype in FORMATS:
-        value: Array = array.astype(np.float64).astype(np.longdouble)
-        if not np.isfinite(value).all():
-            raise ValueError("an input that is not finite has no bound")
-    else:
-        value = array.astype(np.int64)
-        if not np.array_equal(value.astype(array.dtype), array) or (
-            array.dtype.kind == "u" and (value < 0).any()
-        ):
-            raise ValueError(f"a {dtype} input does not fit int64")
-    return Estimate(value, np.zeros(array.shape), dtype)
+    factor = np.maximum(np.asarray(terms, np.float64) - 1, 0) * unit
+    return factor * np.minimum(size, (size + net) / 2 + factor * size)
 
 
 def nearest(value: Array, target: Format) -> Array:
-    """``value`` (longdouble) rounded to the nearest number of ``target``, ties to even."""
+    """``value`` (longdouble, finite) rounded to the nearest number of ``target``, ties to even."""
     _, exponent = np.frexp(value)
     _, lowest = np.frexp(np.longdouble(target.smallest))
     step = np.maximum(exponent - target.precision, int(lowest) - 1)
@@ -106,16 +62,45 @@ def nearest(value: Array, target: Format) -> Array:
     return result
 
 
-def rounded(estimate: Estimate, target: Format) -> Estimate:
+def rounded(estimate: Estimate, target: Format, *, settled: bool = True) -> Estimate:
     """``estimate`` after one correctly rounded operation or cast to ``target``: error added only.
 
     Where nothing is uncertain before, the error is the actual distance to the rounded value.
+    ``settled``: the result is a number of ``target``, so what is beyond its range is infinite;
+    otherwise it may also be kept in a wider format, which leaves room there.
     """
-    distance = np.abs(estimate.value - nearest(estimate.value, target)).astype(np.float64)
-    reach = _reach(estimate)
-    uncertain = estimate.error + target.unit * reach + target.smallest / 2
-    error = np.where(estimate.error == 0, distance, uncertain)
-    return replace(estimate, error=_overflowing(error, reach, target))
+    finite = ordinary(estimate)
+    near = nearest(finite.value, target)
+    distance = np.abs(finite.value - near).astype(np.float64)
+    if target == FORMATS["bfloat16"]:
+        # CPUs round to float32 first. That shows below the smallest normal number only (S. A.
+        # Figueroa, "When is double rounding innocuous?", SIGNUM 30, 1995), next to a tie.
+        tie = target.smallest / 2
+        twice = (distance > tie - 2.0**-150) & (np.abs(finite.value) < target.floor)
+        distance = np.where(twice, tie + 2.0**-150, distance)
+    reach = finite.reach
+    uncertain = finite.error + target.unit * reach + target.smallest / 2
+    exact = finite.error == 0
+    over = np.where(exact, np.abs(near) > target.largest, ~(reach + uncertain <= target.largest))
+    surely = np.where(
+        exact, np.abs(near) > target.largest, np.abs(finite.value) - finite.error >= target.ceiling
+    )
+    error = np.where(exact, distance, uncertain)
+    return as_in(estimate, _beyond(replace(finite, error=error), over, surely & np.bool_(settled)))
+
+
+def _beyond(finite: Estimate, over: Flags, surely: Flags) -> Estimate:
+    """``finite`` where what is ``over`` the format's range is infinite if ``surely``, else room."""
+    if not over.any():
+        return finite
+    infinite = over & surely
+    return with_specials(
+        finite,
+        np.zeros(over.shape, np.bool_),
+        infinite & (finite.value > 0),
+        infinite & (finite.value < 0),
+        over & ~surely,
+    )
 
 
 def cast(estimate: Estimate, dtype: str) -> Estimate:
@@ -129,13 +114,14 @@ def cast(estimate: Estimate, dtype: str) -> Estimate:
     if dtype == estimate.dtype:
         return estimate
     if dtype in FORMATS:
-        value = estimate.value.astype(np.longdouble)
-        wide = Estimate(value, estimate.error, dtype)
-        if estimate.error.any():
-            return rounded(wide, FORMATS[dtype])
-        reach = _reach(wide)
-        error = _overflowing(wide.error, reach, FORMATS[dtype])
-        return Estimate(nearest(value, FORMATS[dtype]), error, dtype)
+        wide = replace(estimate, value=estimate.value.astype(np.longdouble), dtype=dtype)
+        result = rounded(wide, FORMATS[dtype])
+        if not estimate.error.any():
+            finite = ordinary(result)
+            near = nearest(ordinary(wide).value, FORMATS[dtype])
+            exact = replace(finite, value=near, error=np.zeros(near.shape))
+            result = as_in(result, exact)
+        return result
     if estimate.dtype in FORMATS:
         raise ValueError(f"a cast from {estimate.dtype} to {dtype} is not defined here")
     return wrapped(estimate.value, dtype)
@@ -150,90 +136,124 @@ def wrapped(value: Array, dtype: str) -> Estimate:
 def sum_of_products(
     a: Estimate,
     b: Estimate,
-    contract: Callable[[Array, Array], Array],
+    contract: special.Contract,
     dtype: str,
+    *,
     extra: int = 0,
+    settled: bool = True,
+    stuffing: Callable[[Array], Array] | None = None,
 ) -> Estimate:
     """``contract(a, b)``, bilinear, every element a sum of products; accumulated in ``dtype``.
 
-    The error is n u sum|a||b| (C.-P. Jeannerod & S. M. Rump, "Improved error bounds for inner
-    products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013: any order, any n),
-    the operands' errors and an underflow floor, where n is how many products an element sums.
-    ``extra`` counts roundings beyond those of products and sums; with any, the factor is
-    gamma(n + extra). Without, elements are exact where every partial sum must be representable:
-    with both operands exact multiples of powers of two g and h, and sum|a||b| <= 2**precision g h.
+    The error is that of ``summing``, one rounding of each product and ``extra`` more (gamma), the
+    operands' errors, and an underflow floor for each operation. With no ``extra``, elements are
+    exact where every partial sum must be representable: with both operands exact multiples of
+    powers of two g and h, and sum|a||b| <= 2**precision g h. ``settled`` as for ``rounded``.
+    ``stuffing(b)`` sums what of ``b`` an implementation may multiply by zeros it put in.
     """
     if dtype not in FORMATS:
         return wrapped(contract(a.value, b.value), dtype)
+    finite = _finite_sum_of_products(
+        ordinary(a), ordinary(b), contract, dtype, extra=extra, settled=settled
+    )
+    if is_ordinary(a) and is_ordinary(b):
+        return finite
+    found = special.products(a, b, contract, stuffing)
+    # An overflow of the finite part on the way leads to an infinity, or to NaN, as the order is.
+    clash = (found.above & (finite.value == -np.inf)) | (found.below & (finite.value == np.inf))
+    clash |= (found.above | found.below) & np.isinf(finite.error)
+    return with_specials(finite, found.undefined, found.above, found.below, found.room | clash)
+
+
+def _finite_sum_of_products(
+    a: Estimate, b: Estimate, contract: special.Contract, dtype: str, *, extra: int, settled: bool
+) -> Estimate:
     target = FORMATS[dtype]
     value = contract(a.value, b.value)
     abs_a, abs_b = (np.abs(x.value).astype(np.float64) for x in (a, b))
-    magnitude = contract(abs_a + a.error, abs_b + b.error)
     terms = contract(np.ones(a.value.shape), np.ones(b.value.shape))
-    factor = gamma(terms + extra, target.unit) if extra else terms * target.unit
-    error = factor * magnitude + terms * target.floor
-    error += gamma(terms, _OWN_UNIT) * magnitude
-    if a.error.any() or b.error.any():
-        error += contract(abs_a, b.error) + contract(a.error, abs_b + b.error)
-    elif not extra:
-        quantum = _quantum(abs_a) * _quantum(abs_b)
-        exact = (magnitude <= quantum * 2.0**target.precision) & (quantum >= target.floor)
-        error = np.where(exact, 0.0, error)
-    return Estimate(value, _overflowing(error, magnitude, target), dtype)
+    certain = not (a.error.any() or b.error.any())
+    with np.errstate(**_QUIET):  # type: ignore[arg-type]
+        magnitude = contract(abs_a + a.error, abs_b + b.error)
+        each = float(gamma(1 + extra, target.unit))
+        # What the terms are off by, and then the operations on them.
+        moved = each * magnitude + gamma(terms, OWN_UNIT) * magnitude
+        if not certain:
+            moved += contract(abs_a, b.error) + contract(a.error, abs_b + b.error)
+        size = magnitude * (1 + each)
+        plain = np.abs(value).astype(np.float64)
+        net = plain + moved
+        added_up = summing(terms, target.unit, size, net)
+        error = moved + added_up + 2 * terms * target.floor
+        over = ~((size + net) / 2 + added_up <= target.largest)
+        opposite = (size - plain + moved) / 2 + added_up
+        surely = (np.abs(value) - error >= target.ceiling) & (opposite <= target.largest)
+        if certain and not extra:
+            quantum = _quantum(abs_a) * _quantum(abs_b)
+            exact = (magnitude <= quantum * 2.0**target.precision) & (quantum >= target.floor)
+            error = np.where(exact, 0.0, error)
+    return _beyond(Estimate(value, error, dtype), over, surely & np.bool_(settled))
 
 
-def added(a: Estimate, b: Estimate, dtype: str) -> Estimate:
-    """``a + b``, broadcast, one rounding in ``dtype``."""
+def added(a: Estimate, b: Estimate, dtype: str, *, settled: bool = True) -> Estimate:
+    """``a + b``, broadcast, one rounding in ``dtype``; ``settled`` as for ``rounded``."""
     if dtype not in FORMATS:
         return wrapped(a.value + b.value, dtype)
-    return _with_own(Estimate(a.value + b.value, a.error + b.error, dtype))
+    with np.errstate(invalid="ignore"):
+        value = a.value + b.value
+    error = a.error + b.error
+    signed = a.signed and b.signed
+    total = Estimate(value, error, dtype, signed=signed)
+    if not is_ordinary(total):
+        infinite = np.isinf(value)
+        total = with_specials(
+            total, np.isnan(value), infinite & (value > 0), infinite & (value < 0), np.isinf(error)
+        )
+    return _with_own(total, settled)
 
 
 def multiplied(a: Estimate, b: Estimate, dtype: str) -> Estimate:
     """``a * b``, broadcast, one rounding in ``dtype``."""
     if dtype not in FORMATS:
         return wrapped(a.value * b.value, dtype)
-    abs_a, abs_b = (np.abs(x.value).astype(np.float64) for x in (a, b))
-    error = abs_a * b.error + a.error * abs_b + a.error * b.error
-    return _with_own(Estimate(a.value * b.value, error, dtype))
+    x, y = ordinary(a), ordinary(b)
+    abs_a, abs_b = (np.abs(each.value).astype(np.float64) for each in (x, y))
+    error = abs_a * y.error + x.error * abs_b + x.error * y.error
+    finite = Estimate(x.value * y.value, error, dtype, signed=a.signed and b.signed)
+    if is_ordinary(a) and is_ordinary(b):
+        return _with_own(finite)
+    found = special.products(a, b, np.multiply)
+    return _with_own(with_specials(finite, found.undefined, found.above, found.below, found.room))
 
 
 def scaled(estimate: Estimate, factor: float, dtype: str, roundings: int) -> Estimate:
-    """``estimate * factor``, where factor and product round ``roundings`` times in all."""
+    """``estimate * factor``, where factor and product round ``roundings`` times in all.
+
+    What may overflow leaves room, as the factor may also be applied earlier.
+    """
     target = FORMATS[dtype]
+    finite = ordinary(estimate)
     size = abs(factor)
-    reach = _reach(estimate) * size
-    error = estimate.error * size + gamma(roundings, target.unit) * reach + target.floor
-    return Estimate(estimate.value * factor, _overflowing(error, reach, target), dtype)
+    reach = finite.reach * size
+    error = finite.error * size + gamma(roundings, target.unit) * reach + target.floor
+    over = ~(reach + error <= target.largest)
+    result = _beyond(
+        Estimate(finite.value * factor, error, dtype), over, np.zeros(over.shape, np.bool_)
+    )
+    with np.errstate(invalid="ignore"):
+        source = replace(estimate, value=estimate.value * factor)
+    return as_in(source, result)
 
 
-def _with_own(estimate: Estimate) -> Estimate:
+def _with_own(estimate: Estimate, settled: bool = True) -> Estimate:
     # Two 53-bit operands give exact longdouble sums and products only where these fit 64 bits.
-    own = _OWN_UNIT * np.abs(estimate.value).astype(np.float64)
-    doubles = estimate.value.astype(np.float64)
-    error = estimate.error + np.where(estimate.value == doubles, 0.0, own)
-    return rounded(replace(estimate, error=error), FORMATS[estimate.dtype])
-
-
-def finished(estimate: Estimate) -> Bounded:
-    """The output that ``estimate`` stands for; the step to float64 becomes part of the bound."""
-    if estimate.dtype not in FORMATS:
-        return Bounded(estimate.value, estimate.error, estimate.dtype)
-    value = estimate.value.astype(np.float64)
-    step = np.abs(estimate.value - value).astype(np.float64)
-    bound = (estimate.error + step) * _INFLATION
-    bound = _overflowing(bound, np.abs(value) + bound, FORMATS[estimate.dtype])
-    return Bounded(value, bound, estimate.dtype)
-
-
-def _reach(estimate: Estimate) -> Errors:
-    reach: Errors = np.abs(estimate.value).astype(np.float64) + estimate.error
-    return reach
-
-
-def _overflowing(error: Errors, reach: Errors, target: Format) -> Errors:
-    """``error``, infinite where the format may overflow or the error is already unknown."""
-    return np.where(np.isnan(error) | ~(reach <= target.largest), np.inf, error)
+    finite = ordinary(estimate)
+    own = OWN_UNIT * np.abs(finite.value).astype(np.float64)
+    with np.errstate(over="ignore"):
+        doubles = finite.value.astype(np.float64)
+    error = finite.error + np.where(finite.value == doubles, 0.0, own)
+    result = rounded(replace(finite, error=error), FORMATS[estimate.dtype], settled=settled)
+    return as_in(estimate, result)
 
 
 def _quantum(magnitudes: Errors) -> float:
@@ -245,80 +265,3 @@ def _quantum(magnitudes: Errors) -> float:
     bits = np.ldexp(fraction, 53).astype(np.int64)
     lowest = (bits & -bits).astype(np.float64)
     return float(np.ldexp(lowest, exponent - 53).min())
-
-
-def softmax_average(
-    scores: Estimate, visible: NDArray[np.bool_], values: Estimate, dtype: str
-) -> Estimate:
-    """The average of ``values``, weighted by the softmax of ``scores`` over visible keys.
-
-    ``scores`` (..., queries, keys), ``visible`` broadcastable to it, ``values`` (..., keys, dim);
-    the result (..., queries, dim). A query that sees nothing gives zeros; one that sees a single
-    key gives that key's value, exactly.
-
-    Source of the bound: with weights w_j = exp(s_j - max) off by a factor within 1 +- r_j, the
-    normalised average moves by sum p_j r_j |v_j - o| / (1 - sum p_j r_j) at most, and never leaves
-    the range of the values. r_j comes from the score's error, the rounded subtraction and the
-    exponential; the summation, division and second product round by gamma(2 n + 2) together
-    (Blanchard, Higham & Higham, "Accurately computing the log-sum-exp and softmax functions",
-    IMA J. Numer. Anal. 41, 2021, treat the same algorithm).
-    """
-    target = FORMATS[dtype]
-    seen = np.broadcast_to(visible, scores.value.shape)
-    shift = np.max(scores.value, axis=-1, keepdims=True, where=seen, initial=-np.inf)
-    shift = np.where(np.isfinite(shift), shift, 0)
-    shifted = np.where(seen, scores.value - shift, 0)
-    weights = np.where(seen, np.exp(shifted), 0)
-    total = weights.sum(axis=-1, keepdims=True)
-    share = weights / np.where(total > 0, total, 1)
-    value = np.matmul(share, values.value)
-
-    unsure = np.where(seen, scores.error, 0)
-    drop = np.abs(shifted).astype(np.float64)
-    widest = unsure.max(axis=-1, keepdims=True, initial=0)
-    own = _OWN_UNIT * (np.abs(scores.value).astype(np.float64) + drop + 8)
-    exponent = unsure + target.unit * (drop + unsure + widest) + own
-    exp_unit = 2 * EXP_ULPS * target.unit
-    with np.errstate(over="ignore", invalid="ignore"):
-        relative = np.where(seen, np.expm1(exponent) * (1 + exp_unit) + exp_unit, 0)
-        error = _average_error(share.astype(np.float64), relative, seen, value, values, target)
-    count = seen.sum(axis=-1, keepdims=True)
-    single = np.matmul(seen.astype(np.float64), values.error)
-    error = np.where(count > 1, error, single)
-    lost = ~np.isfinite(unsure).all(axis=-1, keepdims=True)
-    error = np.where(lost, np.inf, error)
-    return Estimate(value, _overflowing(error, np.abs(value).astype(np.float64), target), dtype)
-
-
-def _average_error(
-    share: Errors,
-    relative: Errors,
-    seen: NDArray[np.bool_],
-    value: Array,
-    values: Estimate,
-    target: Format,
-) -> Errors:
-    """The error of ``softmax_average`` where several keys are visible."""
-    keys = seen.shape[-1]
-    moved = (share * relative).sum(axis=-1, keepdims=True)
-    room = np.where(moved < 1, 1 - moved, np.nan)
-    heavier = share * (1 + relative) / room
-    count = seen.sum(axis=-1, keepdims=True)
-    rounding = gamma(2 * count + 2, target.unit) + gamma(2 * count + 8, _OWN_UNIT)
-    v = values.value.astype(np.float64)
-    o = value.astype(np.float64)
-    error = np.zeros(value.shape)
-    for query in range(seen.shape[-2]):  # one query at a time keeps the work space small
-        mask = seen[..., query, :, None]
-        away = np.where(mask, np.abs(v - o[..., query, None, :]), 0)
-        size = np.where(mask, np.abs(v), 0)
-        doubt = np.where(mask, values.error, 0)
-        tilt = (share * relative / room)[..., query, :, None]
-        weight = heavier[..., query, :, None]
-        error[..., query, :] = (
-            np.fmin((tilt * away).sum(-2), away.max(-2, initial=0))
-            + rounding[..., query, :] * np.fmin((weight * size).sum(-2), size.max(-2, initial=0))
-            + np.fmin((weight * doubt).sum(-2), doubt.max(-2, initial=0))
-            + 2 * target.floor * ((size + away).sum(-2) + keys)
-        )
-    return error

@@ -14,7 +14,8 @@ class Comparison:
     ``ratio`` is the largest |actual - value| / bound: at most 1 where ``ok``; infinite where the
     bound is 0 and the values differ, or where a NaN or infinity is out of place. ``worst`` is the
     index of that element (None without elements), ``error`` the largest absolute error and
-    ``outside`` how many elements lie outside their bound.
+    ``outside`` how many elements lie outside their bound. ``room`` is how many the reference says
+    nothing of.
     """
 
     ok: bool
@@ -22,13 +23,14 @@ class Comparison:
     worst: tuple[int, ...] | None
     error: float
     outside: int
+    room: int = 0
 
 
 def within(actual: Array, bounded: Bounded) -> Comparison:
     """Compare ``actual`` (shape of the reference) with ``bounded``, element by element.
 
-    Integers are compared exactly. An infinite bound admits every value, NaN and infinity too; a
-    finite one admits neither.
+    Integers are compared exactly. An infinite bound admits every value, NaN and infinity too. With
+    a finite one NaN must be where the reference has it, and an infinity with the reference's sign.
 
     Raises:
         ValueError: the shapes differ.
@@ -43,9 +45,15 @@ def within(actual: Array, bounded: Bounded) -> Comparison:
         error = np.abs(actual.astype(np.float64) - bounded.value.astype(np.float64))
         error = np.where(equal, 0.0, np.maximum(error, 1.0))
     else:
+        wide = actual.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            error = np.abs(actual.astype(np.float64) - bounded.value)
-        error = np.where(np.isnan(error), np.inf, error)
+            error = np.abs(wide - bounded.value)
+        same = (wide == bounded.value) | (np.isnan(wide) & np.isnan(bounded.value))
+        error = np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
+        if bounded.signed_zeros:
+            zero = (wide == 0) & (bounded.value == 0) & (bounded.bound == 0)
+            turned = zero & (np.signbit(wide) != np.signbit(bounded.value))
+            error = np.where(turned, np.inf, error)
     free = np.isinf(bounded.bound)
     outside = ~free & ~(error <= bounded.bound)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,4 +65,5 @@ def within(actual: Array, bounded: Bounded) -> Comparison:
         worst=tuple(int(position) for position in worst),
         error=float(error.max(where=~free, initial=0.0)),
         outside=int(outside.sum()),
+        room=int(free.sum()),
     )

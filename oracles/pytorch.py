@@ -7,6 +7,7 @@ is derived from what another oracle or the reference uses.
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from generators.program import Node, Program
 from generators.values import numpy_dtype
@@ -235,10 +237,23 @@ def _attend(
     if (causal_mask is not None or window_size is not None) and not built_in:
         seen = _visible(q.shape[2], k.shape[2], causal_mask, window_size)
         mask = seen if bias is None else torch.where(seen, bias, -torch.inf)
-    y = functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, is_causal=built_in, scale=given.get("scale")
-    )
+    with _kernels(q, k, v, bias):
+        y = functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=built_in, scale=given.get("scale")
+        )
     return y.permute(0, 2, 1, 3)
+
+
+def _kernels(*operands: Tensor | None) -> AbstractContextManager[None]:
+    """The kernels that may be used: only the plain one where an operand is not finite.
+
+    The fused one takes some rows of NaN or infinite scores for rows without a visible key, and
+    gives zeros, as the number of keys is (seen in 2.13).
+    """
+    if all(each is None or bool(each.isfinite().all()) for each in operands):
+        return nullcontext()
+    plain: AbstractContextManager[None] = sdpa_kernel(SDPBackend.MATH)
+    return plain
 
 
 def _visible(queries: int, keys: int, causal_mask: str | None, window_size: int | None) -> Tensor:

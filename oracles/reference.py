@@ -12,8 +12,9 @@ import numpy as np
 from generators.program import Node, Program
 from oracles import attributes, bounds, masks
 from oracles.answer import Array, Bounded, Unsupported, declare
-from oracles.bounds import FORMATS, Estimate
+from oracles.estimate import FORMATS, Estimate, finished, given
 from oracles.layouts import from_canonical, to_canonical
+from oracles.softmax import softmax_average
 
 
 class Numerics(Enum):
@@ -44,25 +45,27 @@ def evaluate(
 
     Raises:
         Unsupported: an operator has no reference.
-        ValueError: the program is not valid, or an input is not finite.
+        ValueError: the program is not valid.
     """
     values: dict[str, Estimate] = {}
     for source in program.inputs:
-        estimate = bounds.given(arrays[source.name], source.dtype)
+        estimate = given(arrays[source.name], source.dtype)
         values[source.name] = replace(estimate, half=source.constant)
-    for node in program.nodes:
-        operands = [values[name] for name in node.arguments]
-        if node.operator not in OPERATORS:
-            raise Unsupported(f"reference: no operator {node.operator}")
-        values[node.name] = OPERATORS[node.operator](node, operands, numerics)
-    return tuple(bounds.finished(values[name]) for name in program.outputs)
+    # Overflow and invalid operations of the reference's own mean what they mean: infinities, room.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        for node in program.nodes:
+            operands = [values[name] for name in node.arguments]
+            if node.operator not in OPERATORS:
+                raise Unsupported(f"reference: no operator {node.operator}")
+            values[node.name] = OPERATORS[node.operator](node, operands, numerics)
+        return tuple(finished(values[name]) for name in program.outputs)
 
 
 def _narrowed(operand: Estimate) -> Estimate:
     """A float32 operand where it may have been rounded to float16; others as they are."""
     if operand.dtype != "float32":
         return operand
-    return bounds.rounded(operand, FORMATS["float16"])
+    return bounds.rounded(operand, FORMATS["float16"], settled=False)
 
 
 def _always(operands: list[Estimate], numerics: Numerics) -> list[Estimate]:
@@ -117,8 +120,20 @@ def _conv_transpose(
     data = _rearranged(data, attrs.data_layout, attrs.canonical_data)
     kernel = _rearranged(kernel, attrs.kernel_layout, attrs.canonical_kernel)
     attributes.check_channels(attrs, data.value.shape, kernel.value.shape)
+
+    def stuffing(weights: Array) -> Array:
+        # TOPI and others put zeros between the data: every tap then meets every output.
+        channels, wide, *taps = weights.shape
+        of_group = (attrs.groups, channels // attrs.groups, wide, prod(taps))
+        total: Array = weights.reshape(of_group).sum(axis=(1, 3)).reshape(-1, *[1] * rank)
+        return total
+
     result = bounds.sum_of_products(
-        data, kernel, lambda x, w: scatter(attrs, x, w), attrs.out_dtype
+        data,
+        kernel,
+        lambda x, w: scatter(attrs, x, w),
+        attrs.out_dtype,
+        stuffing=stuffing,
     )
     canonical = attrs.canonical_data
     result = replace(
@@ -207,8 +222,9 @@ def _attend(
     q, k, v = (_by_head(each, heads) for each in tensors[:3])
     scores = _scores(q, k, attributes.attention(node).factor(head_dim), dtype)
     if bias is not None:
-        scores = bounds.added(scores, tensors[3], dtype)
-    result = bounds.softmax_average(scores, seen, v, dtype)
+        masking = _masking(tensors[3], dtype)
+        scores = bounds.added(_shut(scores, masking), masking, dtype, settled=False)
+    result = softmax_average(scores, seen, v, dtype)
     result = replace(
         result,
         value=result.value.transpose(0, 2, 1, 3),
@@ -216,6 +232,28 @@ def _attend(
         dtype=own,
     )
     return replace(result, half=dtype != own)
+
+
+def _masking(bias: Estimate, dtype: str) -> Estimate:
+    """``bias`` with -infinity for the lowest finite number, which many models mask with."""
+    lowest = np.isfinite(bias.error) & (bias.value <= -FORMATS[dtype].largest)
+    if not lowest.any():
+        return bias
+    value = np.where(lowest, np.longdouble(-np.inf), bias.value)
+    return replace(bias, value=value, error=np.where(lowest, 0.0, bias.error))
+
+
+def _shut(scores: Estimate, bias: Estimate) -> Estimate:
+    """``scores`` with room where they are NaN or +infinity and the bias is -infinity.
+
+    Such a bias may be taken for a mask, so that the score is never looked at.
+    """
+    odd = np.isnan(scores.value) | (scores.value == np.inf)
+    room = odd & (bias.value == -np.inf)
+    if not room.any():
+        return scores
+    value = np.where(room, 0, scores.value)
+    return replace(scores, value=value, error=np.where(room, np.inf, scores.error))
 
 
 def _scores(query: Estimate, key: Estimate, factor: float, dtype: str) -> Estimate:
@@ -228,11 +266,25 @@ def _scores(query: Estimate, key: Estimate, factor: float, dtype: str) -> Estima
     if FORMATS[dtype].precision < FORMATS["float32"].precision:
         # Kernels that compute in these formats scale the sums: a square root, a division and a
         # product round. The rest compute in float32, which rounds less wherever they scale.
-        sums = bounds.sum_of_products(query, key, products, dtype)
+        sums = bounds.sum_of_products(query, key, products, dtype, settled=False)
         return bounds.scaled(sums, factor, dtype, roundings=3)
-    # Others scale both operands by a rounded square root first, so that no sum is exact.
-    sums = bounds.sum_of_products(query, key, products, dtype, extra=4)
-    return bounds.scaled(sums, factor, dtype, roundings=0)
+    # Others scale both operands by a rounded square root first, so that no sum is exact: two
+    # products round, and the root (once, in both) is off by the same factor everywhere.
+    query, key = (_before_scaling(each, factor, dtype) for each in (query, key))
+    sums = bounds.sum_of_products(query, key, products, dtype, extra=2, settled=False)
+    return bounds.scaled(sums, factor, dtype, roundings=3)
+
+
+def _before_scaling(operand: Estimate, factor: float, dtype: str) -> Estimate:
+    """``operand``, uncertain where it is so small or large that scaling it may lose it."""
+    size = np.abs(operand.value).astype(np.float64)
+    tiny = (size > 0) & (size * min(abs(factor), 1) < 2 * FORMATS[dtype].floor)
+    huge = np.isfinite(size) & (size * max(abs(factor) ** 0.5, 1) > FORMATS[dtype].largest)
+    if not (tiny.any() or huge.any()):
+        return operand
+    error = np.where(tiny, np.maximum(operand.error, size), operand.error)
+    value = np.where(huge, 0, operand.value)
+    return replace(operand, value=value, error=np.where(huge, np.inf, error))
 
 
 def _by_head(operand: Estimate, heads: int) -> Estimate:
@@ -268,12 +320,16 @@ def _multiply(node: Node, operands: list[Estimate], numerics: Numerics) -> Estim
 
 @operator("nn.relu")
 def _relu(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    dtype = operands[0].dtype
+
     def rectified(each: list[Estimate]) -> Estimate:
-        # No result lies beyond the larger of 0 and the operand's own upper limit.
-        value = np.maximum(each[0].value, 0)
+        # No result lies beyond the larger of 0 and the operand's own upper limit. The maximum of
+        # NaN and 0 is either (IEEE 754-2019, 9.6: maximum and maximumNumber).
+        room = np.isnan(each[0].value) if dtype in FORMATS else np.bool_(False)
+        value = np.where(room, 0, np.maximum(each[0].value, 0))
         above = np.maximum(each[0].value.astype(np.float64) + each[0].error, 0)
         error = np.where(each[0].value > 0, each[0].error, above)
-        return replace(each[0], value=value, error=error)
+        return replace(each[0], value=value, error=np.where(room, np.inf, error), signed=False)
 
     return _follow(operands, numerics, rectified)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from generators.program import Case, Input, Node, Program
 from generators.values import arrays, numpy_dtype
-from oracles import bounds, masks
+from oracles import bounds, estimate, masks
 from oracles.answer import Bounded
 from oracles.compare import within
 from oracles.reference import Numerics, evaluate
@@ -21,10 +21,10 @@ EXAMPLES = settings(max_examples=80, deadline=None)
 NARROW = ("float16", "bfloat16", "float32")
 
 
-@pytest.mark.parametrize("name", sorted(bounds.FORMATS))
+@pytest.mark.parametrize("name", sorted(estimate.FORMATS))
 def test_formats_are_those_of_the_dtypes(name: str) -> None:
     info = ml_dtypes.finfo(numpy_dtype(name))
-    ours = bounds.FORMATS[name]
+    ours = estimate.FORMATS[name]
     assert ours.unit == float(info.eps) / 2
     assert ours.largest == float(info.max)
     assert ours.smallest == float(info.smallest_subnormal)
@@ -34,7 +34,7 @@ def test_formats_are_those_of_the_dtypes(name: str) -> None:
 def test_nearest_rounds_as_a_cast_does(values: list[float]) -> None:
     wide = np.array(values)
     for name in ("float16", "bfloat16"):
-        target = bounds.FORMATS[name]
+        target = estimate.FORMATS[name]
         inside = wide[np.abs(wide) <= target.largest]
         ours = bounds.nearest(inside.astype(np.longdouble), target)
         cast = inside.astype(np.float32).astype(numpy_dtype(name))
@@ -47,10 +47,10 @@ def test_a_sum_of_products_in_any_order(dtype: str, n: int, exponent: int, seed:
     rng = np.random.default_rng(seed)
     kind = numpy_dtype(dtype)
     a, b = ((rng.normal(size=s) * 2.0**exponent).astype(kind) for s in ((1, n), (n, 1)))
-    estimate = bounds.sum_of_products(
-        bounds.given(a, dtype), bounds.given(b, dtype), np.matmul, dtype
+    summed = bounds.sum_of_products(
+        estimate.given(a, dtype), estimate.given(b, dtype), np.matmul, dtype
     )
-    reference = bounds.finished(estimate)
+    reference = estimate.finished(summed)
     for order in (range(n), range(n)[::-1], rng.permutation(n).tolist()):
         assert within(in_dtype.dot(a, b, order), reference).ok
     products = (a[0] * b[:, 0]).astype(kind)
@@ -68,9 +68,9 @@ def test_a_long_sum_in_a_short_format_is_bounded_still() -> None:
 def test_the_bound_of_a_product_is_nearly_reached() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.uniform(1, 2, (1, 500)).astype(np.float16) for _ in range(2))
-    left, right = bounds.given(a, "float16"), bounds.given(b, "float16")
+    left, right = estimate.given(a, "float16"), estimate.given(b, "float16")
     product = bounds.multiplied(left, right, "float16")
-    compared = within(a * b, bounds.finished(product))
+    compared = within(a * b, estimate.finished(product))
     assert compared.ok
     assert compared.ratio > 0.99
 
@@ -199,16 +199,33 @@ def test_mixed_precision_concerns_float32_only(dtype: str) -> None:
     assert np.array_equal(own.bound, mixed.bound)
 
 
-def test_what_may_overflow_is_unbounded() -> None:
+def test_one_operation_that_overflows_gives_infinity() -> None:
     program = programs.one_node("multiply", [Input(n, (3,), "float16") for n in "ab"])
     values = {
         "a": np.array([300, 200, 1], np.float16),
-        "b": np.array([300, 300, 1], np.float16),
+        "b": np.array([300, -300, 1], np.float16),
     }
     (reference,) = evaluate(program, values)
-    assert np.isinf(reference.bound).tolist() == [True, False, False]
+    assert reference.value.tolist() == [np.inf, -60000, 1]
     with np.errstate(over="ignore"):
-        assert within(values["a"] * values["b"], reference).ok
+        actual = values["a"] * values["b"]
+    assert within(actual, reference).ok
+    actual[0] = 65504
+    assert not within(actual, reference).ok
+
+
+def test_a_sum_that_overflows_whatever_the_order_gives_infinity() -> None:
+    program = programs.one_node(
+        "matmul", [Input("a", (1, 3), "float16"), Input("b", (3, 3), "float16")]
+    )
+    values = {
+        "a": np.array([[300, 300, 1]], np.float16),
+        # Below the range; the same less what fits it; in it in the end, though not on the way.
+        "b": np.array([[-300, -300, 300], [-1, 50, 0], [0, 0, -30000]], np.float16),
+    }
+    (reference,) = evaluate(program, values)
+    assert reference.value[0, :2].tolist() == [-np.inf, -np.inf]
+    assert reference.bound[0].tolist() == [0, 0, np.inf]
 
 
 def test_sums_of_cancelling_overflows_are_unbounded() -> None:

@@ -1,0 +1,94 @@
+"""What NaN, infinities and elements with room make of sums of products.
+
+Source: IEEE 754-2019. Infinity times zero is NaN, and so is the sum of two infinities of opposite
+sign (7.2); every operation on NaN gives NaN (6.2); infinity times anything else, and plus anything
+finite, is infinite (6.1). None of this depends on the order of summation.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from oracles.answer import Array
+from oracles.estimate import Estimate, Flags
+
+Contract = Callable[[Array, Array], Array]
+"""A bilinear function of two arrays; each element of the result is a sum of products."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specials:
+    """Where a result is NaN, +infinity, -infinity, and where there is room.
+
+    ``undefined`` wins over ``room``, ``room`` over both infinities.
+    """
+
+    undefined: Flags
+    above: Flags
+    below: Flags
+    room: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """Indicators (float64, 0 or 1) of one operand's elements, and the sign where it is certain."""
+
+    nan: Array
+    infinite: Array
+    room: Array
+    zero: Array
+    sign: Array
+
+    @property
+    def finite(self) -> Array:
+        """Finite, and certainly not zero."""
+        return np.abs(self.sign) - self.infinite
+
+    @property
+    def doubtful(self) -> Array:
+        """Finite, but perhaps zero, perhaps of either sign."""
+        rest: Array = 1 - self.nan - self.infinite - self.room - self.zero - self.finite
+        return rest
+
+    @property
+    def wild(self) -> Array:
+        """Perhaps not finite."""
+        wild: Array = self.nan + self.infinite + self.room
+        return wild
+
+
+def _kinds(estimate: Estimate) -> _Kinds:
+    value, error = estimate.value, estimate.error
+    nan = np.isnan(value)
+    room = np.isinf(error)
+    certain = ~nan & ~room & (np.abs(np.where(nan, 0, value)) > error)
+    return _Kinds(
+        nan=nan.astype(np.float64),
+        infinite=np.isinf(value).astype(np.float64),
+        room=room.astype(np.float64),
+        zero=((value == 0) & (error == 0)).astype(np.float64),
+        sign=np.where(certain, np.sign(np.where(nan, 0, value)), 0).astype(np.float64),
+    )
+
+
+def products(
+    a: Estimate, b: Estimate, contract: Contract, stuffing: Callable[[Array], Array] | None = None
+) -> Specials:
+    """Where ``contract(a, b)`` is not finite on account of an operand that is not.
+
+    ``stuffing(b)`` sums, for each element of the result (or broadcast to it), what of ``b`` an
+    implementation may multiply that is no part of the sum: by zeros that it put in. Such a product
+    is NaN where ``b`` is not finite, so that there is room.
+    """
+    x, y = _kinds(a), _kinds(b)
+    undefined = contract(x.nan, np.ones(y.nan.shape)) + contract(np.ones(x.nan.shape), y.nan)
+    undefined += contract(x.infinite, y.zero) + contract(x.zero, y.infinite)
+    count = contract(x.infinite, np.abs(y.sign)) + contract(x.finite, y.infinite)
+    signs = contract(x.infinite * x.sign, y.sign)
+    signs += contract(x.finite * x.sign, y.infinite * y.sign)
+    room = contract(x.room, 1 - y.nan) + contract(1 - x.nan, y.room)
+    room += contract(x.infinite, y.doubtful) + contract(x.doubtful, y.infinite)
+    if stuffing is not None:
+        room = room + np.maximum(stuffing(y.wild) - contract(np.ones(x.nan.shape), y.wild), 0)
+    return Specials(undefined > 0, count + signs > 0, count - signs > 0, room > 0)
