@@ -258,7 +258,7 @@ _HISTORIC = Plant(
             "    check_dtypes(operator, *call.args[:3])\n"
             "    plain = (mask.causal, mask.window, scale, len(call.args)) == (None, None, None, 3)"
             "\n    if plain and str(call.args[0].ty.shape[2]) == str(call.args[1].ty.shape[2]):\n"
-            "        from tests.quality.historic_zygote import attention\n"
+            "        from tests.quality.historic import attention\n"
             "        return attention(builder, call)\n",
         ),
         Edit(

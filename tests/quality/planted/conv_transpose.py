@@ -268,7 +268,7 @@ PLANTS = (
                 _MODULE,
                 'attributes=legalization(f"relax.nn.conv{rank}d_transpose", _lower(rank))',
                 'attributes=legalization(f"relax.nn.conv{rank}d_transpose",'
-                ' __import__("tests.quality.historic_zygote", fromlist=["bailing"]).bailing('
+                ' __import__("tests.quality.historic", fromlist=["bailing"]).bailing('
                 '_lower(rank), "NC" + SPATIAL[rank]))',
             ),
         ),

@@ -14,12 +14,8 @@ PLANTS = (
         (
             Edit(
                 "fixes.conv_transpose",
-                "        product = data(*convolution.data.storage(data_at)).astype(dtype) * kernel(\n"
-                "            *convolution.kernel.storage(kernel_at)\n"
-                "        ).astype(dtype)\n",
-                "        product = (data(*convolution.data.storage(data_at)) * kernel(\n"
-                "            *convolution.kernel.storage(kernel_at)\n"
-                "        )).astype(dtype)\n",
+                "(*convolution.data.storage(data_at)).astype(dtype) * kernel(",
+                "(*convolution.data.storage(data_at)) * kernel(",
             ),
         ),
     ),

@@ -1,11 +1,13 @@
 """The hunt for one plant: a campaign, as anybody would start it, until the first failure."""
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from generators.axes import Family
 from generators.families import families
 from generators.program import Case, Valid, decode, encode
 from harness.campaign import DRAWN, Campaign, Plan, State
@@ -21,6 +23,9 @@ MOST_CASES = 2000
 _SECONDS = 3600.0
 _GRACE = 300.0
 
+CONTROL = "no plant"
+"""What stands for a plant where there is none."""
+
 ZYGOTE = "tests.quality.planted.zygote"
 
 
@@ -28,10 +33,10 @@ class Hunted(msgspec.Struct, frozen=True):
     """What came of the hunt for ``plant`` in the cases that ``seed`` draws.
 
     ``cases`` is the number of the first case that failed, from 1, or None; ``drawn`` of how many;
-    ``seconds`` the CPU time that the workers took for the cases up to it. ``verdict``, ``stage`` and
-    ``message`` are that case's. ``blame`` is what attribution says, None where it came to no end;
-    ``largest`` the largest dimension of the reduced case. ``control`` is what came of the failing
-    and of the reduced case in clean workers, once it is known.
+    ``seconds`` the CPU time that the workers took for the cases up to it. ``verdict``, ``stage``
+    and ``message`` are that case's. ``blame`` is what attribution says, None where it came to no
+    end; ``largest`` is the largest dimension of the reduced case. ``control`` is what came of the
+    failing and of the reduced case in clean workers, once it is known.
     """
 
     plant: str
@@ -55,10 +60,19 @@ class Hunted(msgspec.Struct, frozen=True):
         return self.cases is not None
 
 
-def hunt(plant: Plant | None, seed: int, pool: Pool, most_cases: int = MOST_CASES) -> Hunted:
-    """Draw cases from ``seed`` until one fails on ``pool``, which has ``plant`` (None: nothing)."""
+def hunt(
+    plant: Plant | None,
+    seed: int,
+    pool: Pool,
+    most_cases: int = MOST_CASES,
+    among: Sequence[Family] | None = None,
+) -> Hunted:
+    """Draw cases from ``seed`` until one fails on ``pool``, which has ``plant`` (None: nothing).
+
+    They are drawn from the families ``among``, from all where it is None.
+    """
     plan = Plan(
-        families(tuple(PIPELINES)),
+        families(tuple(PIPELINES)) if among is None else tuple(among),
         seed,
         _SECONDS,
         fixes=True,
@@ -79,7 +93,7 @@ def hunt(plant: Plant | None, seed: int, pool: Pool, most_cases: int = MOST_CASE
 
 
 def _hunted(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
-    name = "" if plant is None else plant.name
+    name = CONTROL if plant is None else plant.name
     seconds = 0.0
     drawn = 0
     for drawn, recorded in enumerate(journal.cases(DRAWN), 1):

@@ -1,0 +1,96 @@
+"""Section ``planted``: how many cases it takes to find each planted bug, and what is said of it."""
+
+import multiprocessing
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
+from pathlib import Path
+
+from harness.pool import Pool
+from tests.quality.planted import results
+from tests.quality.planted.catalogue import PLANTS, named
+from tests.quality.planted.hunt import CONTROL, MOST_CASES, Hunted, controlled, hunt, pool_with
+from tests.quality.planted.plant import Plant
+from tests.quality.planted.table import figures, markdown, missed
+from tests.quality.section import Figures, Section, Show
+
+RESULTS = Path("runs/quality/planted.jsonl")
+SEEDS = (1, 20, 300, 4000)
+
+
+def measure(share: float, workers: int, show: Show) -> Figures:
+    """Hunt ``share`` of the plants; with each of ``SEEDS`` at full size, else with the first.
+
+    The control draws as many cases as a hunt at most does, at full size, and finds nothing. Hunts
+    that an earlier measurement of the same sources made are not made again.
+    """
+    seeds = SEEDS if share >= 1 else SEEDS[:1]
+    plants = _spread(PLANTS, share)
+    control_cases = max(1, round(MOST_CASES * min(1.0, share)))
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    key = results.state()
+    tasks = []
+    for name, most in (
+        (CONTROL, control_cases),
+        *((plant.name, MOST_CASES) for plant in plants),
+    ):
+        known = results.read(RESULTS, key, most)
+        left = tuple(seed for seed in seeds if (name, seed) not in known)
+        if left:
+            tasks.append((name, left, most))
+    # Each process starts zygotes and draws cases; nothing of this one may be shared with it.
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(workers, mp_context=context)
+    try:
+        futures = {executor.submit(_hunt_all, *task, key): task[0] for task in tasks}
+        for done, future in enumerate(as_completed(futures), 1):
+            future.result()
+            show(futures[future], done / len(futures))
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+    known = results.read(RESULTS, key, MOST_CASES)
+    control = results.read(RESULTS, key, control_cases)
+    return figures(
+        share,
+        seeds,
+        [(plant, [known[plant.name, seed] for seed in seeds]) for plant in plants],
+        [control[CONTROL, seed] for seed in seeds],
+    )
+
+
+def _spread(plants: Sequence[Plant], share: float) -> list[Plant]:
+    """About ``share`` of ``plants``, and one at least, spread over all subjects."""
+    count = max(1, round(len(plants) * min(1.0, share)))
+    return [plants[at * len(plants) // count] for at in range(count)]
+
+
+def _hunt_all(name: str, seeds: tuple[int, ...], most_cases: int, key: str) -> None:
+    """Hunt one plant with each of ``seeds``, writing each result as soon as it is there."""
+    if name == CONTROL:
+        for seed in seeds:
+            _keep(hunt(None, seed, _clean(), most_cases), most_cases, key)
+        return
+    plant = named(name)
+    with pool_with(plant) as pool:
+        for seed in seeds:
+            found = hunt(plant, seed, pool, most_cases)
+            _keep(controlled(found, _clean()), most_cases, key)
+
+
+def _keep(hunted: Hunted, most_cases: int, key: str) -> None:
+    results.append(RESULTS, key, most_cases, hunted)
+
+
+@lru_cache(maxsize=1)
+def _clean() -> Pool:
+    """A worker without any plant, one for each process; it ends with it."""
+    return Pool(1)
+
+
+SECTION = Section(
+    name="planted",
+    title="Planted bugs",
+    measure=measure,
+    markdown=markdown,
+    missed=missed,
+)

@@ -1,0 +1,136 @@
+"""The planted bugs can be planted, and some of them are found while you wait."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from generators.axes import Family
+from generators.families import families, family
+from generators.faults import Breakable
+from harness.outcome import Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Limits, Pool
+from tests.quality.planted import results
+from tests.quality.planted.catalogue import PLANTS, named
+from tests.quality.planted.hunt import CONTROL, ZYGOTE, Hunted, hunt
+from tests.quality.planted.plant import Edit, Plant, PlantError, by_module, edited, source_of
+from tests.quality.planted.section import SEEDS
+from tests.quality.planted.table import figures, markdown, missed
+
+EVERY = families(tuple(PIPELINES))
+
+# Each in an operator that the others do not touch, so that one process can have them all.
+FOUND_SOON = {
+    "conv-bails-for-one-dilation": "conv1d_transpose",
+    "causal-mask-shifted": "attention",
+    "sequences-keys-by-query-offsets": "attention_var_len",
+}
+
+
+def test_there_are_enough_and_no_name_twice() -> None:
+    assert len(PLANTS) >= 60
+    assert len({plant.name for plant in PLANTS}) == len(PLANTS)
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
+def test_the_edit_can_be_made(plant: Plant) -> None:
+    for module, edits in by_module([plant]).items():
+        path = source_of(module)
+        compile(edited(path, edits), module, "exec")
+        assert edited(path, edits) != path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
+def test_what_is_expected_exists(plant: Plant) -> None:
+    assert plant.verdicts
+    assert all(verdict.is_failure for verdict in plant.verdicts)
+    assert set(plant.blame) <= BLAMABLE
+
+
+def _blamable(one: Family) -> Iterator[str]:
+    for axis in one.axes:
+        yield axis.name
+        yield axis.name.split(".")[0]
+    broken: Breakable = one  # type: ignore[assignment]
+    for fault in broken.faults:
+        yield fault.names[0]
+
+
+BLAMABLE = frozenset(name for one in EVERY for name in _blamable(one))
+
+
+@pytest.fixture(scope="module")
+def planted() -> Iterator[Pool]:
+    limits = Limits(seconds=30)
+    with Pool(1, limits, zygote=ZYGOTE, arguments=(",".join(FOUND_SOON),)) as started:
+        yield started
+
+
+@pytest.mark.parametrize("name", FOUND_SOON)
+def test_it_is_found_and_blamed_on_the_right_axis(planted: Pool, name: str) -> None:
+    plant = named(name)
+    among = [family(FOUND_SOON[name], tuple(PIPELINES))]
+    found = hunt(plant, SEEDS[0], planted, most_cases=40, among=among)
+    assert found.verdict in plant.verdicts, found
+    assert found.blame is not None
+    assert plant.is_blamed(found.blame), found.blame
+
+
+@pytest.mark.parametrize("text", ["nothing of it", "twice: twice"])
+def test_an_edit_of_a_text_that_is_not_there_once_is_refused(text: str) -> None:
+    with pytest.raises(PlantError):
+        Edit("module", "twice", "once").made(text)
+
+
+def test_blame_of_nothing_where_everything_fails() -> None:
+    one = Plant("name", "description", (Verdict.WRONG_VALUE,), (), ())
+    assert one.is_blamed({})
+    assert not one.is_blamed({"dilation.h": "2"})
+
+
+def _hunted(**changed: object) -> Hunted:
+    good = Hunted(
+        PLANTS[0].name,
+        seed=1,
+        cases=7,
+        drawn=7,
+        seconds=0.5,
+        verdict=PLANTS[0].verdicts[0],
+        blame={PLANTS[0].blame[0]: "2"},
+        control=(Verdict.PASS,),
+    )
+    return msgspec.structs.replace(good, **changed)
+
+
+CLEAN = Hunted(CONTROL, seed=1, cases=None, drawn=2000, seconds=9.0)
+
+
+@pytest.mark.parametrize(
+    ("hunted", "control", "said"),
+    [
+        (_hunted(), CLEAN, []),
+        (_hunted(cases=None), CLEAN, ["not found", "median"]),
+        (_hunted(cases=101), CLEAN, ["median is 101 cases"]),
+        (_hunted(verdict=Verdict.TIMEOUT), CLEAN, ["timeout, not"]),
+        (_hunted(control=(Verdict.WRONG_VALUE,)), CLEAN, ["fails without it"]),
+        (_hunted(), _hunted(plant=CONTROL), ["no plant, seed 1"]),
+    ],
+)
+def test_a_missed_target_is_named(hunted: Hunted, control: Hunted, said: list[str]) -> None:
+    told = figures(1.0, [1], [(PLANTS[0], [hunted])], [control])
+    lines = missed(told)
+    assert len(lines) == len(said)
+    assert all(part in line for part, line in zip(said, lines, strict=True))
+    assert f"`{PLANTS[0].name}`" in markdown(told)
+
+
+def test_results_of_another_state_or_cut_short_are_not_taken(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    results.append(path, "now", 2000, _hunted())
+    results.append(path, "before", 2000, _hunted(seed=2))
+    with path.open("ab") as cut:
+        cut.write(b'{"state": "now"')
+    assert results.read(path, "now", 2000) == {(PLANTS[0].name, 1): _hunted()}
+    assert results.read(path, "now", 10) == {}
