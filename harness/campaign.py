@@ -36,6 +36,8 @@ TRIAL = "trial"
 
 LEVELS = (0, 3)
 """LLVM's optimisation levels that a finding is confirmed at."""
+SPECIAL_REGIME = "special"
+"""The regime of infinities, NaN and their like, whose verdicts are counted apart."""
 _QUEUE_PER_WORKER = 2
 
 
@@ -56,13 +58,17 @@ class Plan:
 
 @dataclass(slots=True)
 class State:
-    """Where a campaign stands, for whoever shows it."""
+    """Where a campaign stands, for whoever shows it.
+
+    ``verdicts`` counts those of drawn cases, but for the special regime, which ``special`` counts.
+    """
 
     started: float = field(default_factory=time.monotonic)
     cases: int = 0
     checks: int = 0
     trials: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
+    special: Counter[Verdict] = field(default_factory=Counter)
     gaps: Met = field(default_factory=Met)
     oracle_counts: Counter[int] = field(default_factory=Counter)
     cells: set[tuple[str, str, str]] = field(default_factory=set)
@@ -153,7 +159,8 @@ class Campaign:
         self.journal.end(case, outcome, gap)
         if gap is not None:
             return
-        state.verdicts[outcome.verdict] += 1
+        counts = state.special if case.regime == SPECIAL_REGIME else state.verdicts
+        counts[outcome.verdict] += 1
         if outcome.verdict.is_failure or outcome.verdict in (
             Verdict.HARNESS_ERROR,
             Verdict.ORACLE_SPLIT,

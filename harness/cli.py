@@ -131,6 +131,7 @@ def fuzz(
                     journal.description,
                     tuple(campaign.state.findings.values()),
                     campaign.state.verdicts,
+                    campaign.state.special,
                     said,
                     _command(),
                 )
@@ -231,7 +232,11 @@ def _conclude(
     console: Console, state: State, gaps: dict[str, int], page: Path, fixes: Switch
 ) -> None:
     findings = tuple(state.findings.values())
-    console.print(campaign_summary(findings, state.verdicts, gaps, state.oracle_counts, _command()))
+    console.print(
+        campaign_summary(
+            findings, state.verdicts, state.special, gaps, state.oracle_counts, _command()
+        )
+    )
     console.print(
         f"{state.cases} cases, {state.checks} checks, {state.trials} further runs to find causes, "
         f"{state.elapsed:.0f} s; fixes {fixes.value}.",

@@ -82,6 +82,10 @@ class Display:
         verdicts = "   ".join(
             f"{verdict} {count}" for verdict, count in state.verdicts.most_common()
         )
+        if state.special:
+            verdicts += "   special values: " + "   ".join(
+                f"{verdict} {count}" for verdict, count in state.special.most_common()
+            )
         newest = Table.grid(padding=(0, 2))
         for one in list(state.findings.values())[-_NEWEST:]:
             blamed = ", ".join(f"{axis}={value}" for axis, value in one.blame.items())

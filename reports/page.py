@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generators.program import Attribute, Case, Program, ShapeValue, write
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
-from reports.summary import CONFIRMED, blame_text, ranked
+from reports.summary import CONFIRMED, blame_text, ranked, verdict_rows
 
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"), undefined=StrictUndefined, keep_trailing_newline=True
@@ -22,13 +22,14 @@ def write_page(
     description: Mapping[str, str],
     findings: Sequence[Finding],
     verdicts: Mapping[Verdict, int],
+    special: Mapping[Verdict, int],
     gaps: Mapping[str, int],
     command: str = "relaxcheck",
 ) -> Path:
     """Write ``findings.md`` and ``findings/ID.json`` into ``directory``; the page's path.
 
     ``description`` is the campaign's: versions by package, and fixes, seed, families. ``command``
-    is how the user calls relaxcheck.
+    is how the user calls relaxcheck; ``special`` counts verdicts of the special regime.
     """
     cases = directory / "findings"
     cases.mkdir(exist_ok=True)
@@ -41,9 +42,8 @@ def write_page(
             command=command,
             findings=[_row(one) for one in ranked(findings)],
             verdicts=[
-                (verdict, verdicts[verdict], DESCRIPTIONS[verdict])
-                for verdict in Verdict
-                if verdicts.get(verdict)
+                (verdict, count, apart or "", DESCRIPTIONS[verdict])
+                for verdict, count, apart in verdict_rows(verdicts, special)
             ],
             gaps=gaps.items(),
             versions=[(k, v) for k, v in sorted(description.items()) if k not in _OPTIONS],

@@ -64,19 +64,37 @@ def messages(findings: Sequence[Finding]) -> Text:
     return said
 
 
-def verdicts_table(verdicts: Mapping[Verdict, int], gaps: Mapping[str, int]) -> Table:
-    """One row a verdict that occurred, and one a known gap: what to say of it, and its cases."""
+def verdicts_table(
+    verdicts: Mapping[Verdict, int], special: Mapping[Verdict, int], gaps: Mapping[str, int]
+) -> Table:
+    """One row a verdict that occurred, and one a known gap: what to say of it, and its cases.
+
+    ``special`` counts the verdicts of the special regime, which ``verdicts`` leaves out.
+    """
     table = Table(title="Verdicts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("verdict", no_wrap=True)
     table.add_column("cases", justify="right")
+    table.add_column("special values", justify="right")
     table.add_column("meaning")
-    for verdict in Verdict:
-        if verdicts.get(verdict):
-            style = "bold red" if verdict.is_failure else ""
-            table.add_row(Text(verdict, style=style), str(verdicts[verdict]), DESCRIPTIONS[verdict])
+    for verdict, count, apart in verdict_rows(verdicts, special):
+        style = "bold red" if verdict.is_failure else ""
+        table.add_row(
+            Text(verdict, style=style), str(count), str(apart or ""), DESCRIPTIONS[verdict]
+        )
     for said, count in gaps.items():
-        table.add_row("gap", str(count), said)
+        table.add_row("gap", str(count), "", said)
     return table
+
+
+def verdict_rows(
+    verdicts: Mapping[Verdict, int], special: Mapping[Verdict, int]
+) -> list[tuple[Verdict, int, int]]:
+    """Each verdict that occurred, its cases, and those of the special regime."""
+    return [
+        (verdict, verdicts.get(verdict, 0), special.get(verdict, 0))
+        for verdict in Verdict
+        if verdicts.get(verdict) or special.get(verdict)
+    ]
 
 
 def oracles_text(counts: Mapping[int, int]) -> Text:
@@ -88,12 +106,16 @@ def oracles_text(counts: Mapping[int, int]) -> Text:
 def campaign_summary(
     findings: Sequence[Finding],
     verdicts: Mapping[Verdict, int],
+    special: Mapping[Verdict, int],
     gaps: Mapping[str, int],
     oracle_counts: Mapping[int, int],
     command: str = "relaxcheck",
 ) -> Group:
     """Everything a campaign ends with, for a terminal."""
-    parts: list[Table | Text] = [verdicts_table(verdicts, gaps), oracles_text(oracle_counts)]
+    parts: list[Table | Text] = [
+        verdicts_table(verdicts, special, gaps),
+        oracles_text(oracle_counts),
+    ]
     if findings:
         parts += [findings_table(findings, command), messages(findings)]
     else:

@@ -52,16 +52,19 @@ def test_a_program_reads_like_one() -> None:
     ]
 
 
+COUNTS = ({Verdict.WRONG_VALUE: 7}, {Verdict.PASS: 3})
+
+
 def test_failures_come_first_then_the_frequent_ones() -> None:
     assert [one.fingerprint[0] for one in ranked(FINDINGS)] == ["c", "b", "a"]
 
 
 def test_the_page_has_every_finding_and_a_case_that_can_be_read_again(tmp_path: Path) -> None:
     description = {"apache-tvm": "0.27", "fixes": "off", "seed": "1", "families": "toy"}
-    page = write_page(tmp_path, description, FINDINGS, {Verdict.WRONG_VALUE: 7}, {"stale gap x": 2})
+    page = write_page(tmp_path, description, FINDINGS, *COUNTS, {"stale gap x": 2})
     text = page.read_text()
     assert text.startswith("# relaxcheck: 3 findings\n")
-    for said in ("| `wrong-value` | 7 |", "| gap | 2 | stale gap x |"):
+    for said in ("| `wrong-value` | 7 |  |", "| `pass` | 0 | 3 |", "| gap | 2 | | stale gap x |"):
         assert said in text
     for said in ("bindings B=1; B=3", "it | broke"):
         assert said in text
@@ -72,7 +75,7 @@ def test_the_page_has_every_finding_and_a_case_that_can_be_read_again(tmp_path: 
 
 def test_the_summary_shows_verdict_blame_count_and_command() -> None:
     console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(campaign_summary(FINDINGS, {Verdict.WRONG_VALUE: 7}, {"gap": 2}, {2: 6, 1: 1}))
+    console.print(campaign_summary(FINDINGS, *COUNTS, {"gap": 2}, {2: 6, 1: 1}))
     text = console.export_text()
     assert "Judged 6 by two oracles, 1 by one; 0 by none (never a pass)." in text
     assert f"relaxcheck replay {FINDINGS[2].case.identifier[:8]}" in text
