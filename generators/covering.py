@@ -1,4 +1,4 @@
-"""Sets of points that cover the axes: whole grids, and arrays in which every pair occurs.
+"""Sets of points in which every pair of values occurs.
 
 A covering array of strength 2 holds, for every two axes, every pair of their values that some
 valid point has. The library covertable makes it for the narrow axes; it takes minutes when axes
@@ -8,20 +8,20 @@ back by rows found by search.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, product
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from covertable import make
-from numpy.typing import NDArray
 
-from generators.axes import Axis, Point, Value
+from generators.axes import Axis, Point, Value, itself
+from generators.pairs import Pairs
 from generators.points import to_blame
 
 WIDE = 20
 """An axis with more values than this is laid out by arithmetic."""
 
 Order = Callable[[Axis, Point], Iterable[Value]]
-Pairs = dict[tuple[int, int], NDArray[np.bool_]]
 
 
 def default_first(axis: Axis, _: Point) -> Sequence[Value]:
@@ -64,21 +64,6 @@ def complete_with(
     return point if dead_end(0) is None else None
 
 
-def exhaustive(axes: Sequence[Axis], names: Sequence[str]) -> Iterator[Point]:
-    """Each valid combination of the values of the axes ``names``, the other axes at their default.
-
-    Where a default is not allowed, the first value that leads to a valid point stands for it.
-
-    Raises:
-        KeyError: there is no axis of such a name.
-    """
-    by_name = {axis.name: axis for axis in axes}
-    for values in product(*(by_name[name].values for name in names)):
-        point = complete_with(axes, dict(zip(names, values, strict=True)))
-        if point is not None:
-            yield point
-
-
 def covering(axes: Sequence[Axis]) -> tuple[Point, ...]:
     """Valid points in which every pair of values of two axes occurs that occurs in any valid point.
 
@@ -87,56 +72,29 @@ def covering(axes: Sequence[Axis]) -> tuple[Point, ...]:
     rows: list[Point] = [_settled(axes, row, at) for at, row in enumerate(_unconstrained(axes))]
     rows = list({tuple(row.items()): row for row in rows}.values())
     missing = uncovered(axes, rows)
-    for (left, right), pairs in missing.items():
-        for at_left, at_right in np.argwhere(pairs).tolist():
-            if pairs[at_left, at_right]:
-                chosen = {
-                    axes[left].name: axes[left].values[at_left],
-                    axes[right].name: axes[right].values[at_right],
-                }
-                row = complete_with(axes, chosen, _most_missing(axes, missing, chosen))
-                if row is not None:
-                    rows.append(row)
-                    _strike(axes, missing, [row])
+    for one, other in np.argwhere(np.triu(missing.missing)).tolist():
+        if missing.missing[one, other]:
+            chosen = dict((missing.cells[one], missing.cells[other]))
+            row = complete_with(axes, chosen, _most_missing(missing, chosen))
+            if row is not None:
+                rows.append(row)
+                missing.strike([row])
     return tuple(rows)
 
 
-def uncovered(axes: Sequence[Axis], rows: Sequence[Point]) -> Pairs:
-    """For each two axes (by number), which pairs of values (by number) are in no row."""
-    missing: Pairs = {
-        (left, right): np.ones((len(axes[left].values), len(axes[right].values)), np.bool_)
-        for left, right in combinations(range(len(axes)), 2)
-    }
-    _strike(axes, missing, rows)
+def uncovered(axes: Sequence[Axis], rows: Iterable[Point]) -> Pairs:
+    """The pairs that are in no row; here each value is a cell of its own."""
+    missing = Pairs([replace(axis, cell=itself) for axis in axes])
+    missing.strike(rows)
     return missing
 
 
-def _strike(axes: Sequence[Axis], missing: Pairs, rows: Sequence[Point]) -> None:
-    numbers = [{repr(value): at for at, value in enumerate(axis.values)} for axis in axes]
-    columns = [
-        np.array([number[repr(row[axis.name])] for row in rows], np.intp)
-        for axis, number in zip(axes, numbers, strict=True)
-    ]
-    for (left, right), pairs in missing.items():
-        pairs[columns[left], columns[right]] = False
-
-
-def _most_missing(axes: Sequence[Axis], missing: Pairs, chosen: Point) -> Order:
+def _most_missing(missing: Pairs, chosen: Point) -> Order:
     """An order that prefers the values in the most pairs still missing with those already there."""
-    places = {axis.name: at for at, axis in enumerate(axes)}
-    numbers = [{repr(value): at for at, value in enumerate(axis.values)} for axis in axes]
 
     def order(axis: Axis, point: Point) -> Sequence[Value]:
-        here = places[axis.name]
-        gain = np.zeros(len(axis.values), np.intp)
-        for name, value in {**chosen, **point}.items():
-            there = places[name]
-            number = numbers[there][repr(value)]
-            if there < here:
-                gain += missing[there, here][number]
-            else:
-                gain += missing[here, there][:, number]
-        return [axis.values[at] for at in np.argsort(-gain, kind="stable")]
+        gains = missing.gains(axis.name, {**chosen, **point})
+        return [axis.values[at] for at in np.argsort(-np.array(gains), kind="stable")]
 
     return order
 
