@@ -40,8 +40,7 @@ def mutants(file: str) -> tuple[Mutant, ...]:
     code = (ROOT / file).read_text()
     module, mutations, *_ = create_mutations(file, code)
     statements = [module.code_for_node(statement) for statement in module.body]
-    before = module.with_changes(body=[], footer=[]).code
-    after = module.with_changes(body=[], header=[]).code if module.footer else ""
+    before, after = code.split("".join(statements))
     places = {id(node): at for at, top in enumerate(module.body) for node in _nodes(top)}
     seen: dict[tuple[str, str], int] = {}
     found = []

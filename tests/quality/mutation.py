@@ -35,7 +35,7 @@ TESTS = (
     "tests/test_corpus.py",
     "tests/conformance/test_properties.py",
 )
-SECONDS = 40.0
+SECONDS = 5.0
 """CPU seconds of tests that a mutant has to survive, by the time that each test takes."""
 
 
@@ -171,7 +171,10 @@ def _run(
 
 
 def _job(mutant: Mutant, trial: Trial) -> Job:
-    """The tests that call the function, those of its own file first, then the quick ones."""
+    """The tests that call the function, as many as fit: those of its own file first.
+
+    Then the quick ones, in turns one of each parametrized test, so that they differ.
+    """
     place = f"{mutant.file}:{mutant.function}"
     own = f"tests/fixes/test_{Path(mutant.file).stem.removesuffix('_arguments')}.py"
     # With the fixes off an entry of the corpus is about TVM alone.
@@ -180,7 +183,14 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
         for test, called in trial.called.items()
         if place in called and not test.endswith("-fixes-off]")
     ]
-    calling.sort(key=lambda test: (not test.startswith(own), trial.took[test]))
+    calling.sort(key=lambda test: trial.took[test])
+    turns: Counter[str] = Counter()
+    turn = {}
+    for test in calling:
+        name = test.partition("[")[0]
+        turn[test] = turns[name]
+        turns[name] += 1
+    calling.sort(key=lambda test: (not test.startswith(own), turn[test]))
     tests, seconds = [], 0.0
     for test in calling:
         if seconds + trial.took[test] <= SECONDS:
@@ -306,7 +316,9 @@ def _indented(lines: Iterable[str]) -> list[str]:
 
 def missed(figures: Mapping[str, Any]) -> list[str]:
     """The score below its target, survivors nobody looked at, equivalents that were killed."""
-    said = [f"listed as equivalent, but killed: {key}" for key in figures["wrongly called equivalent"]]
+    said = [
+        f"listed as equivalent, but killed: {key}" for key in figures["wrongly called equivalent"]
+    ]
     if figures["complete"] and figures["score"] < TARGET:
         said.append(f"mutation score {figures['score']:.1%}, not {TARGET:.0%}")
     if figures["complete"]:

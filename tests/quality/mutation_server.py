@@ -8,6 +8,7 @@ In most forks the mutant replaces the code of one function in the modules that a
 that ran while ``fixes/`` was imported, or whose defaults changed, needs them imported again.
 """
 
+import ast
 import gc
 import importlib.abc
 import importlib.util
@@ -149,28 +150,41 @@ class Server(Failures):
         return bool(self.failed)
 
     def _killer(self, job: Job) -> Result:
-        place = f"{job.file}:{job.function}"
-        if place in self._at_import or not replace_code(job.file, job.function, job.source):
+        if f"{job.file}:{job.function}" in self._at_import or has_other_defaults(job):
             return Result(job.key, afresh(job))
+        replace_code(job)
         # What killed other mutants of the function is likely to kill this one.
         tests = sorted(job.tests, key=lambda test: -self._kills[job.function, test])
         return Result(job.key, next((test for test in tests if self._fails(test)), None))
 
 
-def replace_code(file: str, function: str, source: str) -> bool:
-    """Give the function of the imported module its code from ``source``; whether it differs."""
-    module = sys.modules[_module(file)]
-    owner: Any = module
-    *classes, name = function.split(".")
+def has_other_defaults(job: Job) -> bool:
+    """Whether the mutant changes the defaults of the function, which are no part of its code."""
+    source = (ROOT / job.file).read_text()
+    return _defaults(source, job.function) != _defaults(job.source, job.function)
+
+
+def _defaults(source: str, function: str) -> str:
+    body: list[ast.stmt] = ast.parse(source).body
+    for name in function.split("."):
+        found = next(node for node in body if getattr(node, "name", None) == name)
+        assert isinstance(found, ast.FunctionDef | ast.ClassDef)
+        body = found.body
+    assert isinstance(found, ast.FunctionDef)
+    return ast.dump(found.args)
+
+
+def replace_code(job: Job) -> None:
+    """Give the function of the imported module its code from the mutant."""
+    owner: Any = sys.modules[_module(job.file)]
+    *classes, name = job.function.split(".")
     for outer in classes:
         owner = vars(owner)[outer]
-    there = vars(owner)[name]
-    assert isinstance(there, FunctionType)
-    code = _code(compile(source, there.__code__.co_filename, "exec"), function)
-    if code == there.__code__:
-        return False
-    there.__code__ = code
-    return True
+    function = vars(owner)[name]
+    assert isinstance(function, FunctionType)
+    code = _code(compile(job.source, function.__code__.co_filename, "exec"), job.function)
+    assert code != function.__code__
+    function.__code__ = code
 
 
 def _code(module: CodeType, qualname: str) -> CodeType:
