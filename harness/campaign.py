@@ -45,7 +45,8 @@ _QUEUE_PER_WORKER = 2
 class Plan:
     """What a campaign does: families, seed, its end (seconds or number of cases), fixes.
 
-    ``grace`` is how many seconds it then still looks into what it found.
+    ``grace`` is how many seconds it then still looks into what it found. ``uniform`` says that
+    drawing is not steered (see ``harness.drawing``).
     """
 
     families: tuple[Family, ...]
@@ -54,6 +55,7 @@ class Plan:
     fixes: bool
     most_cases: int | None = None
     grace: float = 45.0
+    uniform: bool = False
 
 
 @dataclass(slots=True)
@@ -103,7 +105,7 @@ class Campaign:
         self._started = 0
         self._active: dict[Kind, _Investigation] = {}
         self._queued: dict[Kind, deque[tuple[Case, Outcome]]] = {}
-        self._cases: Iterator[Case] = stream(plan.families, plan.seed)
+        self._cases: Iterator[Case] = stream(plan.families, plan.seed, uniform=plan.uniform)
 
     def run(self, show: Callable[[State], None]) -> State:
         """Run to the end of the plan; ``show`` is given the state several times a second."""

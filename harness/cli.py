@@ -83,6 +83,9 @@ def fuzz(
         Path | None, typer.Option(help="Where to write (default: a new folder in runs/).")
     ] = None,
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of one case.")] = 60,
+    uniform: Annotated[
+        bool, typer.Option("--uniform", help="Do not steer towards what was not drawn yet.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, draw ten cases, run nothing.")
     ] = False,
@@ -96,7 +99,7 @@ def fuzz(
     with _one_line_errors():
         chosen = _chosen(family)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
-        plan = Plan(chosen, seed, minutes * 60, fixes is Switch.ON, cases)
+        plan = Plan(chosen, seed, minutes * 60, fixes is Switch.ON, cases, uniform=uniform)
         if dry_run:
             with tempfile.TemporaryDirectory() as nowhere:
                 keep_hypothesis_in(Path(nowhere))
@@ -209,7 +212,7 @@ def _describe(console: Console, plan: Plan) -> None:
         "the first cases would be:",
         highlight=False,
     )
-    for drawn in islice(stream(plan.families, plan.seed), _SHOWN):
+    for drawn in islice(stream(plan.families, plan.seed, uniform=plan.uniform), _SHOWN):
         case = msgspec.structs.replace(drawn, fixes=plan.fixes)
         calls = ", ".join(node.operator for node in case.program.nodes)
         console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
