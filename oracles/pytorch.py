@@ -250,7 +250,9 @@ def _kernels(*operands: Tensor | None) -> AbstractContextManager[None]:
     The fused one takes some rows of NaN or infinite scores for rows without a visible key, and
     gives zeros, as the number of keys is (seen in 2.13).
     """
-    if all(each is None or bool(each.isfinite().all()) for each in operands):
+    given = [each for each in operands if each is not None]
+    # The plain one gives something else than zeros where there is no key at all.
+    if any(not each.numel() for each in given) or all(bool(e.isfinite().all()) for e in given):
         return nullcontext()
     plain: AbstractContextManager[None] = sdpa_kernel(SDPBackend.MATH)
     return plain

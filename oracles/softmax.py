@@ -6,7 +6,7 @@ N. J. Higham, "Accurately computing the log-sum-exp and softmax functions", IMA 
 2021). Every step is rounded to the compute dtype; sums are in any order.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,12 +228,12 @@ def _special(
     below_v = (values.value == -np.inf).astype(np.float64)
     infinite_v = above_v + below_v
     wild_v = infinite_v + nan_v + room_v
-    undefined = undefined | (np.matmul(solid + faint, nan_v) > 0)
-    above, below = np.matmul(solid, above_v) > 0, np.matmul(solid, below_v) > 0
+    # With room in the scores all weights may be 0, and the output zeros.
+    undefined = undefined | ((np.matmul(solid + faint, nan_v) > 0) & ~room)
+    above = (np.matmul(solid, above_v) > 0) & ~room
+    below = (np.matmul(solid, below_v) > 0) & ~room
     # Weight 0 times infinity is NaN, where it is multiplied at all.
     room = room | (np.matmul(hidden, wild_v) > 0) | (np.matmul(faint, infinite_v) > 0)
-    room = room | (np.matmul(solid + faint, room_v.astype(np.float64)) > 0)
-    room |= (above | below) & ~np.isfinite(result.error)
-    # A quotient taken last may leave NaN only where infinities meet, whatever the scores are.
-    certain = undefined | (above & below & ~room)
-    return with_specials(replace(result), certain, above & ~below, below & ~above, room)
+    room |= np.matmul(solid + faint, room_v.astype(np.float64)) > 0
+    room |= (above ^ below) & ~np.isfinite(result.error)
+    return with_specials(result, undefined, above, below, room)

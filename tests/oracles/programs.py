@@ -134,6 +134,50 @@ def var_len_attentions(draw: st.DrawFn, dtypes: Sequence[str] = FLOATS) -> Progr
 
 
 @st.composite
+def canonical_conv_transposes(draw: st.DrawFn, dtypes: Sequence[str] = FLOATS) -> Program:
+    """A transposed convolution in canonical layouts, its padding given for all sides."""
+    program = draw(conv_transposes(dtypes))
+    node = program.nodes[0]
+    rank = int(node.operator.removeprefix("nn.conv")[0])
+    spatial, attributes = "DHW"[3 - rank :], node.attributes
+    layouts = {"data_layout": "NC" + spatial, "kernel_layout": "IO" + spatial, "out_layout": None}
+    inputs = []
+    for given, name in zip(program.inputs, ("data_layout", "kernel_layout"), strict=True):
+        extents = _extents(str(attributes[name]), given.shape)
+        shape = tuple(extents[letter] for letter in layouts[name] or "")
+        inputs.append(Input(given.name, shape, given.dtype))
+    return one_node(node.operator, inputs, **{**attributes, **layouts, "out_dtype": None})
+
+
+def _extents(layout: str, shape: Sequence[int | str]) -> dict[str, int]:
+    """The size of each primal axis of ``layout``."""
+    found: dict[str, int] = {}
+    for letter, size in zip((c for c in layout if c.isalpha()), shape, strict=True):
+        found[letter.upper()] = found.get(letter.upper(), 1) * int(size)
+    return found
+
+
+@st.composite
+def matmuls(draw: st.DrawFn, dtypes: Sequence[str] = FLOATS) -> Program:
+    """A product of two matrices, or of stacks of them."""
+    rows, inner, columns = (draw(st.integers(1, high)) for high in (5, 70, 5))
+    lead = draw(st.sampled_from(((), (1,), (2,))))
+    dtype = draw(st.sampled_from(dtypes))
+    return one_node(
+        "matmul", [Input("a", (*lead, rows, inner), dtype), Input("b", (inner, columns), dtype)]
+    )
+
+
+@st.composite
+def elementwise(draw: st.DrawFn, operator: str, dtypes: Sequence[str] = FLOATS) -> Program:
+    """``operator`` on as many tensors of one shape as it takes."""
+    count = 2 if operator in ("add", "multiply") else 1
+    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=3)))
+    dtype = draw(st.sampled_from(dtypes))
+    return one_node(operator, [Input(name, shape, dtype) for name in "ab"[:count]])
+
+
+@st.composite
 def chains(draw: st.DrawFn) -> Program:
     """Four nodes: a matmul, its transpose times itself, a sum and a rectifier."""
     dtype = draw(st.sampled_from((*FLOATS, "int8", "uint8", "int16", "int32", "int64")))
@@ -161,11 +205,15 @@ def programs() -> st.SearchStrategy[Program]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, drawn: st.SearchStrategy[Program]) -> Case:
+def cases(
+    draw: st.DrawFn,
+    drawn: st.SearchStrategy[Program],
+    regimes: Sequence[str] = ("normal", "exact"),
+) -> Case:
     """A case of a drawn program with random values."""
     return Case(
         "drawn",
         draw(drawn),
-        regime=draw(st.sampled_from(("normal", "exact"))),
+        regime=draw(st.sampled_from(regimes)),
         seed=draw(st.integers(0, 2**16)),
     )
