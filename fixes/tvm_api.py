@@ -12,6 +12,7 @@ Today's spelling is tested on 0.27; the older ones are not tested yet.
 Nothing else in the project may ask which release is running.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -158,11 +159,11 @@ def at_least_one(extent: PrimExpr) -> PrimExpr:
 
 
 def show(dims: Any) -> str:
-    """A dimension, or a shape, as text for a message: ``3``, ``B*2``, ``(3, B*2)``."""
+    """A dimension, or a shape, as text for a message: ``3``, ``B * 2``, ``(3, B * 2)``."""
     if isinstance(dims, list | tuple | tvm.ir.Array):
         return f"({', '.join(map(show, dims))})"
     known = as_int(dims)
-    return str(dims).replace("T.int64", "") if known is None else str(known)
+    return re.sub(r"T\.int64\((-?\d+)\)", r"\1", str(dims)) if known is None else str(known)
 
 
 def call_te(

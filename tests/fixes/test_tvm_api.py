@@ -44,6 +44,30 @@ def test_at_least_one_leaves_what_is_positive() -> None:
     assert tvm_api.as_int(tvm_api.at_least_one(n)) is None
 
 
+def test_dimensions_read_as_they_are_written() -> None:
+    n = tvm_api.shape_var("n")
+    assert tvm_api.show(n * 2 - 3) == "n * 2 - 3"
+    assert tvm_api.show((3, n, tvm_api.integer(4))) == tvm_api.show([3, n, 4]) == "(3, n, 4)"
+    assert tvm_api.show(tvm_api.integer(-1)) == "-1"
+    variable = relax.Var("x", tvm_api.tensor_type((2, n + 1), "float32"))
+    assert tvm_api.show(tvm_api.type_of(variable).shape.values) == "(2, n + 1)"
+
+
+def test_division_by_one_leaves_the_dividend() -> None:
+    n = tvm_api.shape_var("n")
+    assert tvm_api.floordiv(n, 1) is n
+    assert tvm_api.as_int(tvm_api.floormod(n, 1)) == 0
+    assert tvm_api.as_int(tvm_api.floormod(n, tvm_api.integer(1))) == 0
+    assert [tvm_api.as_int(tvm_api.floordiv(a, 3)) for a in (7, -7)] == [2, -3]
+    assert [tvm_api.as_int(tvm_api.floormod(a, 3)) for a in (7, -7)] == [1, 2]
+
+
+def test_a_dimension_is_an_integer_where_it_can_be_nothing_else() -> None:
+    n = tvm_api.shape_var("n")
+    assert [tvm_api.as_int(dim) for dim in (3, tvm_api.integer(3), n - n + 3)] == [3, 3, 3]
+    assert tvm_api.as_int(n) is tvm_api.as_int(n + 3) is None
+
+
 def test_attribute_names_are_those_of_the_call() -> None:
     x = relax.Var("x", tvm_api.tensor_type((1, 2, 3, 4), "float32"))
     names = tvm_api.attribute_names(relax.op.nn.attention(x, x, x).attrs)
