@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tvm
-from tvm import relax, te, topi
+from tvm import relax, te, tirx, topi
 
 from fixes import tvm_api
 from tests.fixes import compiled
@@ -45,6 +45,19 @@ def test_a_mismatch_shows_both_dimensions(
     shapes = [[symbols.get(dim, dim) for dim in shape] for shape in (left, right)]
     with pytest.raises(AssertionError, match=shown):
         topi.nn.batch_matmul(*(tensor(*shape) for shape in shapes))
+
+
+@pytest.mark.parametrize(
+    "kind", [tirx.Var, tirx.SizeVar] if hasattr(tirx, "SizeVar") else [tirx.Var]
+)
+def test_a_plain_variable_is_trusted_to_fit_and_an_expression_is_not(
+    fixes_on: None, kind: Any
+) -> None:
+    inner = kind("m", "int64")
+    out = topi.nn.batch_matmul(tensor(2, 3, 4), tensor(2, 5, inner))
+    assert tuple(map(int, out.shape)) == (2, 3, 5)
+    with pytest.raises(AssertionError, match=r"inner dimensions 4 and m \* 2"):
+        topi.nn.batch_matmul(tensor(2, 3, 4), tensor(2, 5, inner * 2))
 
 
 def test_every_name_in_tvm_is_bound_to_the_fix(fixes_on: None) -> None:

@@ -11,10 +11,17 @@ from fixes import empty_permute, tvm_api
 
 @pytest.mark.parametrize("mode", ["bytecode", "compiled"])
 @pytest.mark.parametrize(
-    ("shape", "axes"), [((2, 0, 3), (1, 0, 2)), ((1, 0, 1, "H"), (1, 3, 0, 2)), ((0, 3), (1, 0))]
+    ("shape", "axes"),
+    [
+        ((2, 0, 3), (1, 0, 2)),
+        ((1, 0, 1, "H"), (1, 3, 0, 2)),
+        ((0, 3), (1, 0)),
+        ((2, 0, 3, 4), (-2, 0, -1, 1)),
+        ((2, 0, 3), None),
+    ],
 )
 def test_an_empty_permutation_runs(
-    shape: tuple[int | str, ...], axes: tuple[int, ...], mode: str
+    shape: tuple[int | str, ...], axes: tuple[int, ...] | None, mode: str
 ) -> None:
     height = tvm_api.shape_var("H")
     dims = [height if dim == "H" else dim for dim in shape]
@@ -22,7 +29,7 @@ def test_an_empty_permutation_runs(
     x = relax.Var("x", tvm_api.tensor_type(dims, "float32"))
     with builder.function("main", [x]):
         with builder.dataflow():
-            permuted = builder.emit(relax.op.permute_dims(relax.op.nn.relu(x), list(axes)))
+            permuted = builder.emit(relax.op.permute_dims(relax.op.nn.relu(x), axes and list(axes)))
             result = builder.emit_output(relax.op.nn.relu(permuted))
         builder.emit_func_output(result)
     with fixes.install():

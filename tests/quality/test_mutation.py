@@ -1,0 +1,100 @@
+"""The mutation run tells mutants that break something from those that don't."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.quality.mutants import ROOT, Mutant, mutants
+from tests.quality.mutation import markdown, missed
+from tests.quality.mutation_server import Job, Result
+
+FILE = "fixes/layouts.py"
+TESTS = ("tests/fixes/test_layouts.py",)
+
+
+@pytest.fixture(scope="module")
+def made() -> tuple[Mutant, ...]:
+    return mutants(FILE)
+
+
+def test_every_mutant_is_another_program_with_a_name_of_its_own(made: tuple[Mutant, ...]) -> None:
+    original = (ROOT / FILE).read_text()
+    assert len({one.key for one in made}) == len(made) > 50
+    assert original not in {one.source for one in made}
+    for one in made:
+        compile(one.source, FILE, "exec")
+        removed = [line[2:] for line in one.change.splitlines() if line.startswith("- ")]
+        assert all(line in original for line in removed)
+
+
+def planted(old: str, new: str, function: str) -> Job:
+    original = (ROOT / FILE).read_text()
+    assert original.count(old) == 1
+    tests = [f"{TESTS[0]}::test_storage_inverts_logical"]
+    if function == "parse":
+        tests.append(f"{TESTS[0]}::test_what_is_not_a_layout_is_refused[NCHW0c]")
+    source = original.replace(old, new)
+    return Job(new, tuple(tests), 60.0, FILE, function, source)
+
+
+def test_what_breaks_is_killed_and_what_does_not_survives(tmp_path: Path) -> None:
+    wrong = [
+        planted("if split\n", "if not split\n", "Layout.storage"),
+        planted("int(number) < 1", "int(number) < 0", "parse"),
+        # A default is no part of the code, and needs the modules imported again.
+        planted("letters: str) -> Layout", "letters: str = 1 / 0) -> Layout", "parse"),
+        planted("    axes: list[tuple[str, int]] = []", "    os._exit(3)", "parse"),
+        planted("    axes: list[tuple[str, int]] = []", "    while True: pass", "parse"),
+    ]
+    wrong[-1] = msgspec.structs.replace(wrong[-1], seconds=1.0)
+    harmless = [
+        planted("    end = 0\n", "    end = 1 - 1\n", "parse"),
+        planted("letters: str) -> Layout", 'letters: str = "N") -> Layout', "parse"),
+    ]
+    jobs, results = tmp_path / "jobs", tmp_path / "results"
+    trial = Job("trial", TESTS, 60.0)
+    jobs.write_bytes(b"\n".join(map(msgspec.json.encode, [trial, *wrong, *harmless])))
+    command = [sys.executable, "-m", "tests.quality.mutation_server", str(jobs), str(results)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, env={**os.environ})
+    found = [msgspec.json.decode(line, type=Result) for line in results.read_bytes().splitlines()]
+    tried, *killed = found
+    storage, refused = (test for test in wrong[1].tests)
+    assert [one.killed for one in killed] == [
+        storage,
+        refused,
+        "import",
+        "death",
+        "timeout",
+        None,
+        None,
+    ]
+    assert f"{FILE}:Layout.storage" in tried.called[storage]
+    assert f"{FILE}:Layout.storage" not in tried.called[refused]
+
+
+def test_a_survivor_without_a_reason_is_a_missed_target() -> None:
+    figures = {
+        "tool": "mutmut",
+        "mutants": 100,
+        "equivalent": 10,
+        "killed": 88,
+        "score": 88 / 90,
+        "killed_by": {},
+        "files": {FILE: {"mutants": 100, "equivalent": 10, "killed": 88}},
+        "survivors": [{"mutant": "a\n- b\n+ c", "reason": "known"}],
+        "equivalents": {"names": 10},
+        "unknown": [],
+        "complete": True,
+        "seconds": 1.0,
+    }
+    assert missed(figures) == []
+    assert "97.8%" in markdown(figures)
+    unread = [*figures["survivors"], {"mutant": "d", "reason": None}]  # type: ignore[misc]
+    assert missed({**figures, "survivors": unread}) == ["1 survivors without a reason"]
+    assert missed({**figures, "score": 0.9499}) == ["mutation score 95.0%, not 95%"]
+    assert missed({**figures, "unknown": ["x"]}) == ["listed, but no longer a mutant: 'x'"]
+    assert missed({**figures, "complete": False, "score": 0.5}) == []
