@@ -229,6 +229,9 @@ def _attend(
     """Attention of BSNH tensors through ``scaled_dot_product_attention``."""
     causal_mask, window_size = given.get("causal_mask"), given.get("window_size")
     heads = query.shape[2]
+    if not key.shape[1]:
+        # PyTorch multiplies zeros by the query, which then has to be finite.
+        query = torch.zeros_like(query)
     q, k, v = (each.permute(0, 2, 1, 3) for each in (query, key, value))
     k, v = (each.repeat_interleave(heads // each.shape[1], dim=1) for each in (k, v))
     # PyTorch's own causal mask is aligned at the top left.
@@ -251,8 +254,7 @@ def _kernels(*operands: Tensor | None) -> AbstractContextManager[None]:
     gives zeros, as the number of keys is (seen in 2.13).
     """
     given = [each for each in operands if each is not None]
-    # The plain one gives something else than zeros where there is no key at all.
-    if any(not each.numel() for each in given) or all(bool(e.isfinite().all()) for e in given):
+    if all(bool(each.isfinite().all()) for each in given):
         return nullcontext()
     plain: AbstractContextManager[None] = sdpa_kernel(SDPBackend.MATH)
     return plain

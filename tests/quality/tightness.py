@@ -1,0 +1,248 @@
+"""How tight the bounds are: bound over largest error, for every operator and dtype.
+
+Random programs of one operator in the normal regime are evaluated in their own dtype, in several
+orders of summation, with NumPy, and by PyTorch and ONNX Runtime. *Reached* is how close any element
+of any case came to its bound; *typical* the median over cases of bound over largest error. Apart
+from these there are inputs made for the worst legal evaluation: where it comes close to the bound,
+no smaller bound would be valid, however far off typical errors are.
+"""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from generators.axes import cases
+from generators.families import families
+from generators.program import Case, Input, Program
+from generators.values import Array, arrays, numpy_dtype
+from harness.drawing import draw
+from oracles import ORACLES
+from oracles.answer import Bounded, Unsupported
+from oracles.compare import within
+from oracles.reference import evaluate
+from tests.oracles import programs
+from tests.oracles.evaluations import evaluations
+from tests.quality.section import Figures, Section, Show
+
+CASES = 200
+"""Cases of each operator and dtype at full size."""
+
+LOOSE = 100
+"""A typical bound more than this many times the largest error is a defect, unless reached."""
+
+Drawn = Callable[[Sequence[str]], st.SearchStrategy[Program]]
+
+OPERATORS: dict[str, Drawn] = {
+    "nn.conv{1,2,3}d_transpose": programs.canonical_conv_transposes,
+    "nn.attention": programs.attentions,
+    "nn.attention, head dim 64": lambda dtypes: _long_heads(dtypes[0]),
+    "nn.attention_var_len": programs.var_len_attentions,
+    "matmul": programs.matmuls,
+    "add": lambda dtypes: programs.elementwise("add", dtypes),
+    "multiply": lambda dtypes: programs.elementwise("multiply", dtypes),
+}
+
+
+def _long_heads(dtype: str) -> st.SearchStrategy[Program]:
+    shapes = {"q": (1, 4, 2, 64), "k": (1, 9, 2, 64), "v": (1, 9, 2, 8)}
+    inputs = [Input(name, shape, dtype) for name, shape in shapes.items()]
+    return st.just(programs.one_node("nn.attention", inputs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ratios:
+    """Error over bound of one case: the largest by any route, and by which."""
+
+    largest: float
+    route: str
+
+
+def _ratios(case: Case) -> _Ratios | None:
+    """None where the bound is zero everywhere, or an element is outside of it."""
+    values = arrays(case, 0)
+    (reference,) = evaluate(case.program, values)
+    if not (np.isfinite(reference.bound) & (reference.bound > 0)).any():
+        return None
+    found = {
+        route: within(actual, reference).ratio for route, actual in _results(case.program, values)
+    }
+    route = max(found, key=lambda name: found[name])
+    return _Ratios(found[route], route)
+
+
+def _results(program: Program, values: Mapping[str, Array]) -> list[tuple[str, Array]]:
+    found = []
+    if program.nodes[0].operator != "nn.attention_var_len":
+        found += list(evaluations(program, values))
+    for name, oracle in ORACLES.items():
+        try:
+            found.append((name, oracle(program, values)[0]))
+        except Unsupported:
+            continue
+    return found
+
+
+def measured(operator: str, dtype: str, count: int) -> dict[str, Any]:
+    """The row of ``operator`` and ``dtype`` over about ``count`` cases."""
+    ratios = []
+    strategy = programs.cases(OPERATORS[operator]((dtype,)), ("normal",))
+    for case in draw(strategy, count, seed=1):
+        found = _ratios(case)
+        if found is not None:
+            ratios.append(found)
+    if not ratios:
+        return {"operator": operator, "dtype": dtype, "cases": 0}
+    closest = max(ratios, key=lambda each: each.largest)
+    typical = [1 / each.largest for each in ratios if each.largest > 0]
+    return {
+        "operator": operator,
+        "dtype": dtype,
+        "cases": len(ratios),
+        "reached": 1 / closest.largest if closest.largest else None,
+        "route": closest.route,
+        "typical": statistics.median(typical) if typical else None,
+        "outside": sum(each.largest > 1 for each in ratios),
+    }
+
+
+def _worst_sum(dtype: str, terms: int = 64) -> dict[str, Any]:
+    """A sum of 1 and many halves of its last place, each of which is lost."""
+    program = programs.one_node(
+        "matmul", [Input("a", (1, terms), dtype), Input("b", (terms, 1), dtype)]
+    )
+    unit = float(np.spacing(np.ones((), np.float64))) / 2 if dtype == "float64" else None
+    half = unit or _half_ulp(dtype)
+    a = np.full((1, terms), half)
+    a[0, 0] = 1
+    values = {
+        "a": a.astype(numpy_dtype(dtype)),
+        "b": np.ones((terms, 1), numpy_dtype(dtype)),
+    }
+    return _worst(f"matmul, {terms} terms: 1 and halves of its last place", program, values, dtype)
+
+
+def _worst_attention(dtype: str, dim: int = 64) -> dict[str, Any]:
+    """Scores whose sums lose as much as they can, up for one key and down for the other."""
+    shapes = {"q": (1, 1, 1, dim), "k": (1, 2, 1, dim), "v": (1, 2, 1, 1)}
+    program = programs.one_node(
+        "nn.attention", [Input(name, shape, dtype) for name, shape in shapes.items()], scale=1.0
+    )
+    kind = numpy_dtype(dtype)
+    q = np.full((1, 1, 1, dim), _half_ulp(dtype))
+    q[..., 0] = 1
+    k = np.stack([np.ones((1, 1, dim)), -np.ones((1, 1, dim))], axis=1)
+    v = np.array([1.0, -1.0]).reshape(1, 2, 1, 1)
+    values = {name: each.astype(kind) for name, each in (("q", q), ("k", k), ("v", v))}
+    return _worst(f"nn.attention, head dim {dim}: the same for both keys", program, values, dtype)
+
+
+def _half_ulp(dtype: str) -> float:
+    return {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}[
+        dtype
+    ]
+
+
+def _worst(name: str, program: Program, values: Mapping[str, Array], dtype: str) -> dict[str, Any]:
+    (reference,) = evaluate(program, values)
+    found = {route: within(each, reference).ratio for route, each in evaluations(program, values)}
+    route = max(found, key=lambda each: found[each])
+    return {"inputs": name, "dtype": dtype, "reached": 1 / found[route], "route": route}
+
+
+def _room(count: int) -> list[dict[str, Any]]:
+    """What the elements of outputs are in the special regime, by family."""
+    rows = []
+    for family in families(("build",)):
+        kinds = {"NaN": 0, "infinite": 0, "room": 0, "finite": 0}
+        for case in draw(cases(family), count, seed=2):
+            special = Case(
+                case.family, case.program, case.bindings, regime="special", seed=case.seed
+            )
+            for reference in evaluate(special.program, arrays(special, 0)):
+                for kind, number in _kinds(reference).items():
+                    kinds[kind] += number
+        total = max(1, sum(kinds.values()))
+        rows.append({"family": family.name, **{kind: n / total for kind, n in kinds.items()}})
+    return rows
+
+
+def _kinds(reference: Bounded) -> dict[str, int]:
+    room = np.isinf(reference.bound)
+    wide = reference.value.astype(np.float64)
+    nan, infinite = np.isnan(wide) & ~room, np.isinf(wide) & ~room
+    return {
+        "NaN": int(nan.sum()),
+        "infinite": int(infinite.sum()),
+        "room": int(room.sum()),
+        "finite": int((~(room | nan | infinite)).sum()),
+    }
+
+
+def measure(share: float, workers: int, show: Show) -> Figures:
+    """The rows of all operators and dtypes; in this process, whatever ``workers`` is."""
+    count = max(10, round(CASES * share))
+    wanted = [(operator, dtype) for operator in OPERATORS for dtype in programs.FLOATS]
+    rows = []
+    for done, (operator, dtype) in enumerate(wanted):
+        show(f"{operator} {dtype}", done / (len(wanted) + 4))
+        rows.append(measured(operator, dtype, count))
+    worst = [make(dtype) for make in (_worst_sum, _worst_attention) for dtype in programs.FLOATS]
+    show("room in the special regime", len(wanted) / (len(wanted) + 4))
+    return {"cases": count, "rows": rows, "worst": worst, "special": _room(count)}
+
+
+def markdown(figures: Figures) -> str:
+    """Three tables: typical cases, worst legal evaluations, and the special regime."""
+    lines = [
+        f"Bound over largest error, {figures['cases']} drawn cases a row, normal regime:",
+        "",
+        "| operator | dtype | cases | reached | by | typical (median) |",
+        "|---|---|---:|---:|---|---:|",
+    ]
+    lines += [
+        f"| `{row['operator']}` | {row['dtype']} | {row['cases']} | {_times(row.get('reached'))} "
+        f"| {row.get('route', '')} | {_times(row.get('typical'))} |"
+        for row in figures["rows"]
+    ]
+    lines += [
+        *("", "Inputs made for the worst legal evaluation:", ""),
+        *("| inputs | dtype | reached | by |", "|---|---|---:|---|"),
+    ]
+    lines += [
+        f"| {row['inputs']} | {row['dtype']} | {_times(row['reached'])} | {row['route']} |"
+        for row in figures["worst"]
+    ]
+    lines += [
+        *("", "What the elements of outputs are in the special regime:", ""),
+        *("| family | finite | NaN | infinite | room |", "|---|---:|---:|---:|---:|"),
+    ]
+    lines += [
+        f"| {row['family']} | "
+        + " | ".join(f"{row[kind]:.1%}" for kind in ("finite", "NaN", "infinite", "room"))
+        + " |"
+        for row in figures["special"]
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _times(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{ratio:.3g}"
+
+
+def missed(figures: Figures) -> list[str]:
+    """Rows outside their bound, typically loose, and worst cases that stay far from theirs."""
+    found = []
+    for row in figures["rows"]:
+        name = f"{row['operator']} {row['dtype']}"
+        if row.get("outside"):
+            found.append(f"{name}: {row['outside']} cases outside their bound")
+        if row.get("typical") is not None and row["typical"] > LOOSE:
+            found.append(f"{name}: the typical bound is {row['typical']:.0f} times the error")
+    return found
+
+
+SECTION = Section("tightness", "How tight the bounds are", measure, markdown, missed)
