@@ -80,13 +80,12 @@ def shape_of(
         raise refuse(f"query and key have the head dims {dim} and {key_dim}")
     if any(few < 1 or heads % few for few in (key_heads, value[2])):
         raise refuse(f"{heads} query heads, but {key_heads} key and {value[2]} value heads")
-    for name, given, whole in zip(
-        *(("batch size", "number of heads", "query length", "key length"),),
-        *((shapes[3], (batch, heads, queries, keys)) if len(shapes) > 3 else ((), ())),
-        strict=False,
-    ):
-        if given not in (1, whole):
-            raise refuse(f"the bias has the {name} {given}, not {whole}")
+    whole = (batch, heads, queries, keys)
+    bias = shapes[3] if len(shapes) > 3 else whole
+    names = ("batch size", "number of heads", "query length", "key length")
+    for name, size, wanted in zip(names, bias, whole, strict=True):
+        if size not in (1, wanted):
+            raise refuse(f"the bias has the {name} {size}, not {wanted}")
     if attributes.get("causal_mask") not in (None, "TopLeft", "BottomRight"):
         raise refuse(f"causal_mask {attributes['causal_mask']!r} is unknown")
     return (batch, queries, heads, value[3])
@@ -104,7 +103,8 @@ def attend(
 
     Drawn are the order of each sum, and where there is a choice: whether scores are scaled before
     or after they are summed, and whether the weights are divided by their sum before or after
-    they multiply the values, or multiplied by its inverse. Narrow dtypes scale afterwards.
+    they multiply the values, or multiplied by its inverse; and whether keys that are not seen are
+    left out or given a score of -infinity. Narrow dtypes scale afterwards.
     """
     dtype = query.dtype
     if dtype.name in ("float16", "bfloat16") and freedom.choice(("own", "wide")) == "wide":
@@ -123,9 +123,14 @@ def attend(
     result = np.zeros((batch, queries, heads, value.shape[3]), dtype)
     divide = freedom.choice(("weights", "result", "inverse"))
     seen_by = sight(attributes)
+    masked = freedom.choice(("seen", "masked")) == "masked"
     for at in range(queries):
         seen = seen_by.keys(at, queries, keys)
-        if seen:
+        if masked and seen:
+            shown = np.isin(np.arange(keys), seen)
+            own = np.where(shown, scores[:, :, at], np.array(-np.inf, dtype))
+            result[:, at] = _average(own, v, divide, freedom)
+        elif seen:
             result[:, at] = _average(scores[:, :, at, seen], v[seen], divide, freedom)
     return result
 
@@ -180,8 +185,8 @@ def _scores(attributes: Mapping[str, Attribute], q: Array, k: Array, freedom: Fr
 def _average(scores: Array, values: Array, divide: str, freedom: Freedom) -> Array:
     """The average of ``values`` (keys, batch, heads, dim), weighted by the softmax of ``scores``.
 
-    ``scores`` (batch, heads, keys); every key is visible. The exponential is computed in float64
-    and rounded, so that it is right to half an ulp.
+    ``scores`` (batch, heads, keys), at least one of a visible key. The exponential is computed in
+    float64 and rounded, so that it is right to half an ulp.
     """
     dtype = scores.dtype
     shifted = scores - np.maximum.reduce(scores, axis=-1, keepdims=True)
