@@ -169,7 +169,7 @@ def markdown(figures: Figures) -> str:
         f"outputs checked, seed {figures['seed']}, fixes {'on' if figures['fixes'] else 'off'}; "
         f"{elapsed:.0f} s, CPU seconds: {spent}. Cases judged by so many oracles: {judged}.",
         "",
-        f"**Failures: {figures['failures']} of {cases}.**",
+        f"**Failures: {figures['failures']} of {cases}.** By regime: {_by_regime(figures['by'])}.",
         "",
         *_counts(figures["by"], [v for v in Verdict if v in figures["verdicts"]]),
     ]
@@ -190,6 +190,16 @@ def markdown(figures: Figures) -> str:
     if figures["findings"]:
         lines += ["", *_findings(figures["findings"])]
     return "\n".join(lines)
+
+
+def _by_regime(by: Mapping[str, Mapping[str, int]]) -> str:
+    told = []
+    for key, counts in by.items():
+        axis, _, regime = key.partition(" ")
+        if axis == "regime":
+            failed = sum(n for verdict, n in counts.items() if Verdict(verdict).is_failure)
+            told.append(f"{regime} {failed} of {sum(counts.values())}")
+    return ", ".join(told)
 
 
 def _counts(by: Mapping[str, Mapping[str, int]], verdicts: Iterable[Verdict]) -> list[str]:

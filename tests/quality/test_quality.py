@@ -1,6 +1,7 @@
 """The command that measures: what it keeps, what it merges, how it ends."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -101,7 +102,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert record.read(tmp_path) == whole
 
 
-CLEAN = {
+CLEAN: dict[str, Any] = {
     **{"cases": 10, "invalid": 2, "checks": 9, "failures": 0, "seed": 1, "fixes": True},
     **{"elapsed": 3.0, "cpu_seconds": {"tvm": 1.0}, "verdicts": {"pass": 8, "rejected": 2}},
     **{"by": {"family x": {"pass": 8, "rejected": 2}}, "judged_by_oracles": {"2": 8}},
@@ -125,6 +126,8 @@ def test_the_targets_of_a_campaign(changed: Figures, said: list[str]) -> None:
 
 def test_the_page_of_a_campaign_shows_its_counts_and_findings() -> None:
     finding = {"count": 4, "verdict": "wrong-value", "operator": "a.b", "blame": {"x": "1"}}
-    page = campaigns.markdown({**CLEAN, "findings": [{**finding, "message": "a|b"}]})
+    by = {**CLEAN["by"], "regime special": {"pass": 9, "timeout": 1}}
+    page = campaigns.markdown({**CLEAN, "by": by, "findings": [{**finding, "message": "a|b"}]})
     assert "| family x | 8 | 2 |" in page
+    assert "By regime: special 1 of 10." in page
     assert "| 4 | wrong-value | a.b | x=1 | a\\|b |" in page
