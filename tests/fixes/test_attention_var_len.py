@@ -98,10 +98,14 @@ def test_invalid_tensors_are_named(shapes: Any, message: str, when: str) -> None
 
 
 @pytest.mark.parametrize("when", ["made", "lowered"])
-def test_offsets_that_are_no_integers_are_named(when: str) -> None:
+@pytest.mark.parametrize("float_at", [3, 5])
+def test_offsets_that_are_no_integers_are_named(float_at: int, when: str) -> None:
     shapes = ((1, 5, 2, 4),) * 3 + ((3,), (), (3,), ())
-    dtypes = tuple("float32" for _ in shapes)
-    with pytest.raises(ValueError, match=r"attention_var_len is invalid with dtype.*seqstart"):
+    dtypes = tuple("float32" if at < 3 or at == float_at else "int32" for at in range(7))
+    with pytest.raises(
+        ValueError,
+        match=r"attention_var_len is invalid with dtype='float32': offsets \(seqstart\) have dtype",
+    ):
         compiled.refused_when(
             when, lambda *tensors: relax.op.nn.attention_var_len(*tensors), *shapes, dtypes=dtypes
         )

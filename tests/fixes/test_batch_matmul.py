@@ -8,7 +8,7 @@ import pytest
 import tvm
 from tvm import relax, te, tirx, topi
 
-from fixes import tvm_api
+from fixes import batch_matmul, tvm_api
 from tests.fixes import compiled
 
 
@@ -68,6 +68,18 @@ def test_every_name_in_tvm_is_bound_to_the_fix(fixes_on: None) -> None:
     import sys
 
     assert sys.modules["tvm.topi.nn.batch_matmul"].batch_matmul is function  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("rewritten", [("", [2, 5, 4]), ("layout", None)])
+def test_layouts_of_the_schedulers_are_left_to_tvm(
+    rewritten: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = (tensor(2, 3, 4), tensor(2, 1, 4, 5), (2, 3, 5), "float32", True, False, *rewritten)
+    seen: list[Any] = []
+    monkeypatch.setattr(batch_matmul, "_ORIGINAL", lambda *arguments: seen.extend(arguments))
+    batch_matmul.batch_matmul(*given)
+    assert len(seen) == len(given)
+    assert all(left is right for left, right in zip(seen, given, strict=True))
 
 
 @pytest.mark.parametrize(("transpose_a", "transpose_b"), list(product((False, True), repeat=2)))

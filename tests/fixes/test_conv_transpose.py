@@ -243,7 +243,7 @@ REFUSED_WITHOUT_A_NAME = [
     ({"padding": (0, 0, 0)}, r"padding=\[0, 0, 0\]: 2 spatial axes need 4"),
     ({"output_padding": (0,) * 4}, r"output_padding=\[0, 0, 0, 0\]"),
     ({"output_padding": 1}, r"output_padding=\[1, 1\], strides=\[1, 1\]"),
-    ({"groups": 0}, "groups=0"),
+    ({"groups": 0}, "groups=0: there is at least one group"),
     ({"groups": -1}, "groups=-1"),
     ({"groups": 3}, "groups=3: 2 input channels"),
     ({"data_layout": "NXHW"}, "data_layout='NXHW': 'NXHW' must have each of the axes N, C, H, W"),
@@ -264,10 +264,17 @@ def test_what_tvm_refuses_without_a_name_has_one(
         relax.op.nn.conv2d_transpose(*tensors, **attributes)
 
 
-def test_floats_that_differ_are_named(fixes_on: None) -> None:
-    tensors = probes.inputs(((1, 2, 4), (2, 3, 2)), ("float32", "float64"))
-    with pytest.raises(ValueError, match=r"conv1d_transpose .*data='float32', weight='float64'"):
-        relax.op.nn.conv1d_transpose(*tensors, out_dtype="float64")
+@pytest.mark.parametrize("when", ["made", "lowered"])
+def test_floats_that_differ_are_named(when: str) -> None:
+    message = r"relax.nn.conv1d_transpose is invalid with data='float32', weight='float64': the dty"
+    with pytest.raises(ValueError, match=message):
+        compiled.refused_when(
+            when,
+            lambda x, w: relax.op.nn.conv1d_transpose(x, w, out_dtype="float64"),
+            (1, 2, 4),
+            (2, 3, 2),
+            dtypes=("float32", "float64"),
+        )
 
 
 def test_integers_may_differ() -> None:
