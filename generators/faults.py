@@ -78,8 +78,13 @@ def cases(draw: st.DrawFn, family: Breakable) -> Case:
     fault = draw(st.sampled_from(family.faults), label="fault")
     axes = pin(family.axes, fault.pinned)
     wanted = {axis.name: axis.default for axis in axes}
-    for axis in draw(st.lists(st.sampled_from(axes), max_size=_VARIED, unique_by=id)):
-        wanted[axis.name] = draw(st.sampled_from(axis.values), label=axis.name)
+    # As many draws every time: what Hypothesis makes of an earlier example then fits.
+    varied = draw(st.integers(0, _VARIED), label="varied")
+    for number in range(_VARIED):
+        axis = draw(st.sampled_from(axes), label=f"axis {number}")
+        value = draw(st.sampled_from(axis.values), label=f"value {number}")
+        if number < varied:
+            wanted[axis.name] = value
     point = settle(axes, wanted, ())
     assert point is not None
     return broken(family, fault, point, draw(SEEDS))
