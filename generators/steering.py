@@ -8,6 +8,7 @@ When nothing is missing any more, the weights of ``weights`` alone are left.
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 from math import lcm
 
 import numpy as np
@@ -24,13 +25,17 @@ class Steering:
     """Draws points of ``axes``, each towards what the points before it left out.
 
     The same choices in the same order give the same points on every machine: weights are integers.
-    ``impossible`` holds the pairs of cells (by number) found to be in no valid point.
+    ``impossible`` holds the pairs of cells (by number) known to be in no valid point; ``discarded``
+    counts the points given up because they were to have such a pair.
     """
 
     def __init__(self, axes: Sequence[Axis]):
         self.axes = axes
         self.pairs = Pairs(axes)
-        self.impossible: list[tuple[int, int]] = []
+        self.impossible = list(_excluded(axes, self.pairs))
+        self.discarded = 0
+        for pair in self.impossible:
+            self.pairs.give_up(*pair)
         self._weights = {axis.name: weights(axis) for axis in axes}
 
     def point(self, choice: int) -> Point:
@@ -48,6 +53,7 @@ class Steering:
                 return point
             if pair is None:
                 raise ValueError("the axes have no valid point")
+            self.discarded += 1
             self.impossible.append(pair)
             self.pairs.give_up(*pair)
 
@@ -83,6 +89,17 @@ class Steering:
                 yield left.pop(at)[0]
 
         return order
+
+
+def _excluded(axes: Sequence[Axis], pairs: Pairs) -> Iterator[tuple[int, int]]:
+    """The pairs that one axis rules out whatever the values of all others are."""
+    for at, axis in enumerate(axes):
+        judged = dict(zip(pairs.numbers[axis.name], axis.values, strict=True))
+        for earlier in axes[:at]:
+            there = dict(zip(pairs.numbers[earlier.name], earlier.values, strict=True))
+            for (one, given), (other, value) in product(there.items(), judged.items()):
+                if not axis.allowed({earlier.name: given}, value):
+                    yield one, other
 
 
 def weights(axis: Axis) -> tuple[int, ...]:
