@@ -73,6 +73,16 @@ def test_every_value_of_every_axis_is_reachable(family: Family) -> None:
             assert point[axis.name] == value
 
 
+def test_the_values_of_a_cell_are_allowed_alike(family: Family) -> None:
+    for seed, point in enumerate(at_random(family.axes, 60)):
+        for axis in family.axes:
+            alike = [
+                value for value in axis.values if axis.cell(value) == axis.cell(point[axis.name])
+            ]
+            other = alike[seed % len(alike)]
+            assert is_valid(family.axes, {**point, axis.name: other}), (axis.name, other)
+
+
 def test_the_defaults_are_a_point(family: Family) -> None:
     point = complete(family.axes, {})
     assert non_default(family.axes, point) == ()
