@@ -88,7 +88,7 @@ def dtype_of(value: Any) -> str:
             kind = getattr(value, "struct_info", None)
         if kind is None:
             kind = value
-        found = kind if type(kind).__name__ == "PrimType" else kind.dtype
+        found = kind.dtype
     return str(getattr(found, "dtype", found))
 
 

@@ -70,6 +70,16 @@ def test_every_name_in_tvm_is_bound_to_the_fix(fixes_on: None) -> None:
     assert sys.modules["tvm.topi.nn.batch_matmul"].batch_matmul is function  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(("transposes", "letters"), [((False, True), "NT"), ((True, False), "TN")])
+def test_schedules_find_the_product_by_its_tag(
+    fixes_on: None, transposes: tuple[bool, bool], letters: str
+) -> None:
+    right = tensor(2, 4, 4)
+    product = topi.nn.batch_matmul(tensor(2, 4, 4), right, None, None, *transposes).op
+    assert (product.name, product.tag) == (f"T_batch_matmul_{letters}", "batch_matmul")
+    assert product.attrs["layout_free_placeholders"][0].same_as(right)
+
+
 @pytest.mark.parametrize("rewritten", [("", [2, 5, 4]), ("layout", None)])
 def test_layouts_of_the_schedulers_are_left_to_tvm(
     rewritten: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch

@@ -250,7 +250,10 @@ REFUSED_WITHOUT_A_NAME = [
     ({"data_layout": "NCHWc"}, "data_layout='NCHWc': 'NCHWc' cannot be read from 'c' on"),
     ({"data_layout": "NCHW2c"}, "data_layout='NCHW2c'.*shape is"),
     ({"kernel_layout": "OIHH"}, "kernel_layout='OIHH'"),
-    ({"kernel_layout": "OIHW"}, "data has 2 channels, the kernel 3"),
+    (
+        {"kernel_layout": "OIHW"},
+        "data_layout='NCHW', kernel_layout='OIHW': data has 2 channels, the kernel 3",
+    ),
     ({"out_layout": "NWW8c"}, "out_layout='NWW8c'"),
 ]
 
@@ -262,6 +265,21 @@ def test_what_tvm_refuses_without_a_name_has_one(
     tensors = probes.inputs(((1, 2, 4, 4), (2, 3, 2, 2)))
     with pytest.raises(ValueError, match=f"relax.nn.conv2d_transpose is invalid with .*{message}"):
         relax.op.nn.conv2d_transpose(*tensors, **attributes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "message"),
+    [
+        ((1, 1, 4, 4, 3), "NCHW2c", "data_layout='NCHW2c': axis c has extent 3"),
+        ((1, 2, -4, 4), "NCHW", r"data_layout='NCHW': a dimension is negative in shape \(1, 2, -4"),
+    ],
+)
+def test_shapes_that_no_layout_has_are_named(
+    fixes_on: None, shape: tuple[int, ...], layout: str, message: str
+) -> None:
+    tensors = probes.inputs((shape, (2, 3, 2, 2)))
+    with pytest.raises(ValueError, match=f"relax.nn.conv2d_transpose is invalid with {message}"):
+        relax.op.nn.conv2d_transpose(*tensors, data_layout=layout)
 
 
 @pytest.mark.parametrize("when", ["made", "lowered"])

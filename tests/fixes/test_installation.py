@@ -1,7 +1,9 @@
 """Fixes go on and come off exactly; each knows that this TVM needs it."""
 
+import contextlib
 from typing import Any
 
+import numpy as np
 import pytest
 import tvm
 from tvm import relax, topi
@@ -131,6 +133,19 @@ def test_legalize_map_lowers_without_installing() -> None:
     with fixes.install():
         on = set(fixes.legalize_map())
     assert on == set(fixes.legalize_map())
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_the_map_wraps_the_lowerings_of_tvm(installed: bool) -> None:
+    x, w = compiled.sample((1, 2, 5)), compiled.sample((3, 2, 2))
+    module = compiled.module(
+        lambda x, w: relax.op.permute_dims(relax.op.nn.conv1d(x, w)), x.shape, w.shape
+    )
+    want = compiled.build(module)(x, w)
+    with fixes.install() if installed else contextlib.nullcontext():
+        lowerings = fixes.legalize_map()
+    lowered = relax.transform.LegalizeOps(customize_legalize_map=lowerings)(module)
+    np.testing.assert_array_equal(compiled.build(lowered)(x, w), want)
 
 
 def test_calls_of_unknown_shape_are_refused(fixes_on: None) -> None:
