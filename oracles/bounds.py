@@ -192,6 +192,7 @@ def _finite_sum_of_products(
             quantum = _quantum(abs_a) * _quantum(abs_b)
             exact = (magnitude <= quantum * 2.0**target.precision) & (quantum >= target.floor)
             error = np.where(exact, 0.0, error)
+            over = np.where(exact, (magnitude + plain) / 2 > target.largest, over)
     return _beyond(Estimate(value, error, dtype), over, surely & np.bool_(settled))
 
 

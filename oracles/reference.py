@@ -31,6 +31,9 @@ class Numerics(Enum):
     MIXED_FLOAT16 = "mixed-float16"
 
 
+_NOTHING = 20_000.0
+"""A key whose score is that far below another's has weight 0 in every format."""
+
 Operator = Callable[[Node, list[Estimate], Numerics], Estimate]
 
 OPERATORS: dict[str, Operator] = {}
@@ -222,8 +225,7 @@ def _attend(
     q, k, v = (_by_head(each, heads) for each in tensors[:3])
     scores = _scores(q, k, attributes.attention(node).factor(head_dim), dtype)
     if bias is not None:
-        masking = _masking(tensors[3], dtype)
-        scores = bounds.added(_shut(scores, masking), masking, dtype, settled=False)
+        scores = _biased(scores, tensors[3], seen, dtype)
     result = softmax_average(scores, seen, v, dtype)
     result = replace(
         result,
@@ -234,26 +236,24 @@ def _attend(
     return replace(result, half=dtype != own)
 
 
-def _masking(bias: Estimate, dtype: str) -> Estimate:
-    """``bias`` with -infinity for the lowest finite number, which many models mask with."""
-    lowest = np.isfinite(bias.error) & (bias.value <= -FORMATS[dtype].largest)
-    if not lowest.any():
-        return bias
-    value = np.where(lowest, np.longdouble(-np.inf), bias.value)
-    return replace(bias, value=value, error=np.where(lowest, 0.0, bias.error))
+def _biased(scores: Estimate, bias: Estimate, seen: masks.Mask, dtype: str) -> Estimate:
+    """``scores + bias``, where a bias of -infinity or the lowest number may be taken for a mask.
 
-
-def _shut(scores: Estimate, bias: Estimate) -> Estimate:
-    """``scores`` with room where they are NaN or +infinity and the bias is -infinity.
-
-    Such a bias may be taken for a mask, so that the score is never looked at.
+    Then the score is never looked at, and the weight is 0: there is room unless it is anyway.
     """
-    odd = np.isnan(scores.value) | (scores.value == np.inf)
-    room = odd & (bias.value == -np.inf)
-    if not room.any():
-        return scores
-    value = np.where(room, 0, scores.value)
-    return replace(scores, value=value, error=np.where(room, np.inf, scores.error))
+    low = np.isfinite(bias.error) & (bias.value <= -FORMATS[dtype].largest)
+    total = bounds.added(scores, bias, dtype, settled=False)
+    if not low.any():
+        return total
+    usual = np.isfinite(total.error) & ~low & seen
+    top = (total.value - total.error).max(axis=-1, keepdims=True, initial=-np.inf, where=usual)
+    # However it is rounded, and even beyond the range; NaN and +infinity are not below anything.
+    exact = scores.value + np.where(low, bias.value, 0)
+    nothing = low & (exact + scores.error < top - _NOTHING)
+    room = low & ((~nothing & (exact != -np.inf)) | np.isinf(scores.error))
+    value = np.where(room, 0, np.where(low, np.longdouble(-np.inf), total.value))
+    error = np.where(room, np.inf, np.where(low, 0.0, total.error))
+    return replace(total, value=value, error=error)
 
 
 def _scores(query: Estimate, key: Estimate, factor: float, dtype: str) -> Estimate:
