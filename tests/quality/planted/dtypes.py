@@ -17,6 +17,11 @@ PLANTS = (
                 "(*convolution.data.storage(data_at)).astype(dtype) * kernel(",
                 "(*convolution.data.storage(data_at)) * kernel(",
             ),
+            Edit(
+                "fixes.conv_transpose",
+                "        ).astype(dtype)\n        guarded",
+                "        )\n        product = product.astype(dtype)\n        guarded",
+            ),
         ),
     ),
     Plant(

@@ -49,8 +49,8 @@ PLANTS = (
         ),
     ),
     Plant(
-        "layout-height-and-width-swapped",
-        "a channels-last output has height and width swapped where both are even",
+        "layout-channels-last-upside-down",
+        "an output with channels last has its first spatial axis reversed",
         (Verdict.WRONG_VALUE,),
         ("out_layout", "data_layout"),
         (
@@ -58,9 +58,8 @@ PLANTS = (
                 "fixes.conv_transpose",
                 "        at = convolution.out.logical(position)\n",
                 "        at = convolution.out.logical(position)\n"
-                '        if convolution.out.text == "NHWC" and tvm_api.analyzer().can_prove_equal('
-                "out_shape[1], out_shape[2]):\n"
-                '            at["H"], at["W"] = at["W"], at["H"]\n',
+                '        if convolution.out.text == f"N{spatial}C":\n'
+                "            at[spatial[0]] = out_shape[1] - 1 - at[spatial[0]]\n",
             ),
         ),
     ),
