@@ -22,7 +22,7 @@ from generators.points import Given, bindings, first_then, integer, point_of, te
 from generators.program import Attribute, Case, Input, Node, Program
 
 BATCHES = (1, 2, 3, 7, 0)
-LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9)
+LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 0)
 
 BIASES = (None, "BHQK", "1HQK", "B1QK", "BH1K", "11QK", "1H1K", "B11K", "111K")
 """The bias's dimensions: (batch, heads, query length, key length), 1 where it is broadcast."""
