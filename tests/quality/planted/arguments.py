@@ -83,15 +83,6 @@ PLANTS = (
         "remainder >= 0",
     ),
     _plant(
-        "weight-of-another-dtype-let-through",
-        "a kernel of another dtype than data is not refused",
-        _LET_THROUGH,
-        ("dtype",),
-        _CONVOLUTION,
-        'if len(set(dtypes.values())) > 1 and any("float" in dtype for dtype in dtypes.values()):',
-        "if not dtypes:",
-    ),
-    _plant(
         "head-dims-that-differ-let-through",
         "a key of another head dim than the query's is not refused",
         _LET_THROUGH,

@@ -158,16 +158,17 @@ _EXECUTION = (
     ),
     _plant(
         "emission-swaps-padding",
-        "padding of four or more numbers is emitted with begin and end of the first axis swapped",
-        (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE),
+        "padding that differs at begin and end is emitted with the two swapped",
+        _VALUE,
         ("pad_begin", "pad_end"),
         "generators.emission",
-        "            return list(value)\n",
-        "            swapped = list(value)\n"
-        "            if len(value) in (4, 6) and len(set(value)) > 1:\n"
-        "                half = len(value) // 2\n"
-        "                swapped[0], swapped[half] = value[half], value[0]\n"
-        "            return swapped\n",
+        "                            name: _attribute(value, sizes)\n",
+        "                            name: _attribute(\n"
+        "                                value[len(value) // 2 :] + value[: len(value) // 2]\n"
+        '                                if name == "padding" and len(value) in (4, 6)\n'
+        "                                else value,\n"
+        "                                sizes,\n"
+        "                            )\n",
     ),
     _plant(
         "run-keeps-first-result",

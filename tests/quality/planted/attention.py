@@ -171,10 +171,10 @@ _SCORES = (
         "a bias that is broadcast over batches counts for the first batch only",
         ("bias",),
         _MODULE,
-        "        return scaled + _broadcast(",
-        "        if tvm_api.as_int(bias.shape[0]) == 1:\n"
-        "            scaled = tirx.Select(row < heads, scaled, scaled - bias[(0,) * 4])\n"
-        "        return scaled + _broadcast(",
+        "(batch, heads, q_len, kv_len)).astype(dtype)",
+        "(batch, heads, q_len, kv_len)).astype(dtype) * (tirx.const(1, dtype)"
+        " if tvm_api.as_int(bias.shape[0]) != 1"
+        " else tirx.Select(row < heads, tirx.const(1, dtype), tirx.const(0, dtype)))",
     ),
 )
 
@@ -254,12 +254,13 @@ _HISTORIC = Plant(
     (
         Edit(
             _MODULE,
-            "    check_dtypes(operator, *call.args[:3])\n",
-            "    check_dtypes(operator, *call.args[:3])\n"
-            "    plain = (mask.causal, mask.window, scale, len(call.args)) == (None, None, None, 3)"
-            "\n    if plain and str(call.args[0].ty.shape[2]) == str(call.args[1].ty.shape[2]):\n"
-            "        from tests.quality.historic import attention\n"
-            "        return attention(builder, call)\n",
+            '_merge(key, heads, rows, dtype, "key")',
+            '_merge(key, heads, batch * heads, dtype, "key")',
+        ),
+        Edit(
+            _MODULE,
+            "(query_rows, key_rows, oshape=[rows, q_len, kv_len])",
+            "(query_rows, key_rows)",
         ),
         Edit(
             "fixes.batch_matmul",
