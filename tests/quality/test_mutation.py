@@ -36,7 +36,7 @@ def planted(old: str, new: str, function: str) -> Job:
     assert original.count(old) == 1
     tests = [f"{TESTS[0]}::test_storage_inverts_logical"]
     if function == "parse":
-        tests.append(f"{TESTS[0]}::test_what_is_not_a_layout_is_refused[NCHW0c]")
+        tests.append(f"{TESTS[0]}::test_what_is_not_a_layout_is_refused[NCHW4]")
     source = original.replace(old, new)
     return Job(new, tuple(tests), 60.0, FILE, function, source)
 
@@ -44,10 +44,10 @@ def planted(old: str, new: str, function: str) -> Job:
 def test_what_breaks_is_killed_and_what_does_not_survives(tmp_path: Path) -> None:
     wrong = [
         planted("if split\n", "if not split\n", "Layout.storage"),
-        planted("int(number) < 1", "int(number) < 0", "parse"),
+        planted("if end != len(text):", "if end > len(text):", "parse"),
         # A default is no part of the code, and needs the modules imported again.
         planted("letters: str) -> Layout", "letters: str = 1 / 0) -> Layout", "parse"),
-        planted("    axes: list[tuple[str, int]] = []", "    os._exit(3)", "parse"),
+        planted("    axes: list[tuple[str, int]] = []", "    __import__('os')._exit(3)", "parse"),
         planted("    axes: list[tuple[str, int]] = []", "    while True: pass", "parse"),
     ]
     wrong[-1] = msgspec.structs.replace(wrong[-1], seconds=1.0)
