@@ -186,13 +186,15 @@ def _finite_sum_of_products(
         added_up = summing(terms, target.unit, size, net)
         error = moved + added_up + 2 * terms * target.floor
         over = ~((size + net) / 2 + added_up <= target.largest)
-        opposite = (size - plain + moved) / 2 + added_up
-        surely = (np.abs(value) - error >= target.ceiling) & (opposite <= target.largest)
         if certain and not extra:
             quantum = _quantum(abs_a) * _quantum(abs_b)
             exact = (magnitude <= quantum * 2.0**target.precision) & (quantum >= target.floor)
             error = np.where(exact, 0.0, error)
             over = np.where(exact, (magnitude + plain) / 2 > target.largest, over)
+        if not over.any():
+            return Estimate(value, error, dtype)
+        opposite = (size - plain + moved) / 2 + added_up
+        surely = (np.abs(value) - error >= target.ceiling) & (opposite <= target.largest)
     return _beyond(Estimate(value, error, dtype), over, surely & np.bool_(settled))
 
 

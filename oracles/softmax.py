@@ -35,6 +35,9 @@ of known maximum errors gives 1 for ``exp`` and ``expf``.
 _STEEP = 600.0
 """Beyond this uncertainty of an exponent nothing is known of a weight, and float64 overflows."""
 
+_SLIGHT = 0.05
+"""An uncertainty of weights whose square does not matter."""
+
 _CELLS = 1 << 18
 """How many elements of work space are used at once."""
 
@@ -192,7 +195,8 @@ def _tilted(weights: _Weights, away: Errors) -> Errors:
     top = away.max(axis=-2, initial=0)
     start = excess(np.zeros(top.shape))
     right = top
-    for _ in range(2):
+    # One chord is off by a factor of about 1 + rise.
+    for _ in range(1 if weights.rise.max(initial=0) < _SLIGHT else 2):
         end = np.minimum(excess(right), 0)
         right = np.where(start > 0, right * (start / (start - end)), 0)
     rise: Errors = np.where(weights.lost, top, np.fmin(right, top))
