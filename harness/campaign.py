@@ -63,10 +63,12 @@ class State:
     """Where a campaign stands, for whoever shows it.
 
     ``verdicts`` counts those of drawn cases, but for the special regime, which ``special`` counts.
+    ``taken_up`` of the ``cases`` ran before, in the campaign that this one goes on with.
     """
 
     started: float = field(default_factory=time.monotonic)
     cases: int = 0
+    taken_up: int = 0
     checks: int = 0
     trials: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
@@ -91,8 +93,9 @@ _Investigation = Generator[Job, Outcome, None]
 class Campaign:
     """Runs ``plan`` on ``pool``, writing everything to ``journal``.
 
-    Call ``run`` once; it returns when the plan is fulfilled, or raises ``KeyboardInterrupt``
-    through after everything found has been written.
+    What the journal holds already, of a campaign that ended early, is taken up: no case runs again
+    but those that never ended. Call ``run`` once; it returns when the plan is fulfilled, or raises
+    ``KeyboardInterrupt`` through after everything found has been written.
     """
 
     def __init__(self, plan: Plan, pool: Pool, journal: Journal, gaps: Sequence[Gap]):
@@ -104,12 +107,13 @@ class Campaign:
         self._families = {family.name: family for family in plan.families}
         self._started = 0
         self._active: dict[Kind, _Investigation] = {}
-        self._queued: dict[Kind, deque[tuple[Case, Outcome]]] = {}
+        self._queued: dict[Kind, deque[_Investigation]] = {}
         self._cases: Iterator[Case] = stream(plan.families, plan.seed, uniform=plan.uniform)
 
     def run(self, show: Callable[[State], None]) -> State:
         """Run to the end of the plan; ``show`` is given the state several times a second."""
         try:
+            self._take_up()
             while not self._over():
                 self._top_up()
                 self._collect(show)
@@ -123,6 +127,27 @@ class Campaign:
             for finding in self.state.findings.values():
                 self._save(finding)
         return self.state
+
+    def _take_up(self) -> None:
+        """Go on where the journal ends."""
+        state = self.state
+        for record in self.journal.findings():
+            finding = msgspec.structs.replace(msgspec.json.decode(record, type=Finding), count=0)
+            state.findings[finding.fingerprint] = finding
+        for one in self.journal.cases(DRAWN):
+            self._started += 1
+            if one.outcome is None:
+                self.pool.submit(Job(one.case))
+                continue
+            self._tally(one.case, one.outcome)
+            if one.finding in state.findings:
+                self._add(one.finding, 1)
+            elif one.gap is None:
+                self._look_into(one.case, one.outcome)
+        for finding in state.findings.values():
+            if finding.confirmed is None:
+                self._enqueue(finding.kind, self._confirm(finding))
+        state.taken_up = state.cases
 
     def _over(self) -> bool:
         most = self.plan.most_cases
@@ -150,6 +175,13 @@ class Campaign:
         show(self.state)
 
     def _drawn(self, case: Case, outcome: Outcome) -> None:
+        gap = self._tally(case, outcome)
+        self.journal.end(case, outcome, gap)
+        if gap is None:
+            self._look_into(case, outcome)
+
+    def _tally(self, case: Case, outcome: Outcome) -> str | None:
+        """Count the outcome of a drawn case; the known gap that it falls into, if any."""
         state = self.state
         state.cases += 1
         state.checks += len(outcome.checks)
@@ -158,18 +190,22 @@ class Campaign:
         if outcome.checks:
             state.oracle_counts[len(outcome.oracles)] += 1
         gap = state.gaps.meet(self.gaps, case, point, outcome, self.pool.environment)
-        self.journal.end(case, outcome, gap)
-        if gap is not None:
-            return
-        counts = state.special if case.regime == SPECIAL_REGIME else state.verdicts
-        counts[outcome.verdict] += 1
+        if gap is None:
+            counts = state.special if case.regime == SPECIAL_REGIME else state.verdicts
+            counts[outcome.verdict] += 1
+        return gap
+
+    def _look_into(self, case: Case, outcome: Outcome) -> None:
+        """Find the cause of ``outcome``, where it is one that has to be told."""
         if outcome.verdict.is_failure or outcome.verdict in (
             Verdict.HARNESS_ERROR,
             Verdict.ORACLE_SPLIT,
         ):
-            kind = kind_of(case, outcome)
-            self._queued.setdefault(kind, deque()).append((case, outcome))
-            self._next_of(kind)
+            self._enqueue(kind_of(case, outcome), self._investigate(case, outcome))
+
+    def _enqueue(self, kind: Kind, investigation: _Investigation) -> None:
+        self._queued.setdefault(kind, deque()).append(investigation)
+        self._next_of(kind)
 
     # Failures of one kind are looked into one after the other: the first one's finding explains
     # most of the others, each for the price of one run.
@@ -177,7 +213,7 @@ class Campaign:
     def _next_of(self, kind: Kind) -> None:
         queue = self._queued[kind]
         while queue and kind not in self._active:
-            self._active[kind] = self._investigate(*queue.popleft())
+            self._active[kind] = queue.popleft()
             self._step(kind, None)
 
     def _advance(self, kind: Kind, outcome: Outcome) -> None:
@@ -197,11 +233,10 @@ class Campaign:
 
     def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
         family = self._families[case.family]
-        kind = kind_of(case, outcome)
         alike = [one for one in self.state.findings.values() if same_kind(case, outcome, one.kind)]
         known = yield from self._trials(explained(family, case, alike))
         if known is not None:
-            self._count(known.fingerprint)
+            self._count(case, known.fingerprint)
             return
         reduced = (
             (yield from self._trials(reduce(family, case, outcome)))
@@ -210,10 +245,14 @@ class Campaign:
         )
         finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
         if finding.fingerprint in self.state.findings:
-            self._count(finding.fingerprint)
+            self._count(case, finding.fingerprint)
             return
-        self.state.findings[finding.fingerprint] = finding
-        self._save(finding)
+        self._save(msgspec.structs.replace(finding, count=0))
+        self._count(case, finding.fingerprint)
+        yield from self._confirm(finding)
+
+    def _confirm(self, finding: Finding) -> _Investigation:
+        """See whether ``finding`` comes again in fresh processes, and write that down."""
         confirmed = True
         # A failure that the optimisation level is to blame for can only come at its own.
         levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
@@ -221,7 +260,7 @@ class Campaign:
             again = msgspec.structs.replace(finding.case, opt_level=opt_level)
             result = yield Job(again, fresh=True)
             self._end_trial(again, result)
-            confirmed = confirmed and same_kind(again, result, kind)
+            confirmed = confirmed and same_kind(again, result, finding.kind)
         latest = self.state.findings[finding.fingerprint]
         self._save(msgspec.structs.replace(latest, confirmed=confirmed))
 
@@ -240,9 +279,15 @@ class Campaign:
         """Write what came of a trial; a drawn case keeps what was written when it was drawn."""
         self.journal.end(case, outcome, purpose=TRIAL)
 
-    def _count(self, fingerprint: str) -> None:
+    def _count(self, case: Case, fingerprint: str) -> None:
+        self.journal.count_to(case, fingerprint)
+        self._add(fingerprint, 1)
+
+    def _add(self, fingerprint: str, count: int) -> None:
         finding = self.state.findings[fingerprint]
-        self.state.findings[fingerprint] = msgspec.structs.replace(finding, count=finding.count + 1)
+        self.state.findings[fingerprint] = msgspec.structs.replace(
+            finding, count=finding.count + count
+        )
 
     def _save(self, finding: Finding) -> None:
         self.state.findings[finding.fingerprint] = finding

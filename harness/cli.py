@@ -8,7 +8,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -29,7 +30,7 @@ from harness.display import Display
 from harness.drawing import keep_hypothesis_in, stream
 from harness.errors import headline
 from harness.gaps import known_gaps
-from harness.journal import FILE_NAME, Journal, JournalError
+from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job, Limits, Pool, PoolError
@@ -76,11 +77,17 @@ def fuzz(
     ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="How long to draw new cases.")] = 5,
     cases: Annotated[int | None, typer.Option(min=1, help="End after this many cases.")] = None,
-    fixes: Annotated[Switch, typer.Option(help="Run TVM with or without the fixes.")] = Switch.OFF,
+    fixes: Annotated[
+        Switch | None, typer.Option(help="Run TVM with or without the fixes (default: off).")
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
     seed: Annotated[int | None, typer.Option(help="The same seed draws the same cases.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write (default: a new folder in runs/).")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Go on with the campaign in DIR, where it stopped."),
     ] = None,
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of one case.")] = 60,
     uniform: Annotated[
@@ -97,37 +104,48 @@ def fuzz(
     """
     console = _console()
     with _one_line_errors():
-        chosen = _chosen(family)
-        seed = random.SystemRandom().randrange(2**31) if seed is None else seed
-        plan = Plan(chosen, seed, minutes * 60, fixes is Switch.ON, cases, uniform=uniform)
+        if resume is not None:
+            given = {
+                "FAMILY": family,
+                "--fixes": fixes,
+                "--seed": seed,
+                "--out": out,
+                "--uniform": uniform or None,
+            }
+            options = _resumed(resume, [name for name, value in given.items() if value is not None])
+        else:
+            switch = fixes or Switch.OFF
+            stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
+            options = Options(
+                _chosen(family),
+                random.SystemRandom().randrange(2**31) if seed is None else seed,
+                switch,
+                uniform,
+                out or RUNS / f"{stamp}-fixes-{switch.value}",
+            )
+        plan = options.plan(minutes * 60, cases)
         if dry_run:
             with tempfile.TemporaryDirectory() as nowhere:
                 keep_hypothesis_in(Path(nowhere))
                 _describe(console, plan)
             return
-        stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
-        directory = out or RUNS / f"{stamp}-fixes-{fixes.value}"
+        directory = options.directory
         gaps = known_gaps()
-        with Journal(directory) as journal:
+        with Journal(directory, Mode.RESUME if resume else Mode.NEW) as journal:
             keep_hypothesis_in(directory / "hypothesis")
             console.print("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
             with Pool(workers, Limits(seconds=case_seconds)) as pool:
-                journal.describe(
-                    {
-                        **pool.environment,
-                        "seed": str(seed),
-                        "fixes": fixes.value,
-                        "families": " ".join(one.name for one in chosen),
-                    }
-                )
+                if resume:
+                    _check_versions(directory, journal.description, pool.environment)
+                journal.describe({**pool.environment, **options.description})
                 console.print(
-                    f"apache-tvm {pool.environment['apache-tvm']}, fixes {fixes.value}, "
-                    f"seed {seed}, {workers} workers, {minutes:g} minutes → {directory}",
+                    f"apache-tvm {pool.environment['apache-tvm']}, fixes {options.fixes.value}, "
+                    f"seed {plan.seed}, {workers} workers, {minutes:g} minutes → {directory}",
                     highlight=False,
                     soft_wrap=True,
                 )
                 campaign = Campaign(plan, pool, journal, gaps)
-                interrupted = _run(console, campaign, chosen, plan.seconds)
+                interrupted = _run(console, campaign)
                 said = campaign.state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
                 page = write_page(
                     directory,
@@ -138,7 +156,7 @@ def fuzz(
                     said,
                     _command(),
                 )
-        _conclude(console, campaign.state, said, page, fixes)
+        _conclude(console, campaign.state, said, page, options.fixes)
         raise typer.Exit(130 if interrupted else _exit_code(campaign.state))
 
 
@@ -193,6 +211,70 @@ def families() -> None:
         console.print(table)
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What makes a campaign the same one when it goes on another day, and where it is kept."""
+
+    families: tuple[Family, ...]
+    seed: int
+    fixes: Switch
+    uniform: bool
+    directory: Path
+
+    @property
+    def description(self) -> dict[str, str]:
+        """The options as the journal holds them."""
+        return {
+            "families": " ".join(one.name for one in self.families),
+            "seed": str(self.seed),
+            "fixes": self.fixes.value,
+            "drawn": "uniformly" if self.uniform else "steered",
+        }
+
+    def plan(self, seconds: float, most_cases: int | None) -> Plan:
+        """The plan of a campaign with these options."""
+        return Plan(
+            self.families,
+            self.seed,
+            seconds,
+            self.fixes is Switch.ON,
+            most_cases,
+            uniform=self.uniform,
+        )
+
+
+def _resumed(directory: Path, given: list[str]) -> Options:
+    """The options of the campaign in ``directory``; ``given`` on the command line must be none."""
+    if given:
+        raise CaseError(
+            f"--resume goes on with the campaign's own families, seed and fixes; "
+            f"leave out {', '.join(given)}"
+        )
+    with Journal(directory, Mode.READ) as journal:
+        described = journal.description
+    if "seed" not in described:
+        raise CaseError(f"the campaign in {directory} ended before it began; start a new one")
+    return Options(
+        _chosen(described["families"].split()),
+        int(described["seed"]),
+        Switch(described["fixes"]),
+        described["drawn"] == "uniformly",
+        directory,
+    )
+
+
+def _check_versions(
+    directory: Path, recorded: Mapping[str, str], environment: Mapping[str, str]
+) -> None:
+    changed = [
+        f"{name} was {recorded.get(name)} and is {version}"
+        for name, version in environment.items()
+        if recorded.get(name) != version
+    ]
+    if changed:
+        raise CaseError(f"cannot go on with {directory}: {'; '.join(changed)}; start a new one")
+
+
 def _chosen(names: list[str] | None) -> tuple[Family, ...]:
     pipelines = tuple(PIPELINES)
     if not names:
@@ -218,13 +300,13 @@ def _describe(console: Console, plan: Plan) -> None:
         console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
 
 
-def _run(console: Console, campaign: Campaign, chosen: tuple[Family, ...], seconds: float) -> bool:
+def _run(console: Console, campaign: Campaign) -> bool:
     """Run the campaign to its end; True if the user interrupted it."""
     # Also where a shell started this in the background, with interrupts ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        with Display(console, chosen, seconds) as display:
+        with Display(console, campaign.plan.families, campaign.plan.seconds) as display:
             campaign.run(display)
     except KeyboardInterrupt:
         return True
@@ -240,9 +322,10 @@ def _conclude(
             findings, state.verdicts, state.special, gaps, state.oracle_counts, _command()
         )
     )
+    before = f" ({state.taken_up} of them before this run)" if state.taken_up else ""
     console.print(
-        f"{state.cases} cases, {state.checks} checks, {state.trials} further runs to find causes, "
-        f"{state.elapsed:.0f} s; fixes {fixes.value}.",
+        f"{state.cases} cases{before}, {state.checks} checks, {state.trials} further runs to find "
+        f"causes, {state.elapsed:.0f} s; fixes {fixes.value}.",
         highlight=False,
     )
     if state.investigating:
@@ -279,7 +362,7 @@ def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
     places = [directory] if directory else sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)
     for place in places:
         folder = place.parent if place.name == FILE_NAME else place
-        with Journal(folder, create=False) as journal, contextlib.suppress(KeyError):
+        with Journal(folder, Mode.READ) as journal, contextlib.suppress(KeyError):
             recorded = journal.find(wanted)
             return recorded.case, recorded.outcome
     for entry in sorted(CORPUS.glob("*/case.json")):

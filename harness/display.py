@@ -95,4 +95,4 @@ class Display:
 
 
 def _rate(state: State) -> float:
-    return state.cases / max(state.elapsed, 0.001)
+    return (state.cases - state.taken_up) / max(state.elapsed, 0.001)

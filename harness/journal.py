@@ -4,6 +4,9 @@ A case is committed before it runs, so whatever kills the worker, the engine or 
 input is there. Write-ahead logging keeps a half-written transaction from harming the rest.
 """
 
+import enum
+import fcntl
+import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,12 +28,24 @@ CREATE TABLE IF NOT EXISTS cases (
   purpose TEXT NOT NULL,
   verdict TEXT,
   outcome BLOB,
-  gap TEXT
+  gap TEXT,
+  finding TEXT
 );
 CREATE TABLE IF NOT EXISTS findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
 """
 
+_COLUMNS = "json, purpose, outcome, gap, finding"
+
 FILE_NAME = "campaign.sqlite"
+_LOCK_NAME = "campaign.lock"
+
+
+class Mode(enum.Enum):
+    """What a journal is opened for: a new campaign, going on with one, or looking into one."""
+
+    NEW = "new"
+    RESUME = "resume"
+    READ = "read"
 
 
 class JournalError(RuntimeError):
@@ -39,30 +54,45 @@ class JournalError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A case as the journal holds it; ``outcome`` is None where it never ended."""
+    """A case as the journal holds it; ``outcome`` is None where it never ended.
+
+    ``gap`` names the known gap that it falls into, ``finding`` the fingerprint of the finding that
+    it is counted to, where there is one.
+    """
 
     case: Case
     purpose: str
     outcome: Outcome | None
+    gap: str | None
+    finding: str | None
 
 
 class Journal:
-    """The journal in the folder ``directory``: a new one with ``create``, else one that is there.
+    """The journal in the folder ``directory``.
+
+    Only one process at a time can have it open for writing; the lock goes with the process.
 
     Raises:
-        JournalError: the folder or the file cannot be written, or is no journal; or there is one
-            where a new one is wanted.
+        JournalError: the folder or the file cannot be written, or is no journal; there is one
+            where a new one is wanted, or none where one is; or a campaign is running there.
     """
 
-    def __init__(self, directory: Path, *, create: bool = True):
+    def __init__(self, directory: Path, mode: Mode = Mode.NEW):
         self.path = directory / FILE_NAME
+        self._lock: int | None = None
         try:
-            if create and self.path.exists():
-                raise JournalError(f"{directory} holds a campaign already; give another folder")
-            if create:
+            if mode is Mode.NEW:
                 directory.mkdir(parents=True, exist_ok=True)
             elif not self.path.is_file():
                 raise JournalError(f"{directory} holds no campaign ({FILE_NAME} is missing)")
+            if mode is not Mode.READ:
+                self._lock = _locked(directory)
+            if mode is Mode.NEW and self.path.exists():
+                self._unlock()
+                raise JournalError(
+                    f"{directory} holds a campaign already; give another folder, or go on with it "
+                    f"by --resume {directory}"
+                )
             self._db = sqlite3.connect(self.path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -70,6 +100,7 @@ class Journal:
         except OSError as error:
             raise JournalError(f"cannot write to {directory}: {error.strerror}") from error
         except sqlite3.Error as error:
+            self._unlock()
             raise JournalError(f"cannot use {self.path}: {error}") from error
 
     def __enter__(self) -> Self:
@@ -82,6 +113,12 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self._db.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def describe(self, values: dict[str, str]) -> None:
         """Write facts about the campaign: seed, options, versions."""
@@ -126,7 +163,7 @@ class Journal:
             KeyError: there is none, or more than one.
         """
         rows = self._db.execute(
-            "SELECT json, purpose, outcome FROM cases WHERE id GLOB ? LIMIT 2", (identifier + "*",)
+            f"SELECT {_COLUMNS} FROM cases WHERE id GLOB ? LIMIT 2", (identifier + "*",)
         ).fetchall()
         if len(rows) != 1:
             raise KeyError(identifier)
@@ -135,7 +172,7 @@ class Journal:
     def cases(self, purpose: str) -> Iterator[Recorded]:
         """The cases that were started with ``purpose``, in that order."""
         for row in self._db.execute(
-            "SELECT json, purpose, outcome FROM cases WHERE purpose = ? ORDER BY rowid", (purpose,)
+            f"SELECT {_COLUMNS} FROM cases WHERE purpose = ? ORDER BY rowid", (purpose,)
         ):
             yield _recorded(*row)
 
@@ -152,6 +189,10 @@ class Journal:
         """How many cases were started and never ended."""
         (count,) = self._db.execute("SELECT count(*) FROM cases WHERE verdict IS NULL").fetchone()
         return int(count)
+
+    def count_to(self, case: Case, fingerprint: str) -> None:
+        """Write that ``case`` is counted to the finding ``fingerprint``."""
+        self._write("UPDATE cases SET finding = ? WHERE id = ?", (fingerprint, case.identifier))
 
     def write_finding(self, fingerprint: str, record: bytes) -> None:
         """Write a finding, replacing an earlier record of the same fingerprint."""
@@ -174,6 +215,19 @@ class Journal:
             ) from error
 
 
-def _recorded(case: bytes, purpose: str, outcome: bytes | None) -> Recorded:
+def _recorded(
+    case: bytes, purpose: str, outcome: bytes | None, gap: str | None, finding: str | None
+) -> Recorded:
     ended = None if outcome is None else msgspec.json.decode(outcome, type=Outcome)
-    return Recorded(decode(case, "journal"), purpose, ended)
+    return Recorded(decode(case, "journal"), purpose, ended, gap, finding)
+
+
+def _locked(directory: Path) -> int:
+    """The descriptor that holds the lock of ``directory`` while it is open."""
+    lock = os.open(directory / _LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise JournalError(f"a campaign is running in {directory}; wait for its end") from None
+    return lock

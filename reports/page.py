@@ -13,7 +13,7 @@ from reports.summary import CONFIRMED, blame_text, ranked, verdict_rows
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"), undefined=StrictUndefined, keep_trailing_newline=True
 )
-_OPTIONS = ("fixes", "seed", "families")
+_OPTIONS = ("fixes", "seed", "families", "drawn")
 _MESSAGE_LENGTH = 4000
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from generators.families import family
 from generators.program import Case, Valid
 from harness.campaign import Campaign, Plan
-from harness.journal import Journal
+from harness.journal import Journal, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job
@@ -52,6 +52,40 @@ def conduct(tmp_path: Path, answer: Callable[[Case], Outcome], cases: int) -> tu
         assert journal.unfinished() == 0
         assert sum(journal.counts("drawn").values()) == state.cases == cases
     return campaign, state
+
+
+def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    _, whole = conduct(tmp_path, bails, 60)
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=False, most_cases=60)
+    stops = 0
+
+    def stopping(case: Case) -> Outcome:
+        nonlocal countdown
+        countdown -= 1
+        if not countdown:
+            raise Stopped
+        return bails(case)
+
+    for countdown in (1, 2, 9, 14, 33, 5, -1):  # noqa: B007
+        mode = Mode.RESUME if stops else Mode.NEW
+        with Journal(tmp_path / "stopped", mode) as journal:
+            campaign = Campaign(plan, Instant(stopping), journal, ())  # type: ignore[arg-type]
+            try:
+                state = campaign.run(lambda shown: None)
+            except Stopped:
+                stops += 1
+    assert stops == 6
+    assert state.cases == whole.cases == 60
+    assert 0 < state.taken_up < 60
+    for counts in ("verdicts", "special", "oracle_counts", "cells"):
+        assert getattr(state, counts) == getattr(whole, counts)
+    assert {one.fingerprint: (one.count, one.confirmed) for one in state.findings.values()} == {
+        one.fingerprint: (one.count, one.confirmed) for one in whole.findings.values()
+    }
+
+
+class Stopped(Exception):
+    """As if the engine had died: what ends is no outcome."""
 
 
 def bails(case: Case) -> Outcome:
@@ -110,7 +144,8 @@ def test_thousands_of_failures_with_one_cause_are_no_deep_recursion(tmp_path: Pa
         **{**{f: getattr(blameless, f) for f in blameless.__struct_fields__}, "blame": {}}
     )
     before = state.findings[known].count
+    campaign.journal = Journal(tmp_path / "out", Mode.RESUME)
     kind = blameless.kind
-    campaign._queued[kind] = deque([failing] * 5000)
+    campaign._queued[kind] = deque(campaign._investigate(*failing) for _ in range(5000))
     campaign._next_of(kind)
     assert state.findings[known].count == before + 5000

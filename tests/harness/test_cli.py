@@ -15,7 +15,7 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import encode, write
 from harness.finding import Finding
-from harness.journal import Journal
+from harness.journal import Journal, Mode
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 
@@ -100,7 +100,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_case_that_was_started_is_accounted_for(campaign: Path) -> None:
-    with Journal(campaign, create=False) as journal:
+    with Journal(campaign, Mode.READ) as journal:
         drawn = list(journal.cases("drawn"))
         assert len(drawn) == sum(journal.counts("drawn").values()) == 24
         assert journal.description["seed"] == "5"
@@ -113,13 +113,13 @@ def test_the_same_seed_draws_the_same_cases(campaign: Path, tmp_path: Path) -> N
         *("fuzz", "conv1d_transpose", "--cases", 24, "--minutes", 3, "--seed", 5),
         *("--workers", 2, "--out", tmp_path / "again"),
     )
-    with Journal(campaign, create=False) as one, Journal(tmp_path / "again", create=False) as two:
+    with Journal(campaign, Mode.READ) as one, Journal(tmp_path / "again", Mode.READ) as two:
         first = {recorded.case.identifier for recorded in one.cases("drawn")}
         assert first == {recorded.case.identifier for recorded in two.cases("drawn")}
 
 
 def test_a_finding_replays_with_the_same_verdict(campaign: Path) -> None:
-    with Journal(campaign, create=False) as journal:
+    with Journal(campaign, Mode.READ) as journal:
         findings = [msgspec.json.decode(one, type=Finding) for one in journal.findings()]
     assert findings
     finding = findings[0]
@@ -156,7 +156,7 @@ def test_an_interrupted_campaign_ends_well(tmp_path: Path, number: signal.Signal
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "Written to" in out
-    with Journal(folder, create=False) as journal:
+    with Journal(folder, Mode.READ) as journal:
         assert sum(journal.counts("drawn").values()) > 0
 
 
@@ -172,7 +172,7 @@ def test_a_campaign_whose_engine_is_killed_keeps_every_case(tmp_path: Path) -> N
         time.sleep(0.2)
     process.kill()
     process.wait()
-    with Journal(folder, create=False) as journal:
+    with Journal(folder, Mode.READ) as journal:
         cases = list(journal.cases("drawn"))
         assert len(cases) >= 10
         ended = sum(recorded.outcome is not None for recorded in cases)
@@ -181,8 +181,46 @@ def test_a_campaign_whose_engine_is_killed_keeps_every_case(tmp_path: Path) -> N
         assert all(encode(recorded.case) for recorded in cases)
 
 
+def test_a_killed_campaign_goes_on_and_ends_as_if_nothing_had_been(
+    campaign: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    arguments = ("conv1d_transpose", "--cases", "24", "--minutes", "3", "--seed", "5")
+    process = subprocess.Popen(
+        [*COMMAND, "fuzz", *arguments, "--out", str(folder), "--workers", "1"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 60
+    while time.monotonic() < end and _cases(folder) < 8:
+        time.sleep(0.05)
+    refused = run("fuzz", "--resume", folder)
+    assert (refused.returncode, "a campaign is running in" in refused.stderr) == (2, True)
+    process.kill()
+    process.wait()
+    ended = run("fuzz", "--resume", folder, "--cases", 24, "--minutes", 3, "--workers", 1)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "before this run" in ended.stdout
+    with Journal(campaign, Mode.READ) as one, Journal(folder, Mode.READ) as two:
+        assert [(each.case, each.finding) for each in one.cases("drawn")] == [
+            (each.case, each.finding) for each in two.cases("drawn")
+        ]
+        assert two.unfinished() == 0
+
+
+def test_what_cannot_be_resumed_is_said_in_one_line(campaign: Path, tmp_path: Path) -> None:
+    for arguments, said in (
+        (("--resume", tmp_path), "holds no campaign"),
+        (("--resume", campaign, "--seed", 3), "leave out --seed"),
+    ):
+        ended = run("fuzz", *arguments)
+        assert ended.returncode == 2
+        assert said in ended.stderr
+        assert len(ended.stderr.strip().splitlines()) == 1
+
+
 def _cases(folder: Path) -> int:
     if not (folder / "campaign.sqlite").is_file():
         return 0
-    with Journal(folder, create=False) as journal:
+    with Journal(folder, Mode.READ) as journal:
         return sum(journal.counts("drawn").values())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generators.program import Case, Input, Program
-from harness.journal import FILE_NAME, Journal, JournalError
+from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 
 PROGRAM = Program((Input("x", (1,), "float32"),), (), ("x",))
@@ -24,7 +24,7 @@ def test_what_is_written_is_found_again(tmp_path: Path) -> None:
         assert not journal.start(case(1), "drawn")
         journal.end(case(1), outcome)
         journal.start(case(2), "drawn")
-    with Journal(tmp_path / "new" / "folder", create=False) as journal:
+    with Journal(tmp_path / "new" / "folder", Mode.READ) as journal:
         found = journal.find(case(1).identifier[:9])
         assert (found.case, found.outcome) == (case(1), outcome)
         assert journal.find(case(2).identifier).outcome is None
@@ -35,9 +35,14 @@ def test_what_is_written_is_found_again(tmp_path: Path) -> None:
 
 
 def test_a_second_campaign_in_a_folder_is_refused(tmp_path: Path) -> None:
-    Journal(tmp_path)
+    with Journal(tmp_path):
+        for mode in (Mode.NEW, Mode.RESUME):
+            with pytest.raises(JournalError, match="a campaign is running in"):
+                Journal(tmp_path, mode)
     with pytest.raises(JournalError, match="holds a campaign already; give another folder"):
         Journal(tmp_path)
+    with Journal(tmp_path, Mode.RESUME) as again:
+        assert again.start(case(1), "drawn")
 
 
 def test_a_case_that_killed_the_engine_is_in_the_journal(tmp_path: Path) -> None:
@@ -52,15 +57,15 @@ def test_a_case_that_killed_the_engine_is_in_the_journal(tmp_path: Path) -> None
     )
     ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
     assert ended.returncode == -signal.SIGKILL
-    with Journal(tmp_path, create=False) as journal:
+    with Journal(tmp_path, Mode.READ) as journal:
         assert journal.unfinished() == 100
         assert [one.case for one in journal.cases("drawn")] == [case(seed) for seed in range(100)]
 
 
 def test_a_folder_without_campaign_and_a_file_that_is_none_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="holds no campaign"):
-        Journal(tmp_path, create=False)
+        Journal(tmp_path, Mode.READ)
     (tmp_path / FILE_NAME).write_bytes(os.urandom(4096))
     with pytest.raises(JournalError, match="cannot use") as error:
-        Journal(tmp_path, create=False)
+        Journal(tmp_path, Mode.READ)
     assert "\n" not in str(error.value)
