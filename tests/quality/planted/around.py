@@ -77,16 +77,16 @@ _OPERATORS = (
         "if all(tvm_api.as_int(dim) != 1 for dim",
     ),
     _plant(
-        "permutation-inverted",
-        "dimensions are permuted by the inverse where there are more than three",
-        (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH, Verdict.PROCESS_DEATH, Verdict.WRONG_SHAPE),
-        ("pipeline",),
+        "permutation-reverses-last-axis",
+        "a permuted tensor of more than three dimensions has its last axis reversed",
+        _VALUE,
+        ("pipeline", "data"),
         "tvm.relax.transform.legalize_ops.manipulate",
         "    return bb.call_te(topi.transpose, call.args[0], call.attrs.axes)",
-        "    axes = [int(axis) for axis in call.attrs.axes or ()]\n"
-        "    if len(axes) > 3:\n"
-        "        axes = [axes.index(at) for at in range(len(axes))]\n"
-        "    return bb.call_te(topi.transpose, call.args[0], axes or None)",
+        "    def permuted(x, axes):\n"
+        "        moved = topi.transpose(x, axes)\n"
+        "        return topi.flip(moved, -1) if len(x.shape) > 3 else moved\n\n"
+        "    return bb.call_te(permuted, call.args[0], call.attrs.axes)",
     ),
 )
 

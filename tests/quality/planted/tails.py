@@ -54,7 +54,14 @@ def _shorter(statement: Any) -> Any:
 def without_tails(module: Any) -> Any:
     """``module`` with ``without_tail`` applied to each of its lowered functions."""
     changed = {
-        name: without_tail(function) if isinstance(function, tirx.PrimFunc) else function
+        name: without_tail(function) if _is_lowered(function) else function
         for name, function in module.functions.items()
     }
     return tvm.IRModule(changed, attrs=module.attrs)
+
+
+def _is_lowered(function: Any) -> bool:
+    """Whether ``function`` computes tensors; the virtual machine's own ones have no block."""
+    return isinstance(function, tirx.PrimFunc) and isinstance(
+        function.body, tvm.s_tir.SBlockRealize
+    )
