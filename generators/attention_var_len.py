@@ -92,9 +92,9 @@ class AttentionVarLen:
         return var_len_faults()
 
     @property
-    def invalid(self) -> st.SearchStrategy[Case]:
-        """Valid cases, each with one of the faults put in."""
-        return faults.cases(self)
+    def invalid(self) -> tuple[st.SearchStrategy[Case], ...]:
+        """For each fault, valid cases with it put in."""
+        return faults.strategies(self)
 
 
 def family(pipelines: Sequence[str]) -> AttentionVarLen:

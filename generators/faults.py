@@ -68,14 +68,18 @@ def broken(family: Breakable, fault: Fault, point: Point, seed: int) -> Case:
     )
 
 
+def strategies(family: Breakable) -> tuple[st.SearchStrategy[Case], ...]:
+    """For each fault of ``family``, the cases that have it."""
+    return tuple(_cases(family, fault) for fault in family.faults)
+
+
 @st.composite
-def cases(draw: st.DrawFn, family: Breakable) -> Case:
-    """Cases of ``family``, each with one of its faults.
+def _cases(draw: st.DrawFn, family: Breakable, fault: Fault) -> Case:
+    """Cases of ``family``, each with ``fault``.
 
     All but a few axes are at their defaults: what comes of the case is then due to its fault, not
     to something else that it happens to have.
     """
-    fault = draw(st.sampled_from(family.faults), label="fault")
     axes = pin(family.axes, fault.pinned)
     wanted = {axis.name: axis.default for axis in axes}
     # As many draws every time: what Hypothesis makes of an earlier example then fits.

@@ -110,9 +110,9 @@ class TransposedConvolution:
         return faults_of(self.spatial)
 
     @property
-    def invalid(self) -> st.SearchStrategy[Case]:
-        """Valid cases, each with one of the faults put in."""
-        return faults.cases(self)
+    def invalid(self) -> tuple[st.SearchStrategy[Case], ...]:
+        """For each fault, valid cases with it put in."""
+        return faults.strategies(self)
 
 
 def _run_names() -> tuple[str, ...]:

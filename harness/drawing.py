@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import count as numbers
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from generators.axes import Family, cases
 from generators.program import Case
@@ -18,13 +18,30 @@ from generators.steering import Steering
 
 T = TypeVar("T")
 
-_VALID = 21
-_INVALID = 3
+_VALID = 7
+"""Valid cases of a family for each invalid one."""
 
 _LOT = 24
-"""Examples that Hypothesis draws at a time; the first of each lot is always the simplest."""
+"""Examples that Hypothesis draws at a time."""
+
+_FEW = 4
+"""As many, of one fault: it takes a long campaign to use more."""
 
 _CHOICES = st.integers(0, 2**64 - 1)
+
+
+class SeededProvider(HypothesisProvider):
+    """Hypothesis's own way of drawing, but that the seed alone decides.
+
+    Otherwise it mixes in constants from the source of every module that happens to be imported.
+    """
+
+    def _maybe_draw_constant(self, *arguments: object, **options: object) -> None:
+        return None
+
+
+_BACKEND = "relaxcheck-seeded"
+AVAILABLE_PROVIDERS[_BACKEND] = f"{__name__}.{SeededProvider.__name__}"
 
 
 def keep_hypothesis_in(directory: Path) -> None:
@@ -33,15 +50,19 @@ def keep_hypothesis_in(directory: Path) -> None:
 
 
 def draw(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
-    """About ``count`` distinct examples of ``strategy``, the same for the same ``seed``."""
+    """About ``count`` examples of ``strategy``, the same for the same ``seed``.
+
+    The simplest example is left out: Hypothesis begins with it, whatever the seed.
+    """
     drawn: list[T] = []
 
     @hypothesis.seed(seed)
     @settings(
-        max_examples=count,
+        max_examples=count + 1,
         database=None,
         phases=[Phase.generate],
         deadline=None,
+        backend=_BACKEND,
         suppress_health_check=list(HealthCheck),
     )
     @hypothesis.given(strategy)
@@ -49,28 +70,27 @@ def draw(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
         drawn.append(example)
 
     collect()
-    return drawn
+    return drawn[1:]
 
 
 def stream(families: Sequence[Family], seed: int, *, uniform: bool = False) -> Iterator[Case]:
-    """Cases of all ``families`` in turn, without end; one in eight is an invalid program.
+    """One case of each of ``families`` in turn, without end; one in eight is an invalid program.
 
     Valid cases are steered towards pairs of cells not drawn yet (see ``generators.steering``). If
     ``uniform``, Hypothesis draws every axis by its weights alone.
     """
     valid = _uniform if uniform else _steered
     drawn = [(valid(family, seed), _invalid(family, seed)) for family in families]
-    while True:
+    for number in numbers():
         for own_valid, own_invalid in drawn:
-            yield from islice(own_valid, _VALID)
-            yield from islice(own_invalid, _INVALID)
+            yield next(own_valid if (number + 1) % (_VALID + 1) else own_invalid)
 
 
 def _steered(family: Family, seed: int) -> Iterator[Case]:
     steering = Steering(family.axes)
     for key in _keys(f"{seed}/{family.name}/valid"):
-        for choice in draw(_CHOICES, _LOT, key):
-            # The first choice of each lot is 0.
+        for choice in dict.fromkeys(draw(_CHOICES, _LOT, key)):
+            # Hypothesis prefers small integers, and small ones come again in another lot.
             mixed = choice ^ key
             yield family.build(steering.point(mixed), mixed % 2**32)
 
@@ -81,8 +101,22 @@ def _uniform(family: Family, seed: int) -> Iterator[Case]:
 
 
 def _invalid(family: Family, seed: int) -> Iterator[Case]:
-    for key in _keys(f"{seed}/{family.name}/invalid"):
-        yield from draw(family.invalid, _LOT, key)
+    """Each fault in turn, so that none is rare."""
+    name = f"{seed}/{family.name}/invalid"
+    drawn = [
+        _examples(strategy, _keys(f"{name}/{number}"))
+        for number, strategy in enumerate(family.invalid)
+    ]
+    # Another seed begins with another fault.
+    first = next(_keys(name)) % len(drawn)
+    while True:
+        for faulty in (*drawn[first:], *drawn[:first]):
+            yield next(faulty)
+
+
+def _examples(strategy: st.SearchStrategy[Case], keys: Iterator[int]) -> Iterator[Case]:
+    for key in keys:
+        yield from draw(strategy, _FEW, key)
 
 
 def _keys(name: str) -> Iterator[int]:

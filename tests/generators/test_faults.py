@@ -161,19 +161,20 @@ def test_the_table_is_complete_and_its_kinds_are_distinct(family: Breakable) -> 
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_the_strategy_draws_from_the_table(family: Breakable) -> None:
-    drawn = set()
+def test_each_strategy_draws_its_fault(family: Breakable) -> None:
+    assert len(family.invalid) == len(family.faults)
+    for fault, strategy in zip(family.faults, family.invalid, strict=True):
+        drawn: set[tuple[str, ...]] = set()
 
-    @settings(max_examples=150, deadline=None, database=None)
-    @given(st.data())
-    def draw(data: st.DataObject) -> None:
-        case = data.draw(family.invalid)
-        assert _violations(case)
-        assert isinstance(case.expect, Invalid)
-        drawn.add(case.expect.fault)
+        @settings(max_examples=10, deadline=None, database=None)
+        @given(strategy, st.just(drawn))
+        def break_rules(case: Case, drawn: set[tuple[str, ...]]) -> None:
+            assert _violations(case)
+            assert isinstance(case.expect, Invalid)
+            drawn.add(case.expect.fault)
 
-    draw()
-    assert len(drawn) >= len({fault.names for fault in family.faults}) // 2
+        break_rules()
+        assert drawn == {fault.names}
 
 
 def test_pinned_axes_keep_points_valid() -> None:

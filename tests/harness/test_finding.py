@@ -30,8 +30,8 @@ class Toy:
     axes: tuple[Axis, ...] = AXES
 
     @property
-    def invalid(self) -> st.SearchStrategy[Case]:
-        return st.nothing()
+    def invalid(self) -> tuple[st.SearchStrategy[Case], ...]:
+        return ()
 
     def build(self, point: Point, seed: int) -> Case:
         node = Node("y", "toy.op", ("x",), {name.replace(".", "_"): v for name, v in point.items()})

@@ -177,7 +177,7 @@ def discarded(count: int, seed: int) -> dict[str, dict[str, int]]:
             steering.point(choice)
         lost = steering.discarded
         _count(found["steered"], count + lost, lost)
-        for way, strategy in (("uniform", cases(family)), ("invalid", family.invalid)):
+        for way, strategy in (("uniform", cases(family)), ("invalid", st.one_of(family.invalid))):
             begun: list[None] = []
             kept = len(draw(_counting(strategy, begun), count, seed))
             _count(found[way], len(begun), len(begun) - kept)
