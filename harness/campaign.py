@@ -26,7 +26,7 @@ from harness.finding import (
     same_kind,
 )
 from harness.gaps import Gap, Met
-from harness.journal import Journal
+from harness.journal import Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pool import Job, Pool
 
@@ -113,7 +113,7 @@ class Campaign:
     def run(self, show: Callable[[State], None]) -> State:
         """Run to the end of the plan; ``show`` is given the state several times a second."""
         try:
-            self._take_up()
+            self._take_up(show)
             while not self._over():
                 self._top_up()
                 self._collect(show)
@@ -128,14 +128,16 @@ class Campaign:
                 self._save(finding)
         return self.state
 
-    def _take_up(self) -> None:
+    def _take_up(self, show: Callable[[State], None]) -> None:
         """Go on where the journal ends."""
         state = self.state
+        drawn: set[str] = set()
         for record in self.journal.findings():
             finding = msgspec.structs.replace(msgspec.json.decode(record, type=Finding), count=0)
             state.findings[finding.fingerprint] = finding
         for one in self.journal.cases(DRAWN):
             self._started += 1
+            drawn.add(one.case.identifier)
             if one.outcome is None:
                 self.pool.submit(Job(one.case))
                 continue
@@ -148,6 +150,26 @@ class Campaign:
             if finding.confirmed is None:
                 self._enqueue(finding.kind, self._confirm(finding))
         state.taken_up = state.cases
+        self._pass_over(drawn, show)
+
+    def _pass_over(self, drawn: set[str], show: Callable[[State], None]) -> None:
+        """Draw the cases ``drawn`` again, with which every campaign of this plan begins."""
+        self.state.phase = "passing over the cases that were drawn before"
+        left = set(drawn)
+        while left:
+            case = self._next_case()
+            if case.identifier not in drawn:
+                raise JournalError(
+                    f"{self.journal.path} was drawn by another version of relaxcheck: this one "
+                    "draws other cases; start a new campaign"
+                )
+            left.discard(case.identifier)
+            show(self.state)
+        self.state.phase = "running"
+        self.state.started = time.monotonic()
+
+    def _next_case(self) -> Case:
+        return msgspec.structs.replace(next(self._cases), fixes=self.plan.fixes)
 
     def _over(self) -> bool:
         most = self.plan.most_cases
@@ -158,7 +180,7 @@ class Campaign:
     def _top_up(self) -> None:
         wanted = _QUEUE_PER_WORKER * self.pool.size
         while self.pool.running + self.pool.waiting < wanted and not self._over():
-            case = msgspec.structs.replace(next(self._cases), fixes=self.plan.fixes)
+            case = self._next_case()
             if self.journal.start(case, DRAWN):
                 self._started += 1
                 self.pool.submit(Job(case))

@@ -61,6 +61,8 @@ class Display:
             self._console.print(self._line(state), highlight=False)
 
     def _line(self, state: State) -> str:
+        if state.phase != "running":
+            return f"{state.elapsed:6.0f} s  {state.phase}"
         return (
             f"{state.elapsed:6.0f} s  {state.cases} cases  {state.checks} checks  "
             f"{len(state.findings)} findings  {_rate(state):.1f} cases/s"

@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
-from harness.campaign import Campaign, Plan
-from harness.journal import Journal, Mode
+from harness.campaign import DRAWN, Campaign, Plan
+from harness.journal import Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job
@@ -82,6 +85,16 @@ def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) 
     assert {one.fingerprint: (one.count, one.confirmed) for one in state.findings.values()} == {
         one.fingerprint: (one.count, one.confirmed) for one in whole.findings.values()
     }
+
+
+def test_a_campaign_of_other_cases_is_not_taken_up(tmp_path: Path) -> None:
+    with Journal(tmp_path / "out") as journal:
+        journal.start(MEMBER.build(complete(MEMBER.axes, {}), 12345), DRAWN)
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=False, most_cases=60)
+    with Journal(tmp_path / "out", Mode.RESUME) as journal:
+        campaign = Campaign(plan, Instant(bails), journal, ())  # type: ignore[arg-type]
+        with pytest.raises(JournalError, match="another version of relaxcheck"):
+            campaign.run(lambda shown: None)
 
 
 class Stopped(Exception):
