@@ -61,11 +61,10 @@ class Display:
             self._console.print(self._line(state), highlight=False)
 
     def _line(self, state: State) -> str:
-        if state.phase != "running":
-            return f"{state.elapsed:6.0f} s  {state.phase}"
+        phase = "" if state.phase == "running" else f"  {state.phase}"
         return (
             f"{state.elapsed:6.0f} s  {state.cases} cases  {state.checks} checks  "
-            f"{len(state.findings)} findings  {_rate(state):.1f} cases/s"
+            f"{len(state.findings)} findings  {_rate(state):.1f} cases/s{phase}"
         )
 
     def _picture(self, state: State) -> Group:
