@@ -1,5 +1,6 @@
 """The planted bugs can be planted, and some of them are found while you wait."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +10,24 @@ import pytest
 from generators.axes import Family
 from generators.families import families, family
 from generators.faults import Breakable
-from harness.outcome import Verdict
+from generators.program import Case, Invalid
+from harness.campaign import DRAWN, State
+from harness.finding import Reduced, finding_of
+from harness.journal import Journal
+from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Limits, Pool
 from tests.quality.planted import results
 from tests.quality.planted.catalogue import PLANTS, named
-from tests.quality.planted.hunt import CONTROL, ZYGOTE, Hunted, hunt
+from tests.quality.planted.hunt import (
+    CONTROL,
+    ZYGOTE,
+    Hunted,
+    axes_off,
+    has_failed,
+    hunt,
+    hunted_in,
+)
 from tests.quality.planted.plant import Edit, Plant, PlantError, by_module, edited, source_of
 from tests.quality.planted.section import SEEDS
 from tests.quality.planted.table import figures, markdown, missed
@@ -76,6 +89,44 @@ def test_it_is_found_and_blamed_on_the_right_axis(planted: Pool, name: str) -> N
     assert found.verdict in plant.verdicts, found
     assert found.blame is not None
     assert plant.is_blamed(found.blame), found.blame
+    assert found.axes is not None
+    assert len(found.blame) <= found.axes <= 4
+
+
+def test_a_failure_in_the_special_regime_ends_the_hunt() -> None:
+    assert has_failed(State(special=Counter({Verdict.WRONG_VALUE: 1})))
+    assert has_failed(State(verdicts=Counter({Verdict.TIMEOUT: 1})))
+    passed = Counter({Verdict.PASS: 3, Verdict.ORACLE_SPLIT: 1})
+    assert not has_failed(State(verdicts=passed, special=passed))
+
+
+def test_what_is_told_is_the_finding_that_the_case_was_counted_to(tmp_path: Path) -> None:
+    attention = family("attention", tuple(PIPELINES))
+    point = {axis.name: axis.default for axis in attention.axes}
+    masked = {**point, "causal_mask": "TopLeft"}
+    other, mine = (attention.build(at, seed=1) for at in (point, masked))
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare")
+    blames: tuple[tuple[Case, dict[str, str]], ...] = (
+        (other, {}),
+        (mine, {"causal_mask": "TopLeft"}),
+    )
+    first, second = (finding_of(Reduced(case, wrong, blame)) for case, blame in blames)
+    state = State(findings={one.fingerprint: one for one in (first, second)})
+    with Journal(tmp_path) as journal:
+        journal.start(mine, DRAWN)
+        journal.end(mine, wrong)
+        assert hunted_in(None, 1, journal, state).blame is None
+        journal.count_to(mine, second.fingerprint)
+        told = hunted_in(None, 1, journal, state)
+    assert (told.blame, told.axes) == ({"causal_mask": "TopLeft"}, 1)
+
+
+def test_an_invalid_program_has_no_axes_to_count() -> None:
+    attention = family("attention", tuple(PIPELINES))
+    case = attention.build({axis.name: axis.default for axis in attention.axes}, seed=1)
+    assert axes_off(case) == 0
+    invalid = Invalid("nn.attention", ("causal_mask",))
+    assert axes_off(msgspec.structs.replace(case, expect=invalid)) is None
 
 
 @pytest.mark.parametrize("text", ["nothing of it", "twice: twice"])

@@ -107,8 +107,10 @@ CLEAN: dict[str, Any] = {
     **{"elapsed": 3.0, "cpu_seconds": {"tvm": 1.0}, "verdicts": {"pass": 8, "rejected": 2}},
     **{"by": {"family x": {"pass": 8, "rejected": 2}}, "judged_by_oracles": {"2": 8}},
     **{"largest_error_by_bound": {"family x": 0.5}, "splits_outside_as_well": 0, "gaps": {}},
-    **{"not_looked_into": 0, "findings": []},
+    **{"not_looked_into": 0, "findings": [], "wanted": 10, "unended": 0, "all_room": 0},
 }
+GOOD = {"pass": 8, "rejected": 2}
+SPLIT = {"verdict": "oracle-split", "operator": "a.b", "count": 2, "unexplained": []}
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,24 @@ CLEAN: dict[str, Any] = {
         ({"failures": 1}, ["failures: 1 of 10, not 0"]),
         ({"verdicts": {"rejected": 1}}, ["invalid programs refused: 1 of 2"]),
         ({"verdicts": {"rejected": 2, "harness-error": 3}}, ["harness errors: 3, not 0"]),
+        ({"cases": 9}, ["cases with a verdict: 9 of 10"]),
+        ({"unended": 1}, ["cases that never ended: 1, not 0"]),
+        ({"not_looked_into": 4}, ["failures not looked into: 4, not 0"]),
+        ({"verdicts": {**GOOD, "no-oracle": 2}}, ["cases without an oracle: 2, not 0"]),
+        ({"verdicts": {**GOOD, "no-oracle": 2}, "all_room": 2}, []),
+        (
+            {"verdicts": {**GOOD, "no-oracle": 3}, "all_room": 2},
+            ["cases without an oracle: 1, not 0"],
+        ),
+        ({"verdicts": {**GOOD, "oracle-split": 2}}, ["oracle splits in findings: 0 of 2"]),
+        ({"verdicts": {**GOOD, "oracle-split": 2}, "findings": [SPLIT]}, []),
+        (
+            {
+                "verdicts": {**GOOD, "oracle-split": 2},
+                "findings": [{**SPLIT, "unexplained": ["pytorch"]}],
+            },
+            ["oracle split of pytorch without an explanation: a.b, 2 cases"],
+        ),
     ],
 )
 def test_the_targets_of_a_campaign(changed: Figures, said: list[str]) -> None:

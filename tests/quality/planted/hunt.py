@@ -7,14 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from generators.axes import Family
-from generators.families import families
+from generators.axes import Family, non_default
+from generators.families import families, family
 from generators.program import Case, Valid, decode, encode
 from harness.campaign import DRAWN, Campaign, Plan, State
 from harness.drawing import keep_hypothesis_in
-from harness.finding import Finding
 from harness.journal import Journal
-from harness.outcome import Outcome, Verdict
+from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job, Limits, Pool
 from tests.quality.planted.plant import Plant
@@ -35,8 +34,9 @@ class Hunted(msgspec.Struct, frozen=True):
     ``cases`` is the number of the first case that failed, from 1, or None; ``drawn`` of how many;
     ``seconds`` the CPU time that the workers took for the cases up to it. ``verdict``, ``stage``
     and ``message`` are that case's. ``blame`` is what attribution says, None where it came to no
-    end; ``largest`` is the largest dimension of the reduced case. ``control`` is what came of the
-    failing and of the reduced case in clean workers, once it is known.
+    end; ``largest`` is the largest dimension of the reduced case, ``axes`` how many of its axes are
+    off their default (None for an invalid program). ``control`` is what came of the failing and of
+    the reduced case in clean workers, once it is known.
     """
 
     plant: str
@@ -53,6 +53,7 @@ class Hunted(msgspec.Struct, frozen=True):
     case: msgspec.Raw = msgspec.Raw(b"null")
     reduced: msgspec.Raw = msgspec.Raw(b"null")
     control: tuple[Verdict, ...] = ()
+    axes: int | None = None
 
     @property
     def found(self) -> bool:
@@ -85,14 +86,20 @@ def hunt(
             campaign = Campaign(plan, pool, journal, ())
 
             def until_first(state: State) -> None:
-                if any(verdict.is_failure for verdict in state.verdicts):
+                if has_failed(state):
                     campaign.plan = replace(plan, most_cases=0)
 
             state = campaign.run(until_first)
-            return _hunted(plant, seed, journal, state)
+            return hunted_in(plant, seed, journal, state)
 
 
-def _hunted(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
+def has_failed(state: State) -> bool:
+    """Whether a drawn case failed, in whichever regime."""
+    return any(verdict.is_failure for verdict in (*state.verdicts, *state.special))
+
+
+def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
+    """The first failure in ``journal``, with the finding that it was counted to."""
     name = CONTROL if plant is None else plant.name
     seconds = 0.0
     drawn = 0
@@ -103,7 +110,7 @@ def _hunted(plant: Plant | None, seed: int, journal: Journal, state: State) -> H
         seconds += sum(outcome.seconds.values())
         if not outcome.verdict.is_failure:
             continue
-        finding = _finding(recorded.case, outcome, state)
+        finding = None if recorded.finding is None else state.findings[recorded.finding]
         return Hunted(
             name,
             seed,
@@ -118,20 +125,20 @@ def _hunted(plant: Plant | None, seed: int, journal: Journal, state: State) -> H
             None if finding is None else finding.confirmed,
             msgspec.Raw(encode(recorded.case)),
             msgspec.Raw(b"null" if finding is None else encode(finding.case)),
+            axes=None if finding is None else axes_off(finding.case),
         )
     return Hunted(name, seed, None, drawn, seconds)
 
 
-def _finding(case: Case, outcome: Outcome, state: State) -> Finding | None:
-    """The finding that the failure of ``case`` was the first of."""
-    for finding in state.findings.values():
-        if (
-            finding.verdict is outcome.verdict
-            and finding.case.family == case.family
-            and (isinstance(finding.case.expect, Valid) == isinstance(case.expect, Valid))
-        ):
-            return finding
-    return None
+def axes_off(case: Case) -> int | None:
+    """How many axes of its family are off their default in ``case``; None off the grid."""
+    if not isinstance(case.expect, Valid):
+        return None
+    made = family(case.family, tuple(PIPELINES))
+    try:
+        return len(non_default(made.axes, made.point(case)))
+    except ValueError:
+        return None
 
 
 def largest(case: Case) -> int:

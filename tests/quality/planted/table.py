@@ -63,6 +63,7 @@ def _told(plant: Plant, hunted: Hunted) -> dict[str, Any]:
         "blame": hunted.blame,
         "right_blame": hunted.blame is not None and plant.is_blamed(hunted.blame),
         "largest_dimension": hunted.largest,
+        "axes_off_default": hunted.axes,
         "confirmed": hunted.confirmed,
         "control": [str(verdict) for verdict in hunted.control],
         "control_fails": any(verdict.is_failure for verdict in hunted.control),
@@ -136,8 +137,9 @@ def markdown(told: Figures) -> str:
         + " | ".join(f"{sum(one['cases'] <= step for one in found) / count:.0%}" for step in _STEPS)
         + " |",
         "",
-        "| plant | where | verdict | cases to find | CPU s | largest dimension | blamed on |",
-        "|---|---|---|---|---|---|---|",
+        "| plant | where | verdict | cases to find | CPU s | largest dimension |"
+        " axes off default in the reduced case | blamed on |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     return "\n".join([*lines, *(_row(plant) for plant in told["plants"])])
 
@@ -157,6 +159,7 @@ def _row(plant: dict[str, Any]) -> str:
         each("cases"),
         each("cpu_seconds"),
         each("largest_dimension"),
+        each("axes_off_default"),
         blame,
     )
     return "| " + " | ".join(cells) + " |"

@@ -1,0 +1,77 @@
+"""What a measured campaign counts and writes, and which oracle splits are explained."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generators.program import Case, Input
+from generators.values import Array
+from harness import cli
+from harness.judge import expected, judge
+from harness.outcome import Outcome, Verdict
+from tests.oracles import programs
+from tests.quality import campaigns
+from tests.quality.false_alarms import CONTROL
+from tests.quality.splits import EXPLAINED_SPLITS, unexplained
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def attention(dtype: str = "float32", **attributes: object) -> Case:
+    shapes = {"q": (1, 1, 1, 1), "k": (1, 2, 1, 1), "v": (1, 2, 1, 1)}
+    inputs = [Input(name, shape, dtype) for name, shape in shapes.items()]
+    program = programs.one_node("nn.attention", inputs, scale=1.0, **attributes)
+    return Case("attention", program, regime="special")
+
+
+def test_the_split_that_is_written_down_is_explained_and_no_other() -> None:
+    case = attention(causal_mask="TopLeft")
+    values: dict[str, Array] = {
+        "q": np.ones((1, 1, 1, 1), np.float32),
+        "k": np.array([-2e38, 2e38], np.float32).reshape(1, 2, 1, 1),
+        "v": np.array([1, 2], np.float32).reshape(1, 2, 1, 1),
+    }
+    wanted = expected(case.program, values, mixed_precision=False)
+    judged = judge(case.program, {}, (np.ones((1, 1, 1, 1), np.float32),), wanted)
+    assert judged.verdict is Verdict.ORACLE_SPLIT
+    assert unexplained(case, judged.message) == []
+    assert unexplained(attention(), judged.message) == ["onnxruntime"]
+    assert unexplained(attention("float16", causal_mask="TopLeft"), judged.message)
+    normal = Case("attention", case.program, regime="normal")
+    assert unexplained(normal, judged.message) == ["onnxruntime"]
+    both = f"pytorch: output y: another value; {judged.message}"
+    assert unexplained(case, both) == ["pytorch"]
+    assert unexplained(case, "somebody differs") == ["no oracle named"]
+
+
+@pytest.mark.parametrize("one", EXPLAINED_SPLITS, ids=lambda one: one.oracle)
+def test_an_explanation_is_a_row_of_the_meanings(one: object) -> None:
+    _, _, splits = (ROOT / "oracles/MEANINGS.md").read_text().partition("## Oracle splits")
+    assert sum(line.startswith(one.row) for line in splits.splitlines()) == 1  # type: ignore[attr-defined]
+
+
+def test_room_is_counted_apart_from_what_no_oracle_could_run() -> None:
+    tally = campaigns.Tally()
+    tally.add(attention(), Outcome(Verdict.NO_ORACLE, message="every element has room: y"))
+    tally.add(attention(), Outcome(Verdict.NO_ORACLE, message="no oracle ran: pytorch cannot"))
+    assert tally.all_room == 1
+
+
+def test_a_measured_campaign_can_be_replayed_and_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaigns, "RUNS", tmp_path)
+    monkeypatch.setattr(cli, "RUNS", tmp_path)
+    shown: list[float] = []
+    figures = campaigns.measure(
+        "control", 3, 1, lambda _, done: shown.append(done), seed=3, zygote=CONTROL
+    )
+    assert (figures["cases"], figures["wanted"], figures["unended"]) == (3, 3, 0)
+    assert "3 of 3 cases" in campaigns.markdown(figures)
+    directory = Path(figures["journal"])
+    options = cli._resumed(directory, [])
+    assert (options.seed, options.fixes, options.uniform) == (3, cli.Switch.OFF, False)
+    with campaigns.Journal(directory, cli.Mode.READ) as journal:
+        drawn = [one.case for one in journal.cases(campaigns.DRAWN)]
+    assert cli._find(drawn[0].identifier, None)[0] == drawn[0]
