@@ -189,7 +189,7 @@ def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
         # Exact results leave a fault no room at all: more than a third, steering or not.
         Axis(
             "regime",
-            ("normal", "exact", "special"),
+            ("normal", "exact", "boundary", "special"),
             "normal",
             default_weight=4,
             weights={"exact": 4},

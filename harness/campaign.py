@@ -141,10 +141,12 @@ class Campaign:
             if one.outcome is None:
                 self.pool.submit(Job(one.case))
                 continue
-            self._tally(one.case, one.outcome)
-            if one.finding in state.findings:
+            gap = self._tally(one.case, one.outcome)
+            if gap != one.gap:
+                self.journal.end(one.case, one.outcome, gap)
+            if gap is None and one.finding in state.findings:
                 self._add(one.finding, 1)
-            elif one.gap is None:
+            elif gap is None:
                 self._look_into(one.case, one.outcome)
         for finding in state.findings.values():
             if finding.confirmed is None:

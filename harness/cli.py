@@ -1,15 +1,13 @@
 """The command line: ``relaxcheck fuzz``, ``relaxcheck replay``, ``relaxcheck families``."""
 
 import contextlib
-import enum
 import os
 import random
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -20,9 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from generators.axes import Family
 from generators.families import families as all_families
-from generators.families import family as family_named
 from generators.program import Case, CaseError, read
 from harness.campaign import Campaign, Plan, State
 from harness.corpus import CORPUS
@@ -31,6 +27,7 @@ from harness.drawing import keep_hypothesis_in, stream
 from harness.errors import headline
 from harness.gaps import known_gaps
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
+from harness.options import Options, Switch, check_versions, chosen, resumed
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job, Limits, Pool, PoolError
@@ -53,13 +50,6 @@ app = typer.Typer(
     help="Differential fuzzing and conformance testing of Apache TVM Relax on CPU.",
     epilog=EXIT_CODES,
 )
-
-
-class Switch(enum.StrEnum):
-    """Whether the bundled fixes are installed."""
-
-    ON = "on"
-    OFF = "off"
 
 
 _PLAIN_WIDTH = 120
@@ -112,12 +102,12 @@ def fuzz(
                 "--out": out,
                 "--uniform": uniform or None,
             }
-            options = _resumed(resume, [name for name, value in given.items() if value is not None])
+            options = resumed(resume, [name for name, value in given.items() if value is not None])
         else:
             switch = fixes or Switch.OFF
             stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
             options = Options(
-                _chosen(family),
+                chosen(family),
                 random.SystemRandom().randrange(2**31) if seed is None else seed,
                 switch,
                 uniform,
@@ -136,7 +126,7 @@ def fuzz(
             console.print("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
             with Pool(workers, Limits(seconds=case_seconds)) as pool:
                 if resume:
-                    _check_versions(directory, journal.description, pool.environment)
+                    check_versions(directory, journal.description, pool.environment)
                 journal.describe({**pool.environment, **options.description})
                 console.print(
                     f"apache-tvm {pool.environment['apache-tvm']}, fixes {options.fixes.value}, "
@@ -211,80 +201,6 @@ def families() -> None:
         console.print(table)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What makes a campaign the same one when it goes on another day, and where it is kept."""
-
-    families: tuple[Family, ...]
-    seed: int
-    fixes: Switch
-    uniform: bool
-    directory: Path
-
-    @property
-    def description(self) -> dict[str, str]:
-        """The options as the journal holds them."""
-        return {
-            "families": " ".join(one.name for one in self.families),
-            "seed": str(self.seed),
-            "fixes": self.fixes.value,
-            "drawn": "uniformly" if self.uniform else "steered",
-        }
-
-    def plan(self, seconds: float, most_cases: int | None) -> Plan:
-        """The plan of a campaign with these options."""
-        return Plan(
-            self.families,
-            self.seed,
-            seconds,
-            self.fixes is Switch.ON,
-            most_cases,
-            uniform=self.uniform,
-        )
-
-
-def _resumed(directory: Path, given: list[str]) -> Options:
-    """The options of the campaign in ``directory``; ``given`` on the command line must be none."""
-    if given:
-        raise CaseError(
-            f"--resume goes on with the campaign's own families, seed and fixes; "
-            f"leave out {', '.join(given)}"
-        )
-    with Journal(directory, Mode.READ) as journal:
-        described = journal.description
-    if "seed" not in described:
-        raise CaseError(f"the campaign in {directory} ended before it began; start a new one")
-    return Options(
-        _chosen(described["families"].split()),
-        int(described["seed"]),
-        Switch(described["fixes"]),
-        described["drawn"] == "uniformly",
-        directory,
-    )
-
-
-def _check_versions(
-    directory: Path, recorded: Mapping[str, str], environment: Mapping[str, str]
-) -> None:
-    changed = [
-        f"{name} was {recorded.get(name)} and is {version}"
-        for name, version in environment.items()
-        if recorded.get(name) != version
-    ]
-    if changed:
-        raise CaseError(f"cannot go on with {directory}: {'; '.join(changed)}; start a new one")
-
-
-def _chosen(names: list[str] | None) -> tuple[Family, ...]:
-    pipelines = tuple(PIPELINES)
-    if not names:
-        return tuple(all_families(pipelines))
-    try:
-        return tuple(family_named(name, pipelines) for name in names)
-    except KeyError as error:
-        raise CaseError(str(error.args[0])) from error
-
-
 def _describe(console: Console, plan: Plan) -> None:
     for one in plan.families:
         size = " × ".join(str(len(axis.values)) for axis in one.axes)
@@ -346,9 +262,11 @@ def _command() -> str:
 
 
 def _exit_code(state: State) -> int:
-    if any(one.verdict is Verdict.HARNESS_ERROR for one in state.findings.values()):
+    # Verdicts, not findings: what failed last may not have been looked into.
+    met = state.verdicts + state.special
+    if Verdict.HARNESS_ERROR in met:
         return 3
-    return int(any(one.verdict.is_failure for one in state.findings.values()))
+    return int(any(verdict.is_failure for verdict in met))
 
 
 def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
@@ -359,12 +277,17 @@ def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
     entry = CORPUS / wanted / "case.json"
     if entry.is_file():
         return read(entry), None
-    places = [directory] if directory else sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)
-    for place in places:
-        folder = place.parent if place.name == FILE_NAME else place
-        with Journal(folder, Mode.READ) as journal, contextlib.suppress(KeyError):
-            recorded = journal.find(wanted)
-            return recorded.case, recorded.outcome
+    places = [one.parent for one in sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)]
+    unread: list[str] = []
+    for folder in [directory] if directory else places:
+        try:
+            with Journal(folder, Mode.READ) as journal, contextlib.suppress(KeyError):
+                recorded = journal.find(wanted)
+                return recorded.case, recorded.outcome
+        except JournalError as error:
+            if directory:
+                raise
+            unread.append(str(error))
     for entry in sorted(CORPUS.glob("*/case.json")):
         case = read(entry)
         if case.identifier.startswith(wanted):
@@ -372,6 +295,7 @@ def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
     raise CaseError(
         f"no case {wanted!r}: it is no file, no corpus entry, and in no campaign under "
         f"{directory or RUNS}/ (give the campaign's folder with --dir)"
+        + "".join(f"; not looked into: {one}" for one in unread)
     )
 
 

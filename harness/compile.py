@@ -136,7 +136,7 @@ def load(executable: tvm.runtime.Executable, *, cheaply: bool = False) -> Callab
 
     Raises:
         StageError: TVM raised; the stage is ``load``.
-        LinkError: native code could not be linked, which is no fault of TVM's.
+        LinkError: native code could not be linked, which says nothing certain about TVM.
     """
     try:
         if cheaply:

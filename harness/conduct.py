@@ -13,7 +13,7 @@ from harness import compile as compiling
 from harness.compile import SilentBail, StageError
 from harness.errors import disowns, names
 from harness.judge import Expected, expected, judge
-from harness.outcome import Check, Outcome, Verdict
+from harness.outcome import ALL_ROOM, Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
 
 Progress = Callable[[str], None]
@@ -99,6 +99,9 @@ def _run_all(
     everywhere = tuple(n for n in seen[0].agreeing if all(n in one.agreeing for one in seen))
     if verdict is Verdict.PASS and not everywhere:
         verdict, message = Verdict.NO_ORACLE, "no oracle ran at every binding"
+    elements = sum(check.elements for check in checks)
+    if verdict is Verdict.PASS and 0 < elements == sum(check.room for check in checks):
+        verdict, message = Verdict.NO_ORACLE, ALL_ROOM
     return Outcome(
         verdict,
         stage,

@@ -36,6 +36,9 @@ CREATE TABLE IF NOT EXISTS findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT
 
 _COLUMNS = "json, purpose, outcome, gap, finding"
 
+_FORMAT = 2
+"""Changes with the schema, and with what the records hold."""
+
 FILE_NAME = "campaign.sqlite"
 _LOCK_NAME = "campaign.lock"
 
@@ -96,7 +99,9 @@ class Journal:
             self._db = sqlite3.connect(self.path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._check_format(mode)
             self._db.executescript(_SCHEMA)
+            self._db.execute(f"PRAGMA user_version = {_FORMAT}")
         except OSError as error:
             raise JournalError(f"cannot write to {directory}: {error.strerror}") from error
         except sqlite3.Error as error:
@@ -114,6 +119,15 @@ class Journal:
     ) -> None:
         self._db.close()
         self._unlock()
+
+    def _check_format(self, mode: Mode) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if mode is not Mode.NEW and found != _FORMAT:
+            self._unlock()
+            raise JournalError(
+                f"{self.path} was written by another version of relaxcheck "
+                f"(format {found}, not {_FORMAT})"
+            )
 
     def _unlock(self) -> None:
         if self._lock is not None:

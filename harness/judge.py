@@ -77,8 +77,8 @@ def judge(
     checks: list[Check] = []
     worst = (Verdict.PASS, "")
     for name, array, reference in zip(program.outputs, actual, wanted.outputs, strict=True):
-        verdict, message, ratio = _hold(array, reference)
-        checks.append(Check(dict(binding), name, ratio, wanted.agreeing))
+        verdict, message, ratio, room = _hold(array, reference)
+        checks.append(Check(dict(binding), name, ratio, wanted.agreeing, array.size, room))
         if verdict is not Verdict.PASS and worst[0] is Verdict.PASS:
             worst = (verdict, f"output {name} at {dict(binding)}: {message}")
     if not wanted.agreeing and not wanted.splits:
@@ -91,15 +91,16 @@ def judge(
     return Judgement(worst[0], tuple(checks), worst[1])
 
 
-def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None]:
+def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None, int]:
+    """Verdict, message, largest error by bound, and how many elements have room."""
     if array.shape != reference.value.shape:
-        return Verdict.WRONG_SHAPE, f"shape {array.shape}, not {reference.value.shape}", None
+        return Verdict.WRONG_SHAPE, f"shape {array.shape}, not {reference.value.shape}", None, 0
     if array.dtype != numpy_dtype(reference.dtype):
-        return Verdict.WRONG_DTYPE, f"dtype {array.dtype}, not {reference.dtype}", None
+        return Verdict.WRONG_DTYPE, f"dtype {array.dtype}, not {reference.dtype}", None, 0
     compared = within(array, reference)
     ratio = float(compared.ratio) if np.isfinite(compared.ratio) else None
     if compared.ok:
-        return Verdict.PASS, "", ratio
+        return Verdict.PASS, "", ratio, compared.room
     assert compared.worst is not None
     found, wanted = array[compared.worst], reference.value[compared.worst]
     return (
@@ -107,9 +108,10 @@ def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None]
         f"{compared.outside} of {array.size} elements outside their bound; worst at "
         f"{list(compared.worst)}: {found} for {wanted:g} ± {reference.bound[compared.worst]:.3g}",
         ratio,
+        compared.room,
     )
 
 
 def _difference(answer: Array, reference: Bounded) -> str | None:
-    verdict, message, _ = _hold(answer, reference)
+    verdict, message, *_ = _hold(answer, reference)
     return None if verdict is Verdict.PASS else message

@@ -17,14 +17,14 @@ _LINKER = shutil.which("ld")
 
 
 class LinkError(RuntimeError):
-    """The system's linker refused an object file that TVM wrote."""
+    """The object file that TVM wrote could not be linked; which of the two is at fault is open."""
 
 
 def linked(executable: Any) -> Any:
     """``executable`` with its native code linked and loaded; as it is where there is no linker.
 
     Raises:
-        LinkError: the linker failed, or there is no room for its files: no fault of TVM's.
+        LinkError: the linker failed, or there is no room for its files.
     """
     imports = list(executable.mod.imports)
     native = [module for module in imports if module.kind == "llvm"]

@@ -54,10 +54,13 @@ DESCRIPTIONS = {
     Verdict.TIMEOUT: "past the deadline",
     Verdict.OUT_OF_MEMORY: "past the memory limit",
     Verdict.ORACLE_SPLIT: "an oracle lies outside the reference's bound: no verdict on TVM",
-    Verdict.NO_ORACLE: "no oracle could run the program: no verdict on TVM",
+    Verdict.NO_ORACLE: "no oracle could run, or correct results differ everywhere: no verdict",
     Verdict.HARNESS_ERROR: "relaxcheck itself failed on this case: a fault of ours",
 }
 
+
+ALL_ROOM = "every element has room: correct implementations differ at all of them"
+"""The message of a ``no-oracle`` whose oracles did run, and had nothing to say."""
 
 _OUR_STAGES = frozenset({"read", "oracle", "compare", "idle"})
 
@@ -71,13 +74,16 @@ class Check(msgspec.Struct, frozen=True):
     """One output at one binding held against its bound.
 
     ``ratio`` is the largest |actual - reference| / bound over the elements (above 1 is wrong);
-    ``None`` stands for an infinite one. ``oracles`` names those that ran and agreed.
+    ``None`` stands for an infinite one. ``oracles`` names those that ran and agreed. ``room`` of
+    the output's ``elements`` were held against nothing: correct implementations differ there.
     """
 
     binding: dict[str, int]
     output: str
     ratio: float | None
     oracles: tuple[str, ...]
+    elements: int = 0
+    room: int = 0
 
 
 class Outcome(msgspec.Struct, frozen=True):

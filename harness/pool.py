@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -98,11 +99,15 @@ class Pool:
         self._waiting: deque[Job] = deque()
         self._workers: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
+        # Workers die in the middle of things: their temporary files go with the pool.
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="relaxcheck-", ignore_cleanup_errors=True
+        )
         ours, theirs = socket.socketpair()
         self._zygote = subprocess.Popen(
             [sys.executable, "-m", zygote, str(theirs.fileno()), *arguments],
             pass_fds=[theirs.fileno()],
-            env=single_threaded(),
+            env={**single_threaded(), "TMPDIR": self._scratch.name},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -192,6 +197,7 @@ class Pool:
         self._replies.close()
         self._control.close()
         self._selector.close()
+        self._scratch.cleanup()
         return said.decode(errors="replace").strip()
 
     def _feed(self) -> None:

@@ -1,16 +1,22 @@
 """What TVM raised becomes the verdict that says so."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from generators.axes import complete
 from generators.families import family
 from harness import compile as compiling
+from harness import conduct as conducting
 from harness.compile import StageError
 from harness.conduct import conduct
-from harness.outcome import Verdict
+from harness.judge import Expected, expected
+from harness.outcome import ALL_ROOM, Verdict
 from harness.pipelines import PIPELINES
 
 MEMBER = family("attention", tuple(PIPELINES))
+CONV = family("conv1d_transpose", tuple(PIPELINES))
 CASE = MEMBER.build(complete(MEMBER.axes, {}), 0)
 
 
@@ -39,3 +45,19 @@ def test_what_was_raised_decides_the_verdict(
     outcome = conduct(CASE)
     assert (outcome.verdict, outcome.stage) == (verdict, "LegalizeOps")
     assert str(cause) in outcome.message
+
+
+def test_what_was_held_against_nothing_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CONV.build(complete(CONV.axes, {}), 0)
+    passed = conduct(case)
+    assert passed.verdict is Verdict.PASS
+    assert all(check.elements > check.room == 0 for check in passed.checks)
+
+    def unsure(*arguments: object, **options: object) -> Expected:
+        wanted = expected(*arguments, **options)  # type: ignore[arg-type]
+        room = [replace(one, bound=np.full_like(one.bound, np.inf)) for one in wanted.outputs]
+        return replace(wanted, outputs=tuple(room))
+
+    monkeypatch.setattr(conducting, "expected", unsure)
+    outcome = conduct(case)
+    assert (outcome.verdict, outcome.message) == (Verdict.NO_ORACLE, ALL_ROOM)

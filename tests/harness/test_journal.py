@@ -1,5 +1,6 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,17 @@ def test_a_case_that_killed_the_engine_is_in_the_journal(tmp_path: Path) -> None
     with Journal(tmp_path, Mode.READ) as journal:
         assert journal.unfinished() == 100
         assert [one.case for one in journal.cases("drawn")] == [case(seed) for seed in range(100)]
+
+
+def test_a_journal_of_another_format_is_one_line(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.start(case(1), "drawn")
+    with sqlite3.connect(tmp_path / FILE_NAME) as database:
+        database.execute("PRAGMA user_version = 1")
+    database.close()
+    for mode in (Mode.READ, Mode.RESUME):
+        with pytest.raises(JournalError, match=r"another version of relaxcheck \(format 1"):
+            Journal(tmp_path, mode)
 
 
 def test_a_folder_without_campaign_and_a_file_that_is_none_are_one_line(tmp_path: Path) -> None:
