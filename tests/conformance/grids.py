@@ -1,13 +1,13 @@
 """The grids of the conformance suite: which points of a family are run one by one."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import product
 
 from generators.axes import Axis, Family, Point, run_axes
 from generators.covering import complete_with, covering
 from generators.families import family
+from generators.points import narrowed
 from harness.pipelines import PIPELINES
 
 LAYOUT_AXES = ("data_layout", "kernel_layout", "out_layout")
@@ -106,15 +106,12 @@ def pairs_with(name: str, layout: str) -> tuple[Point, ...]:
     """As ``pairs``, where the layout axes other than ``layout`` have the layouts in use only.
 
     Five letters have 120 permutations, and three layout axes with all of them 17,000 rows of pairs
-    of odd layouts; so each axis takes all its layouts while the others take those in use.
+    of odd layouts; so each axis takes all its layouts while the others take those in use. LLVM's
+    level stays at its default: it is paired with everything where there are fewer layouts.
     """
-    axes = [
-        replace(axis, values=IN_USE[name][axis.name], allowed=axis.allowed)
-        if axis.name in LAYOUT_AXES and axis.name != layout
-        else axis
-        for axis in member(name).axes
-    ]
-    return mostly_cheap(covering(axes))
+    kept = {axis: IN_USE[name][axis] for axis in LAYOUT_AXES if axis != layout}
+    kept[OPT_LEVEL.name] = (OPT_LEVEL.default,)
+    return covering(narrowed(member(name).axes, kept))
 
 
 _DEFAULT: dict[str, Grid] = {
