@@ -176,10 +176,9 @@ def _run(chosen: Sequence[Mutant], trial: Trial, workers: int, show: Show) -> di
     jobs = [
         _job(one, trial) for one in chosen if one.key not in found and one.key not in equivalent
     ]
-    untested = [job for job in jobs if not job.tests]
     results = work_off([job for job in jobs if job.tests], kept, sources, workers, show)
     found |= {one.key: one for one in results}
-    for job in untested:
+    for job in (job for job in jobs if not job.tests):
         found[job.key] = Record(job.key, sources[job.file], depends_on(None), None, 0.0)
     return found
 
@@ -233,8 +232,7 @@ def work_off(
         return late
 
     late = set(serve(jobs, KEPT / "raw.jsonl", False, 0.1))
-    again = [job for job in jobs if job.key in late]
-    serve(again, KEPT / "raw-again.jsonl", True, 0.9)
+    serve([job for job in jobs if job.key in late], KEPT / "raw-again.jsonl", True, 0.9)
     return written
 
 

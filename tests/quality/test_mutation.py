@@ -148,7 +148,11 @@ def test_a_result_is_kept_until_what_it_depends_on_changes(
 def test_a_timeout_counts_only_if_it_comes_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ends = {"a": ["timeout", None], "b": ["timeout", "timeout"], "c": ["death"]}
+    ends: dict[str, list[str | None]] = {
+        "a": ["timeout", None],
+        "b": ["timeout", "timeout"],
+        "c": ["death"],
+    }
 
     def served(jobs: list[Job], raw: Path, workers: int, progress: object) -> None:
         found = [Result(job.key, ends[job.key[-1]].pop(0)) for job in jobs]
