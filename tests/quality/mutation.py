@@ -4,8 +4,8 @@ The mutants are mutmut's. They are run by ``tests.quality.mutation_server`` inst
 mutants only change what runs after the modules were imported, and whose tests cannot see into the
 workers. The tests are those of the fixes, the corpus and the properties of the conformance suite,
 each only where it calls the mutated function. Mutants listed as equivalent are not run. Results are
-kept in ``runs/mutation``: a mutant is run again when its file changed, or when it survived and the
-tests changed; what an interrupted run found is kept.
+kept in ``runs/mutation``: a mutant is run again when its file changed, or what its result depends
+on (see ``depends_on``); what an interrupted run found is kept.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -61,11 +62,14 @@ class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Record(msgspec.Struct, frozen=True):
-    """A result that is kept, with the digests of what it depends on."""
+    """A result that is kept, with the digests of its file and of what else it depends on.
+
+    ``killed`` is the test that failed, "death", "timeout" or "import"; None where it survived.
+    """
 
     key: str
     source: str
-    tests: str
+    depends: str
     killed: str | None
     seconds: float
 
@@ -95,8 +99,7 @@ def measure(share: float, workers: int, show: Show) -> Mapping[str, Any]:
     every = [one for file in FILES for one in mutants(file)]
     chosen = [one for one in every if _draw(one.key) < share]
     trial = _try_tests(workers, show)
-    digest = tests_digest()
-    records = _run(chosen, trial, digest, workers, show)
+    records = _run(chosen, trial, workers, show)
     return _figures(chosen, {one.key for one in every}, records, time.monotonic() - start)
 
 
@@ -111,19 +114,42 @@ def _digest(*paths: Path) -> str:
     return found.hexdigest()[:16]
 
 
-def tests_digest() -> str:
-    """What the tests depend on, the fixes apart."""
-    folders = ("tests/fixes", "tests/conformance", "corpus")
-    files = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.*")))
-    return _digest(*(path for path in files if path.suffix in (".py", ".json")))
+def depends_on(killed: str | None) -> str:
+    """The digest of what the result ``killed`` depends on, the mutated file apart.
+
+    A test that failed: its file and what that calls. Of the corpus and the conformance suite that
+    is the harness with all below it. Whatever else happened depends on everything.
+    """
+    if killed is None or "::" not in killed:
+        return _digest(*_files("fixes", "tests/fixes", "tests/test_corpus.py", *_BELOW))
+    return _digest(*_called_by(killed.partition("::")[0]))
+
+
+_BELOW = ("tests/conformance", "corpus", "generators", "harness", "oracles")
+_HELPERS = ("compiled.py", "conftest.py", "reference.py")
+
+
+def _called_by(test: str) -> list[Path]:
+    """The file ``test`` and what it calls, ``fixes/`` apart."""
+    if test.startswith("tests/fixes/"):
+        return _files(test, *(f"tests/fixes/{name}" for name in _HELPERS))
+    return _files(test, *_BELOW)
+
+
+def _files(*places: str) -> list[Path]:
+    """The sources and data files at or in ``places``."""
+    found = []
+    for place in places:
+        path = ROOT / place
+        found += sorted(path.rglob("*.*")) if path.is_dir() else [path]
+    return [path for path in found if path.suffix in (".py", ".json")]
 
 
 def _try_tests(workers: int, show: Show) -> Trial:
     """Time the tests of each file, and see what they call, where that is not known yet."""
     fixes = sorted((ROOT / "fixes").glob("*.py"))
-    helpers = [ROOT / "tests/fixes" / name for name in ("compiled.py", "reference.py")]
     kept = KEPT / "trials.jsonl"
-    digests = {test: _digest(ROOT / test, *helpers, *fixes) for test in TESTS}
+    digests = {test: _digest(*_called_by(test), *fixes) for test in TESTS}
     found = {one.key for one in _read(kept, Result) if one.killed is None}
     wanted = [
         Job(f"{test}@{digests[test]}", (test,), 1800.0)
@@ -142,49 +168,76 @@ def _try_tests(workers: int, show: Show) -> Trial:
     )
 
 
-def _run(
-    chosen: Sequence[Mutant], trial: Trial, tests: str, workers: int, show: Show
-) -> dict[str, Record]:
+def _run(chosen: Sequence[Mutant], trial: Trial, workers: int, show: Show) -> dict[str, Record]:
     kept = KEPT / "mutants.jsonl"
     sources = {file: _digest(ROOT / file) for file in FILES}
-
-    def valid() -> dict[str, Record]:
-        return {
-            one.key: one
-            for one in _read(kept, Record)
-            if sources.get(one.key.partition(":")[0]) == one.source
-            and (one.killed is not None or one.tests == tests)
-        }
-
-    found = valid()
+    found = valid(_read(kept, Record), sources)
     equivalent = {key for group in known() if group.equivalent for key in group.mutants}
     jobs = [
         _job(one, trial) for one in chosen if one.key not in found and one.key not in equivalent
     ]
-    untested = [job for job in jobs if not job.tests]
-    raw = KEPT / f"raw-{tests}.jsonl"
-    raw.unlink(missing_ok=True)
-
-    def keep() -> None:
-        with kept.open("ab") as out:
-            for one in _read(raw, Result)[keep_from[0] :]:
-                keep_from[0] += 1
-                file = one.key.partition(":")[0]
-                record = Record(one.key, sources[file], tests, one.killed, one.seconds)
-                out.write(msgspec.json.encode(record) + b"\n")
-
-    keep_from = [0]
-
-    def progress(done: float) -> None:
-        keep()
-        show("mutants", 0.1 + 0.9 * done)
-
-    _serve([job for job in jobs if job.tests], raw, workers, progress)
-    keep()
-    found = valid()
-    for job in untested:
-        found[job.key] = Record(job.key, sources[job.file], tests, None, 0.0)
+    results = work_off([job for job in jobs if job.tests], kept, sources, workers, show)
+    found |= {one.key: one for one in results}
+    for job in (job for job in jobs if not job.tests):
+        found[job.key] = Record(job.key, sources[job.file], depends_on(None), None, 0.0)
     return found
+
+
+def valid(records: Iterable[Record], sources: Mapping[str, str]) -> dict[str, Record]:
+    """Those of ``records``, by key, that nothing they depend on has changed for."""
+    digest = lru_cache(maxsize=None)(_room_depends)
+    return {
+        one.key: one
+        for one in records
+        if sources.get(one.key.partition(":")[0]) == one.source
+        and digest(_room(one.killed)) == one.depends
+    }
+
+
+def work_off(
+    jobs: Sequence[Job], kept: Path, sources: Mapping[str, str], workers: int, show: Show
+) -> list[Record]:
+    """Have ``jobs`` worked on, each result written to ``kept`` as soon as it is there.
+
+    What ran into its time limit runs once more before that counts: the machine may have been busy.
+    """
+    written: list[Record] = []
+    digest = lru_cache(maxsize=None)(_room_depends)
+
+    def serve(todo: Sequence[Job], raw: Path, keep_timeouts: bool, begin: float) -> list[str]:
+        raw.unlink(missing_ok=True)
+        read = 0
+        late: list[str] = []
+
+        def keep() -> None:
+            nonlocal read
+            with kept.open("ab") as out:
+                for one in _read(raw, Result)[read:]:
+                    read += 1
+                    if one.killed == "timeout" and not keep_timeouts:
+                        late.append(one.key)
+                        continue
+                    source = sources[one.key.partition(":")[0]]
+                    depends = digest(_room(one.killed))
+                    record = Record(one.key, source, depends, one.killed, one.seconds)
+                    out.write(msgspec.json.encode(record) + b"\n")
+                    written.append(record)
+
+        def progress(done: float) -> None:
+            keep()
+            show("mutants", begin + (0.95 - begin) * done)
+
+        _serve(todo, raw, workers, progress)
+        keep()
+        return late
+
+    late = set(serve(jobs, KEPT / "raw.jsonl", False, 0.1))
+    serve([job for job in jobs if job.key in late], KEPT / "raw-again.jsonl", True, 0.9)
+    return written
+
+
+def _room_depends(room: str) -> str:
+    return depends_on(f"{room}::" if room.endswith(".py") else None)
 
 
 def _job(mutant: Mutant, trial: Trial) -> Job:
@@ -294,7 +347,8 @@ def _figures(
 
 
 def _room(killer: str | None) -> str:
-    return "the process ended" if killer in ("death", "timeout") else str(killer).partition("::")[0]
+    """What killed: the file of the test, or how the process ended."""
+    return str(killer).partition("::")[0]
 
 
 def markdown(figures: Mapping[str, Any]) -> str:
@@ -312,6 +366,8 @@ def markdown(figures: Mapping[str, Any]) -> str:
         lines.append(
             f"| `{file}` | {row['mutants']} | {row['equivalent']} | {row['killed']} | {left} |"
         )
+    lines += ["", "| killed by | mutants |", "|---|--:|"]
+    lines += [f"| {killer} | {number} |" for killer, number in sorted(figures["killed_by"].items())]
     lines += ["", "| equivalent because | mutants |", "|---|--:|"]
     lines += [f"| {reason} | {number} |" for reason, number in figures["equivalents"].items()]
     lines += ["", "Survivors that are not equivalent:" if figures["survivors"] else "", ""]

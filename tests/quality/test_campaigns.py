@@ -8,12 +8,14 @@ import pytest
 from generators.program import Case, Input
 from generators.values import Array
 from harness import cli
+from harness.campaign import DRAWN
+from harness.journal import Journal, Mode
 from harness.judge import expected, judge
 from harness.outcome import Outcome, Verdict
 from tests.oracles import programs
 from tests.quality import campaigns
 from tests.quality.false_alarms import CONTROL
-from tests.quality.splits import EXPLAINED_SPLITS, unexplained
+from tests.quality.splits import EXPLAINED_SPLITS, Explained, unexplained
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,9 +48,9 @@ def test_the_split_that_is_written_down_is_explained_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("one", EXPLAINED_SPLITS, ids=lambda one: one.oracle)
-def test_an_explanation_is_a_row_of_the_meanings(one: object) -> None:
+def test_an_explanation_is_a_row_of_the_meanings(one: Explained) -> None:
     _, _, splits = (ROOT / "oracles/MEANINGS.md").read_text().partition("## Oracle splits")
-    assert sum(line.startswith(one.row) for line in splits.splitlines()) == 1  # type: ignore[attr-defined]
+    assert sum(line.startswith(one.row) for line in splits.splitlines()) == 1
 
 
 def test_room_is_counted_apart_from_what_no_oracle_could_run() -> None:
@@ -72,6 +74,6 @@ def test_a_measured_campaign_can_be_replayed_and_taken_up(
     directory = Path(figures["journal"])
     options = cli._resumed(directory, [])
     assert (options.seed, options.fixes, options.uniform) == (3, cli.Switch.OFF, False)
-    with campaigns.Journal(directory, cli.Mode.READ) as journal:
-        drawn = [one.case for one in journal.cases(campaigns.DRAWN)]
+    with Journal(directory, Mode.READ) as journal:
+        drawn = [one.case for one in journal.cases(DRAWN)]
     assert cli._find(drawn[0].identifier, None)[0] == drawn[0]

@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.quality import mutation
 from tests.quality.mutants import ROOT, Mutant, mutants
-from tests.quality.mutation import markdown, missed
+from tests.quality.mutation import Record, depends_on, markdown, missed, valid, work_off
 from tests.quality.mutation_server import Job, Result
 
 FILE = "fixes/layouts.py"
@@ -83,7 +84,7 @@ def test_a_survivor_without_a_reason_is_a_missed_target() -> None:
         "equivalent": 10,
         "killed": 88,
         "score": 88 / 90,
-        "killed_by": {},
+        "killed_by": {"tests/a.py": 80, "timeout": 5, "death": 3},
         "files": {FILE: {"mutants": 100, "equivalent": 10, "killed": 88}},
         "survivors": [{"mutant": "a\n- b\n+ c", "reason": "known"}],
         "equivalents": {"names": 10},
@@ -93,8 +94,74 @@ def test_a_survivor_without_a_reason_is_a_missed_target() -> None:
     }
     assert missed(figures) == []
     assert "97.8%" in markdown(figures)
+    assert "| timeout | 5 |" in markdown(figures)
     unread = [*figures["survivors"], {"mutant": "d", "reason": None}]  # type: ignore[misc]
     assert missed({**figures, "survivors": unread}) == ["1 survivors without a reason"]
     assert missed({**figures, "score": 0.9499}) == ["mutation score 95.0%, not 95%"]
     assert missed({**figures, "unknown": ["x"]}) == ["listed, but no longer a mutant: 'x'"]
     assert missed({**figures, "complete": False, "score": 0.5}) == []
+
+
+KILLS = (
+    "tests/fixes/test_a.py::test_it[::]",
+    "tests/fixes/test_b.py::test_it",
+    "tests/test_corpus.py::test_it",
+    "timeout",
+    None,
+)
+
+
+@pytest.mark.parametrize(
+    ("edited", "stale"),
+    [
+        ("tests/fixes/test_a.py", (True, False, False, True, True)),
+        ("tests/fixes/compiled.py", (True, True, False, True, True)),
+        ("oracles/masks.py", (False, False, True, True, True)),
+        ("corpus/one/case.json", (False, False, True, True, True)),
+        ("fixes/b.py", (False, False, False, True, True)),
+        ("README.md", (False,) * 5),
+    ],
+)
+def test_a_result_is_kept_until_what_it_depends_on_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, stale: tuple[bool, ...]
+) -> None:
+    monkeypatch.setattr(mutation, "ROOT", tmp_path)
+    files = ("test_a.py", "test_b.py", "compiled.py", "reference.py", "conftest.py")
+    places = [f"tests/fixes/{name}" for name in files]
+    places += ["tests/test_corpus.py", "tests/conformance/test_properties.py", "fixes/b.py"]
+    places += ["oracles/masks.py", "corpus/one/case.json", "README.md"]
+    for place in places:
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("before")
+    records = [
+        Record(f"fixes/a.py:{at}", "s", depends_on(kill), kill, 0.0)
+        for at, kill in enumerate(KILLS)
+    ]
+    every = {one.key for one in records}
+    assert set(valid(records, {"fixes/a.py": "s"})) == every
+    assert valid(records, {"fixes/a.py": "t"}) == {}
+    (tmp_path / edited).write_text("after")
+    kept = valid(records, {"fixes/a.py": "s"})
+    assert tuple(one.key not in kept for one in records) == stale
+
+
+def test_a_timeout_counts_only_if_it_comes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: dict[str, list[str | None]] = {
+        "a": ["timeout", None],
+        "b": ["timeout", "timeout"],
+        "c": ["death"],
+    }
+
+    def served(jobs: list[Job], raw: Path, workers: int, progress: object) -> None:
+        found = [Result(job.key, ends[job.key[-1]].pop(0)) for job in jobs]
+        raw.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+
+    monkeypatch.setattr(mutation, "KEPT", tmp_path)
+    monkeypatch.setattr(mutation, "_serve", served)
+    jobs = [Job(f"{FILE}:{name}", TESTS, 1.0) for name in ends]
+    kept = tmp_path / "kept"
+    made = work_off(jobs, kept, {FILE: "s"}, 1, lambda _, done: None)
+    assert {one.key[-1]: one.killed for one in made} == {"a": None, "b": "timeout", "c": "death"}
+    assert len(kept.read_bytes().splitlines()) == 3

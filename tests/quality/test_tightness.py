@@ -32,5 +32,39 @@ def test_a_wrong_rule_is_told(monkeypatch: pytest.MonkeyPatch, factor: float, sa
 
     monkeypatch.setattr(reference.bounds, "sum_of_products", wrong)
     row = tightness.measured("matmul", "float16", 10)
-    [missed] = tightness.missed({"rows": [row]})
+    [missed] = tightness.missed({"rows": [row], "worst": [], "special": []})
     assert said in missed
+
+
+ROW = {"operator": "a.b", "dtype": "float16", "cases": 9, "exact": 0, "outside": 0}
+WORST = {"inputs": "w", "dtype": "float16"}
+SPECIAL = {"family": "f", "elements": 9, "finite": 0.9, "NaN": 0.0, "infinite": 0.0, "room": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, []),
+        ({"rows": [{**ROW, "cases": 0}]}, ["a.b float16: no cases"]),
+        ({"rows": [{**ROW, "typical": 400.0, "reached": 1.5}]}, []),
+        ({"rows": [{**ROW, "typical": 400.0, "reached": 9.0}]}, ["typical bound is 400 times"]),
+        ({"worst": [{**WORST, "reached": 1.9}]}, []),
+        ({"worst": [{**WORST, "reached": 2.1}]}, ["w, float16: the bound is 2.1 times"]),
+        ({"worst": [{**WORST, "reached": None}]}, ["w, float16: the bound is"]),
+        ({"worst": [{**WORST, "reached": 0.9}]}, ["w, float16: outside its bound"]),
+        ({"special": [SPECIAL]}, []),
+        ({"special": [{**SPECIAL, "elements": 0}]}, ["no elements"]),
+        ({"special": [{**SPECIAL, "finite": 1.0}]}, ["every element is finite"]),
+        ({"special": [{**SPECIAL, "finite": 0.3, "room": 0.7}]}, ["70% of the elements are room"]),
+    ],
+)
+def test_every_table_is_judged(changed: dict[str, object], said: list[str]) -> None:
+    missed = tightness.missed({"rows": [], "worst": [], "special": [], **changed})
+    assert len(missed) == len(said)
+    assert all(part in line for part, line in zip(said, missed, strict=True))
+
+
+def test_exact_cases_are_judged_too() -> None:
+    row = tightness.measured("multiply", "float64", 10)
+    assert row["cases"] == row["exact"] > 0
+    assert (row["outside"], row["reached"]) == (0, None)

@@ -23,6 +23,7 @@ from harness.drawing import draw
 from oracles import ORACLES
 from oracles.answer import Bounded, Unsupported
 from oracles.compare import within
+from oracles.estimate import FORMATS
 from oracles.reference import evaluate
 from tests.oracles import programs
 from tests.oracles.evaluations import evaluations
@@ -33,6 +34,12 @@ CASES = 200
 
 LOOSE = 100
 """A typical bound more than this many times the largest error is a defect, unless reached."""
+
+NEAR = 2.0
+"""A bound that an evaluation comes this near counts as reached; inputs made for it have to."""
+
+ROOM = 0.5
+"""Share of room in the special regime from which on a family's outputs are hardly judged."""
 
 Drawn = Callable[[Sequence[str]], st.SearchStrategy[Program]]
 
@@ -55,23 +62,27 @@ def _long_heads(dtype: str) -> st.SearchStrategy[Program]:
 
 @dataclass(frozen=True, slots=True)
 class _Ratios:
-    """Error over bound of one case: the largest by any route, and by which."""
+    """Error over bound of one case: the largest by any route, and by which; if it is 0 by rule."""
 
     largest: float
     route: str
+    exact: bool
 
 
 def _ratios(case: Case) -> _Ratios | None:
-    """None where the bound is zero everywhere, or an element is outside of it."""
+    """None where there is nothing to hold against a bound: no element, or room in all of them.
+
+    Where the bound is zero everywhere the result has to be exact, and the ratio is zero then.
+    """
     values = arrays(case, 0)
     (reference,) = evaluate(case.program, values)
-    if not (np.isfinite(reference.bound) & (reference.bound > 0)).any():
+    if not np.isfinite(reference.bound).any():
         return None
     found = {
         route: within(actual, reference).ratio for route, actual in _results(case.program, values)
     }
     route = max(found, key=lambda name: found[name])
-    return _Ratios(found[route], route)
+    return _Ratios(found[route], route, not (reference.bound > 0).any())
 
 
 def _results(program: Program, values: Mapping[str, Array]) -> list[tuple[str, Array]]:
@@ -87,7 +98,10 @@ def _results(program: Program, values: Mapping[str, Array]) -> list[tuple[str, A
 
 
 def measured(operator: str, dtype: str, count: int) -> dict[str, Any]:
-    """The row of ``operator`` and ``dtype`` over about ``count`` cases."""
+    """The row of ``operator`` and ``dtype`` over about ``count`` cases.
+
+    ``exact`` of its ``cases`` have bounds of zero only: judged, but without a ratio to tell.
+    """
     ratios = []
     strategy = programs.cases(OPERATORS[operator]((dtype,)), ("normal",))
     for case in draw(strategy, count, seed=1):
@@ -95,13 +109,14 @@ def measured(operator: str, dtype: str, count: int) -> dict[str, Any]:
         if found is not None:
             ratios.append(found)
     if not ratios:
-        return {"operator": operator, "dtype": dtype, "cases": 0}
+        return {"operator": operator, "dtype": dtype, "cases": 0, "exact": 0}
     closest = max(ratios, key=lambda each: each.largest)
     typical = [1 / each.largest for each in ratios if each.largest > 0]
     return {
         "operator": operator,
         "dtype": dtype,
         "cases": len(ratios),
+        "exact": sum(each.exact for each in ratios),
         "reached": 1 / closest.largest if closest.largest else None,
         "route": closest.route,
         "typical": statistics.median(typical) if typical else None,
@@ -114,9 +129,7 @@ def _worst_sum(dtype: str, terms: int = 64) -> dict[str, Any]:
     program = programs.one_node(
         "matmul", [Input("a", (1, terms), dtype), Input("b", (terms, 1), dtype)]
     )
-    unit = float(np.spacing(np.ones((), np.float64))) / 2 if dtype == "float64" else None
-    half = unit or _half_ulp(dtype)
-    a = np.full((1, terms), half)
+    a = np.full((1, terms), FORMATS[dtype].unit)
     a[0, 0] = 1
     values = {
         "a": a.astype(numpy_dtype(dtype)),
@@ -132,7 +145,7 @@ def _worst_attention(dtype: str, dim: int = 64) -> dict[str, Any]:
         "nn.attention", [Input(name, shape, dtype) for name, shape in shapes.items()], scale=1.0
     )
     kind = numpy_dtype(dtype)
-    q = np.full((1, 1, 1, dim), _half_ulp(dtype))
+    q = np.full((1, 1, 1, dim), FORMATS[dtype].unit)
     q[..., 0] = 1
     k = np.stack([np.ones((1, 1, dim)), -np.ones((1, 1, dim))], axis=1)
     v = np.array([1.0, -1.0]).reshape(1, 2, 1, 1)
@@ -140,17 +153,12 @@ def _worst_attention(dtype: str, dim: int = 64) -> dict[str, Any]:
     return _worst(f"nn.attention, head dim {dim}: the same for both keys", program, values, dtype)
 
 
-def _half_ulp(dtype: str) -> float:
-    return {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-53}[
-        dtype
-    ]
-
-
 def _worst(name: str, program: Program, values: Mapping[str, Array], dtype: str) -> dict[str, Any]:
     (reference,) = evaluate(program, values)
     found = {route: within(each, reference).ratio for route, each in evaluations(program, values)}
     route = max(found, key=lambda each: found[each])
-    return {"inputs": name, "dtype": dtype, "reached": 1 / found[route], "route": route}
+    reached = 1 / found[route] if found[route] else None
+    return {"inputs": name, "dtype": dtype, "reached": reached, "route": route}
 
 
 def _room(count: int) -> list[dict[str, Any]]:
@@ -165,8 +173,9 @@ def _room(count: int) -> list[dict[str, Any]]:
             for reference in evaluate(special.program, arrays(special, 0)):
                 for kind, number in _kinds(reference).items():
                     kinds[kind] += number
-        total = max(1, sum(kinds.values()))
-        rows.append({"family": family.name, **{kind: n / total for kind, n in kinds.items()}})
+        total = sum(kinds.values())
+        shares = {kind: n / max(1, total) for kind, n in kinds.items()}
+        rows.append({"family": family.name, "elements": total, **shares})
     return rows
 
 
@@ -200,12 +209,12 @@ def markdown(figures: Figures) -> str:
     lines = [
         f"Bound over largest error, {figures['cases']} drawn cases a row, normal regime:",
         "",
-        "| operator | dtype | cases | reached | by | typical (median) |",
-        "|---|---|---:|---:|---|---:|",
+        "| operator | dtype | cases | exact by rule | reached | by | typical (median) |",
+        "|---|---|---:|---:|---:|---|---:|",
     ]
     lines += [
-        f"| `{row['operator']}` | {row['dtype']} | {row['cases']} | {_times(row.get('reached'))} "
-        f"| {row.get('route', '')} | {_times(row.get('typical'))} |"
+        f"| `{row['operator']}` | {row['dtype']} | {row['cases']} | {row['exact']} "
+        f"| {_times(row.get('reached'))} | {row.get('route', '')} | {_times(row.get('typical'))} |"
         for row in figures["rows"]
     ]
     lines += [
@@ -234,14 +243,33 @@ def _times(ratio: float | None) -> str:
 
 
 def missed(figures: Figures) -> list[str]:
-    """Rows outside their bound, typically loose, and worst cases that stay far from theirs."""
+    """Rows without cases, outside their bound or typically loose; worst cases far from theirs.
+
+    Of the special regime: families without elements, without a special value, or mostly room.
+    """
     found = []
     for row in figures["rows"]:
         name = f"{row['operator']} {row['dtype']}"
+        if not row["cases"]:
+            found.append(f"{name}: no cases")
         if row.get("outside"):
             found.append(f"{name}: {row['outside']} cases outside their bound")
-        if row.get("typical") is not None and row["typical"] > LOOSE:
+        if (row.get("typical") or 0) > LOOSE and row["reached"] > NEAR:
             found.append(f"{name}: the typical bound is {row['typical']:.0f} times the error")
+    for row in figures["worst"]:
+        name, reached = f"{row['inputs']}, {row['dtype']}", row["reached"]
+        if reached is None or reached > NEAR:
+            found.append(f"{name}: the bound is {_times(reached)} times the error, not {NEAR:g}")
+        elif reached < 1:
+            found.append(f"{name}: outside its bound")
+    for row in figures["special"]:
+        name = f"{row['family']}, special regime"
+        if not row["elements"]:
+            found.append(f"{name}: no elements")
+        elif row["finite"] == 1:
+            found.append(f"{name}: every element is finite")
+        elif row["room"] > ROOM:
+            found.append(f"{name}: {row['room']:.0%} of the elements are room")
     return found
 
 
