@@ -221,7 +221,8 @@ def markdown(figures: Figures) -> str:
         f"{cases} of {figures['wanted']} cases ({figures['invalid']} of them invalid programs), "
         f"{figures['checks']} outputs checked, seed {figures['seed']}, "
         f"fixes {'on' if figures['fixes'] else 'off'}; "
-        f"{elapsed:.0f} s, CPU seconds: {spent}. Cases judged by so many oracles: {judged}.",
+        f"{elapsed:.0f} s, CPU seconds: "
+        f"{spent}. Cases judged by so many oracles: {judged}.",
         "",
         f"**Failures: {figures['failures']} of {cases}.** By regime: {_by_regime(figures['by'])}.",
         "",
