@@ -38,8 +38,8 @@ EXPLAINED_SPLITS = (
         "nn.attention",
         "special",
         "float32",
-        ("causal_mask", "window_size"),
-        "| ONNX Runtime 1.31 | `nn.attention` in float32 with a causal mask or a window,",
+        ("causal_mask",),
+        "| ONNX Runtime 1.31 | `nn.attention` in float32 with a causal mask,",
     ),
 )
 

@@ -11,6 +11,7 @@ from harness import cli
 from harness.campaign import DRAWN
 from harness.journal import Journal, Mode
 from harness.judge import expected, judge
+from harness.options import Switch, resumed
 from harness.outcome import Outcome, Verdict
 from tests.oracles import programs
 from tests.quality import campaigns
@@ -72,8 +73,8 @@ def test_a_measured_campaign_can_be_replayed_and_taken_up(
     assert (figures["cases"], figures["wanted"], figures["unended"]) == (3, 3, 0)
     assert "3 of 3 cases" in campaigns.markdown(figures)
     directory = Path(figures["journal"])
-    options = cli._resumed(directory, [])
-    assert (options.seed, options.fixes, options.uniform) == (3, cli.Switch.OFF, False)
+    options = resumed(directory, [])
+    assert (options.seed, options.fixes, options.uniform) == (3, Switch.OFF, False)
     with Journal(directory, Mode.READ) as journal:
         drawn = [one.case for one in journal.cases(DRAWN)]
     assert cli._find(drawn[0].identifier, None)[0] == drawn[0]

@@ -13,7 +13,7 @@ from generators.faults import broken, pin
 from generators.program import Case, Invalid, Valid
 from harness.drawing import stream
 from harness.errors import headline, names
-from harness.outcome import Outcome, Verdict
+from harness.outcome import ALL_ROOM, Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job, Pool
 from tests.quality.control.control import check
@@ -42,11 +42,13 @@ def test_no_false_alarm(control: Pool) -> None:
     for case, outcome in outcomes(control, list(islice(stream(FAMILIES, seed=7), CASES))):
         counted[outcome.verdict] += 1
         wanted = Verdict.PASS if isinstance(case.expect, Valid) else Verdict.REJECTED
-        if outcome.verdict not in (wanted, Verdict.ORACLE_SPLIT):
+        nothing_held = outcome.message == ALL_ROOM
+        if outcome.verdict not in (wanted, Verdict.ORACLE_SPLIT) and not nothing_held:
             alarms.append(f"{outcome.verdict} {case.identifier}: {headline(outcome.message)}")
     assert alarms == []
     # The rest is told from nothing: splits are rare, and something is compared.
     assert counted[Verdict.ORACLE_SPLIT] <= CASES // 100
+    assert counted[Verdict.NO_ORACLE] <= CASES // 50
     assert counted[Verdict.PASS] > CASES // 2
 
 
