@@ -27,6 +27,9 @@ IN_USE: dict[str, dict[str, tuple[str | None, ...]]] = {
     },
 }
 
+# A wide float, narrow ones, one that is accumulated in another, an integer.
+DTYPES = ("float32", "bfloat16", "float16", "float16->float32", "int8->int32")
+
 Grid = Callable[[], tuple[Point, ...]]
 
 (OPT_LEVEL,) = (axis for axis in run_axes(tuple(PIPELINES)) if axis.name == "opt_level")
@@ -107,10 +110,12 @@ def pairs_with(name: str, layout: str) -> tuple[Point, ...]:
 
     Five letters have 120 permutations, and three layout axes with all of them 17,000 rows of pairs
     of odd layouts; so each axis takes all its layouts while the others take those in use. LLVM's
-    level stays at its default: it is paired with everything where there are fewer layouts.
+    level stays at its default, and each kind of dtype has one: where there are fewer layouts all
+    are paired with everything.
     """
     kept = {axis: IN_USE[name][axis] for axis in LAYOUT_AXES if axis != layout}
     kept[OPT_LEVEL.name] = (OPT_LEVEL.default,)
+    kept["dtype"] = DTYPES
     return covering(narrowed(member(name).axes, kept))
 
 
