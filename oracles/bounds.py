@@ -7,7 +7,6 @@ infinities do is IEEE 754-2019, sections 6 and 7; where correct implementations 
 (see ``MEANINGS.md``).
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -141,7 +140,7 @@ def sum_of_products(
     *,
     extra: int = 0,
     settled: bool = True,
-    stuffing: Callable[[Array], Array] | None = None,
+    stuffing: special.Contract | None = None,
 ) -> Estimate:
     """``contract(a, b)``, bilinear, every element a sum of products; accumulated in ``dtype``.
 
@@ -149,7 +148,7 @@ def sum_of_products(
     operands' errors, and an underflow floor for each operation. With no ``extra``, elements are
     exact where every partial sum must be representable: with both operands exact multiples of
     powers of two g and h, and sum|a||b| <= 2**precision g h. ``settled`` as for ``rounded``.
-    ``stuffing(b)`` sums what of ``b`` an implementation may multiply by zeros it put in.
+    ``stuffing`` counts what an implementation may multiply by zeros it put in (``products``).
     """
     if dtype not in FORMATS:
         return wrapped(contract(a.value, b.value), dtype)

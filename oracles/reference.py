@@ -124,19 +124,12 @@ def _conv_transpose(
     kernel = _rearranged(kernel, attrs.kernel_layout, attrs.canonical_kernel)
     attributes.check_channels(attrs, data.value.shape, kernel.value.shape)
 
-    def stuffing(weights: Array) -> Array:
-        # TOPI and others put zeros between the data: every tap then meets every output.
-        channels, wide, *taps = weights.shape
-        of_group = (attrs.groups, channels // attrs.groups, wide, prod(taps))
-        total: Array = weights.reshape(of_group).sum(axis=(1, 3)).reshape(-1, *[1] * rank)
-        return total
-
     result = bounds.sum_of_products(
         data,
         kernel,
         lambda x, w: scatter(attrs, x, w),
         attrs.out_dtype,
-        stuffing=stuffing,
+        stuffing=lambda x, w: _stuffed(attrs, x, w),
     )
     canonical = attrs.canonical_data
     result = replace(
@@ -145,6 +138,24 @@ def _conv_transpose(
         error=from_canonical(result.error, attrs.out_layout, canonical),
     )
     return _stored(result, numerics)
+
+
+def _stuffed(attrs: attributes.ConvTranspose, data: Array, kernel: Array) -> Array:
+    """How many of the marked elements of ``data`` and ``kernel`` may meet zeros that were put in.
+
+    TOPI and others put zeros between the data, so that every tap meets every output, and between
+    the taps, so that data meet all outputs that a dilated kernel spans.
+    """
+    channels, wide, *taps = kernel.shape
+    of_group = (attrs.groups, channels // attrs.groups, wide, prod(taps))
+    every: Array = kernel.reshape(of_group).sum(axis=(1, 3)).reshape(-1, *[1] * len(taps))
+    proper = scatter(attrs, np.ones(data.shape), kernel)
+    span = [step * (count - 1) + 1 for step, count in zip(attrs.dilation, taps, strict=True)]
+    dense = replace(attrs, dilation=(1,) * len(taps))
+    met = scatter(dense, data, np.ones((channels, wide, *span)))
+    met -= scatter(attrs, data, np.ones(kernel.shape))
+    stuffed: Array = (every - proper) + met
+    return stuffed
 
 
 def scatter(attrs: attributes.ConvTranspose, data: Array, kernel: Array) -> Array:

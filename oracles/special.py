@@ -73,13 +73,13 @@ def _kinds(estimate: Estimate) -> _Kinds:
 
 
 def products(
-    a: Estimate, b: Estimate, contract: Contract, stuffing: Callable[[Array], Array] | None = None
+    a: Estimate, b: Estimate, contract: Contract, stuffing: Contract | None = None
 ) -> Specials:
     """Where ``contract(a, b)`` is not finite on account of an operand that is not.
 
-    ``stuffing(b)`` sums, for each element of the result (or broadcast to it), what of ``b`` an
-    implementation may multiply that is no part of the sum: by zeros that it put in. Such a product
-    is NaN where ``b`` is not finite, so that there is room.
+    ``stuffing`` of the indicators of what is not finite counts, for each element of the result (or
+    broadcast to it), which of these an implementation may multiply that are no part of the sum: by
+    zeros that it put in. Such a product is NaN, so that there is room.
     """
     x, y = _kinds(a), _kinds(b)
     undefined = contract(x.nan, np.ones(y.nan.shape)) + contract(np.ones(x.nan.shape), y.nan)
@@ -90,5 +90,5 @@ def products(
     room = contract(x.room, 1 - y.nan) + contract(1 - x.nan, y.room)
     room += contract(x.infinite, y.doubtful) + contract(x.doubtful, y.infinite)
     if stuffing is not None:
-        room = room + np.maximum(stuffing(y.wild) - contract(np.ones(x.nan.shape), y.wild), 0)
+        room = room + stuffing(x.wild, y.wild)
     return Specials(undefined > 0, count + signs > 0, count - signs > 0, room > 0)

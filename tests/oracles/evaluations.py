@@ -41,6 +41,10 @@ def evaluations(program: Program, arrays: Mapping[str, Array]) -> Iterator[tuple
                 yield from _sums(plain)
                 stuffed = in_dtype.conv_transpose_terms(*operands, *attributes, stuffed=True)
                 yield "zeros put in", in_dtype.forward(stuffed)
+                spread = in_dtype.between_taps(operands[1], given["dilation"])
+                attributes[3] = [1] * len(given["dilation"])
+                dense = in_dtype.conv_transpose_terms(operands[0], spread, *attributes)
+                yield "zeros between taps", in_dtype.forward(dense)
 
 
 def _sums(terms: Array) -> Iterator[tuple[str, Array]]:

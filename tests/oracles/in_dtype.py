@@ -104,6 +104,15 @@ def conv_transpose_terms(
     return np.stack(terms)
 
 
+def between_taps(kernel: Array, dilation: Sequence[int]) -> Array:
+    """``kernel`` (I, O / groups, spatial) with the zeros that stand for its dilation put in."""
+    taps = kernel.shape[2:]
+    span = [d * (k - 1) + 1 for d, k in zip(dilation, taps, strict=True)]
+    spread = np.zeros((*kernel.shape[:2], *span), kernel.dtype)
+    spread[(..., *(slice(None, None, d) for d in dilation))] = kernel
+    return spread
+
+
 def attention(
     q: Array,
     k: Array,
