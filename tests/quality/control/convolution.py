@@ -1,7 +1,7 @@
 """Transposed convolution, gathered: each output element asks which inputs and taps reach it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -38,6 +38,11 @@ class Axis:
         """How many elements the output has: as far as the last tap of the last input reaches."""
         last = (self.size - 1) * self.stride + (self.taps - 1) * self.dilation
         return last + 1 + self.extra - self.begin - self.end
+
+    @property
+    def dense(self) -> "Axis":
+        """The axis whose kernel has zeros between its taps in place of a dilation."""
+        return replace(self, taps=(self.taps - 1) * self.dilation + 1, dilation=1)
 
     def sources(self, tap: int) -> tuple[Array, Array]:
         """For each output element the input that ``tap`` takes to it, and whether there is one."""
@@ -162,7 +167,8 @@ def transposed_convolution(call: Call, data: Array, kernel: Array, freedom: Free
     """The output of ``call``, in its layout; both operands have the dtype to compute in.
 
     Drawn are the order of summation, and whether what does not reach an output element is left out
-    or multiplied as zeros that are put between the data.
+    or multiplied as zeros that are put between the data; and whether zeros are put between the taps
+    of a dilated kernel.
     """
     stuffed = freedom.choice(("gathered", "stuffed")) == "stuffed"
     x = read(data, call.data_layout, call.data_letters)
@@ -172,12 +178,18 @@ def transposed_convolution(call: Call, data: Array, kernel: Array, freedom: Free
     out = tuple(axis.out for axis in call.axes)
     x = x.reshape(call.batch, call.groups, own, 1, *(axis.size for axis in call.axes))
     w = w.reshape(1, call.groups, own, wide, *(axis.taps for axis in call.axes))
+    axes = call.axes
+    if freedom.choice(("taps", "taps", "taps", "zeros between taps")) != "taps":
+        axes = tuple(axis.dense for axis in axes)
+        dense = np.zeros((*w.shape[:4], *(axis.taps for axis in axes)), w.dtype)
+        dense[_last(tuple(slice(None, None, axis.dilation) for axis in call.axes))] = w
+        w = dense
     ones = (1,) * len(out)
     terms = []
-    for taps in product(*(range(axis.taps) for axis in call.axes)):
-        if any(axis.size == 0 for axis in call.axes):
+    for taps in product(*(range(axis.taps) for axis in axes)):
+        if any(axis.size == 0 for axis in axes):
             break
-        found = [axis.sources(tap) for axis, tap in zip(call.axes, taps, strict=True)]
+        found = [axis.sources(tap) for axis, tap in zip(axes, taps, strict=True)]
         reached = reduce(np.logical_and.outer, (reach for _, reach in found))
         taken = x[_last(np.ix_(*(source for source, _ in found)))]
         weight = w[_last(taps)].reshape(1, call.groups, own, wide, *ones)
