@@ -145,7 +145,7 @@ class Campaign:
             if gap != one.gap:
                 self.journal.end(one.case, one.outcome, gap)
             if gap is None and one.finding in state.findings:
-                self._add(one.finding, 1)
+                self._add(one.finding)
             elif gap is None:
                 self._look_into(one.case, one.outcome)
         for finding in state.findings.values():
@@ -305,13 +305,11 @@ class Campaign:
 
     def _count(self, case: Case, fingerprint: str) -> None:
         self.journal.count_to(case, fingerprint)
-        self._add(fingerprint, 1)
+        self._add(fingerprint)
 
-    def _add(self, fingerprint: str, count: int) -> None:
+    def _add(self, fingerprint: str) -> None:
         finding = self.state.findings[fingerprint]
-        self.state.findings[fingerprint] = msgspec.structs.replace(
-            finding, count=finding.count + count
-        )
+        self.state.findings[fingerprint] = msgspec.structs.replace(finding, count=finding.count + 1)
 
     def _save(self, finding: Finding) -> None:
         self.state.findings[finding.fingerprint] = finding

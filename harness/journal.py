@@ -20,8 +20,8 @@ from generators.program import Case, decode, encode
 from harness.outcome import Outcome, Verdict
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS cases (
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE cases (
   id TEXT PRIMARY KEY,
   json BLOB NOT NULL,
   started REAL NOT NULL DEFAULT (julianday('now')),
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS cases (
   gap TEXT,
   finding TEXT
 );
-CREATE TABLE IF NOT EXISTS findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
+CREATE TABLE findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
 """
 
 _COLUMNS = "json, purpose, outcome, gap, finding"
@@ -96,12 +96,11 @@ class Journal:
                     f"{directory} holds a campaign already; give another folder, or go on with it "
                     f"by --resume {directory}"
                 )
+            if mode is Mode.NEW:
+                _create(self.path)
             self._db = sqlite3.connect(self.path, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._check_format(mode)
-            self._db.executescript(_SCHEMA)
-            self._db.execute(f"PRAGMA user_version = {_FORMAT}")
+            self._check_format()
         except OSError as error:
             raise JournalError(f"cannot write to {directory}: {error.strerror}") from error
         except sqlite3.Error as error:
@@ -120,9 +119,9 @@ class Journal:
         self._db.close()
         self._unlock()
 
-    def _check_format(self, mode: Mode) -> None:
+    def _check_format(self) -> None:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if mode is not Mode.NEW and found != _FORMAT:
+        if found != _FORMAT:
             self._unlock()
             raise JournalError(
                 f"{self.path} was written by another version of relaxcheck "
@@ -227,6 +226,18 @@ class Journal:
             raise JournalError(
                 f"cannot write to {self.path}: {error}; what was found before is kept"
             ) from error
+
+
+def _create(path: Path) -> None:
+    """Make an empty journal that nobody sees before it is whole."""
+    unfinished = path.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    database = sqlite3.connect(unfinished, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.executescript(_SCHEMA)
+    database.execute(f"PRAGMA user_version = {_FORMAT}")
+    database.close()
+    unfinished.rename(path)
 
 
 def _recorded(

@@ -2,7 +2,7 @@
 
 TVM's JIT generates machine code with LLVM's most expensive code generator, whatever level the
 target asks for; an object file is written at the target's own. At level 0 writing, linking and
-loading it takes about a third of the JIT's time. It is also what a deployed module goes through.
+loading it takes less than half of the JIT's time. It is also what a deployed module goes through.
 """
 
 import shutil
