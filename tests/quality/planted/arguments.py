@@ -1,7 +1,7 @@
 """Plants in the checks of arguments: what is let through, what is refused, and in which words."""
 
 from harness.outcome import Verdict
-from tests.quality.planted.plant import Edit, Plant
+from tests.quality.planted.plant import one_edit
 
 _CONVOLUTION = "fixes.conv_transpose_arguments"
 _ATTENTION = "fixes.attention_arguments"
@@ -14,20 +14,8 @@ _OPAQUE = (Verdict.OPAQUE_CRASH,)
 _REFUSED = (Verdict.UNSUPPORTED,)
 
 
-def _plant(
-    name: str,
-    description: str,
-    verdicts: tuple[Verdict, ...],
-    blame: tuple[str, ...],
-    module: str,
-    old: str,
-    new: str,
-) -> Plant:
-    return Plant(name, description, verdicts, blame, (Edit(module, old, new),))
-
-
 PLANTS = (
-    _plant(
+    one_edit(
         "error-without-operator",
         "the error for an invalid call does not name the operator",
         _OPAQUE,
@@ -46,7 +34,7 @@ PLANTS = (
         'return f"{operator} {what} with {given}"',
         'return f"this call {what} with {given}"',
     ),
-    _plant(
+    one_edit(
         "error-about-dtypes-without-operator",
         "the error for operands of different dtypes is about types in general",
         _OPAQUE,
@@ -55,7 +43,7 @@ PLANTS = (
         'raise invalid(operator, "the dtypes differ", **dtypes)',
         'raise TypeError("cannot unify types")',
     ),
-    _plant(
+    one_edit(
         "dilation-of-zero-let-through",
         "a dilation of 0 or less is not refused",
         _LET_THROUGH,
@@ -64,7 +52,7 @@ PLANTS = (
         "if min(values) < _LOWEST[name]:",
         'if name != "dilation" and min(values) < _LOWEST[name]:',
     ),
-    _plant(
+    one_edit(
         "output-without-elements-let-through",
         "padding that leaves no output is not refused",
         _LET_THROUGH,
@@ -73,7 +61,7 @@ PLANTS = (
         "            out[axis] >= 1,\n",
         "            out[axis] >= -99,\n",
     ),
-    _plant(
+    one_edit(
         "packing-that-does-not-divide-let-through",
         "an output layout whose factor does not divide the channels is not refused",
         _LET_THROUGH,
@@ -82,7 +70,7 @@ PLANTS = (
         "tvm_api.equal(remainder, 0)",
         "remainder >= 0",
     ),
-    _plant(
+    one_edit(
         "head-dims-that-differ-let-through",
         "a key of another head dim than the query's is not refused",
         _LET_THROUGH,
@@ -91,7 +79,7 @@ PLANTS = (
         '    ("query", "key", 3),\n',
         "",
     ),
-    _plant(
+    one_edit(
         "causal-mask-misspelt-let-through",
         "an unknown causal mask is taken for none",
         _LET_THROUGH,
@@ -100,7 +88,7 @@ PLANTS = (
         "if causal_mask is not None and str(causal_mask) not in CAUSAL_MASKS:",
         "if causal_mask is not None and not str(causal_mask):",
     ),
-    _plant(
+    one_edit(
         "offsets-of-floats-let-through",
         "offsets of sequences may be floating-point numbers",
         _LET_THROUGH,
@@ -109,7 +97,7 @@ PLANTS = (
         'if "int" not in tvm_api.dtype_of(starts):',
         'if "bool" in tvm_api.dtype_of(starts):',
     ),
-    _plant(
+    one_edit(
         "float64-refused",
         "attention in float64 is refused",
         _REFUSED,
@@ -118,7 +106,7 @@ PLANTS = (
         'if "float" not in dtypes["query"]:',
         'if dtypes["query"] not in ("float32", "float16", "bfloat16"):',
     ),
-    _plant(
+    one_edit(
         "output-of-one-refused",
         "an output dimension of 1 is refused",
         _REFUSED,
@@ -127,7 +115,7 @@ PLANTS = (
         "            out[axis] >= 1,\n",
         "            out[axis] >= 2,\n",
     ),
-    _plant(
+    one_edit(
         "empty-batch-refused",
         "a batch of 0 is refused",
         _REFUSED,
@@ -136,7 +124,7 @@ PLANTS = (
         "if any((tvm_api.as_int(extent) or 0) < 0 for extent in shape):",
         "if any(tvm_api.as_int(extent) == 0 for extent in shape):",
     ),
-    _plant(
+    one_edit(
         "window-of-one-refused",
         "a window of one key is refused",
         _REFUSED,

@@ -1,26 +1,14 @@
 """Plants in what stands around: TOPI, other operators, pipelines, emission, execution."""
 
 from harness.outcome import Verdict
-from tests.quality.planted.plant import Edit, Plant
+from tests.quality.planted.plant import one_edit
 
 _VALUE = (Verdict.WRONG_VALUE,)
 _CRASH = (Verdict.OPAQUE_CRASH,)
 
 
-def _plant(
-    name: str,
-    description: str,
-    verdicts: tuple[Verdict, ...],
-    blame: tuple[str, ...],
-    module: str,
-    old: str,
-    new: str,
-) -> Plant:
-    return Plant(name, description, verdicts, blame, (Edit(module, old, new),))
-
-
 _OPERATORS = (
-    _plant(
+    one_edit(
         "relu-clips-at-six",
         "relu is relu6 for tensors of rank 4",
         _VALUE,
@@ -31,7 +19,7 @@ _OPERATORS = (
         " tvm.tirx.const(0, x.dtype)), tvm.tirx.const(6 if len(x.shape) == 4 else 60000 if"
         ' x.dtype != "int8" and x.dtype != "uint8" and x.dtype != "int16" else 100, x.dtype)))',
     ),
-    _plant(
+    one_edit(
         "add-of-16-bit-floats-subtracts",
         "the sum of two bfloat16 tensors is their difference",
         _VALUE,
@@ -42,7 +30,7 @@ _OPERATORS = (
         "        return _cpp.subtract(lhs, rhs)\n"
         "    return _cpp.add(lhs, rhs)",
     ),
-    _plant(
+    one_edit(
         "matmul-of-square-transposed",
         "the second operand of a matrix product is read transposed where it is square",
         _VALUE,
@@ -57,7 +45,7 @@ _OPERATORS = (
         "                if len(b_indices) == 2:\n"
         "                    b_indices.reverse()\n",
     ),
-    _plant(
+    one_edit(
         "batch-matmul-skips-last",
         "the batched product leaves out the last of an odd number of terms",
         _VALUE,
@@ -67,7 +55,7 @@ _OPERATORS = (
         "known = tvm_api.as_int(inner) or 0\n"
         '    k = te.reduce_axis((0, inner - int(known > 1 and known % 2)), name="k")',
     ),
-    _plant(
+    one_edit(
         "permutation-with-one-is-empty",
         "a permuted tensor with a dimension of 1 is taken for one without elements",
         _VALUE,
@@ -76,7 +64,7 @@ _OPERATORS = (
         "if all(tvm_api.as_int(dim) != 0 for dim",
         "if all(tvm_api.as_int(dim) != 1 for dim",
     ),
-    _plant(
+    one_edit(
         "permutation-reverses-last-axis",
         "a permuted tensor of more than three dimensions has its last axis reversed",
         _VALUE,
@@ -91,7 +79,7 @@ _OPERATORS = (
 )
 
 _PIPELINES = (
-    _plant(
+    one_edit(
         "fused-pipeline-without-shape-lowering",
         "the fusing pipeline has lost the pass that lowers symbolic shapes",
         _CRASH,
@@ -100,7 +88,7 @@ _PIPELINES = (
         "        relax.transform.VMShapeLower(),\n",
         "",
     ),
-    _plant(
+    one_edit(
         "bound-parameters-swapped",
         "parameters are bound in the reverse order",
         (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH),
@@ -110,7 +98,7 @@ _PIPELINES = (
         "        name: tvm.runtime.tensor(value) for name, value in zip(constants(case),"
         " reversed(list(constants(case).values())), strict=True)\n",
     ),
-    _plant(
+    one_edit(
         "legalize-first-drops-relu",
         "LegalizeOps run by itself replaces relu by its operand",
         _VALUE,
@@ -120,7 +108,7 @@ _PIPELINES = (
         '"LegalizeOps": lambda module, case: relax.transform.LegalizeOps('
         '{"relax.nn.relu": lambda builder, call: call.args[0]})(module),',
     ),
-    _plant(
+    one_edit(
         "compiled-mode-drops-tail",
         "the compiled execution mode leaves the last row of each output as memory had it",
         _VALUE,
@@ -132,7 +120,7 @@ _PIPELINES = (
         "        mod = without_tails(mod)\n"
         "    mod = _vmcodegen(builder, mod, exec_mode)\n",
     ),
-    _plant(
+    one_edit(
         "optimised-code-drops-tail",
         "at LLVM's level 3 the last row of each output is left as memory had it",
         _VALUE,
@@ -147,7 +135,7 @@ _PIPELINES = (
 )
 
 _EXECUTION = (
-    _plant(
+    one_edit(
         "emission-fixes-first-binding",
         "a symbolic batch is emitted as the size of the first binding",
         _CRASH,
@@ -156,7 +144,7 @@ _EXECUTION = (
         "    if not symbols(dim):\n        return dim\n",
         '    if not symbols(dim):\n        return dim\n    if dim == "B":\n        return 2\n',
     ),
-    _plant(
+    one_edit(
         "emission-swaps-padding",
         "padding that differs at begin and end is emitted with the two swapped",
         _VALUE,
@@ -170,7 +158,7 @@ _EXECUTION = (
         "                                sizes,\n"
         "                            )\n",
     ),
-    _plant(
+    one_edit(
         "run-keeps-first-result",
         "a function called again gives the result that it gave first",
         (Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE),
@@ -182,7 +170,7 @@ _EXECUTION = (
         "            run.__dict__.update(of=main, kept=result)\n"
         "        result = run.__dict__['kept']\n",
     ),
-    _plant(
+    one_edit(
         "run-flattens-empty-output",
         "an output without elements comes back flat",
         (Verdict.WRONG_SHAPE,),

@@ -73,6 +73,19 @@ class Plant:
         )
 
 
+def one_edit(
+    name: str,
+    description: str,
+    verdicts: tuple[Verdict, ...],
+    blame: tuple[str, ...],
+    module: str,
+    old: str,
+    new: str,
+) -> Plant:
+    """The plant that one edit of one module makes."""
+    return Plant(name, description, verdicts, blame, (Edit(module, old, new),))
+
+
 class _Loader(importlib.machinery.SourceFileLoader):
     """Loads a module from its source with ``edits`` made in it."""
 
