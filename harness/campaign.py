@@ -4,38 +4,22 @@ The campaign emits its state; it prints nothing. Whoever shows it reads ``State`
 """
 
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from generators.axes import Family
-from generators.program import Case, Invalid, Valid
+from generators.program import Case, Valid
 from harness.drawing import stream
-from harness.finding import (
-    Finding,
-    Kind,
-    Reduced,
-    T,
-    Trials,
-    explained,
-    finding_of,
-    kind_of,
-    reduce,
-    same_kind,
-)
+from harness.finding import Finding
 from harness.gaps import Gap, Met
-from harness.journal import Journal, JournalError
+from harness.investigation import Investigations
+from harness.journal import DRAWN, Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pool import Job, Pool
 
-DRAWN = "drawn"
-TRIAL = "trial"
-"""What the cases in the journal are for: drawn, or run to find the cause of another's failure."""
-
-LEVELS = (0, 3)
-"""LLVM's optimisation levels that a finding is confirmed at."""
 SPECIAL_REGIME = "special"
 """The regime of infinities, NaN and their like, whose verdicts are counted apart."""
 _QUEUE_PER_WORKER = 2
@@ -87,9 +71,6 @@ class State:
         return time.monotonic() - self.started
 
 
-_Investigation = Generator[Job, Outcome, None]
-
-
 class Campaign:
     """Runs ``plan`` on ``pool``, writing everything to ``journal``.
 
@@ -106,8 +87,9 @@ class Campaign:
         self.state = State()
         self._families = {family.name: family for family in plan.families}
         self._started = 0
-        self._active: dict[Kind, _Investigation] = {}
-        self._queued: dict[Kind, deque[_Investigation]] = {}
+        self._investigations = Investigations(
+            plan.families, journal, self.state.findings, lambda job: pool.submit(job, first=True)
+        )
         self._cases: Iterator[Case] = stream(plan.families, plan.seed, uniform=plan.uniform)
 
     def run(self, show: Callable[[State], None]) -> State:
@@ -123,9 +105,8 @@ class Campaign:
                 self._collect(show)
         finally:
             self.state.phase = "ended"
-            self.state.investigating = sum(map(len, self._queued.values())) + len(self._active)
-            for finding in self.state.findings.values():
-                self._save(finding)
+            self.state.investigating = self._investigations.unfinished
+            self._investigations.save()
         return self.state
 
     def _take_up(self, show: Callable[[State], None]) -> None:
@@ -145,12 +126,10 @@ class Campaign:
             if gap != one.gap:
                 self.journal.end(one.case, one.outcome, gap)
             if gap is None and one.finding in state.findings:
-                self._add(one.finding)
+                self._investigations.add(one.finding)
             elif gap is None:
-                self._look_into(one.case, one.outcome)
-        for finding in state.findings.values():
-            if finding.confirmed is None:
-                self._enqueue(finding.kind, self._confirm(finding))
+                self._investigations.look_into(one.case, one.outcome)
+        self._investigations.confirm_all()
         state.taken_up = state.cases
         self._pass_over(drawn, show)
 
@@ -193,16 +172,16 @@ class Campaign:
                 self._drawn(job.case, outcome)
             else:
                 self.state.trials += 1
-                self._advance(job.tag, outcome)  # type: ignore[arg-type]
+                self._investigations.advance(job, outcome)
         self.state.busy = self.pool.busy
-        self.state.investigating = len(self._active)
+        self.state.investigating = self._investigations.active
         show(self.state)
 
     def _drawn(self, case: Case, outcome: Outcome) -> None:
         gap = self._tally(case, outcome)
         self.journal.end(case, outcome, gap)
         if gap is None:
-            self._look_into(case, outcome)
+            self._investigations.look_into(case, outcome)
 
     def _tally(self, case: Case, outcome: Outcome) -> str | None:
         """Count the outcome of a drawn case; the known gap that it falls into, if any."""
@@ -218,109 +197,3 @@ class Campaign:
             counts = state.special if case.regime == SPECIAL_REGIME else state.verdicts
             counts[outcome.verdict] += 1
         return gap
-
-    def _look_into(self, case: Case, outcome: Outcome) -> None:
-        """Find the cause of ``outcome``, where it is one that has to be told."""
-        if outcome.verdict.is_failure or outcome.verdict in (
-            Verdict.HARNESS_ERROR,
-            Verdict.ORACLE_SPLIT,
-        ):
-            self._enqueue(kind_of(case, outcome), self._investigate(case, outcome))
-
-    def _enqueue(self, kind: Kind, investigation: _Investigation) -> None:
-        self._queued.setdefault(kind, deque()).append(investigation)
-        self._next_of(kind)
-
-    # Failures of one kind are looked into one after the other: the first one's finding explains
-    # most of the others, each for the price of one run.
-
-    def _next_of(self, kind: Kind) -> None:
-        queue = self._queued[kind]
-        while queue and kind not in self._active:
-            self._active[kind] = queue.popleft()
-            self._step(kind, None)
-
-    def _advance(self, kind: Kind, outcome: Outcome) -> None:
-        self._step(kind, outcome)
-        self._next_of(kind)
-
-    def _step(self, kind: Kind, outcome: Outcome | None) -> None:
-        """Give the investigation of ``kind`` the outcome it waits for; run what it asks for."""
-        investigation = self._active[kind]
-        try:
-            job = next(investigation) if outcome is None else investigation.send(outcome)
-        except StopIteration:
-            del self._active[kind]
-            return
-        self.journal.start(job.case, TRIAL)
-        self.pool.submit(Job(job.case, kind, job.fresh), first=True)
-
-    def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
-        family = self._families[case.family]
-        alike = [one for one in self.state.findings.values() if same_kind(case, outcome, one.kind)]
-        known = yield from self._trials(explained(family, case, alike))
-        if known is not None:
-            self._count(case, known.fingerprint)
-            return
-        reduced = (
-            (yield from self._trials(reduce(family, case, outcome)))
-            if isinstance(case.expect, Valid)
-            else None
-        )
-        finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
-        if finding.fingerprint in self.state.findings:
-            self._count(case, finding.fingerprint)
-            return
-        self._save(msgspec.structs.replace(finding, count=0))
-        self._count(case, finding.fingerprint)
-        yield from self._confirm(finding)
-
-    def _confirm(self, finding: Finding) -> _Investigation:
-        """See whether ``finding`` comes again in fresh processes, and write that down."""
-        confirmed = True
-        # A failure that the optimisation level is to blame for can only come at its own.
-        levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
-        for opt_level in levels:
-            again = msgspec.structs.replace(finding.case, opt_level=opt_level)
-            result = yield Job(again, fresh=True)
-            self._end_trial(again, result)
-            confirmed = confirmed and same_kind(again, result, finding.kind)
-        latest = self.state.findings[finding.fingerprint]
-        self._save(msgspec.structs.replace(latest, confirmed=confirmed))
-
-    def _trials(self, trials: Trials[T]) -> Generator[Job, Outcome, T]:
-        try:
-            case = next(trials)
-            while True:
-                outcome = yield Job(case)
-                self._end_trial(case, outcome)
-                case = trials.send(outcome)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-
-    def _end_trial(self, case: Case, outcome: Outcome) -> None:
-        """Write what came of a trial; a drawn case keeps what was written when it was drawn."""
-        self.journal.end(case, outcome, purpose=TRIAL)
-
-    def _count(self, case: Case, fingerprint: str) -> None:
-        self.journal.count_to(case, fingerprint)
-        self._add(fingerprint)
-
-    def _add(self, fingerprint: str) -> None:
-        finding = self.state.findings[fingerprint]
-        self.state.findings[fingerprint] = msgspec.structs.replace(finding, count=finding.count + 1)
-
-    def _save(self, finding: Finding) -> None:
-        self.state.findings[finding.fingerprint] = finding
-        if self.journal.start(finding.case, TRIAL):
-            self._end_trial(finding.case, finding.outcome)
-        self.journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
-
-
-def _unreduced(case: Case, outcome: Outcome) -> Finding:
-    """A finding about an invalid program: what is at fault is known from how it was made."""
-    blame = {}
-    if isinstance(case.expect, Invalid) and outcome.verdict is not Verdict.UNSUPPORTED:
-        blame = {case.expect.fault[0]: "invalid"}
-    return finding_of(Reduced(case, outcome, blame))

@@ -34,6 +34,10 @@ CREATE TABLE cases (
 CREATE TABLE findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
 """
 
+DRAWN = "drawn"
+TRIAL = "trial"
+"""What the cases in the journal are for: drawn, or run to find the cause of another's failure."""
+
 _COLUMNS = "json, purpose, outcome, gap, finding"
 
 _FORMAT = 2
@@ -151,7 +155,7 @@ class Journal:
         self._write(
             "INSERT INTO cases (id, json, purpose) VALUES (?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET purpose = excluded.purpose"
-            " WHERE purpose = 'trial' AND excluded.purpose <> 'trial'",
+            f" WHERE purpose = '{TRIAL}' AND excluded.purpose <> '{TRIAL}'",
             (case.identifier, encode(case), purpose),
         )
         return self._db.total_changes > before

@@ -10,8 +10,10 @@ import pytest
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
-from harness.campaign import DRAWN, Campaign, Plan
-from harness.journal import Journal, JournalError, Mode
+from harness.campaign import Campaign, Plan
+from harness.finding import Finding
+from harness.investigation import Investigations
+from harness.journal import DRAWN, Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job
@@ -149,16 +151,16 @@ def test_what_the_optimisation_level_is_to_blame_for_is_confirmed_at_that_level(
 
 
 def test_thousands_of_failures_with_one_cause_are_no_deep_recursion(tmp_path: Path) -> None:
-    campaign, state = conduct(tmp_path, bails, 40)
-    failing = next((finding.case, finding.outcome) for finding in state.findings.values())
-    (known,) = state.findings
-    blameless = state.findings.pop(known)
-    state.findings[known] = type(blameless)(
-        **{**{f: getattr(blameless, f) for f in blameless.__struct_fields__}, "blame": {}}
-    )
-    before = state.findings[known].count
-    campaign.journal = Journal(tmp_path / "out", Mode.RESUME)
-    kind = blameless.kind
-    campaign._queued[kind] = deque(campaign._investigate(*failing) for _ in range(5000))
-    campaign._next_of(kind)
-    assert state.findings[known].count == before + 5000
+    case = MEMBER.build(complete(MEMBER.axes, {}), 1)
+    failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        investigations = Investigations((MEMBER,), journal, findings, jobs.append)
+        for _ in range(5000):
+            investigations.look_into(case, failed)
+        while jobs:
+            investigations.advance(jobs.popleft(), failed)
+    (finding,) = findings.values()
+    assert (finding.count, finding.blame) == (5000, {})
+    assert investigations.unfinished == 0

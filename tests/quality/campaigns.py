@@ -14,12 +14,12 @@ import msgspec
 
 from generators.families import families
 from generators.program import Case, Invalid
-from harness.campaign import DRAWN, Campaign, Plan, State
+from harness.campaign import Campaign, Plan, State
 from harness.drawing import keep_hypothesis_in
 from harness.errors import headline
 from harness.finding import Finding
 from harness.gaps import Gap
-from harness.journal import Journal
+from harness.journal import DRAWN, Journal
 from harness.options import Options, Switch
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES

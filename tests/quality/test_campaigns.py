@@ -8,8 +8,7 @@ import pytest
 from generators.program import Case, Input
 from generators.values import Array
 from harness import cli
-from harness.campaign import DRAWN
-from harness.journal import Journal, Mode
+from harness.journal import DRAWN, Journal, Mode
 from harness.judge import expected, judge
 from harness.options import Switch, resumed
 from harness.outcome import Outcome, Verdict

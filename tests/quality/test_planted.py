@@ -11,9 +11,9 @@ from generators.axes import Family
 from generators.families import families, family
 from generators.faults import Breakable
 from generators.program import Case, Invalid
-from harness.campaign import DRAWN, State
+from harness.campaign import State
 from harness.finding import Reduced, finding_of
-from harness.journal import Journal
+from harness.journal import DRAWN, Journal
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Limits, Pool

@@ -10,9 +10,9 @@ import msgspec
 from generators.axes import Family, non_default
 from generators.families import families, family
 from generators.program import Case, Valid, decode, encode
-from harness.campaign import DRAWN, Campaign, Plan, State
+from harness.campaign import Campaign, Plan, State
 from harness.drawing import keep_hypothesis_in
-from harness.journal import Journal
+from harness.journal import DRAWN, Journal
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Job, Limits, Pool

@@ -1,0 +1,183 @@
+"""From failures to findings: each failure is explained by a finding, or becomes one.
+
+Failures of one kind are looked into one after the other: the first one's finding explains most of
+the others, each for the price of one run. Those of different kinds go on side by side.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+
+import msgspec
+
+from generators.axes import Family
+from generators.program import Case, Invalid, Valid
+from harness.finding import (
+    Finding,
+    Kind,
+    Reduced,
+    T,
+    Trials,
+    explained,
+    finding_of,
+    kind_of,
+    reduce,
+    same_kind,
+)
+from harness.journal import TRIAL, Journal
+from harness.outcome import Outcome, Verdict
+from harness.pool import Job
+
+LEVELS = (0, 3)
+"""LLVM's optimisation levels that a finding is confirmed at."""
+
+_Investigation = Generator[Job, Outcome, None]
+
+
+class Investigations:
+    """Everything that is looked into in a campaign.
+
+    ``findings``, by fingerprint, is kept up to date, in the journal too. ``run`` is given each job
+    whose outcome is wanted; whoever runs it gives that to ``advance``.
+    """
+
+    def __init__(
+        self,
+        families: Sequence[Family],
+        journal: Journal,
+        findings: dict[str, Finding],
+        run: Callable[[Job], None],
+    ):
+        self._families = {family.name: family for family in families}
+        self._journal = journal
+        self._findings = findings
+        self._run = run
+        self._active: dict[Kind, _Investigation] = {}
+        self._queued: dict[Kind, deque[_Investigation]] = {}
+
+    @property
+    def active(self) -> int:
+        """How many failures are being looked into."""
+        return len(self._active)
+
+    @property
+    def unfinished(self) -> int:
+        """How many failures are being looked into, or wait to be."""
+        return sum(map(len, self._queued.values())) + len(self._active)
+
+    def look_into(self, case: Case, outcome: Outcome) -> None:
+        """Find the cause of ``outcome``, where it is one that has to be told."""
+        if outcome.verdict.is_failure or outcome.verdict in (
+            Verdict.HARNESS_ERROR,
+            Verdict.ORACLE_SPLIT,
+        ):
+            self._enqueue(kind_of(case, outcome), self._investigate(case, outcome))
+
+    def confirm_all(self) -> None:
+        """Confirm every finding that has not been yet."""
+        for finding in self._findings.values():
+            if finding.confirmed is None:
+                self._enqueue(finding.kind, self._confirm(finding))
+
+    def add(self, fingerprint: str) -> None:
+        """Count one more failure to the finding ``fingerprint``."""
+        finding = self._findings[fingerprint]
+        self._findings[fingerprint] = msgspec.structs.replace(finding, count=finding.count + 1)
+
+    def save(self) -> None:
+        """Write all findings as they are now."""
+        for finding in self._findings.values():
+            self._save(finding)
+
+    def advance(self, job: Job, outcome: Outcome) -> None:
+        """Go on with the investigation that asked for ``job``, of which ``outcome`` came."""
+        kind = job.tag
+        assert isinstance(kind, Kind)
+        self._step(kind, outcome)
+        self._next_of(kind)
+
+    def _enqueue(self, kind: Kind, investigation: _Investigation) -> None:
+        self._queued.setdefault(kind, deque()).append(investigation)
+        self._next_of(kind)
+
+    def _next_of(self, kind: Kind) -> None:
+        queue = self._queued[kind]
+        while queue and kind not in self._active:
+            self._active[kind] = queue.popleft()
+            self._step(kind, None)
+
+    def _step(self, kind: Kind, outcome: Outcome | None) -> None:
+        """Give the investigation of ``kind`` the outcome it waits for; run what it asks for."""
+        investigation = self._active[kind]
+        try:
+            job = next(investigation) if outcome is None else investigation.send(outcome)
+        except StopIteration:
+            del self._active[kind]
+            return
+        self._journal.start(job.case, TRIAL)
+        self._run(Job(job.case, kind, job.fresh))
+
+    def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
+        family = self._families[case.family]
+        alike = [one for one in self._findings.values() if same_kind(case, outcome, one.kind)]
+        known = yield from self._trials(explained(family, case, alike))
+        if known is not None:
+            self._count(case, known.fingerprint)
+            return
+        reduced = (
+            (yield from self._trials(reduce(family, case, outcome)))
+            if isinstance(case.expect, Valid)
+            else None
+        )
+        finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
+        if finding.fingerprint in self._findings:
+            self._count(case, finding.fingerprint)
+            return
+        self._save(msgspec.structs.replace(finding, count=0))
+        self._count(case, finding.fingerprint)
+        yield from self._confirm(finding)
+
+    def _confirm(self, finding: Finding) -> _Investigation:
+        """See whether ``finding`` comes again in fresh processes, and write that down."""
+        confirmed = True
+        # A failure that the optimisation level is to blame for can only come at its own.
+        levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
+        for opt_level in levels:
+            again = msgspec.structs.replace(finding.case, opt_level=opt_level)
+            result = yield Job(again, fresh=True)
+            self._end_trial(again, result)
+            confirmed = confirmed and same_kind(again, result, finding.kind)
+        latest = self._findings[finding.fingerprint]
+        self._save(msgspec.structs.replace(latest, confirmed=confirmed))
+
+    def _trials(self, trials: Trials[T]) -> Generator[Job, Outcome, T]:
+        try:
+            case = next(trials)
+            while True:
+                outcome = yield Job(case)
+                self._end_trial(case, outcome)
+                case = trials.send(outcome)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _end_trial(self, case: Case, outcome: Outcome) -> None:
+        """Write what came of a trial; a drawn case keeps what was written when it was drawn."""
+        self._journal.end(case, outcome, purpose=TRIAL)
+
+    def _count(self, case: Case, fingerprint: str) -> None:
+        self._journal.count_to(case, fingerprint)
+        self.add(fingerprint)
+
+    def _save(self, finding: Finding) -> None:
+        self._findings[finding.fingerprint] = finding
+        if self._journal.start(finding.case, TRIAL):
+            self._end_trial(finding.case, finding.outcome)
+        self._journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
+
+
+def _unreduced(case: Case, outcome: Outcome) -> Finding:
+    """A finding about an invalid program: what is at fault is known from how it was made."""
+    blame = {}
+    if isinstance(case.expect, Invalid) and outcome.verdict is not Verdict.UNSUPPORTED:
+        blame = {case.expect.fault[0]: "invalid"}
+    return finding_of(Reduced(case, outcome, blame))
