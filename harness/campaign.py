@@ -3,6 +3,7 @@
 The campaign emits its state; it prints nothing. Whoever shows it reads ``State``.
 """
 
+import enum
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -12,11 +13,11 @@ import msgspec
 
 from generators.axes import Family
 from generators.program import Case, Valid
-from harness.drawing import stream
-from harness.finding import Finding
+from harness.drawing import WHOLE, Shard, stream
+from harness.finding import Finding, same_kind
 from harness.gaps import Gap, Met
 from harness.investigation import Investigations
-from harness.journal import DRAWN, Journal, JournalError
+from harness.journal import DRAWN, TRIAL, Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pool import Job, Pool
 
@@ -29,25 +30,56 @@ _QUEUE_PER_WORKER = 2
 class Plan:
     """What a campaign does: families, seed, its end (seconds or number of cases), fixes.
 
-    ``grace`` is how many seconds it then still looks into what it found. ``uniform`` says that
-    drawing is not steered (see ``harness.drawing``).
+    What is drawn runs without the fixes, with them, or both, as ``fixes`` lists. ``grace`` is how
+    many seconds it then still looks into what it found. ``uniform`` says that drawing is not
+    steered, ``shard`` which part is drawn (see ``harness.drawing``). ``grids`` are the families
+    with all the values that a failure is reduced along, where ``families`` draw only some of them.
+    The cases of ``known`` findings run first; with ``until_new`` the first confirmed failure that
+    is none of them is the end.
     """
 
     families: tuple[Family, ...]
     seed: int
     seconds: float
-    fixes: bool
+    fixes: tuple[bool, ...]
     most_cases: int | None = None
     grace: float = 45.0
     uniform: bool = False
+    shard: Shard = WHOLE
+    grids: tuple[Family, ...] = ()
+    known: tuple[Finding, ...] = ()
+    until_new: bool = False
+
+    def cases(self) -> Iterator[Case]:
+        """The cases in the order in which they run, without end."""
+        for drawn in stream(self.families, self.seed, uniform=self.uniform, shard=self.shard):
+            for fixes in self.fixes:
+                yield msgspec.structs.replace(drawn, fixes=fixes)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Side:
+    """Cases that are counted together: with or without the fixes, of the special regime or not."""
+
+    fixes: bool
+    special: bool
+
+
+class Fate(enum.StrEnum):
+    """What became of a known finding when its case ran again."""
+
+    STILL = "still fails"
+    OTHERWISE = "fails in another way"
+    GONE = "does not fail any more"
+    UNTRIED = "not tried"
 
 
 @dataclass(slots=True)
 class State:
     """Where a campaign stands, for whoever shows it.
 
-    ``verdicts`` counts those of drawn cases, but for the special regime, which ``special`` counts.
-    ``taken_up`` of the ``cases`` ran before, in the campaign that this one goes on with.
+    ``counts`` are those of drawn cases. ``taken_up`` of the ``cases`` ran before, in the campaign
+    that this one goes on with. ``known`` says what became of each known finding, by fingerprint.
     """
 
     started: float = field(default_factory=time.monotonic)
@@ -55,12 +87,12 @@ class State:
     taken_up: int = 0
     checks: int = 0
     trials: int = 0
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    special: Counter[Verdict] = field(default_factory=Counter)
+    counts: dict[Side, Counter[Verdict]] = field(default_factory=dict)
     gaps: Met = field(default_factory=Met)
     oracle_counts: Counter[int] = field(default_factory=Counter)
     cells: set[tuple[str, str, str]] = field(default_factory=set)
     findings: dict[str, Finding] = field(default_factory=dict)
+    known: dict[str, Fate] = field(default_factory=dict)
     busy: tuple[str, ...] = ()
     investigating: int = 0
     phase: str = "running"
@@ -69,6 +101,29 @@ class State:
     def elapsed(self) -> float:
         """Seconds since the campaign began."""
         return time.monotonic() - self.started
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        """The verdicts of drawn cases, but for the special regime."""
+        return self._of(special=False)
+
+    @property
+    def special(self) -> Counter[Verdict]:
+        """The verdicts of drawn cases of the special regime."""
+        return self._of(special=True)
+
+    def _of(self, *, special: bool) -> Counter[Verdict]:
+        counts = (counts for side, counts in self.counts.items() if side.special is special)
+        return sum(counts, Counter())
+
+    @property
+    def new(self) -> list[Finding]:
+        """The findings that are failures and not known."""
+        return [
+            one
+            for one in self.findings.values()
+            if one.verdict.is_failure and one.fingerprint not in self.known
+        ]
 
 
 class Campaign:
@@ -85,17 +140,19 @@ class Campaign:
         self.journal = journal
         self.gaps = gaps
         self.state = State()
-        self._families = {family.name: family for family in plan.families}
+        grids = plan.grids or plan.families
+        self._families = {family.name: family for family in grids}
         self._started = 0
         self._investigations = Investigations(
-            plan.families, journal, self.state.findings, lambda job: pool.submit(job, first=True)
+            grids, journal, self.state.findings, lambda job: pool.submit(job, first=True)
         )
-        self._cases: Iterator[Case] = stream(plan.families, plan.seed, uniform=plan.uniform)
+        self._cases = plan.cases()
 
     def run(self, show: Callable[[State], None]) -> State:
         """Run to the end of the plan; ``show`` is given the state several times a second."""
         try:
             self._take_up(show)
+            self._try_known(show)
             while not self._over():
                 self._top_up()
                 self._collect(show)
@@ -138,7 +195,7 @@ class Campaign:
         self.state.phase = "passing over the cases that were drawn before"
         left = set(drawn)
         while left:
-            case = self._next_case()
+            case = next(self._cases)
             if case.identifier not in drawn:
                 raise JournalError(
                     f"{self.journal.path} was drawn by another version of relaxcheck: this one "
@@ -149,10 +206,35 @@ class Campaign:
         self.state.phase = "running"
         self.state.started = time.monotonic()
 
-    def _next_case(self) -> Case:
-        return msgspec.structs.replace(next(self._cases), fixes=self.plan.fixes)
+    def _try_known(self, show: Callable[[State], None]) -> None:
+        """Run the cases of the known findings before any other; look into what fails otherwise."""
+        state = self.state
+        for finding in self.plan.known:
+            state.known[finding.fingerprint] = Fate.UNTRIED
+            case = finding.case
+            if case.family in self._families and case.fixes in self.plan.fixes:
+                self.journal.start(case, TRIAL)
+                self.pool.submit(Job(case, finding, fresh=True))
+        state.phase = "trying what is known"
+        while (self.pool.running or self.pool.waiting) and state.elapsed < self.plan.seconds:
+            self._collect(show)
+        state.phase = "running"
+
+    def _tried(self, finding: Finding, outcome: Outcome) -> None:
+        case = finding.case
+        self.journal.end(case, outcome, purpose=TRIAL)
+        fate = Fate.GONE
+        if same_kind(case, outcome, finding.kind):
+            fate = Fate.STILL
+            self._investigations.adopt(msgspec.structs.replace(finding, outcome=outcome))
+        elif outcome.verdict.is_failure:
+            fate = Fate.OTHERWISE
+            self._investigations.look_into(case, outcome)
+        self.state.known[finding.fingerprint] = fate
 
     def _over(self) -> bool:
+        if self.plan.until_new and any(one.confirmed for one in self.state.new):
+            return True
         most = self.plan.most_cases
         if most is not None and self._started >= most:
             return True
@@ -161,7 +243,7 @@ class Campaign:
     def _top_up(self) -> None:
         wanted = _QUEUE_PER_WORKER * self.pool.size
         while self.pool.running + self.pool.waiting < wanted and not self._over():
-            case = self._next_case()
+            case = next(self._cases)
             if self.journal.start(case, DRAWN):
                 self._started += 1
                 self.pool.submit(Job(case))
@@ -170,6 +252,9 @@ class Campaign:
         for job, outcome in self.pool.wait(0.1):
             if job.tag is None:
                 self._drawn(job.case, outcome)
+            elif isinstance(job.tag, Finding):
+                self.state.trials += 1
+                self._tried(job.tag, outcome)
             else:
                 self.state.trials += 1
                 self._investigations.advance(job, outcome)
@@ -194,6 +279,6 @@ class Campaign:
             state.oracle_counts[len(outcome.oracles)] += 1
         gap = state.gaps.meet(self.gaps, case, point, outcome, self.pool.environment)
         if gap is None:
-            counts = state.special if case.regime == SPECIAL_REGIME else state.verdicts
-            counts[outcome.verdict] += 1
+            side = Side(case.fixes, case.regime == SPECIAL_REGIME)
+            state.counts.setdefault(side, Counter())[outcome.verdict] += 1
         return gap

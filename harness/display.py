@@ -1,7 +1,7 @@
 """A campaign while it runs: a live display on a terminal, a line now and then elsewhere."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,10 +13,40 @@ from rich.text import Text
 
 from generators.axes import Family
 from harness.campaign import State
+from harness.finding import Finding
 
 _LINE_EVERY_SECONDS = 10.0
 _REFRESH_SECONDS = 0.2
 _NEWEST = 8
+
+
+class News:
+    """Each new finding once: as soon as it was reduced and run again, or when all is over."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def of(self, state: State, *, over: bool = False) -> Iterator[Finding]:
+        """The findings of ``state`` that are to be told now."""
+        for one in tuple(state.findings.values()):
+            known = one.fingerprint in state.known
+            if (
+                not known
+                and one.fingerprint not in self._told
+                and (over or one.confirmed is not None)
+            ):
+                self._told.add(one.fingerprint)
+                yield one
+
+
+def finding_line(finding: Finding) -> str:
+    """A finding in one line."""
+    fixes = "on" if finding.case.fixes else "off"
+    unstable = "" if finding.confirmed else ", not confirmed"
+    return (
+        f"finding {finding.fingerprint}: {finding.verdict}, {finding.operator}, "
+        f"{finding.blamed} (case {finding.case.identifier}, fixes {fixes}{unstable})"
+    )
 
 
 class Display:
@@ -27,7 +57,7 @@ class Display:
         self._seconds = seconds
         self._cells = sum(len(axis.values) for family in families for axis in family.axes)
         self._shown = 0.0
-        self._told: set[str] = set()
+        self._news = News()
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=console
         )
@@ -52,6 +82,9 @@ class Display:
         """Show ``state``, if it is time to."""
         now = time.monotonic()
         live = self._console.is_terminal
+        if not live:
+            for finding in self._news.of(state):
+                self._console.print(finding_line(finding), highlight=False, soft_wrap=True)
         if now - self._shown < (_REFRESH_SECONDS if live else _LINE_EVERY_SECONDS):
             return
         self._shown = now
@@ -89,8 +122,9 @@ class Display:
             )
         newest = Table.grid(padding=(0, 2))
         for one in list(state.findings.values())[-_NEWEST:]:
-            blamed = ", ".join(f"{axis}={value}" for axis, value in one.blame.items())
-            newest.add_row(Text(one.verdict, style="red"), one.operator, blamed, f"×{one.count}")
+            newest.add_row(
+                Text(one.verdict, style="red"), one.operator, one.blamed, f"×{one.count}"
+            )
         workers = Text("   ".join(state.busy), style="dim")
         return Group(self._bar, numbers, Text(verdicts), newest, workers)
 

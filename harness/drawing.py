@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count as numbers
 from pathlib import Path
 from typing import TypeVar
@@ -73,53 +74,83 @@ def draw(strategy: st.SearchStrategy[T], count: int, seed: int) -> list[T]:
     return drawn[1:]
 
 
-def stream(families: Sequence[Family], seed: int, *, uniform: bool = False) -> Iterator[Case]:
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Stream ``number`` (from 1) of ``of``: a part of a campaign that needs to know of no other.
+
+    The same number draws the same cases whatever ``of`` is, but for the only stream of one: that
+    is the campaign that is not split.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise ValueError(f"shard {self} is none: from 1/{self.of} to {self.of}/{self.of}")
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def key(self, seed: int) -> str:
+        """What everything in this stream is derived from."""
+        return str(seed) if self.of == 1 else f"{seed}/stream {self.number}"
+
+
+WHOLE = Shard()
+"""A campaign that is not split."""
+
+
+def stream(
+    families: Sequence[Family], seed: int, *, uniform: bool = False, shard: Shard = WHOLE
+) -> Iterator[Case]:
     """One case of each of ``families`` in turn, without end; one in eight is an invalid program.
 
     Valid cases are steered towards pairs of cells not drawn yet (see ``generators.steering``). If
     ``uniform``, Hypothesis draws every axis by its weights alone.
     """
     valid = _uniform if uniform else _steered
-    drawn = [(valid(family, seed), _invalid(family, seed)) for family in families]
+    key = shard.key(seed)
+    drawn = [(valid(family, key), _invalid(family, key)) for family in families]
     for number in numbers():
         for own_valid, own_invalid in drawn:
             yield next(own_valid if (number + 1) % (_VALID + 1) else own_invalid)
 
 
-def _steered(family: Family, seed: int) -> Iterator[Case]:
+def _steered(family: Family, key: str) -> Iterator[Case]:
     steering = Steering(family.axes)
-    for key in _keys(f"{seed}/{family.name}/valid"):
-        for choice in dict.fromkeys(draw(_CHOICES, _LOT, key)):
+    for seed in _seeds(f"{key}/{family.name}/valid"):
+        for choice in dict.fromkeys(draw(_CHOICES, _LOT, seed)):
             # Hypothesis prefers small integers, and small ones come again in another lot.
-            mixed = choice ^ key
+            mixed = choice ^ seed
             yield family.build(steering.point(mixed), mixed % 2**32)
 
 
-def _uniform(family: Family, seed: int) -> Iterator[Case]:
-    for key in _keys(f"{seed}/{family.name}/valid"):
-        yield from draw(cases(family), _LOT, key)
+def _uniform(family: Family, key: str) -> Iterator[Case]:
+    for seed in _seeds(f"{key}/{family.name}/valid"):
+        yield from draw(cases(family), _LOT, seed)
 
 
-def _invalid(family: Family, seed: int) -> Iterator[Case]:
+def _invalid(family: Family, key: str) -> Iterator[Case]:
     """Each fault in turn, so that none is rare."""
-    name = f"{seed}/{family.name}/invalid"
+    name = f"{key}/{family.name}/invalid"
     drawn = [
-        _examples(strategy, _keys(f"{name}/{number}"))
+        _examples(strategy, _seeds(f"{name}/{number}"))
         for number, strategy in enumerate(family.invalid)
     ]
-    # Another seed begins with another fault.
-    first = next(_keys(name)) % len(drawn)
+    # Another stream begins with another fault.
+    first = next(_seeds(name)) % len(drawn)
     while True:
         for faulty in (*drawn[first:], *drawn[:first]):
             yield next(faulty)
 
 
-def _examples(strategy: st.SearchStrategy[Case], keys: Iterator[int]) -> Iterator[Case]:
-    for key in keys:
-        yield from draw(strategy, _FEW, key)
+def _examples(strategy: st.SearchStrategy[Case], seeds: Iterator[int]) -> Iterator[Case]:
+    for seed in seeds:
+        yield from draw(strategy, _FEW, seed)
 
 
-def _keys(name: str) -> Iterator[int]:
+def _seeds(name: str) -> Iterator[int]:
     """Seeds of 64 bits, one for each lot."""
     for number in numbers():
         yield int.from_bytes(hashlib.sha256(f"{name}/{number}".encode()).digest()[:8], "big")

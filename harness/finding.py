@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import msgspec
@@ -12,7 +12,7 @@ from generators.program import Case
 from harness.errors import normalise
 from harness.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 1
+FINGERPRINT_FORMAT = 2
 """Changes when the same failure would get another fingerprint."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
@@ -25,12 +25,16 @@ Trials = Generator[Case, Outcome, T]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What two failures of one cause share before anything is known about the cause."""
+    """What two failures of one cause share before anything is known about the cause.
+
+    With the fixes on (``fixes``) it is another cause: what they were to cure, they did not.
+    """
 
     verdict: Verdict
     stage: str | None
     operator: str
     message: str
+    fixes: bool
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -52,9 +56,15 @@ class Finding(msgspec.Struct, frozen=True):
     confirmed: bool | None = None
 
     @property
+    def blamed(self) -> str:
+        """What it is blamed on, for a person: ``data_layout=NWC, groups=2``."""
+        named = ", ".join(f"{axis}={value}" for axis, value in self.blame.items())
+        return named or "any values"
+
+    @property
     def kind(self) -> Kind:
         """The kind of failure this finding is of."""
-        return Kind(self.verdict, self.stage, self.operator, self.message)
+        return Kind(self.verdict, self.stage, self.operator, self.message, self.case.fixes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,8 @@ def kind_of(case: Case, outcome: Outcome) -> Kind:
     message = "" if outcome.verdict in _WRONG else normalise(outcome.message)
     if outcome.verdict is Verdict.SILENT_BAIL:
         message = ""
-    return Kind(outcome.verdict, outcome.stage, outcome.operator or operators(case), message)
+    operator = outcome.operator or operators(case)
+    return Kind(outcome.verdict, outcome.stage, operator, message, case.fixes)
 
 
 def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
@@ -85,7 +96,7 @@ def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
     A reduction may drop the nodes around the one at fault, and with them their operators.
     """
     other = kind_of(case, outcome)
-    alike = (other.verdict, other.stage, other.message) == (kind.verdict, kind.stage, kind.message)
+    alike = replace(other, operator=kind.operator) == kind
     return alike and set(other.operator.split(" + ")) <= set(kind.operator.split(" + "))
 
 
@@ -178,7 +189,8 @@ def fingerprint(kind: Kind, blame: dict[str, str]) -> str:
     Axes of the several spatial dimensions (``stride.h``, ``stride.w``) count as one.
     """
     axes = sorted({name.split(".")[0] for name in blame})
-    parts = (str(FINGERPRINT_FORMAT), *map(str, (kind.verdict, kind.stage, kind.operator)))
+    cause = (kind.verdict, kind.stage, kind.operator, kind.fixes)
+    parts = (str(FINGERPRINT_FORMAT), *map(str, cause))
     return hashlib.sha256("\0".join((*parts, kind.message, *axes)).encode()).hexdigest()[:12]
 
 

@@ -83,6 +83,12 @@ class Investigations:
         finding = self._findings[fingerprint]
         self._findings[fingerprint] = msgspec.structs.replace(finding, count=finding.count + 1)
 
+    def adopt(self, finding: Finding) -> None:
+        """Have ``finding``, of an earlier campaign, explain what fails in this one; confirm it."""
+        if finding.fingerprint not in self._findings:
+            self._save(msgspec.structs.replace(finding, count=0, confirmed=None))
+            self._enqueue(finding.kind, self._confirm(finding))
+
     def save(self) -> None:
         """Write all findings as they are now."""
         for finding in self._findings.values():
@@ -165,8 +171,8 @@ class Investigations:
         self._journal.end(case, outcome, purpose=TRIAL)
 
     def _count(self, case: Case, fingerprint: str) -> None:
-        self._journal.count_to(case, fingerprint)
-        self.add(fingerprint)
+        if self._journal.count_to(case, fingerprint):
+            self.add(fingerprint)
 
     def _save(self, finding: Finding) -> None:
         self._findings[finding.fingerprint] = finding

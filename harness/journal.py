@@ -36,7 +36,7 @@ CREATE TABLE findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
 
 DRAWN = "drawn"
 TRIAL = "trial"
-"""What the cases in the journal are for: drawn, or run to find the cause of another's failure."""
+"""What the cases in the journal are for: drawn, or run to learn more about a failure."""
 
 _COLUMNS = "json, purpose, outcome, gap, finding"
 
@@ -207,9 +207,14 @@ class Journal:
         (count,) = self._db.execute("SELECT count(*) FROM cases WHERE verdict IS NULL").fetchone()
         return int(count)
 
-    def count_to(self, case: Case, fingerprint: str) -> None:
-        """Write that ``case`` is counted to the finding ``fingerprint``."""
-        self._write("UPDATE cases SET finding = ? WHERE id = ?", (fingerprint, case.identifier))
+    def count_to(self, case: Case, fingerprint: str) -> bool:
+        """Write that ``case`` is counted to the finding ``fingerprint``; only a drawn one is."""
+        before = self._db.total_changes
+        self._write(
+            f"UPDATE cases SET finding = ? WHERE id = ? AND purpose = '{DRAWN}'",
+            (fingerprint, case.identifier),
+        )
+        return self._db.total_changes > before
 
     def write_finding(self, fingerprint: str, record: bytes) -> None:
         """Write a finding, replacing an earlier record of the same fingerprint."""

@@ -10,6 +10,8 @@ from generators.families import families as all_families
 from generators.families import family as family_named
 from generators.program import CaseError
 from harness.campaign import Plan
+from harness.drawing import Shard
+from harness.finding import Finding
 from harness.journal import Journal, Mode
 from harness.pipelines import PIPELINES
 
@@ -21,36 +23,71 @@ class Switch(enum.StrEnum):
     OFF = "off"
 
 
+class Fixes(enum.StrEnum):
+    """Whether what is drawn runs with the bundled fixes, without them, or both."""
+
+    ON = "on"
+    OFF = "off"
+    BOTH = "both"
+
+    @property
+    def sides(self) -> tuple[bool, ...]:
+        """What a case's ``fixes`` is, each time that it runs."""
+        return {Fixes.ON: (True,), Fixes.OFF: (False,), Fixes.BOTH: (False, True)}[self]
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What makes a campaign the same one when it goes on another day, and where it is kept."""
 
-    families: tuple[Family, ...]
+    families: tuple[str, ...]
+    pipelines: tuple[str, ...]
     seed: int
-    fixes: Switch
+    fixes: Fixes
     uniform: bool
+    shard: Shard
     directory: Path
 
     @property
     def description(self) -> dict[str, str]:
-        """The options as the journal holds them."""
+        """The options as the journal holds them, by the names in ``OPTIONS``."""
         return {
-            "families": " ".join(one.name for one in self.families),
+            "families": " ".join(self.families),
+            "pipelines": " ".join(self.pipelines),
             "seed": str(self.seed),
             "fixes": self.fixes.value,
             "drawn": "uniformly" if self.uniform else "steered",
+            "shard": str(self.shard),
         }
 
-    def plan(self, seconds: float, most_cases: int | None) -> Plan:
-        """The plan of a campaign with these options."""
+    def plan(
+        self,
+        seconds: float,
+        most_cases: int | None,
+        known: tuple[Finding, ...] = (),
+        *,
+        until_new: bool = False,
+    ) -> Plan:
+        """The plan of a campaign with these options.
+
+        Failures are reduced along all pipelines, so that one is blamed only where it is to blame.
+        """
         return Plan(
-            self.families,
+            _made(self.families, self.pipelines),
             self.seed,
             seconds,
-            self.fixes is Switch.ON,
+            self.fixes.sides,
             most_cases,
             uniform=self.uniform,
+            shard=self.shard,
+            grids=_made(self.families, tuple(PIPELINES)),
+            known=known,
+            until_new=until_new,
         )
+
+
+OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard")
+"""What a campaign's description holds besides the versions that it ran with."""
 
 
 def resumed(directory: Path, given: Sequence[str]) -> Options:
@@ -62,18 +99,20 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
     """
     if given:
         raise CaseError(
-            f"--resume goes on with the campaign's own families, seed and fixes; "
+            f"--resume goes on with what the campaign draws and with its fixes; "
             f"leave out {', '.join(given)}"
         )
     with Journal(directory, Mode.READ) as journal:
         described = journal.description
-    if not {"families", "seed", "fixes", "drawn"} <= set(described):
+    if not set(OPTIONS) <= set(described):
         raise CaseError(f"the campaign in {directory} ended before it began; start a new one")
     return Options(
-        chosen(described["families"].split()),
+        chosen_families(described["families"].split()),
+        chosen_pipelines(described["pipelines"].split()),
         int(described["seed"]),
-        Switch(described["fixes"]),
+        Fixes(described["fixes"]),
         described["drawn"] == "uniformly",
+        shard(described["shard"]),
         directory,
     )
 
@@ -95,15 +134,46 @@ def check_versions(
         raise CaseError(f"cannot go on with {directory}: {'; '.join(changed)}; start a new one")
 
 
-def chosen(names: Sequence[str] | None) -> tuple[Family, ...]:
+def chosen_families(names: Sequence[str] | None) -> tuple[str, ...]:
     """The families called ``names``, all of them without.
 
     Raises:
         CaseError: there is no such family.
     """
-    pipelines = tuple(PIPELINES)
     if not names:
-        return tuple(all_families(pipelines))
+        return tuple(one.name for one in all_families(tuple(PIPELINES)))
+    _made(names, tuple(PIPELINES))
+    return tuple(names)
+
+
+def chosen_pipelines(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The pipelines called ``names``, in the order of ``PIPELINES``; all of them without.
+
+    Raises:
+        CaseError: there is no such pipeline.
+    """
+    for name in names or ():
+        if name not in PIPELINES:
+            raise CaseError(f"no pipeline {name!r}; the pipelines are {', '.join(PIPELINES)}")
+    return tuple(name for name in PIPELINES if not names or name in names)
+
+
+def shard(text: str) -> Shard:
+    """The shard written ``K/N``.
+
+    Raises:
+        CaseError: it is none.
+    """
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal()):
+        raise CaseError(f"shard {text!r} is not of the form K/N, such as 2/8")
+    try:
+        return Shard(int(number), int(of))
+    except ValueError as error:
+        raise CaseError(str(error)) from error
+
+
+def _made(names: Sequence[str], pipelines: Sequence[str]) -> tuple[Family, ...]:
     try:
         return tuple(family_named(name, pipelines) for name in names)
     except KeyError as error:

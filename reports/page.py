@@ -1,55 +1,48 @@
 """A campaign's findings as a Markdown page, with a case file for each beside it."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from generators.program import Attribute, Case, Program, ShapeValue, write
 from harness.finding import Finding
-from harness.outcome import DESCRIPTIONS, Verdict
-from reports.summary import CONFIRMED, blame_text, ranked, verdict_rows
+from harness.options import OPTIONS
+from harness.outcome import DESCRIPTIONS
+from reports.results import Results
+from reports.summary import CONFIRMED, ranked, verdict_rows
 
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"), undefined=StrictUndefined, keep_trailing_newline=True
 )
-_OPTIONS = ("fixes", "seed", "families", "drawn")
 _MESSAGE_LENGTH = 4000
 
 
-def write_page(
-    directory: Path,
-    description: Mapping[str, str],
-    findings: Sequence[Finding],
-    verdicts: Mapping[Verdict, int],
-    special: Mapping[Verdict, int],
-    gaps: Mapping[str, int],
-    command: str = "relaxcheck",
-) -> Path:
-    """Write ``findings.md`` and ``findings/ID.json`` into ``directory``; the page's path.
-
-    ``description`` is the campaign's: versions by package, and fixes, seed, families. ``command``
-    is how the user calls relaxcheck; ``special`` counts verdicts of the special regime.
-    """
+def write_page(directory: Path, results: Results) -> Path:
+    """Write ``findings.md`` and ``findings/ID.json`` into ``directory``; the page's path."""
     cases = directory / "findings"
     cases.mkdir(exist_ok=True)
-    for one in findings:
+    for one in results.findings:
         write(one.case, cases / f"{one.case.identifier}.json")
     page = directory / "findings.md"
-    page.write_text(
-        _TEMPLATES.get_template("findings.md.j2").render(
-            description=description,
-            command=command,
-            findings=[_row(one) for one in ranked(findings)],
-            verdicts=[
-                (verdict, count, apart or "", DESCRIPTIONS[verdict])
-                for verdict, count, apart in verdict_rows(verdicts, special)
-            ],
-            gaps=gaps.items(),
-            versions=[(k, v) for k, v in sorted(description.items()) if k not in _OPTIONS],
-        )
-    )
+    page.write_text(page_text(results))
     return page
+
+
+def page_text(results: Results) -> str:
+    """The page as Markdown."""
+    return _TEMPLATES.get_template("findings.md.j2").render(
+        description=results.description,
+        command=results.command,
+        findings=[_row(one) for one in ranked(results.new)],
+        known=[(_row(one), fate) for one, fate in results.known_findings],
+        columns=list(results.columns),
+        verdicts=[
+            (verdict, [count or "" for count in counts], DESCRIPTIONS[verdict])
+            for verdict, counts in verdict_rows(results.columns)
+        ],
+        gaps=results.gaps.items(),
+        versions=[(k, v) for k, v in sorted(results.description.items()) if k not in OPTIONS],
+    )
 
 
 def program_text(program: Program) -> str:
@@ -73,8 +66,9 @@ def _row(one: Finding) -> dict[str, object]:
     return {
         "verdict": one.verdict,
         "operator": one.operator,
-        "blame": blame_text(one),
+        "blame": one.blamed,
         "stage": one.stage,
+        "fixes": "on" if one.case.fixes else "off",
         "count": one.count,
         "confirmed": CONFIRMED[one.confirmed],
         "identifier": one.case.identifier,

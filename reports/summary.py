@@ -7,9 +7,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from harness.campaign import Fate
 from harness.errors import headline
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
+from reports.results import Results
 
 CONFIRMED = {
     True: "confirmed: it came again in fresh processes",
@@ -26,32 +28,46 @@ def ranked(findings: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def blame_text(finding: Finding) -> str:
-    """What the finding is blamed on: ``data_layout=NWC, groups=2``."""
-    named = ", ".join(f"{axis}={value}" for axis, value in finding.blame.items())
-    return named or "any values"
-
-
-def findings_table(findings: Sequence[Finding], command: str) -> Table:
-    """One row a finding: verdict, operator, what is to blame, count, and what replays it.
-
-    ``command`` is how the user calls relaxcheck.
-    """
-    table = Table(title="Findings", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def findings_table(results: Results) -> Table:
+    """One row a new finding: verdict, operator, what is to blame, count, and what replays it."""
+    table = _table("New findings" if results.known else "Findings")
     table.add_column("verdict", no_wrap=True)
     table.add_column("operator", overflow="fold")
     table.add_column("to blame", overflow="fold")
     table.add_column("count", justify="right")
     table.add_column("replay", no_wrap=True)
-    for one in ranked(findings):
-        table.add_row(
-            Text(one.verdict, style=_STYLES[one.verdict.is_failure]),
-            one.operator,
-            Text(blame_text(one).replace(", ", ",\n")),
-            str(one.count),
-            f"{command} replay {one.case.identifier[:8]}",
-        )
+    for one in ranked(results.new):
+        table.add_row(*_row(one, results), f"{results.command} replay {one.case.identifier[:8]}")
     return table
+
+
+def known_table(results: Results) -> Table:
+    """One row a finding that was known before: what became of it in this campaign."""
+    table = _table("Known findings")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("operator", overflow="fold")
+    table.add_column("to blame", overflow="fold")
+    table.add_column("count", justify="right")
+    table.add_column("its case", overflow="fold")
+    table.add_column("id", no_wrap=True)
+    for one, fate in results.known_findings:
+        style = "bold red" if fate is Fate.OTHERWISE else ""
+        table.add_row(*_row(one, results), Text(fate, style=style), one.case.identifier[:8])
+    return table
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def _row(one: Finding, results: Results) -> tuple[Text, str, Text, str]:
+    fixes = f" (fixes {'on' if one.case.fixes else 'off'})" if results.both_sides else ""
+    return (
+        Text(one.verdict, style=_STYLES[one.verdict.is_failure]),
+        one.operator + fixes,
+        Text(one.blamed.replace(", ", ",\n")),
+        str(one.count),
+    )
 
 
 def messages(findings: Sequence[Finding]) -> Text:
@@ -64,37 +80,30 @@ def messages(findings: Sequence[Finding]) -> Text:
     return said
 
 
-def verdicts_table(
-    verdicts: Mapping[Verdict, int], special: Mapping[Verdict, int], gaps: Mapping[str, int]
-) -> Table:
-    """One row a verdict that occurred, and one a known gap: what to say of it, and its cases.
-
-    ``special`` counts the verdicts of the special regime, which ``verdicts`` leaves out.
-    """
-    table = Table(title="Verdicts", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def verdicts_table(results: Results) -> Table:
+    """One row a verdict that occurred, and one a known gap: what to say of it, and its cases."""
+    table = _table("Verdicts")
     table.add_column("verdict", no_wrap=True)
-    table.add_column("cases", justify="right")
-    table.add_column("special values", justify="right")
+    for title in results.columns:
+        table.add_column(title, justify="right")
     table.add_column("meaning")
-    for verdict, count, apart in verdict_rows(verdicts, special):
+    for verdict, counts in verdict_rows(results.columns):
         style = "bold red" if verdict.is_failure else ""
-        table.add_row(
-            Text(verdict, style=style), str(count), str(apart or ""), DESCRIPTIONS[verdict]
-        )
-    for said, count in gaps.items():
-        table.add_row("gap", str(count), "", said)
+        shown = (str(count or "") for count in counts)
+        table.add_row(Text(verdict, style=style), *shown, DESCRIPTIONS[verdict])
+    for said, count in results.gaps.items():
+        table.add_row("gap", str(count), *[""] * (len(results.columns) - 1), said)
     return table
 
 
 def verdict_rows(
-    verdicts: Mapping[Verdict, int], special: Mapping[Verdict, int]
-) -> list[tuple[Verdict, int, int]]:
-    """Each verdict that occurred, its cases, and those of the special regime."""
-    return [
-        (verdict, verdicts.get(verdict, 0), special.get(verdict, 0))
-        for verdict in Verdict
-        if verdicts.get(verdict) or special.get(verdict)
-    ]
+    columns: Mapping[str, Mapping[Verdict, int]],
+) -> list[tuple[Verdict, list[int]]]:
+    """Each verdict that occurred, and its cases in each column."""
+    counted = (
+        (verdict, [counts.get(verdict, 0) for counts in columns.values()]) for verdict in Verdict
+    )
+    return [(verdict, counts) for verdict, counts in counted if any(counts)]
 
 
 def oracles_text(counts: Mapping[int, int]) -> Text:
@@ -103,21 +112,13 @@ def oracles_text(counts: Mapping[int, int]) -> Text:
     return Text(f"Judged {two} by two oracles, {one} by one; {none} by none (never a pass).")
 
 
-def campaign_summary(
-    findings: Sequence[Finding],
-    verdicts: Mapping[Verdict, int],
-    special: Mapping[Verdict, int],
-    gaps: Mapping[str, int],
-    oracle_counts: Mapping[int, int],
-    command: str = "relaxcheck",
-) -> Group:
+def campaign_summary(results: Results) -> Group:
     """Everything a campaign ends with, for a terminal."""
-    parts: list[Table | Text] = [
-        verdicts_table(verdicts, special, gaps),
-        oracles_text(oracle_counts),
-    ]
-    if findings:
-        parts += [findings_table(findings, command), messages(findings)]
+    parts: list[Table | Text] = [verdicts_table(results), oracles_text(results.oracles)]
+    if results.known:
+        parts.append(known_table(results))
+    if results.new:
+        parts += [findings_table(results), messages(results.new)]
     else:
-        parts.append(Text("No findings.", style="green"))
+        parts.append(Text("No new findings." if results.known else "No findings.", style="green"))
     return Group(*parts)

@@ -50,7 +50,7 @@ class Instant:
 
 
 def conduct(tmp_path: Path, answer: Callable[[Case], Outcome], cases: int) -> tuple[Campaign, Any]:
-    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=False, most_cases=cases)
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=cases)
     with Journal(tmp_path / "out") as journal:
         campaign = Campaign(plan, Instant(answer), journal, ())  # type: ignore[arg-type]
         state = campaign.run(lambda shown: None)
@@ -61,7 +61,7 @@ def conduct(tmp_path: Path, answer: Callable[[Case], Outcome], cases: int) -> tu
 
 def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) -> None:
     _, whole = conduct(tmp_path, bails, 60)
-    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=False, most_cases=60)
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=60)
     stops = 0
 
     def stopping(case: Case) -> Outcome:
@@ -92,7 +92,7 @@ def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) 
 def test_a_campaign_of_other_cases_is_not_taken_up(tmp_path: Path) -> None:
     with Journal(tmp_path / "out") as journal:
         journal.start(MEMBER.build(complete(MEMBER.axes, {}), 12345), DRAWN)
-    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=False, most_cases=60)
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=60)
     with Journal(tmp_path / "out", Mode.RESUME) as journal:
         campaign = Campaign(plan, Instant(bails), journal, ())  # type: ignore[arg-type]
         with pytest.raises(JournalError, match="another version of relaxcheck"):
@@ -157,6 +157,7 @@ def test_thousands_of_failures_with_one_cause_are_no_deep_recursion(tmp_path: Pa
     jobs: deque[Job] = deque()
     with Journal(tmp_path) as journal:
         investigations = Investigations((MEMBER,), journal, findings, jobs.append)
+        journal.start(case, DRAWN)
         for _ in range(5000):
             investigations.look_into(case, failed)
         while jobs:

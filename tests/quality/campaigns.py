@@ -20,7 +20,7 @@ from harness.errors import headline
 from harness.finding import Finding
 from harness.gaps import Gap
 from harness.journal import DRAWN, Journal
-from harness.options import Options, Switch
+from harness.options import Fixes, Options
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Limits, Pool
@@ -103,8 +103,16 @@ def measure(
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S-%f")
     directory = RUNS / f"quality-{name}-{stamp}"
     every = families(tuple(PIPELINES))
-    plan = Plan(every, seed, float("inf"), fixes, cases, GRACE_SECONDS)
-    options = Options(every, seed, Switch.ON if fixes else Switch.OFF, plan.uniform, directory)
+    plan = Plan(every, seed, float("inf"), (fixes,), cases, GRACE_SECONDS)
+    options = Options(
+        tuple(one.name for one in every),
+        tuple(PIPELINES),
+        seed,
+        Fixes.ON if fixes else Fixes.OFF,
+        plan.uniform,
+        plan.shard,
+        directory,
+    )
 
     def progress(state: State) -> None:
         found = sum(finding.verdict.is_failure for finding in state.findings.values())

@@ -7,10 +7,10 @@ import pytest
 
 from generators.program import Case, Input
 from generators.values import Array
-from harness import cli
+from harness.cli import replay
 from harness.journal import DRAWN, Journal, Mode
 from harness.judge import expected, judge
-from harness.options import Switch, resumed
+from harness.options import Fixes, resumed
 from harness.outcome import Outcome, Verdict
 from tests.oracles import programs
 from tests.quality import campaigns
@@ -64,7 +64,7 @@ def test_a_measured_campaign_can_be_replayed_and_taken_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaigns, "RUNS", tmp_path)
-    monkeypatch.setattr(cli, "RUNS", tmp_path)
+    monkeypatch.setattr(replay, "RUNS", tmp_path)
     shown: list[float] = []
     figures = campaigns.measure(
         "control", 3, 1, lambda _, done: shown.append(done), seed=3, zygote=CONTROL
@@ -73,7 +73,7 @@ def test_a_measured_campaign_can_be_replayed_and_taken_up(
     assert "3 of 3 cases" in campaigns.markdown(figures)
     directory = Path(figures["journal"])
     options = resumed(directory, [])
-    assert (options.seed, options.fixes, options.uniform) == (3, Switch.OFF, False)
+    assert (options.seed, options.fixes, options.uniform) == (3, Fixes.OFF, False)
     with Journal(directory, Mode.READ) as journal:
         drawn = [one.case for one in journal.cases(DRAWN)]
-    assert cli._find(drawn[0].identifier, None)[0] == drawn[0]
+    assert replay._find(drawn[0].identifier, None)[0] == drawn[0]

@@ -1,12 +1,16 @@
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
 from generators.program import Case, Input, Node, Program, ShapeValue, read
+from harness.campaign import Fate, Side
 from harness.finding import Finding
 from harness.outcome import Outcome, Verdict
 from reports.page import program_text, write_page
+from reports.results import Results
 from reports.summary import campaign_summary, ranked
 
 PROGRAM = Program(
@@ -52,7 +56,17 @@ def test_a_program_reads_like_one() -> None:
     ]
 
 
-COUNTS = ({Verdict.WRONG_VALUE: 7}, {Verdict.PASS: 3})
+COUNTS = {Side(False, False): {Verdict.WRONG_VALUE: 7}, Side(False, True): {Verdict.PASS: 3}}
+DESCRIPTION = {
+    "apache-tvm": "0.27",
+    "fixes": "off",
+    "seed": "1",
+    "shard": "1/1",
+    "families": "toy",
+    "pipelines": "build",
+    "drawn": "steered",
+}
+RESULTS = Results(DESCRIPTION, FINDINGS, COUNTS, {"stale gap x": 2}, {2: 6, 1: 1})
 
 
 def test_failures_come_first_then_the_frequent_ones() -> None:
@@ -60,11 +74,10 @@ def test_failures_come_first_then_the_frequent_ones() -> None:
 
 
 def test_the_page_has_every_finding_and_a_case_that_can_be_read_again(tmp_path: Path) -> None:
-    description = {"apache-tvm": "0.27", "fixes": "off", "seed": "1", "families": "toy"}
-    page = write_page(tmp_path, description, FINDINGS, *COUNTS, {"stale gap x": 2})
+    page = write_page(tmp_path, RESULTS)
     text = page.read_text()
     assert text.startswith("# relaxcheck: 3 findings\n")
-    for said in ("| `wrong-value` | 7 |  |", "| `pass` | 0 | 3 |", "| gap | 2 | | stale gap x |"):
+    for said in ("| `wrong-value` | 7 |  |", "| `pass` |  | 3 |", "| gap | 2 | | stale gap x |"):
         assert said in text
     for said in ("bindings B=1; B=3", "it | broke"):
         assert said in text
@@ -74,10 +87,41 @@ def test_the_page_has_every_finding_and_a_case_that_can_be_read_again(tmp_path: 
 
 
 def test_the_summary_shows_verdict_blame_count_and_command() -> None:
-    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(campaign_summary(FINDINGS, *COUNTS, {"gap": 2}, {2: 6, 1: 1}))
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(campaign_summary(RESULTS))
     text = console.export_text()
     assert "Judged 6 by two oracles, 1 by one; 0 by none (never a pass)." in text
     assert f"relaxcheck replay {FINDINGS[2].case.identifier[:8]}" in text
     assert "out_dtype=float32" in text
     assert "any values" in text
+    assert "Findings" in text
+
+
+def test_known_findings_are_shown_apart(tmp_path: Path) -> None:
+    gone, still, new = FINDINGS
+    fates = {gone.fingerprint: Fate.GONE, still.fingerprint: Fate.STILL}
+    results = replace(RESULTS, findings=(still, new), known=fates, earlier=(gone, still))
+    assert results.new == (new,)
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(campaign_summary(results))
+    text = console.export_text()
+    before, _, after = text.partition("Known findings")[2].partition("New findings")
+    for one, fate in ((gone, "does not fail any more"), (still, "still fails")):
+        [line] = [line for line in before.splitlines() if one.verdict in line]
+        assert fate in line
+    assert still.case.identifier[:8] not in after
+    text = write_page(tmp_path, results).read_text()
+    assert text.startswith("# relaxcheck: 1 new finding\n")
+    page, _, known = text.partition("## Known before")
+    assert (new.fingerprint in page, still.fingerprint in page) == (True, False)
+    rows = [line for line in known.splitlines() if "fails" in line or "any more" in line]
+    assert [row.count("|") for row in rows] == [9, 9]
+
+
+def test_both_sides_of_the_fixes_are_counted_apart() -> None:
+    counts = {Side(fixes, False): {Verdict.PASS: 5 + fixes} for fixes in (False, True)}
+    results = replace(RESULTS, counts=counts)
+    assert {title: dict(of) for title, of in results.columns.items() if of} == {
+        "fixes off": {Verdict.PASS: 5},
+        "fixes on": {Verdict.PASS: 6},
+    }

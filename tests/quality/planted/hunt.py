@@ -76,7 +76,7 @@ def hunt(
         families(tuple(PIPELINES)) if among is None else tuple(among),
         seed,
         _SECONDS,
-        fixes=True,
+        fixes=(True,),
         most_cases=most_cases,
         grace=_GRACE,
     )

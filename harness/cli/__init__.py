@@ -1,0 +1,17 @@
+"""The command line: ``relaxcheck fuzz``, ``replay``, ``families``; a module for each."""
+
+import typer
+
+from harness.cli import families, fuzz, replay
+from harness.cli.terminal import EXIT_CODES
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Differential fuzzing and conformance testing of Apache TVM Relax on CPU.",
+    epilog=EXIT_CODES,
+)
+app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
+app.command(epilog=EXIT_CODES)(replay.replay)
+app.command()(families.families)

@@ -1,0 +1,47 @@
+"""What the commands share: where they write, how they end, how they are called again."""
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from generators.program import CaseError
+from harness.journal import JournalError
+from harness.pool import PoolError
+
+EXIT_CODES = """Exit codes: 0 nothing failed (replay: the recorded verdict came again); 1 findings
+(replay: another verdict); 2 bad input, or the workers cannot start; 3 a fault of relaxcheck itself;
+130 interrupted."""
+
+RUNS = Path("runs")
+"""Where campaigns are written, and looked for."""
+
+_PLAIN_WIDTH = 120
+"""Columns where there is no terminal to ask."""
+
+
+def console() -> Console:
+    """Standard output, of a fixed width where it is no terminal."""
+    return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+
+
+def called_as() -> str:
+    """How the user can call this program again: by name if it is on the path, else by its file."""
+    called = Path(sys.argv[0])
+    if called.suffix == ".py":
+        return "python -m harness.cli"
+    return called.name if shutil.which(called.name) else os.path.relpath(called)
+
+
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Bad input and a full disk are one line and exit code 2, never a traceback."""
+    try:
+        yield
+    except (CaseError, JournalError, PoolError) as error:
+        Console(stderr=True).print(f"relaxcheck: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)

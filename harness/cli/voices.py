@@ -1,0 +1,220 @@
+"""How a campaign speaks: to a person, only of findings, or to a program.
+
+A voice is told what is going to be done, shown the state while it is, and given the end.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from rich.console import Console
+
+from harness.campaign import Plan, State
+from harness.display import Display, News, finding_line
+from harness.errors import headline
+from harness.finding import Finding
+from harness.journal import FILE_NAME
+from harness.options import Options
+from reports.results import Results
+from reports.summary import campaign_summary
+
+Show = Callable[[State], None]
+
+_PROGRESS_EVERY_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a campaign: where it stands, what is rendered of it, and the exit code."""
+
+    state: State
+    results: Results
+    page: Path
+    exit_code: int
+
+
+class Voice(Protocol):
+    """One way to speak."""
+
+    def say(self, line: str) -> None:
+        """Say what is being done."""
+
+    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+        """Say what campaign this is. ``release`` is TVM's."""
+
+    def watch(self, plan: Plan) -> AbstractContextManager[Show]:
+        """What to give the state to while the campaign runs."""
+
+    def end(self, ended: Ended) -> None:
+        """Say what came of it all."""
+
+
+class Spoken:
+    """For a person: a live display or a line now and then, tables at the end."""
+
+    def __init__(self, console: Console):
+        self._console = console
+
+    def say(self, line: str) -> None:
+        """See ``Voice``."""
+        self._console.print(line, highlight=False, soft_wrap=True)
+
+    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+        """See ``Voice``."""
+        shard = "" if options.shard.of == 1 else f", shard {options.shard}"
+        self.say(
+            f"apache-tvm {release}, fixes {options.fixes.value}, seed {options.seed}{shard}, "
+            f"{workers} workers, {seconds / 60:g} minutes → {options.directory}"
+        )
+
+    def watch(self, plan: Plan) -> AbstractContextManager[Show]:
+        """See ``Voice``."""
+        return Display(self._console, plan.families, plan.seconds)
+
+    def end(self, ended: Ended) -> None:
+        """See ``Voice``."""
+        self._console.print(campaign_summary(ended.results))
+        for line in _last_lines(ended):
+            self.say(line)
+
+
+class Quiet:
+    """New findings, a line each as they come, and the last lines."""
+
+    def __init__(self, console: Console):
+        self._console = console
+        self._news = News()
+
+    def say(self, line: str) -> None:
+        """See ``Voice``."""
+
+    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+        """See ``Voice``."""
+
+    @contextmanager
+    def watch(self, plan: Plan) -> Iterator[Show]:
+        """See ``Voice``."""
+        yield lambda state: self._tell(state, over=False)
+
+    def end(self, ended: Ended) -> None:
+        """See ``Voice``."""
+        self._tell(ended.state, over=True)
+        for line in _last_lines(ended):
+            self._console.print(line, highlight=False, soft_wrap=True)
+
+    def _tell(self, state: State, *, over: bool) -> None:
+        for finding in self._news.of(state, over=over):
+            self._console.print(finding_line(finding), highlight=False, soft_wrap=True)
+
+
+class Lines:
+    """For a program: one JSON object a line, each with an ``event``."""
+
+    def __init__(self, write: Callable[[str], None]):
+        self._write = write
+        self._news = News()
+        self._shown = 0.0
+
+    def say(self, line: str) -> None:
+        """See ``Voice``."""
+
+    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+        """See ``Voice``."""
+        self._event(
+            "started",
+            directory=str(options.directory),
+            release=release,
+            families=options.families,
+            pipelines=options.pipelines,
+            seed=options.seed,
+            shard=str(options.shard),
+            uniform=options.uniform,
+            fixes=options.fixes,
+            workers=workers,
+            seconds=seconds,
+        )
+
+    @contextmanager
+    def watch(self, plan: Plan) -> Iterator[Show]:
+        """See ``Voice``."""
+        yield self._show
+
+    def end(self, ended: Ended) -> None:
+        """See ``Voice``."""
+        self._tell(ended.state, over=True)
+        state = ended.state
+        sides = sorted({side.fixes for side in state.counts})
+        self._event(
+            "summary",
+            **_numbers(state),
+            taken_up=state.taken_up,
+            not_looked_into=state.investigating,
+            verdicts={
+                "on" if fixes else "off": {
+                    "special" if side.special else "usual": counts
+                    for side, counts in sorted(state.counts.items())
+                    if side.fixes is fixes
+                }
+                for fixes in sides
+            },
+            gaps=ended.results.gaps,
+            new=[one.fingerprint for one in ended.results.new],
+            known=state.known,
+            page=str(ended.page),
+            journal=str(ended.page.parent / FILE_NAME),
+            exit_code=ended.exit_code,
+        )
+
+    def _show(self, state: State) -> None:
+        self._tell(state, over=False)
+        now = time.monotonic()
+        if now - self._shown >= _PROGRESS_EVERY_SECONDS:
+            self._shown = now
+            self._event("progress", **_numbers(state), phase=state.phase)
+
+    def _tell(self, state: State, *, over: bool) -> None:
+        for finding in self._news.of(state, over=over):
+            self._event("finding", **_fields(finding))
+
+    def _event(self, name: str, **fields: object) -> None:
+        self._write(msgspec.json.encode({"event": name, **fields}).decode())
+
+
+def _numbers(state: State) -> dict[str, object]:
+    return {
+        "elapsed": round(state.elapsed, 1),
+        "cases": state.cases,
+        "checks": state.checks,
+        "trials": state.trials,
+        "findings": len(state.findings),
+    }
+
+
+def _fields(finding: Finding) -> dict[str, object]:
+    return {
+        "fingerprint": finding.fingerprint,
+        "verdict": finding.verdict,
+        "stage": finding.stage,
+        "operator": finding.operator,
+        "blame": finding.blame,
+        "fixes": finding.case.fixes,
+        "case": finding.case.identifier,
+        "confirmed": finding.confirmed,
+        "message": headline(finding.outcome.message),
+    }
+
+
+def _last_lines(ended: Ended) -> Iterator[str]:
+    state = ended.state
+    before = f" ({state.taken_up} of them before this run)" if state.taken_up else ""
+    yield (
+        f"{state.cases} cases{before}, {state.checks} checks, {state.trials} further runs to find "
+        f"causes, {state.elapsed:.0f} s; fixes {ended.results.description['fixes']}."
+    )
+    if state.investigating:
+        yield f"{state.investigating} failures were not looked into; they are in the journal."
+    yield f"Written to {ended.page} and {ended.page.parent / FILE_NAME}"

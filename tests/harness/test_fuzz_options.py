@@ -1,0 +1,213 @@
+"""What each option of ``relaxcheck fuzz`` does, on workers that answer at once without TVM."""
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from generators.axes import complete
+from generators.families import family
+from generators.program import Case
+from harness.campaign import Fate
+from harness.cli import app, running
+from harness.finding import Finding
+from harness.journal import DRAWN, TRIAL, Journal, Mode
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Pool
+
+Fuzz = Callable[..., Result]
+NAME = "conv1d_transpose"
+
+
+@pytest.fixture
+def fuzz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fuzz]:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setattr(running, "Pool", partial(Pool, zygote="tests.harness.toy_zygote"))
+    runner = CliRunner()
+
+    def called(*arguments: object) -> Result:
+        given = ("fuzz", "--workers", 1, "--minutes", 1, *arguments)
+        return runner.invoke(app, list(map(str, given)))  # type: ignore[return-value]
+
+    yield called
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def drawn(folder: Path) -> list[Case]:
+    with Journal(folder, Mode.READ) as journal:
+        return [recorded.case for recorded in journal.cases(DRAWN)]
+
+
+def found(folder: Path) -> list[Finding]:
+    with Journal(folder, Mode.READ) as journal:
+        return [msgspec.json.decode(one, type=Finding) for one in journal.findings()]
+
+
+def events(ended: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def test_only_the_pipelines_given_are_drawn_and_stay_so(fuzz: Fuzz, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert fuzz(
+        *(NAME, "--pipelines", "legalize-first,fold-constants", "--cases", 30, "--out", out)
+    ).exit_code == 1  # fmt: skip
+    assert fuzz("--resume", out, "--cases", 50).exit_code == 1
+    cases = drawn(out)
+    assert len(cases) == 50
+    assert {case.pipeline for case in cases} == {"legalize-first", "fold-constants"}
+    # No pipeline is to blame, so failures are reduced to the default one.
+    assert {(one.case.pipeline, *one.blame) for one in found(out)} == {("build", "data_layout")}
+
+
+def test_both_sides_of_the_fixes_run_every_case_and_are_found_apart(
+    fuzz: Fuzz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
+    ended = fuzz(NAME, "--fixes", "both", "--cases", 80, "--json", "--out", tmp_path / "out")
+    cases = drawn(tmp_path / "out")
+    assert [case.fixes for case in cases] == [False, True] * 40
+    bare = [msgspec.structs.replace(case, fixes=False) for case in cases]
+    assert bare[::2] == bare[1::2]
+    findings = {(*one.blame, one.case.fixes): one for one in found(tmp_path / "out")}
+    assert set(findings) == {("data_layout", False), ("data_layout", True), ("groups", False)}
+    off, on = findings["data_layout", False], findings["data_layout", True]
+    assert off.fingerprint != on.fingerprint
+    verdicts = events(ended)[-1]["verdicts"]
+    for side, count in (("off", off.count + findings["groups", False].count), ("on", on.count)):
+        assert sum(of.get("opaque-crash", 0) for of in verdicts[side].values()) == count > 5
+
+
+def test_json_says_everything_one_object_a_line(fuzz: Fuzz, tmp_path: Path) -> None:
+    ended = fuzz(NAME, "--cases", 20, "--seed", 3, "--json", "--out", tmp_path / "out")
+    said = events(ended)
+    assert ended.exit_code == said[-1]["exit_code"] == 1
+    names = [one["event"] for one in said]
+    assert (names[0], names[-1]) == ("started", "summary")
+    assert {"progress", "finding"} == set(names[1:-1])
+    [finding] = [one for one in said if one["event"] == "finding"]
+    [recorded] = found(tmp_path / "out")
+    assert (finding["fingerprint"], finding["case"], finding["blame"]) == (
+        recorded.fingerprint,
+        recorded.case.identifier,
+        recorded.blame,
+    )
+    assert (finding["verdict"], finding["confirmed"]) == ("opaque-crash", True)
+    assert (said[-1]["cases"], said[-1]["new"]) == (20, [recorded.fingerprint])
+    assert Path(said[-1]["journal"]).is_file()
+
+
+def test_quiet_says_findings_and_the_last_lines(fuzz: Fuzz, tmp_path: Path) -> None:
+    ended = fuzz(NAME, "--cases", 20, "--seed", 3, "--quiet", "--out", tmp_path / "out")
+    [recorded] = found(tmp_path / "out")
+    first, second, third = ended.stdout.splitlines()
+    assert first.startswith(f"finding {recorded.fingerprint}: opaque-crash, toy, data_layout=")
+    assert second.startswith("20 cases, ")
+    assert third.startswith("Written to ")
+
+
+def test_until_new_ends_at_the_first_confirmed_finding(fuzz: Fuzz, tmp_path: Path) -> None:
+    ended = fuzz(NAME, "--until-new", "--cases", 5000, "--seed", 3, "--out", tmp_path / "out")
+    assert ended.exit_code == 1
+    assert len(drawn(tmp_path / "out")) < 60
+    assert [one.confirmed for one in found(tmp_path / "out")] == [True]
+
+
+def test_what_is_known_is_tried_first_and_is_not_new(
+    fuzz: Fuzz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
+    arguments = (NAME, "--seed", 3, "--json")
+    fuzz(*arguments, "--cases", 60, "--out", tmp_path / "first")
+    first = {next(iter(one.blame)): one for one in found(tmp_path / "first")}
+    assert set(first) == {"data_layout", "groups"}
+
+    monkeypatch.setenv("TOY_FAULTS", "data_layout")
+    known = ("--known", tmp_path / "first")
+    ended = fuzz(*arguments, *known, "--cases", 60, "--until-new", "--out", tmp_path / "second")
+    summary = events(ended)[-1]
+    assert (ended.exit_code, summary["new"], summary["cases"]) == (0, [], 60)
+    assert summary["known"] == {
+        first["data_layout"].fingerprint: Fate.STILL,
+        first["groups"].fingerprint: Fate.GONE,
+    }
+    assert "finding" not in {one["event"] for one in events(ended)}
+    with Journal(tmp_path / "second", Mode.READ) as journal:
+        tried = [recorded.case for recorded in journal.cases(TRIAL)][:2]
+        assert {case.identifier for case in tried} == {
+            one.case.identifier for one in first.values()
+        }
+        verdicts = journal.counts(DRAWN)
+    # What still fails goes on to the next campaign, counted as it was met in this one.
+    [carried] = found(tmp_path / "second")
+    assert carried.fingerprint == first["data_layout"].fingerprint
+    assert carried.confirmed
+    assert carried.count == verdicts[Verdict.OPAQUE_CRASH]
+
+    monkeypatch.setenv("TOY_FAULTS", "dilation data_layout")
+    known = ("--known", tmp_path / "second")
+    ended = fuzz(*arguments, *known, "--cases", 60, "--out", tmp_path / "third")
+    [new] = events(ended)[-1]["new"]
+    [other] = [one for one in found(tmp_path / "third") if one.fingerprint == new]
+    assert (ended.exit_code, list(other.blame)) == (1, ["dilation.w"])
+
+
+def test_a_known_case_that_fails_in_another_way_is_new(fuzz: Fuzz, tmp_path: Path) -> None:
+    member = family(NAME, tuple(PIPELINES))
+    case = member.build(complete(member.axes, {"data_layout": "NWC"}), 7)
+    death = Outcome(Verdict.PROCESS_DEATH, "run", "toy", "worker ended with SIGSEGV in run")
+    died = Finding("", death.verdict, "run", "toy", death.message, {}, case, death)
+    with Journal(tmp_path / "first") as journal:
+        journal.write_finding("0" * 12, msgspec.json.encode(died))
+    ended = fuzz(
+        *(NAME, "--known", tmp_path / "first", "--cases", 1, "--json", "--out", tmp_path / "out")
+    )
+    summary = events(ended)[-1]
+    assert list(summary["known"].values()) == [Fate.OTHERWISE]
+    [finding] = found(tmp_path / "out")
+    assert (ended.exit_code, summary["new"]) == (1, [finding.fingerprint])
+    with Journal(tmp_path / "out", Mode.READ) as journal:
+        failed = sum(one.finding == finding.fingerprint for one in journal.cases(DRAWN))
+    assert finding.count == failed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--pipelines", "fastest"), "no pipeline 'fastest'; the pipelines are build, "),
+        (("--workers", "many"), "--workers many: give auto, or a number from 1"),
+        (("--shard", "3/2"), "shard 3/2 is none: from 1/2 to 2/2"),
+        (("--shard", "3"), "shard '3' is not of the form K/N, such as 2/8"),
+        (("--known", "nowhere"), "nowhere holds no campaign"),
+        (("--quiet", "--json"), "--quiet and --json exclude each other"),
+        (("--resume", "x", "--shard", "1/2", "--pipelines", "build"), "leave out --pipelines, --s"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(
+    fuzz: Fuzz, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    ended = fuzz(*arguments)
+    assert ended.exit_code == 2
+    assert said in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_a_shard_stays_the_same_one_when_it_goes_on(fuzz: Fuzz, tmp_path: Path) -> None:
+    common = (NAME, "--seed", 5, "--uniform")
+    fuzz(*common, "--shard", "2/3", "--cases", 30, "--out", tmp_path / "whole")
+    fuzz(*common, "--shard", "2/3", "--cases", 10, "--out", tmp_path / "stopped")
+    fuzz("--resume", tmp_path / "stopped", "--cases", 30)
+    assert drawn(tmp_path / "stopped") == drawn(tmp_path / "whole")
+    fuzz(*common, "--cases", 30, "--out", tmp_path / "unsharded")
+    assert not {case.identifier for case in drawn(tmp_path / "unsharded")} & {
+        case.identifier for case in drawn(tmp_path / "whole")
+    }

@@ -1,0 +1,36 @@
+"""A zygote whose workers judge a case by its point alone, without TVM.
+
+Each axis named in the environment's ``TOY_FAULTS`` (``data_layout stride``) is a fault of its own:
+what is off the default of one of them is left unlowered. With the fixes on only the first is left.
+"""
+
+import os
+import sys
+from types import ModuleType
+
+from generators.axes import non_default
+from generators.families import family
+from generators.program import Case, Valid
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+
+
+def judged(case: Case, progress: object, *, plain: bool) -> Outcome:
+    if not isinstance(case.expect, Valid):
+        return Outcome(Verdict.REJECTED)
+    member = family(case.family, tuple(PIPELINES))
+    faults = os.environ.get("TOY_FAULTS", "data_layout").split()
+    off = {name.split(".")[0] for name in non_default(member.axes, member.point(case))}
+    for fault in faults[:1] if case.fixes else faults:
+        if fault in off:
+            return Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", f"{fault} is off")
+    return Outcome(Verdict.PASS)
+
+
+if __name__ == "__main__":
+    conduct = ModuleType("harness.conduct")
+    conduct.conduct = judged  # type: ignore[attr-defined]
+    sys.modules["harness.conduct"] = conduct
+    from harness import zygote
+
+    zygote.main()
