@@ -14,16 +14,25 @@ import msgspec
 from generators.axes import Family
 from generators.program import Case, Valid
 from harness.drawing import WHOLE, Shard, stream
+from harness.events import Event, What
 from harness.finding import Finding, same_kind
 from harness.gaps import Gap, Met
 from harness.investigation import Investigations
-from harness.journal import DRAWN, TRIAL, Journal, JournalError
+from harness.journal import DRAWN, TRIAL, Cell, Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pool import Job, Pool
 
 SPECIAL_REGIME = "special"
 """The regime of infinities, NaN and their like, whose verdicts are counted apart."""
 _QUEUE_PER_WORKER = 2
+_COVERAGE_SECONDS = 10.0
+"""How far the journal's coverage may be behind; going on counts it again from the cases."""
+
+_LEFT = object()
+"""The tag of a trial that had not ended when the campaign did; whoever asked for it is gone."""
+
+_MOST_LOST = 100
+"""Cases that a damaged journal may have lost for each that it kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +87,9 @@ class Fate(enum.StrEnum):
 class State:
     """Where a campaign stands, for whoever shows it.
 
-    ``counts`` are those of drawn cases. ``taken_up`` of the ``cases`` ran before, in the campaign
-    that this one goes on with. ``known`` says what became of each known finding, by fingerprint.
+    ``counts`` are those of drawn cases, ``cells`` how many of them met each cell. ``taken_up`` of
+    the ``cases`` ran before, in the campaign that this one goes on with. ``known`` says what became
+    of each known finding, by fingerprint, ``interrupted`` what ended the campaign, if anything did.
     """
 
     started: float = field(default_factory=time.monotonic)
@@ -90,12 +100,13 @@ class State:
     counts: dict[Side, Counter[Verdict]] = field(default_factory=dict)
     gaps: Met = field(default_factory=Met)
     oracle_counts: Counter[int] = field(default_factory=Counter)
-    cells: set[tuple[str, str, str]] = field(default_factory=set)
+    cells: Counter[Cell] = field(default_factory=Counter)
     findings: dict[str, Finding] = field(default_factory=dict)
     known: dict[str, Fate] = field(default_factory=dict)
     busy: tuple[str, ...] = ()
     investigating: int = 0
     phase: str = "running"
+    interrupted: str | None = None
 
     @property
     def elapsed(self) -> float:
@@ -130,8 +141,8 @@ class Campaign:
     """Runs ``plan`` on ``pool``, writing everything to ``journal``.
 
     What the journal holds already, of a campaign that ended early, is taken up: no case runs again
-    but those that never ended. Call ``run`` once; it returns when the plan is fulfilled, or raises
-    ``KeyboardInterrupt`` through after everything found has been written.
+    but those that never ended. Call ``run`` once; it returns when the plan is fulfilled, or it is
+    asked to end. What is found is written then, and also when an exception ends it.
     """
 
     def __init__(self, plan: Plan, pool: Pool, journal: Journal, gaps: Sequence[Gap]):
@@ -143,13 +154,21 @@ class Campaign:
         grids = plan.grids or plan.families
         self._families = {family.name: family for family in grids}
         self._started = 0
+        self._counted = time.monotonic()
+        self._stop: Callable[[], str | None] = lambda: None
         self._investigations = Investigations(
             grids, journal, self.state.findings, lambda job: pool.submit(job, first=True)
         )
         self._cases = plan.cases()
 
-    def run(self, show: Callable[[State], None]) -> State:
-        """Run to the end of the plan; ``show`` is given the state several times a second."""
+    def run(
+        self, show: Callable[[State], None], stop: Callable[[], str | None] = lambda: None
+    ) -> State:
+        """Run to the end of the plan; ``show`` is given the state several times a second.
+
+        ``stop`` is asked as often: what it says, if anything, ends the campaign early.
+        """
+        self._stop = stop
         try:
             self._take_up(show)
             self._try_known(show)
@@ -158,12 +177,20 @@ class Campaign:
                 self._collect(show)
             self.state.phase = "finishing"
             end = time.monotonic() + self.plan.grace
-            while (self.pool.running or self.pool.waiting) and time.monotonic() < end:
+            while self.pool.running or self.pool.waiting:
+                if stop() or time.monotonic() >= end:
+                    break
                 self._collect(show)
         finally:
             self.state.phase = "ended"
             self.state.investigating = self._investigations.unfinished
             self._investigations.save()
+            self._note_events()
+            self.journal.write_coverage(self.state.cells)
+            self.state.interrupted = stop()
+            if self.state.interrupted:
+                said = f"by {self.state.interrupted} after {self.state.cases} cases"
+                self.journal.note(Event(What.INTERRUPTED, said))
         return self.state
 
     def _take_up(self, show: Callable[[State], None]) -> None:
@@ -187,22 +214,36 @@ class Campaign:
             elif gap is None:
                 self._investigations.look_into(one.case, one.outcome)
         self._investigations.confirm_all()
+        for case in self.journal.unended(TRIAL):
+            self.pool.submit(Job(case, _LEFT))
         state.taken_up = state.cases
-        self._pass_over(drawn, show)
+        if drawn:
+            self.journal.note(Event(What.RESUMED, f"after {len(drawn)} cases"))
+            self._pass_over(drawn, show)
 
     def _pass_over(self, drawn: set[str], show: Callable[[State], None]) -> None:
-        """Draw the cases ``drawn`` again, with which every campaign of this plan begins."""
+        """Draw the cases ``drawn`` again, with which every campaign of this plan begins.
+
+        Those between them that a damaged journal lost run now.
+        """
         self.state.phase = "passing over the cases that were drawn before"
+        damaged = any(event.what is What.SALVAGED for event in self.journal.events())
+        most = _MOST_LOST * len(drawn) if damaged else 0
         left = set(drawn)
-        while left:
+        lost: dict[str, Case] = {}
+        while left and not self._stop():
             case = next(self._cases)
             if case.identifier not in drawn:
+                lost[case.identifier] = case
+            if len(lost) > most:
                 raise JournalError(
                     f"{self.journal.path} was drawn by another version of relaxcheck: this one "
                     "draws other cases; start a new campaign"
                 )
             left.discard(case.identifier)
             show(self.state)
+        for case in lost.values():
+            self._begin(case)
         self.state.phase = "running"
         self.state.started = time.monotonic()
 
@@ -216,7 +257,9 @@ class Campaign:
                 self.journal.start(case, TRIAL)
                 self.pool.submit(Job(case, finding, fresh=True))
         state.phase = "trying what is known"
-        while (self.pool.running or self.pool.waiting) and state.elapsed < self.plan.seconds:
+        while self.pool.running or self.pool.waiting:
+            if self._stop() or state.elapsed >= self.plan.seconds:
+                break
             self._collect(show)
         state.phase = "running"
 
@@ -233,7 +276,7 @@ class Campaign:
         self.state.known[finding.fingerprint] = fate
 
     def _over(self) -> bool:
-        if self.plan.until_new and any(one.confirmed for one in self.state.new):
+        if self._stop() or (self.plan.until_new and any(one.confirmed for one in self.state.new)):
             return True
         most = self.plan.most_cases
         if most is not None and self._started >= most:
@@ -243,10 +286,12 @@ class Campaign:
     def _top_up(self) -> None:
         wanted = _QUEUE_PER_WORKER * self.pool.size
         while self.pool.running + self.pool.waiting < wanted and not self._over():
-            case = next(self._cases)
-            if self.journal.start(case, DRAWN):
-                self._started += 1
-                self.pool.submit(Job(case))
+            self._begin(next(self._cases))
+
+    def _begin(self, case: Case) -> None:
+        if self.journal.start(case, DRAWN):
+            self._started += 1
+            self.pool.submit(Job(case))
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):
@@ -255,12 +300,22 @@ class Campaign:
             elif isinstance(job.tag, Finding):
                 self.state.trials += 1
                 self._tried(job.tag, outcome)
+            elif job.tag is _LEFT:
+                self.journal.end(job.case, outcome, purpose=TRIAL)
             else:
                 self.state.trials += 1
                 self._investigations.advance(job, outcome)
+        self._note_events()
+        if time.monotonic() - self._counted > _COVERAGE_SECONDS:
+            self._counted = time.monotonic()
+            self.journal.write_coverage(self.state.cells)
         self.state.busy = self.pool.busy
         self.state.investigating = self._investigations.active
         show(self.state)
+
+    def _note_events(self) -> None:
+        for event in self.pool.take_events():
+            self.journal.note(event)
 
     def _drawn(self, case: Case, outcome: Outcome) -> None:
         gap = self._tally(case, outcome)

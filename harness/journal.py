@@ -8,43 +8,40 @@ import enum
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
-from generators.program import Case, decode, encode
+from generators.program import Case, CaseError, decode, encode
+from harness.events import Event, What
+from harness.journal_file import (
+    FORMAT,
+    connect,
+    connect_to_read,
+    create,
+    damage,
+    has_log,
+    salvage,
+)
 from harness.outcome import Outcome, Verdict
-
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE cases (
-  id TEXT PRIMARY KEY,
-  json BLOB NOT NULL,
-  started REAL NOT NULL DEFAULT (julianday('now')),
-  purpose TEXT NOT NULL,
-  verdict TEXT,
-  outcome BLOB,
-  gap TEXT,
-  finding TEXT
-);
-CREATE TABLE findings (fingerprint TEXT PRIMARY KEY, json BLOB NOT NULL);
-"""
 
 DRAWN = "drawn"
 TRIAL = "trial"
 """What the cases in the journal are for: drawn, or run to learn more about a failure."""
 
-_COLUMNS = "json, purpose, outcome, gap, finding"
+_COLUMNS = "id, json, purpose, outcome, gap, finding"
 
-_FORMAT = 2
-"""Changes with the schema, and with what the records hold."""
+Cell = tuple[str, str, str]
+"""A family, one of its axes, and a value of that as text."""
 
 FILE_NAME = "campaign.sqlite"
 _LOCK_NAME = "campaign.lock"
+_OPEN = b"open"
+"""What the lock's file says while a campaign runs, and after it died."""
 
 
 class Mode(enum.Enum):
@@ -88,28 +85,16 @@ class Journal:
         self.path = directory / FILE_NAME
         self._lock: int | None = None
         try:
-            if mode is Mode.NEW:
-                directory.mkdir(parents=True, exist_ok=True)
-            elif not self.path.is_file():
-                raise JournalError(f"{directory} holds no campaign ({FILE_NAME} is missing)")
-            if mode is not Mode.READ:
-                self._lock = _locked(directory)
-            if mode is Mode.NEW and self.path.exists():
-                self._unlock()
-                raise JournalError(
-                    f"{directory} holds a campaign already; give another folder, or go on with it "
-                    f"by --resume {directory}"
-                )
-            if mode is Mode.NEW:
-                _create(self.path)
-            self._db = sqlite3.connect(self.path, isolation_level=None)
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._check_format()
+            self._db = self._opened(directory, mode)
         except OSError as error:
+            self._unlock()
             raise JournalError(f"cannot write to {directory}: {error.strerror}") from error
         except sqlite3.Error as error:
             self._unlock()
-            raise JournalError(f"cannot use {self.path}: {error}") from error
+            raise self._unreadable(error) from error
+        except JournalError:
+            self._unlock()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -121,16 +106,69 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         self._db.close()
+        if self._lock is not None and not has_log(self.path):
+            os.ftruncate(self._lock, 0)
         self._unlock()
 
-    def _check_format(self) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found != _FORMAT:
-            self._unlock()
+    def _opened(self, directory: Path, mode: Mode) -> sqlite3.Connection:
+        if mode is Mode.NEW:
+            directory.mkdir(parents=True, exist_ok=True)
+        elif not self.path.is_file():
+            raise JournalError(f"{directory} holds no campaign ({FILE_NAME} is missing)")
+        if mode is Mode.READ:
+            return self._of_this_format(connect_to_read(self.path))
+        self._lock = _locked(directory)
+        if mode is Mode.RESUME:
+            return self._repaired(self._lock)
+        if self.path.exists():
+            raise JournalError(
+                f"{directory} holds a campaign already; give another folder, or go on with it "
+                f"by --resume {directory}"
+            )
+        create(self.path)
+        os.pwrite(self._lock, _OPEN, 0)
+        return connect(self.path)
+
+    def _repaired(self, lock: int) -> sqlite3.Connection:
+        """Open the journal of a campaign that goes on, after saving what can be if it is damaged.
+
+        Where the end of what was written is gone without a trace, that is drawn again.
+        """
+        cut = os.pread(lock, len(_OPEN), 0) == _OPEN and not has_log(self.path)
+        os.pwrite(lock, _OPEN, 0)
+        database = connect(self.path)
+        try:
+            trouble = damage(self._of_this_format(database))
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            trouble = str(error)
+        if trouble is not None:
+            database.close()
+            salvage(self.path, trouble)
+            return connect(self.path)
+        if cut:
+            database.execute(
+                "INSERT INTO events (what, text) VALUES (?, ?)",
+                (str(What.SALVAGED), f"{FILE_NAME}-wal was gone; what it held is drawn again"),
+            )
+        return database
+
+    def _of_this_format(self, database: sqlite3.Connection) -> sqlite3.Connection:
+        (found,) = database.execute("PRAGMA user_version").fetchone()
+        if found != FORMAT:
+            database.close()
             raise JournalError(
                 f"{self.path} was written by another version of relaxcheck "
-                f"(format {found}, not {_FORMAT})"
+                f"(format {found}, not {FORMAT})"
             )
+        return database
+
+    def _unreadable(self, error: Exception) -> JournalError:
+        return JournalError(
+            f"cannot use {self.path}: {error}; if it is damaged, "
+            f"relaxcheck fuzz --resume {self.path.parent} saves what can be read"
+        )
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -144,7 +182,7 @@ class Journal:
     @property
     def description(self) -> dict[str, str]:
         """What ``describe`` wrote."""
-        return dict(self._db.execute("SELECT key, value FROM meta"))
+        return dict(self._read("SELECT key, value FROM meta"))
 
     def start(self, case: Case, purpose: str) -> bool:
         """Write ``case`` before it runs; False if the journal has it already.
@@ -179,32 +217,38 @@ class Journal:
         Raises:
             KeyError: there is none, or more than one.
         """
-        rows = self._db.execute(
-            f"SELECT {_COLUMNS} FROM cases WHERE id GLOB ? LIMIT 2", (identifier + "*",)
-        ).fetchall()
+        rows = self._read(f"SELECT {_COLUMNS} FROM cases WHERE id GLOB ? LIMIT 2", identifier + "*")
         if len(rows) != 1:
             raise KeyError(identifier)
-        return _recorded(*rows[0])
+        return self._recorded(rows[0])
 
     def cases(self, purpose: str) -> Iterator[Recorded]:
         """The cases that were started with ``purpose``, in that order."""
-        for row in self._db.execute(
-            f"SELECT {_COLUMNS} FROM cases WHERE purpose = ? ORDER BY rowid", (purpose,)
+        numbers = self._read("SELECT rowid FROM cases WHERE purpose = ? ORDER BY rowid", purpose)
+        for (number,) in numbers:
+            (row,) = self._read(f"SELECT {_COLUMNS} FROM cases WHERE rowid = ?", number)
+            yield self._recorded(row)
+
+    def unended(self, purpose: str) -> Iterator[Case]:
+        """The cases that were started with ``purpose`` and never ended, in that order."""
+        for row in self._read(
+            f"SELECT {_COLUMNS} FROM cases WHERE purpose = ? AND verdict IS NULL ORDER BY rowid",
+            purpose,
         ):
-            yield _recorded(*row)
+            yield self._recorded(row).case
 
     def counts(self, purpose: str) -> dict[Verdict, int]:
         """How many cases of ``purpose`` have each verdict."""
-        rows = self._db.execute(
+        rows = self._read(
             "SELECT verdict, count(*) FROM cases WHERE purpose = ? AND verdict NOT NULL"
             " GROUP BY verdict",
-            (purpose,),
+            purpose,
         )
         return {Verdict(verdict): count for verdict, count in rows}
 
     def unfinished(self) -> int:
         """How many cases were started and never ended."""
-        (count,) = self._db.execute("SELECT count(*) FROM cases WHERE verdict IS NULL").fetchone()
+        ((count,),) = self._read("SELECT count(*) FROM cases WHERE verdict IS NULL")
         return int(count)
 
     def count_to(self, case: Case, fingerprint: str) -> bool:
@@ -222,38 +266,60 @@ class Journal:
 
     def findings(self) -> list[bytes]:
         """The records of all findings."""
-        return [record for (record,) in self._db.execute("SELECT json FROM findings")]
+        return [record for (record,) in self._read("SELECT json FROM findings")]
+
+    def note(self, event: Event) -> None:
+        """Write that ``event`` happened, now."""
+        self._write("INSERT INTO events (what, text) VALUES (?, ?)", (str(event.what), event.text))
+
+    def events(self) -> list[Event]:
+        """Everything that happened, in that order."""
+        return [
+            Event(What(what), text)
+            for what, text in self._read("SELECT what, text FROM events ORDER BY rowid")
+        ]
+
+    def write_coverage(self, cells: Mapping[Cell, int]) -> None:
+        """Write how many drawn cases met each cell, in place of what was written before."""
+        self._write(
+            "INSERT OR REPLACE INTO coverage VALUES (?, ?, ?, ?)",
+            *((*cell, count) for cell, count in cells.items()),
+        )
+
+    def coverage(self) -> dict[Cell, int]:
+        """How many drawn cases met each cell, as of the last time it was written."""
+        rows = self._read("SELECT family, axis, value, cases FROM coverage")
+        return {(family, axis, value): count for family, axis, value, count in rows}
 
     def _write(self, statement: str, *rows: tuple[object, ...]) -> None:
         try:
-            self._db.execute("BEGIN")
-            self._db.executemany(statement, rows)
-            self._db.execute("COMMIT")
+            with self._db:
+                self._db.execute("BEGIN")
+                self._db.executemany(statement, rows)
         except sqlite3.Error as error:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
             raise JournalError(
-                f"cannot write to {self.path}: {error}; what was found before is kept"
+                f"cannot write to {self.path}: {error}; what was written before is kept, "
+                f"relaxcheck fuzz --resume {self.path.parent} goes on with it"
             ) from error
 
+    def _read(self, statement: str, *values: object) -> list[Any]:
+        try:
+            return self._db.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
 
-def _create(path: Path) -> None:
-    """Make an empty journal that nobody sees before it is whole."""
-    unfinished = path.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    database = sqlite3.connect(unfinished, isolation_level=None)
-    database.execute("PRAGMA journal_mode = WAL")
-    database.executescript(_SCHEMA)
-    database.execute(f"PRAGMA user_version = {_FORMAT}")
-    database.close()
-    unfinished.rename(path)
-
-
-def _recorded(
-    case: bytes, purpose: str, outcome: bytes | None, gap: str | None, finding: str | None
-) -> Recorded:
-    ended = None if outcome is None else msgspec.json.decode(outcome, type=Outcome)
-    return Recorded(decode(case, "journal"), purpose, ended, gap, finding)
+    def _recorded(
+        self, row: tuple[str, bytes, str, bytes | None, str | None, str | None]
+    ) -> Recorded:
+        identifier, case, purpose, outcome, gap, finding = row
+        try:
+            ended = None if outcome is None else msgspec.json.decode(outcome, type=Outcome)
+            return Recorded(decode(case, "journal"), purpose, ended, gap, finding)
+        except (CaseError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            said = " ".join(str(error).split())
+            raise self._unreadable(
+                JournalError(f"the record of case {identifier} makes no sense ({said})")
+            ) from error
 
 
 def _locked(directory: Path) -> int:

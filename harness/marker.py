@@ -4,6 +4,9 @@ import mmap
 
 SIZE = 256
 
+IDLE = "idle"
+"""What stands there while a worker has no case, or has not begun with it."""
+
 
 def mark(marker: mmap.mmap, stage: str) -> None:
     """Write ``stage`` into the marker."""

@@ -102,7 +102,7 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
             f"--resume goes on with what the campaign draws and with its fixes; "
             f"leave out {', '.join(given)}"
         )
-    with Journal(directory, Mode.READ) as journal:
+    with Journal(directory, Mode.RESUME) as journal:
         described = journal.description
     if not set(OPTIONS) <= set(described):
         raise CaseError(f"the campaign in {directory} ended before it began; start a new one")

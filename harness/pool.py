@@ -4,35 +4,34 @@ A worker that dies, hangs or outgrows its memory is replaced, and the case it wa
 verdict that says so, with the stage from the shared marker.
 """
 
-import mmap
-import os
 import selectors
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
 from generators.program import Case, encode
-from harness import marker as markers
-from harness.environment import single_threaded
-from harness.marker import mark, marked
+from harness.events import Event, What
+from harness.marker import IDLE, mark
 from harness.outcome import Outcome, Verdict, blamed_on_us
-from harness.protocol import Command, Order, Reply
+from harness.processes import LONGEST_ANSWER, Process, Zygote, ZygoteGone
+from harness.protocol import Order, Reply
 
 _POLL_SECONDS = 0.2
-_LAST_WORDS = 2000
-"""Bytes of what a dead worker wrote last that its outcome quotes."""
+_DEATH_SECONDS = 1.0
+"""How long a process may take to die after its socket closed; one that is still there lives on."""
+_MOST_STARTS = 3
+"""How often a case is given to a worker that then ends for a reason that is not the case's."""
+
+
+_WHAT = {Verdict.TIMEOUT: What.TIMED_OUT, Verdict.OUT_OF_MEMORY: What.OUTGREW}
 
 
 class PoolError(RuntimeError):
@@ -63,17 +62,13 @@ class Job:
     fresh: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Worker:
-    pid: int
-    connection: socket.socket
-    marker: mmap.mmap
-    log: int
-    resident: int
+    process: Process
     done: int = 0
     job: Job | None = None
+    starts: int = 0
     deadline: float = 0.0
-    received: bytearray = field(default_factory=bytearray)
     kill_reason: Verdict | None = None
 
 
@@ -96,27 +91,26 @@ class Pool:
     ):
         self.size = size
         self.limits = limits or Limits()
-        self._waiting: deque[Job] = deque()
+        self._module = zygote
+        self._arguments = arguments
+        self._waiting: deque[tuple[Job, int]] = deque()
+        self._given_up: list[tuple[Job, Outcome]] = []
+        self._events: list[Event] = []
         self._workers: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
-        # Workers die in the middle of things: their temporary files go with the pool.
-        self._scratch = tempfile.TemporaryDirectory(
-            prefix="relaxcheck-", ignore_cleanup_errors=True
-        )
-        ours, theirs = socket.socketpair()
-        self._zygote = subprocess.Popen(
-            [sys.executable, "-m", zygote, str(theirs.fileno()), *arguments],
-            pass_fds=[theirs.fileno()],
-            env={**single_threaded(), "TMPDIR": self._scratch.name},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=Path(__file__).resolve().parent.parent,
-        )
-        theirs.close()
-        self._control = ours
-        self._replies = ours.makefile("rb")
-        self.environment = self._reply().environment
+        try:
+            # Workers die in the middle of things: their temporary files go with the pool.
+            self._scratch = tempfile.TemporaryDirectory(
+                prefix="relaxcheck-", ignore_cleanup_errors=True
+            )
+        except OSError as error:
+            raise PoolError(f"there is no place for temporary files: {error}") from error
+        try:
+            self._zygote = self._started()
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+        self.environment = self._zygote.environment
 
     def __enter__(self) -> Self:
         return self
@@ -137,28 +131,33 @@ class Pool:
     @property
     def waiting(self) -> int:
         """How many cases wait for a worker."""
-        return len(self._waiting)
+        return len(self._waiting) + len(self._given_up)
 
     @property
     def pids(self) -> tuple[int, ...]:
         """The process of each worker that is there."""
-        return tuple(worker.pid for worker in self._workers)
+        return tuple(worker.process.pid for worker in self._workers)
 
     @property
     def busy(self) -> tuple[str, ...]:
         """What each worker does: its case's family and stage, or ``idle``."""
         return tuple(
-            f"{worker.job.case.family}: {marked(worker.marker)}" if worker.job else "idle"
+            f"{worker.job.case.family}: {worker.process.stage}" if worker.job else "idle"
             for worker in self._workers
         )
 
     def submit(self, job: Job, *, first: bool = False) -> None:
         """Queue ``job``; it starts as soon as a worker is free (``first``: before all others)."""
         if first:
-            self._waiting.appendleft(job)
+            self._waiting.appendleft((job, 0))
         else:
-            self._waiting.append(job)
+            self._waiting.append((job, 0))
         self._feed()
+
+    def take_events(self) -> list[Event]:
+        """What happened to the workers since it was asked last."""
+        events, self._events = self._events, []
+        return events
 
     def wait(self, timeout: float) -> Iterator[tuple[Job, Outcome]]:
         """The jobs that ended within ``timeout`` seconds, as soon as there is one at least."""
@@ -166,58 +165,76 @@ class Pool:
         while True:
             ended = list(self._poll(min(_POLL_SECONDS, max(0.0, end - time.monotonic()))))
             self._feed()
+            ended += self._given_up
+            self._given_up = []
             yield from ended
             if ended or time.monotonic() >= end or not self.running:
                 return
 
     def drain(self) -> Iterator[tuple[Job, Outcome]]:
         """Every job that is queued or running, as each ends."""
-        while self.running or self._waiting:
+        while self.running or self.waiting:
             yield from self.wait(_POLL_SECONDS)
 
     def close(self) -> None:
-        """End all workers and the zygote, whatever they are doing."""
-        for worker in self._workers:
-            self._release(worker)
-            with suppress(ProcessLookupError):
-                os.kill(worker.pid, signal.SIGKILL)
-        self._workers.clear()
-        self._stop_zygote()
-
-    def _release(self, worker: _Worker) -> None:
-        self._selector.unregister(worker.connection)
-        worker.connection.close()
-        worker.marker.close()
-        os.close(worker.log)
-
-    def _stop_zygote(self) -> str:
-        """End the zygote; what it wrote to standard error."""
-        self._zygote.kill()
-        _, said = self._zygote.communicate()
-        self._replies.close()
-        self._control.close()
+        """End all workers and the zygote, whatever they are doing, and all that they started."""
+        self._abandon()
+        self._zygote.close()
         self._selector.close()
         self._scratch.cleanup()
-        return said.decode(errors="replace").strip()
+
+    def _started(self) -> Zygote:
+        try:
+            return Zygote(self._module, self._arguments, self._scratch.name)
+        except ZygoteGone as gone:
+            raise PoolError(f"the workers' parent process ended: {gone}") from gone
+
+    def _restart(self) -> None:
+        """Start another zygote; what its workers were on is run again."""
+        interrupted = [(one.job, one.starts) for one in self._workers if one.job is not None]
+        self._abandon()
+        self._note(What.RESTARTED, self._zygote.close())
+        for job, starts in interrupted:
+            self._again(job, starts, "the workers' parent process ended")
+        self._zygote = self._started()
+
+    def _abandon(self) -> None:
+        for worker in list(self._workers):
+            worker.process.kill()
+            self._release(worker)
+
+    def _release(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        self._selector.unregister(worker.process.connection)
+        self._selector.unregister(worker.process.descriptor)
+        worker.process.close()
+
+    def _again(self, job: Job, starts: int, reason: str) -> None:
+        """Queue ``job`` once more: what ended its worker does not tell anything about it."""
+        if starts < _MOST_STARTS:
+            self._waiting.appendleft((job, starts))
+        else:
+            said = f"given up after {starts} starts: {reason}"
+            self._given_up.append((job, Outcome(Verdict.HARNESS_ERROR, "read", None, said)))
+
+    def _note(self, what: What, text: str) -> None:
+        self._events.append(Event(what, text))
 
     def _feed(self) -> None:
         while self._waiting:
-            fresh = self._waiting[0].fresh
-            worker = self._free_worker(fresh)
+            worker = self._free_worker(self._waiting[0][0].fresh)
             if worker is None:
                 return
-            job = self._waiting.popleft()
+            job, starts = self._waiting.popleft()
             worker.job = job
+            worker.starts = starts + 1
             worker.deadline = time.monotonic() + self.limits.seconds
-            mark(worker.marker, "read")
-            try:
-                order = Order(msgspec.Raw(encode(job.case)), plain=job.fresh)
-                worker.connection.sendall(msgspec.json.encode(order) + b"\n")
-            except BrokenPipeError:
+            order = Order(msgspec.Raw(encode(job.case)), plain=job.fresh)
+            if not worker.process.send(msgspec.json.encode(order) + b"\n"):
                 # It died while idle: that is nobody's verdict, so the case goes to another.
                 worker.job = None
-                self._discard(worker)
-                self._waiting.appendleft(job)
+                self._again(job, worker.starts, "its workers ended before it began")
+                self._lose(worker, "ended")
 
     def _free_worker(self, fresh: bool) -> _Worker | None:
         for worker in self._workers:
@@ -231,89 +248,123 @@ class Pool:
         return self._fork()
 
     def _fork(self) -> _Worker:
-        ours, theirs = socket.socketpair()
-        marker = os.memfd_create("relaxcheck-marker")
-        os.ftruncate(marker, markers.SIZE)
-        log = os.memfd_create("relaxcheck-log", os.MFD_CLOEXEC)
-        command = Command("fork", memory_limit=self.limits.memory)
-        with suppress(BrokenPipeError):
-            # A zygote that is gone shows in the reply, with what it said last.
-            socket.send_fds(
-                self._control, [msgspec.json.encode(command)], [theirs.fileno(), marker, log]
-            )
-        theirs.close()
-        pid = self._reply().pid
-        worker = _Worker(pid, ours, mmap.mmap(marker, markers.SIZE), log, _resident(pid))
-        os.close(marker)
-        self._workers.append(worker)
-        self._selector.register(ours, selectors.EVENT_READ, worker)
-        return worker
+        for _ in range(_MOST_STARTS):
+            try:
+                process = self._zygote.fork(self.limits.memory)
+            except ZygoteGone:
+                self._restart()
+                continue
+            worker = _Worker(process)
+            self._workers.append(worker)
+            self._selector.register(process.connection, selectors.EVENT_READ, worker)
+            self._selector.register(process.descriptor, selectors.EVENT_READ, worker)
+            return worker
+        raise PoolError("the workers' parent process ends whenever it is to start one")
 
     def _poll(self, timeout: float) -> Iterator[tuple[Job, Outcome]]:
-        for key, _ in self._selector.select(timeout):
-            worker: _Worker = key.data
-            try:
-                data = worker.connection.recv(1 << 16)
-            except ConnectionResetError:
-                data = b""
-            worker.received += data
-            if worker.received.endswith(b"\n"):
-                yield self._finish(worker)
-            elif not data:
-                dead = self._bury(worker)
-                if dead is not None:
-                    yield dead
+        for worker in dict.fromkeys(key.data for key, _ in self._selector.select(timeout)):
+            # One that went with another in this round is gone.
+            if worker in self._workers:
+                yield from self._attend(worker)
         self._enforce_limits()
+
+    def _attend(self, worker: _Worker) -> Iterator[tuple[Job, Outcome]]:
+        # In this order: what it sent before it died is there once it is seen to be dead. That it
+        # is dead does not close its socket where a child of its holds that.
+        dead = worker.process.ended()
+        closed = worker.process.receive()
+        if worker.process.received and worker.job is None:
+            self._lose(worker, "answered without being asked")
+        elif b"\n" in worker.process.received or len(worker.process.received) > LONGEST_ANSWER:
+            yield self._finish(worker)
+        elif dead or closed:
+            buried = self._bury(worker)
+            if buried is not None:
+                yield buried
 
     def _finish(self, worker: _Worker) -> tuple[Job, Outcome]:
         job = worker.job
         assert job is not None
+        answer, _, more = worker.process.received.partition(b"\n")
         try:
-            outcome = msgspec.json.decode(worker.received, type=Outcome)
-        except msgspec.DecodeError as error:
-            outcome = Outcome(
-                Verdict.HARNESS_ERROR, marked(worker.marker), None, f"unreadable answer: {error}"
-            )
-        worker.received.clear()
+            if more:
+                raise msgspec.DecodeError("there is something behind it")
+            outcome = msgspec.json.decode(answer, type=Outcome)
+            readable = True
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            said = f"unreadable answer: {error}: {bytes(answer[:80])!r}"
+            outcome = Outcome(Verdict.HARNESS_ERROR, worker.process.stage, None, said)
+            readable = False
+        worker.process.received.clear()
         worker.job = None
         worker.done += 1
+        mark(worker.process.marker, IDLE)
         # A worker that is being killed may still answer; it takes no other case with it.
-        if job.fresh or worker.done >= self.limits.cases or worker.kill_reason is not None:
+        if job.fresh or worker.kill_reason is not None:
+            self._discard(worker)
+        elif not readable:
+            self._lose(worker, "answered what cannot be read")
+        elif worker.done >= self.limits.cases:
+            self._note(What.RECYCLED, f"after {worker.done} cases")
             self._discard(worker)
         return job, outcome
+
+    def _lose(self, worker: _Worker, how: str) -> None:
+        """Replace a worker that is on no case."""
+        self._note(What.LOST, f"it {how} after {worker.done} cases")
+        self._discard(worker)
 
     def _bury(self, worker: _Worker) -> tuple[Job, Outcome] | None:
         """Replace a worker that is gone; the outcome of the case it was on, if it had one."""
         job, reason = worker.job, worker.kill_reason
-        stage = marked(worker.marker)
-        size = os.fstat(worker.log).st_size
-        said = os.pread(worker.log, _LAST_WORDS, max(0, size - _LAST_WORDS))
-        ended = self._discard(worker)
         if job is None:
+            self._lose(worker, "ended")
+            return None
+        by_itself = worker.process.ended(_DEATH_SECONDS)
+        stage = worker.process.stage
+        said = worker.process.last_words
+        ended = self._discard(worker)
+        case = f"{job.case.family} case {job.case.identifier} in {stage}"
+        if ended is None:
+            self._again(job, worker.starts, "the workers' parent process ended")
+            return None
+        if stage == IDLE and reason is None:
+            self._note(What.LOST, "it ended before it began with its case")
+            self._again(job, worker.starts, "its workers ended before it began")
+            return None
+        killed = by_itself and reason is None and ended.signal == signal.SIGKILL
+        if killed and worker.starts == 1:
+            # Nothing kills itself this way: it was the kernel, short of memory, or a person.
+            self._note(What.KILLED, case)
+            self._again(job, worker.starts, "its workers were killed")
             return None
         how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.exit_code}"
         if ended.signal:
             with suppress(ValueError):
                 how = signal.Signals(ended.signal).name
+        if not by_itself:
+            how = "a closed connection"
         if reason is Verdict.TIMEOUT:
             message = f"still in {stage} after {self.limits.seconds:g} s"
         elif reason is Verdict.OUT_OF_MEMORY:
             message = f"grew by more than {self.limits.memory >> 20} MiB in {stage}"
         else:
-            last = said.decode(errors="replace").strip()
-            message = f"worker ended with {how} in {stage}" + (f": {last}" if last else "")
+            message = f"worker ended with {how} in {stage}" + (f": {said}" if said else "")
+        self._note(_WHAT[reason] if reason else What.DIED, f"{case}: {message.splitlines()[0]}")
         verdict = blamed_on_us(stage) or reason or Verdict.PROCESS_DEATH
         return job, Outcome(verdict, stage, None, message)
 
-    def _discard(self, worker: _Worker) -> Reply:
-        self._workers.remove(worker)
-        self._release(worker)
+    def _discard(self, worker: _Worker) -> Reply | None:
+        """End ``worker``; how it ended, or None if the zygote was gone and is another one now."""
+        pid = worker.process.pid
         # Harmless to one that is dead, and nobody waits for one that only closed its socket.
-        with suppress(ProcessLookupError):
-            os.kill(worker.pid, signal.SIGKILL)
-        with suppress(BrokenPipeError):
-            self._control.sendall(msgspec.json.encode(Command("reap", worker.pid)))
-        return self._reply()
+        worker.process.kill()
+        self._release(worker)
+        try:
+            return self._zygote.reap(pid)
+        except ZygoteGone:
+            self._restart()
+            return None
 
     def _enforce_limits(self) -> None:
         now = time.monotonic()
@@ -322,25 +373,8 @@ class Pool:
                 continue
             if now > worker.deadline:
                 worker.kill_reason = Verdict.TIMEOUT
-            elif _resident(worker.pid) - worker.resident > self.limits.memory:
+            elif worker.process.growth > self.limits.memory:
                 worker.kill_reason = Verdict.OUT_OF_MEMORY
             else:
                 continue
-            with suppress(ProcessLookupError):
-                os.kill(worker.pid, signal.SIGKILL)
-
-    def _reply(self) -> Reply:
-        line = self._replies.readline()
-        if not line:
-            last = self._stop_zygote().splitlines()[-1:] or ["no message"]
-            raise PoolError(f"the workers' parent process ended: {last[0]}")
-        return msgspec.json.decode(line, type=Reply)
-
-
-def _resident(pid: int) -> int:
-    """Resident memory of the process, in bytes; 0 once it is gone."""
-    try:
-        with open(f"/proc/{pid}/statm") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
+            worker.process.kill()

@@ -15,7 +15,7 @@ import msgspec
 
 from generators.program import CaseError, decode
 from harness.conduct import conduct
-from harness.marker import mark, marked
+from harness.marker import IDLE, mark, marked
 from harness.outcome import Outcome, Verdict, blamed_on_us
 from harness.protocol import Order
 
@@ -29,11 +29,10 @@ def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: 
     _limit_memory(memory_limit)
     with connection.makefile("rb") as lines:
         for line in lines:
-            # The offset is shared with whoever else writes there: it has to go back as well.
-            os.ftruncate(log, 0)
+            # The offset is shared with whoever writes there: it says how much this case wrote.
             os.lseek(log, 0, os.SEEK_SET)
             connection.sendall(msgspec.json.encode(_answer(line, marker)) + b"\n")
-            mark(marker, "idle")
+            mark(marker, IDLE)
 
 
 def _answer(line: bytes, marker: mmap.mmap) -> Outcome:

@@ -6,12 +6,14 @@ socket, marker and log as file descriptors) and ``reap``.
 """
 
 import argparse
+import contextlib
 import ctypes
 import mmap
 import os
 import signal
 import socket
 import threading
+from pathlib import Path
 
 import msgspec
 
@@ -20,6 +22,7 @@ from harness.environment import versions
 from harness.protocol import Command, Reply
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
@@ -27,11 +30,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("descriptor", type=int)
     engine = socket.socket(fileno=parser.parse_args().descriptor)
-    _die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _process_control(_PR_SET_CHILD_SUBREAPER, 1)
+    # A terminal, or whoever manages jobs, sends these to everybody; the engine decides.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     if threading.active_count() != 1:
         raise RuntimeError("the zygote must be single-threaded to fork workers")
+    own = _children()
     _send(engine, Reply(environment=versions()))
+    # The engine's end closes when it dies, however it dies; then nothing is to be left of this.
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        _serve(engine, own)
+    _end_orphans(set())
+    # Unloading everything would take seconds, and is of no use.
+    os._exit(0)
+
+
+def _serve(engine: socket.socket, own: set[int]) -> None:
+    """Do what the engine asks for until it is gone; ``own`` are children that stay."""
+    workers: set[int] = set()
     while True:
         message, descriptors, _, _ = socket.recv_fds(engine, 4096, 3)
         if not message:
@@ -45,9 +62,14 @@ def main() -> None:
                 _become_worker(connection, shared, log, command.memory_limit)
             for descriptor in descriptors:
                 os.close(descriptor)
+            # So that what it starts can be ended with it.
+            os.setpgid(pid, pid)
+            workers.add(pid)
             _send(engine, Reply(pid=pid))
         else:
             _, status = os.waitpid(command.pid, 0)
+            workers.discard(command.pid)
+            _end_orphans(own | workers)
             ended = os.waitstatus_to_exitcode(status)
             _send(
                 engine,
@@ -59,11 +81,29 @@ def main() -> None:
             )
 
 
+def _children() -> set[int]:
+    """The processes whose parent this is, orphans of workers among them."""
+    listed = Path(f"/proc/self/task/{os.getpid()}/children")
+    return set(map(int, listed.read_text().split())) if listed.exists() else set()
+
+
+def _end_orphans(others: set[int]) -> None:
+    """End what workers started and left behind, in whatever session it hides: all but ``others``.
+
+    Where the kernel lists no children, only a worker's process group ends with it.
+    """
+    while orphans := _children() - others:
+        for pid in orphans:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
 def _become_worker(connection: int, shared: int, log: int, memory_limit: int) -> None:
     # os._exit in every case: a worker must never fall back into the zygote's loop.
     code = 70
     try:
-        _die_with_parent()
+        # Whatever it is doing when the zygote is killed.
+        _process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.dup2(log, 1)
         os.dup2(log, 2)
         worker.serve(
@@ -79,9 +119,8 @@ def _become_worker(connection: int, shared: int, log: int, memory_limit: int) ->
         os._exit(code)
 
 
-def _die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends, whatever it is doing then."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+def _process_control(option: int, value: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 def _send(engine: socket.socket, reply: Reply) -> None:

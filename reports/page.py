@@ -18,13 +18,19 @@ _MESSAGE_LENGTH = 4000
 
 
 def write_page(directory: Path, results: Results) -> Path:
-    """Write ``findings.md`` and ``findings/ID.json`` into ``directory``; the page's path."""
+    """Write ``findings.md`` and ``findings/ID.json`` into ``directory``; the page's path.
+
+    Raises ``OSError``.
+    """
     cases = directory / "findings"
     cases.mkdir(exist_ok=True)
     for one in results.findings:
         write(one.case, cases / f"{one.case.identifier}.json")
     page = directory / "findings.md"
-    page.write_text(page_text(results))
+    # A page that was there is not lost where there is no room for the new one.
+    unfinished = page.with_suffix(".new")
+    unfinished.write_text(page_text(results))
+    unfinished.replace(page)
     return page
 
 
@@ -41,6 +47,7 @@ def page_text(results: Results) -> str:
             for verdict, counts in verdict_rows(results.columns)
         ],
         gaps=results.gaps.items(),
+        happened=results.happened,
         versions=[(k, v) for k, v in sorted(results.description.items()) if k not in OPTIONS],
     )
 

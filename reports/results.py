@@ -15,8 +15,8 @@ class Results:
     ``description`` is the campaign's: versions by package, and its options. ``counts`` are the
     verdicts of drawn cases, ``oracles`` how many of them were held against how many oracles.
     ``gaps`` maps what there is to say of a known gap to its cases. ``known`` says what became of
-    the findings, by fingerprint, that were known before. ``command`` is how the user calls
-    relaxcheck.
+    the findings, by fingerprint, that were known before. ``happened`` says what befell the
+    campaign, a line each. ``command`` is how the user calls relaxcheck.
     """
 
     description: Mapping[str, str]
@@ -26,6 +26,7 @@ class Results:
     oracles: Mapping[int, int] = field(default_factory=dict)
     known: Mapping[str, Fate] = field(default_factory=dict)
     earlier: tuple[Finding, ...] = ()
+    happened: tuple[str, ...] = ()
     command: str = "relaxcheck"
 
     @property
@@ -69,6 +70,7 @@ def results_of(
     description: Mapping[str, str],
     gaps: Mapping[str, int],
     earlier: tuple[Finding, ...],
+    happened: tuple[str, ...],
     command: str,
 ) -> Results:
     """The end of the campaign that stands at ``state``."""
@@ -80,5 +82,6 @@ def results_of(
         state.oracle_counts,
         state.known,
         earlier,
+        happened,
         command,
     )

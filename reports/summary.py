@@ -121,4 +121,5 @@ def campaign_summary(results: Results) -> Group:
         parts += [findings_table(results), messages(results.new)]
     else:
         parts.append(Text("No new findings." if results.known else "No findings.", style="green"))
+    parts += [Text(line) for line in results.happened]
     return Group(*parts)

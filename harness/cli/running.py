@@ -1,6 +1,5 @@
 """A campaign from its options to its page and exit code."""
 
-import signal
 import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,8 +12,10 @@ from harness.campaign import Campaign, Plan, State
 from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
 from harness.drawing import keep_hypothesis_in
+from harness.events import told
 from harness.gaps import known_gaps
-from harness.journal import Journal, Mode
+from harness.interruption import Interruption
+from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
 from harness.pool import Limits, Pool
@@ -24,6 +25,7 @@ from reports.results import results_of
 _SHOWN = 10
 """Cases that a dry run shows."""
 
+_BAD = 2
 _INTERRUPTED = 130
 
 
@@ -49,7 +51,10 @@ def run(wanted: Run, voice: Voice) -> int:
     options, plan = wanted.options, wanted.plan
     directory = options.directory
     gaps = known_gaps()
-    with Journal(directory, Mode.RESUME if wanted.resume else Mode.NEW) as journal:
+    with (
+        Interruption() as interruption,
+        Journal(directory, Mode.RESUME if wanted.resume else Mode.NEW) as journal,
+    ):
         keep_hypothesis_in(directory / "hypothesis")
         voice.say("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
         with Pool(wanted.workers, wanted.limits) as pool:
@@ -58,12 +63,23 @@ def run(wanted: Run, voice: Voice) -> int:
             journal.describe({**pool.environment, **options.description})
             voice.begin(options, pool.environment["apache-tvm"], wanted.workers, plan.seconds)
             campaign = Campaign(plan, pool, journal, gaps)
-            interrupted = _until_the_end(campaign, voice)
-            said = campaign.state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
-            results = results_of(campaign.state, journal.description, said, plan.known, called_as())
+            interruption.defer()
+            with voice.watch(plan) as show:
+                state = campaign.run(show, interruption)
+        said = state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
+        happened = tuple(told(journal.events(), journal.unfinished()))
+        described = journal.description
+        results = results_of(state, described, said, plan.known, happened, called_as())
+        code = _INTERRUPTED if state.interrupted else exit_code(state)
+        try:
             page = write_page(directory, results)
-    code = _INTERRUPTED if interrupted else exit_code(campaign.state)
-    voice.end(Ended(campaign.state, results, page, code))
+        except OSError as error:
+            voice.end(Ended(state, results, directory, None, _BAD))
+            raise JournalError(
+                f"cannot write the page to {directory}: {error.strerror}; everything is in "
+                f"{FILE_NAME}, and fuzz --resume {directory} writes the page again"
+            ) from error
+        voice.end(Ended(state, results, directory, page, code))
     return code
 
 
@@ -94,16 +110,3 @@ def exit_code(state: State) -> int:
     if state.known:
         return int(bool(state.new))
     return int(any(verdict.is_failure for verdict in met))
-
-
-def _until_the_end(campaign: Campaign, voice: Voice) -> bool:
-    """Run the campaign; True if the user interrupted it."""
-    # Also where a shell started this in the background, with interrupts ignored.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-    try:
-        with voice.watch(campaign.plan) as show:
-            campaign.run(show)
-    except KeyboardInterrupt:
-        return True
-    return False

@@ -45,3 +45,6 @@ def one_line_errors() -> Iterator[None]:
     except (CaseError, JournalError, PoolError) as error:
         Console(stderr=True).print(f"relaxcheck: {error}", markup=False, soft_wrap=True)
         sys.exit(2)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("relaxcheck: interrupted before there was anything to tell")
+        sys.exit(130)

@@ -29,11 +29,15 @@ _PROGRESS_EVERY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a campaign: where it stands, what is rendered of it, and the exit code."""
+    """The end of a campaign: where it stands, what is rendered of it, and the exit code.
+
+    ``page`` is None where it could not be written.
+    """
 
     state: State
     results: Results
-    page: Path
+    directory: Path
+    page: Path | None
     exit_code: int
 
 
@@ -103,7 +107,7 @@ class Quiet:
     def end(self, ended: Ended) -> None:
         """See ``Voice``."""
         self._tell(ended.state, over=True)
-        for line in _last_lines(ended):
+        for line in (*ended.results.happened, *_last_lines(ended)):
             self._console.print(line, highlight=False, soft_wrap=True)
 
     def _tell(self, state: State, *, over: bool) -> None:
@@ -164,8 +168,9 @@ class Lines:
             gaps=ended.results.gaps,
             new=[one.fingerprint for one in ended.results.new],
             known=state.known,
-            page=str(ended.page),
-            journal=str(ended.page.parent / FILE_NAME),
+            happened=ended.results.happened,
+            page=None if ended.page is None else str(ended.page),
+            journal=str(ended.directory / FILE_NAME),
             exit_code=ended.exit_code,
         )
 
@@ -217,4 +222,5 @@ def _last_lines(ended: Ended) -> Iterator[str]:
     )
     if state.investigating:
         yield f"{state.investigating} failures were not looked into; they are in the journal."
-    yield f"Written to {ended.page} and {ended.page.parent / FILE_NAME}"
+    page = f"{ended.page} and " if ended.page else ""
+    yield f"Written to {page}{ended.directory / FILE_NAME}"

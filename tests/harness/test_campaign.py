@@ -11,6 +11,7 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
 from harness.campaign import Campaign, Plan
+from harness.events import Event
 from harness.finding import Finding
 from harness.investigation import Investigations
 from harness.journal import DRAWN, Journal, JournalError, Mode
@@ -47,6 +48,9 @@ class Instant:
         if self.jobs:
             job = self.jobs.popleft()
             yield job, self.answer(job.case)
+
+    def take_events(self) -> list[Event]:
+        return []
 
 
 def conduct(tmp_path: Path, answer: Callable[[Case], Outcome], cases: int) -> tuple[Campaign, Any]:
