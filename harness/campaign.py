@@ -6,7 +6,7 @@ The campaign emits its state; it prints nothing. Whoever shows it reads ``State`
 import enum
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -324,16 +324,29 @@ class Campaign:
             self._investigations.look_into(case, outcome)
 
     def _tally(self, case: Case, outcome: Outcome) -> str | None:
-        """Count the outcome of a drawn case; the known gap that it falls into, if any."""
-        state = self.state
-        state.cases += 1
-        state.checks += len(outcome.checks)
-        point = self._families[case.family].point(case) if isinstance(case.expect, Valid) else {}
-        state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
-        if outcome.checks:
-            state.oracle_counts[len(outcome.oracles)] += 1
-        gap = state.gaps.meet(self.gaps, case, point, outcome, self.pool.environment)
-        if gap is None:
-            side = Side(case.fixes, case.regime == SPECIAL_REGIME)
-            state.counts.setdefault(side, Counter())[outcome.verdict] += 1
-        return gap
+        return tally(self.state, self._families, self.gaps, self.pool.environment, case, outcome)
+
+
+def tally(
+    state: State,
+    families: Mapping[str, Family],
+    gaps: Sequence[Gap],
+    environment: Mapping[str, str],
+    case: Case,
+    outcome: Outcome,
+) -> str | None:
+    """Count the outcome of a drawn case into ``state``; the known gap that it falls into, if any.
+
+    ``families`` are by name; ``environment`` is what the case ran with.
+    """
+    state.cases += 1
+    state.checks += len(outcome.checks)
+    point = families[case.family].point(case) if isinstance(case.expect, Valid) else {}
+    state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
+    if outcome.checks:
+        state.oracle_counts[len(outcome.oracles)] += 1
+    gap = state.gaps.meet(gaps, case, point, outcome, environment)
+    if gap is None:
+        side = Side(case.fixes, case.regime == SPECIAL_REGIME)
+        state.counts.setdefault(side, Counter())[outcome.verdict] += 1
+    return gap

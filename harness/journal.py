@@ -8,8 +8,9 @@ import enum
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,7 @@ from generators.program import Case, CaseError, decode, encode
 from harness.events import Event, What
 from harness.journal_file import (
     FORMAT,
+    TABLES,
     connect,
     connect_to_read,
     create,
@@ -37,6 +39,8 @@ _COLUMNS = "id, json, purpose, outcome, gap, finding"
 
 Cell = tuple[str, str, str]
 """A family, one of its axes, and a value of that as text."""
+
+_ROWS_AT_ONCE = 1000
 
 FILE_NAME = "campaign.sqlite"
 _LOCK_NAME = "campaign.lock"
@@ -290,6 +294,21 @@ class Journal:
         """How many drawn cases met each cell, as of the last time it was written."""
         rows = self._read("SELECT family, axis, value, cases FROM coverage")
         return {(family, axis, value): count for family, axis, value, count in rows}
+
+    def stored(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of ``table`` as they are stored, in order of its first column."""
+        try:
+            yield from self._db.execute(f"SELECT {TABLES[table]} FROM {table} ORDER BY 1")
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
+
+    def store(self, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Write what ``stored`` gave of other journals' ``table``."""
+        left = iter(rows)
+        columns = TABLES[table]
+        marks = ", ".join("?" for _ in columns.split(","))
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            self._write(f"INSERT INTO {table} ({columns}) VALUES ({marks})", *some)
 
     def _write(self, statement: str, *rows: tuple[object, ...]) -> None:
         try:

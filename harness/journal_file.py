@@ -45,13 +45,13 @@ CREATE TABLE events (
 );
 """
 
-_TABLES = {
+TABLES = {
     "meta": "key, value",
     "cases": "id, json, started, purpose, verdict, outcome, gap, finding",
     "findings": "fingerprint, json",
     "events": "time, what, text",
 }
-"""What is saved of a damaged file; coverage is counted again from the cases."""
+"""Tables and columns that are saved and merged; coverage is counted again from the cases."""
 
 _LEAST_ROW = 64
 """Bytes that a row takes at the least, for the number of rows where it cannot be read."""
@@ -113,10 +113,10 @@ def damage(database: sqlite3.Connection) -> str | None:
         (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             return " ".join(str(found).split())
-        for row in database.execute(f"SELECT {_TABLES['cases']} FROM cases"):
+        for row in database.execute(f"SELECT {TABLES['cases']} FROM cases"):
             if _mended(row) != row:
                 return f"the record of case {row[0]} makes no sense"
-        for row in database.execute(f"SELECT {_TABLES['findings']} FROM findings"):
+        for row in database.execute(f"SELECT {TABLES['findings']} FROM findings"):
             if not _decodes(row[1], dict):
                 return f"the record of finding {row[0]} makes no sense"
     except sqlite3.OperationalError:
@@ -184,7 +184,7 @@ def _copy(damaged: sqlite3.Connection, whole: sqlite3.Connection, path: Path) ->
     whole.executemany("INSERT INTO meta VALUES (?, ?)", described.items())
     saved = 0
     for table in ("cases", "findings", "events"):
-        columns = _TABLES[table]
+        columns = TABLES[table]
         places = ", ".join("?" for _ in columns.split(","))
         for row in _rows(damaged, table, columns, path):
             mended = _mended(row) if table == "cases" else row

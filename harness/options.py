@@ -90,6 +90,10 @@ OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard")
 """What a campaign's description holds besides the versions that it ran with."""
 
 
+MERGED = "merged"
+"""In the description of a merge: the options of the campaigns in it, as JSON."""
+
+
 def resumed(directory: Path, given: Sequence[str]) -> Options:
     """The options of the campaign in ``directory``; ``given`` on the command line must be none.
 
@@ -104,6 +108,10 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
         )
     with Journal(directory, Mode.RESUME) as journal:
         described = journal.description
+    if MERGED in described:
+        raise CaseError(
+            f"{directory} is a merge of campaigns and draws nothing itself; go on with one of them"
+        )
     if not set(OPTIONS) <= set(described):
         raise CaseError(f"the campaign in {directory} ended before it began; start a new one")
     return Options(

@@ -2,7 +2,7 @@
 
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,28 +16,32 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import Case
 from harness.campaign import Fate
-from harness.cli import app, running
+from harness.cli import app, replay, running
 from harness.finding import Finding
 from harness.journal import DRAWN, TRIAL, Journal, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
 
-Fuzz = Callable[..., Result]
 NAME = "conv1d_transpose"
 
 
+class Fuzz:
+    """The command line in this process."""
+
+    def __call__(self, *arguments: object) -> Result:
+        return self.relaxcheck("fuzz", "--workers", 1, "--minutes", 1, *arguments)
+
+    def relaxcheck(self, *arguments: object) -> Result:
+        return CliRunner().invoke(app, list(map(str, arguments)))  # type: ignore[return-value]
+
+
 @pytest.fixture
-def fuzz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fuzz]:
+def fuzz(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fuzz]:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    monkeypatch.setattr(running, "Pool", partial(Pool, zygote="tests.harness.toy_zygote"))
-    runner = CliRunner()
-
-    def called(*arguments: object) -> Result:
-        given = ("fuzz", "--workers", 1, "--minutes", 1, *arguments)
-        return runner.invoke(app, list(map(str, given)))  # type: ignore[return-value]
-
-    yield called
+    for module in (running, replay):
+        monkeypatch.setattr(module, "Pool", partial(Pool, zygote="tests.harness.toy_zygote"))
+    yield Fuzz()
     for number, handler in handlers.items():
         signal.signal(number, handler)
 
@@ -211,3 +215,35 @@ def test_a_shard_stays_the_same_one_when_it_goes_on(fuzz: Fuzz, tmp_path: Path) 
     assert not {case.identifier for case in drawn(tmp_path / "unsharded")} & {
         case.identifier for case in drawn(tmp_path / "whole")
     }
+
+
+def test_shards_merge_into_one_campaign_that_can_be_looked_into(fuzz: Fuzz, tmp_path: Path) -> None:
+    parts = [tmp_path / str(number) for number in (1, 2)]
+    for number, part in enumerate(parts, 1):
+        fuzz(NAME, "--seed", 5, "--shard", f"{number}/2", "--cases", 30, "--out", part)
+    out = tmp_path / "all"
+    merged = fuzz.relaxcheck("merge", *parts, "--out", out)
+    assert merged.exit_code == 1
+    assert {case.identifier for case in drawn(out)} == {
+        case.identifier for part in parts for case in drawn(part)
+    }
+    assert sum(one.count for one in found(out)) == sum(
+        one.count for part in parts for one in found(part)
+    )
+    assert {one.fingerprint for one in found(out)} == {
+        one.fingerprint for part in parts for one in found(part)
+    }
+    assert "2 journals: 60 cases" in merged.stdout
+    page = (out / "findings.md").read_text()
+    assert all(one.case.identifier in page for one in found(out))
+    with Journal(out, Mode.READ) as journal:
+        assert sum(journal.counts(DRAWN).values()) == 60
+    for one in found(out):
+        again = fuzz.relaxcheck("replay", one.case.identifier, "--dir", out)
+        assert (again.exit_code, "— the same" in again.stdout) == (0, True)
+    for refused in (
+        fuzz("--resume", out),
+        fuzz.relaxcheck("merge", *parts, "--out", out),
+        fuzz.relaxcheck("merge", tmp_path / "none", "--out", tmp_path / "new"),
+    ):
+        assert (refused.exit_code, len(refused.stderr.strip().splitlines())) == (2, 1)
