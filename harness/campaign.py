@@ -24,7 +24,6 @@ from harness.pool import Job, Pool
 
 SPECIAL_REGIME = "special"
 """The regime of infinities, NaN and their like, whose verdicts are counted apart."""
-_QUEUE_PER_WORKER = 2
 _COVERAGE_SECONDS = 10.0
 """How far the journal's coverage may be behind; going on counts it again from the cases."""
 
@@ -243,7 +242,7 @@ class Campaign:
             left.discard(case.identifier)
             show(self.state)
         for case in lost.values():
-            self._begin(case)
+            self.pool.submit(*self._begun(case))
         self.state.phase = "running"
         self.state.started = time.monotonic()
 
@@ -284,14 +283,18 @@ class Campaign:
         return self.state.elapsed >= self.plan.seconds
 
     def _top_up(self) -> None:
-        wanted = _QUEUE_PER_WORKER * self.pool.size
-        while self.pool.running + self.pool.waiting < wanted and not self._over():
-            self._begin(next(self._cases))
+        wanted = self.pool.appetite - self.pool.running - self.pool.waiting
+        jobs: list[Job] = []
+        while len(jobs) < wanted and not self._over():
+            jobs += self._begun(next(self._cases))
+        self.pool.submit(*jobs)
 
-    def _begin(self, case: Case) -> None:
-        if self.journal.start(case, DRAWN):
-            self._started += 1
-            self.pool.submit(Job(case))
+    def _begun(self, case: Case) -> list[Job]:
+        """What there is to run of a case that was drawn: nothing where the journal has it."""
+        if not self.journal.start(case, DRAWN):
+            return []
+        self._started += 1
+        return [Job(case)]
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):

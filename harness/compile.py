@@ -4,7 +4,7 @@ Everything goes through plain ``relax.build``: a pass instrument says which pass
 keeps the module that LegalizeOps gave, so that no list of passes is copied from any release.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ from tvm import relax
 from generators.families import desired_layouts
 from generators.program import Case
 from generators.values import Array, constants
-from harness.link import LinkError, linked
-from harness.pipelines import PIPELINES, Pipeline
+from harness.late_linking import Left, hand_over, leaving_code, link_together, named
+from harness.link import LinkError, can_link, linked
+from harness.pipelines import PIPELINES
 
 # TVM has no type information of its own.
 Module = Any
@@ -99,10 +100,20 @@ def target(opt_level: int) -> tvm.target.Target:
     return tvm.target.Target({"kind": "llvm", "opt-level": opt_level})
 
 
-def build(module: Module, case: Case, progress: Progress) -> tvm.runtime.Executable:
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An executable, the name of its main function, and the native code left for later, if any."""
+
+    executable: tvm.runtime.Executable
+    main: str = "main"
+    left: Left | None = None
+
+
+def build(module: Module, case: Case, progress: Progress, *, late: str | None = None) -> Compiled:
     """Compile ``module`` as ``case`` says.
 
-    ``progress`` is told the stage that begins.
+    ``progress`` is told the stage that begins. With ``late``, native code is left for ``link``, to
+    be generated with that of other programs of other names.
 
     Raises:
         StageError: TVM raised.
@@ -111,18 +122,29 @@ def build(module: Module, case: Case, progress: Progress) -> tvm.runtime.Executa
     pipeline = PIPELINES[case.pipeline]
     where = target(case.opt_level)
     watch = _Watch(progress)
+    if late is not None:
+        module = named(module, late)
     try:
         with tvm.transform.PassContext(instruments=[watch]):
             for step in pipeline.before:
                 with where:
                     module = _STEPS[step](module, case)
                 _raise_if_left(watch)
-            return relax.build(
-                module,
-                where,
-                relax_pipeline=_relax_pipeline(pipeline, where),
-                exec_mode=case.exec_mode,
-            )
+            fused = pipeline.relax_pipeline == "target"
+            passes = relax.get_default_pipeline(where) if fused else "default"
+            if late is None:
+                return Compiled(
+                    relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode)
+                )
+            if not fused:
+                # What relax.build takes for "default" on a CPU.
+                passes = relax.get_pipeline("default")
+            with leaving_code(where) as left:
+                passes = hand_over(passes, late)
+                executable = relax.build(
+                    module, where, relax_pipeline=passes, exec_mode=case.exec_mode
+                )
+            return Compiled(executable, late + "main", left)
     except SilentBail:
         raise
     except Exception as error:
@@ -131,7 +153,24 @@ def build(module: Module, case: Case, progress: Progress) -> tvm.runtime.Executa
         raise StageError(watch.stage, error) from error
 
 
-def load(executable: tvm.runtime.Executable, *, cheaply: bool = False) -> Callable[..., Any]:
+def can_link_late(case: Case) -> bool:
+    """Whether ``case`` may take part in late linking: at the level where linking is the cheap way.
+
+    See ``harness.link``.
+    """
+    return case.opt_level == 0 and can_link()
+
+
+def link(compiled: Sequence[Compiled]) -> None:
+    """Generate the native code that each of ``compiled`` left, all at once.
+
+    Raises:
+        Exception: whatever TVM or the linker raises; which of them is at fault is open.
+    """
+    link_together([(one.executable, one.left) for one in compiled if one.left is not None])
+
+
+def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
     """The compiled module's ``main``, its native code ``cheaply`` through an object file.
 
     Raises:
@@ -139,9 +178,8 @@ def load(executable: tvm.runtime.Executable, *, cheaply: bool = False) -> Callab
         LinkError: native code could not be linked, which says nothing certain about TVM.
     """
     try:
-        if cheaply:
-            executable = linked(executable)
-        function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())["main"]
+        executable = linked(compiled.executable) if cheaply else compiled.executable
+        function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())[compiled.main]
     except LinkError:
         raise
     except Exception as error:
@@ -163,10 +201,6 @@ def _raise_if_left(watch: Any) -> None:
     if watch.left:
         operators, calls = zip(*watch.left, strict=True)
         raise SilentBail("LegalizeOps", operators, calls)
-
-
-def _relax_pipeline(pipeline: Pipeline, where: tvm.target.Target) -> Any:
-    return "default" if pipeline.relax_pipeline == "default" else relax.get_default_pipeline(where)
 
 
 def _bind_params(module: Module, case: Case) -> Module:

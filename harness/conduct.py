@@ -1,9 +1,11 @@
-"""One case, the whole way, in this process: emit, compile, run at each binding, judge."""
+"""Cases, the whole way, in this process: emit, compile, run at each binding, judge."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import fixes
 from generators.emission import emit
@@ -13,6 +15,7 @@ from harness import compile as compiling
 from harness.compile import SilentBail, StageError
 from harness.errors import disowns, names
 from harness.judge import Expected, expected, judge
+from harness.late_linking import name_of, nameless
 from harness.outcome import ALL_ROOM, Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
 
@@ -31,44 +34,101 @@ def conduct(case: Case, progress: Progress = lambda stage: None, *, plain: bool 
     Raises:
         CaseError: the case names something that does not exist.
     """
+    begun = _begin(case, progress, None)
+    return begun if isinstance(begun, Outcome) else _end(begun, progress, plain=plain)
+
+
+def conduct_together(
+    cases: Sequence[Case], progress: Callable[[int | None, str], None]
+) -> Iterator[Outcome]:
+    """The outcomes of ``cases``, in order, whose native code is generated and linked all at once.
+
+    ``progress`` is told every stage that begins, with the number of the case that it is of; None
+    where it is of all of them.
+
+    Raises:
+        Exception: whatever goes wrong outside TVM, or in what the cases share. Those of which no
+            outcome came have to be conducted alone.
+    """
+    begun = []
+    for number, case in enumerate(cases):
+        late = name_of(number) if compiling.can_link_late(case) else None
+        begun.append(_begin(case, partial(progress, number), late))
+    compiled = [one for one in begun if isinstance(one, _Compiled)]
+    progress(None, "link")
+    shared = _Clock()
+    with shared("tvm"):
+        compiling.link([one.program for one in compiled])
+    for one in compiled:
+        one.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
+    for number, this in enumerate(begun):
+        yield this if isinstance(this, Outcome) else _end(this, partial(progress, number))
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A case whose program is compiled; ``late`` is its name where its native code is shared."""
+
+    case: Case
+    program: compiling.Compiled
+    clock: "_Clock"
+    late: str | None
+
+
+def _begin(case: Case, progress: Progress, late: str | None) -> _Compiled | Outcome:
+    """Compile ``case``; an outcome where that is its end."""
     if case.pipeline not in PIPELINES:
         raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
-    clock = _Clock()
     # They stay as they are until a case wants otherwise: most cases want what the last one did.
     if case.fixes:
         fixes.install()
     else:
         fixes.uninstall()
+    clock = _Clock()
     try:
-        return _compile_and_run(case, progress, clock, plain)
+        with clock("tvm"):
+            progress("emit")
+            module = _emitted(case)
+            program = compiling.build(module, case, progress, late=late)
     except SilentBail as bail:
         return Outcome(
             Verdict.SILENT_BAIL,
             bail.stage,
             _short(bail.operators[0]),
-            "left after LegalizeOps: " + "; ".join(bail.calls),
+            _nameless("left after LegalizeOps: " + "; ".join(bail.calls), late),
             seconds=clock.seconds,
         )
     except StageError as error:
-        return _refusal(case, error, clock)
+        return _refusal(case, error, clock, late)
+    return _Compiled(case, program, clock, late)
 
 
-def _compile_and_run(case: Case, progress: Progress, clock: "_Clock", plain: bool) -> Outcome:
-    pipeline = PIPELINES[case.pipeline]
-    with clock("tvm"):
-        progress("emit")
-        try:
-            module = emit(case, constants_as_parameters=pipeline.constants_as_parameters)
-        except CaseError:
-            raise
-        except Exception as error:
-            raise StageError("emit", error) from error
-        executable = compiling.build(module, case, progress)
-        progress("load")
-        main = compiling.load(executable, cheaply=case.opt_level == 0 and not plain)
-    if isinstance(case.expect, Invalid):
-        return _ran_though_invalid(case, main, progress, clock)
-    return _run_all(case, main, progress, clock)
+def _emitted(case: Case) -> Any:
+    try:
+        pipeline = PIPELINES[case.pipeline]
+        return emit(case, constants_as_parameters=pipeline.constants_as_parameters)
+    except CaseError:
+        raise
+    except Exception as error:
+        raise StageError("emit", error) from error
+
+
+def _end(compiled: _Compiled, progress: Progress, *, plain: bool = False) -> Outcome:
+    """Load and run what is compiled; judge what it gives."""
+    case, clock = compiled.case, compiled.clock
+    try:
+        with clock("tvm"):
+            progress("load")
+            main = compiling.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+        if isinstance(case.expect, Invalid):
+            return _ran_though_invalid(case, main, progress, clock)
+        return _run_all(case, main, progress, clock)
+    except StageError as error:
+        return _refusal(case, error, clock, compiled.late)
+
+
+def _nameless(message: str, late: str | None) -> str:
+    return message if late is None else nameless(message, late)
 
 
 def _run_all(
@@ -134,8 +194,8 @@ def _ran_though_invalid(
     )
 
 
-def _refusal(case: Case, error: StageError, clock: "_Clock") -> Outcome:
-    message = f"{type(error.cause).__name__}: {error.cause}"
+def _refusal(case: Case, error: StageError, clock: "_Clock", late: str | None) -> Outcome:
+    message = _nameless(f"{type(error.cause).__name__}: {error.cause}", late)
     # One that NumPy raised inside a legalization comes back through TVM as another class.
     if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
         return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
@@ -187,5 +247,8 @@ class _Clock:
         try:
             yield
         finally:
-            spent = time.process_time() - start
-            self.seconds[part] = self.seconds.get(part, 0.0) + spent
+            self.add(part, time.process_time() - start)
+
+    def add(self, part: str, seconds: float) -> None:
+        """Count ``seconds`` to ``part``."""
+        self.seconds[part] = self.seconds.get(part, 0.0) + seconds

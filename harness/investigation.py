@@ -120,7 +120,7 @@ class Investigations:
             del self._active[kind]
             return
         self._journal.start(job.case, TRIAL)
-        self._run(Job(job.case, kind, job.fresh))
+        self._run(Job(job.case, kind, job.fresh, alone=True))
 
     def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
         family = self._families[case.family]

@@ -28,16 +28,22 @@ def linked(executable: Any) -> Any:
     """
     imports = list(executable.mod.imports)
     native = [module for module in imports if module.kind == "llvm"]
-    if _LINKER is None or not native:
+    if not can_link() or not native:
         return executable
-    loaded = [_shared(module) if module in native else module for module in imports]
+    loaded = [shared_library(module) if module in native else module for module in imports]
     executable.mod.clear_imports()
     for module in loaded:
         executable.mod.import_module(module)
     return executable
 
 
-def _shared(module: Any) -> Any:
+def can_link() -> bool:
+    """Whether there is a linker."""
+    return _LINKER is not None
+
+
+def shared_library(module: Any) -> Any:
+    """``module``, of LLVM code, as a loaded library. Raises ``LinkError`` as ``linked`` does."""
     try:
         with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
             compiled, shared = Path(folder, "case.o"), Path(folder, "case.so")

@@ -1,18 +1,32 @@
-"""The shared marker: which stage a worker is in, readable after the worker is gone."""
+"""The shared marker: what a worker is doing, readable after the worker is gone."""
 
 import mmap
+from dataclasses import dataclass
 
 SIZE = 256
 
 IDLE = "idle"
-"""What stands there while a worker has no case, or has not begun with it."""
+"""The stage that stands there while a worker has no case, or has not begun with it."""
 
 
-def mark(marker: mmap.mmap, stage: str) -> None:
-    """Write ``stage`` into the marker."""
-    marker[:] = stage.encode()[: SIZE - 1].ljust(SIZE, b"\0")
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The stage that a worker is in, and the number of the case of its order that it is on.
+
+    The number is None in a stage that all cases of the order share.
+    """
+
+    stage: str
+    number: int | None = 0
 
 
-def marked(marker: mmap.mmap) -> str:
-    """The stage that stands in the marker."""
-    return bytes(marker[:]).rstrip(b"\0").decode(errors="replace")
+def mark(marker: mmap.mmap, stage: str, number: int | None = 0) -> None:
+    """Write what is being done into the marker."""
+    text = f"{'' if number is None else number} {stage}"
+    marker[:] = text.encode()[: SIZE - 1].ljust(SIZE, b"\0")
+
+
+def marked(marker: mmap.mmap) -> Mark:
+    """What stands in the marker."""
+    number, _, stage = bytes(marker[:]).rstrip(b"\0").decode(errors="replace").partition(" ")
+    return Mark(stage, int(number) if number else None)

@@ -93,7 +93,9 @@ class Outcome(msgspec.Struct, frozen=True):
     ``compare`` or ``oracle``; ``None`` after a pass. ``operator`` is the operator at fault where
     that is known. ``message`` is the whole error text or the description of the difference.
     ``oracles`` names the oracles that ran at every binding; ``unsupported_oracles`` the others
-    with their reason. ``seconds`` maps a part of the run to its CPU time.
+    with their reason. ``seconds`` maps a part of the run to its CPU time. ``retried`` says what
+    went wrong when the case ran together with others, if anything did; the rest is of the case
+    alone.
     """
 
     verdict: Verdict
@@ -105,3 +107,4 @@ class Outcome(msgspec.Struct, frozen=True):
     unsupported_oracles: dict[str, str] = {}
     seconds: dict[str, float] = {}
     environment: dict[str, str] = {}
+    retried: str = ""

@@ -11,7 +11,8 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import TracebackType
 from typing import Self
 
@@ -42,34 +43,57 @@ class PoolError(RuntimeError):
 class Limits:
     """What a case may use: wall-clock seconds, and bytes of memory the worker may grow by.
 
-    A worker is replaced after ``cases`` cases, so that nothing accumulates.
+    A worker is replaced after ``cases`` cases, so that nothing accumulates. It is given up to
+    ``together`` cases at a time, whose native code is generated and linked at once.
     """
 
     seconds: float = 60.0
     memory: int = 4 << 30
     cases: int = 1000
+    together: int = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A case to run.
 
-    ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut.
+    ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut;
+    ``alone``: not together with others.
     """
 
     case: Case
     tag: object = None
     fresh: bool = False
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    """A job, and how many workers it was given to before."""
+
+    job: Job
+    starts: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
+    """``unanswered`` are what is left of the ``given`` jobs; ``number`` is of the one it was on."""
+
     process: Process
     done: int = 0
-    job: Job | None = None
-    starts: int = 0
+    unanswered: deque[_Queued] = field(default_factory=deque)
+    given: int = 0
+    number: int | None = 0
     deadline: float = 0.0
     kill_reason: Verdict | None = None
+
+    @property
+    def on(self) -> _Queued | None:
+        """What it is on, the first of those that are left where it is on all; None if idle."""
+        if not self.unanswered:
+            return None
+        answered = self.given - len(self.unanswered)
+        return self.unanswered[max(0, (self.process.mark.number or 0) - answered)]
 
 
 class Pool:
@@ -93,7 +117,7 @@ class Pool:
         self.limits = limits or Limits()
         self._module = zygote
         self._arguments = arguments
-        self._waiting: deque[tuple[Job, int]] = deque()
+        self._waiting: deque[_Queued] = deque()
         self._given_up: list[tuple[Job, Outcome]] = []
         self._events: list[Event] = []
         self._workers: list[_Worker] = []
@@ -125,13 +149,18 @@ class Pool:
 
     @property
     def running(self) -> int:
-        """How many cases are being run."""
-        return sum(worker.job is not None for worker in self._workers)
+        """How many cases workers have been given."""
+        return sum(len(worker.unanswered) for worker in self._workers)
 
     @property
     def waiting(self) -> int:
         """How many cases wait for a worker."""
         return len(self._waiting) + len(self._given_up)
+
+    @property
+    def appetite(self) -> int:
+        """How many cases it takes to keep all workers busy, with as many waiting."""
+        return 2 * self.size * self.limits.together
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -142,16 +171,17 @@ class Pool:
     def busy(self) -> tuple[str, ...]:
         """What each worker does: its case's family and stage, or ``idle``."""
         return tuple(
-            f"{worker.job.case.family}: {worker.process.stage}" if worker.job else "idle"
+            f"{worker.on.job.case.family}: {worker.process.mark.stage}" if worker.on else "idle"
             for worker in self._workers
         )
 
-    def submit(self, job: Job, *, first: bool = False) -> None:
-        """Queue ``job``; it starts as soon as a worker is free (``first``: before all others)."""
+    def submit(self, *jobs: Job, first: bool = False) -> None:
+        """Queue ``jobs``, ``first`` or last; each starts as soon as a worker is free."""
+        queued = [_Queued(job) for job in jobs]
         if first:
-            self._waiting.appendleft((job, 0))
+            self._waiting.extendleft(reversed(queued))
         else:
-            self._waiting.append((job, 0))
+            self._waiting.extend(queued)
         self._feed()
 
     def take_events(self) -> list[Event]:
@@ -191,11 +221,10 @@ class Pool:
 
     def _restart(self) -> None:
         """Start another zygote; what its workers were on is run again."""
-        interrupted = [(one.job, one.starts) for one in self._workers if one.job is not None]
+        interrupted = [queued for worker in self._workers for queued in worker.unanswered]
         self._abandon()
         self._note(What.RESTARTED, self._zygote.close())
-        for job, starts in interrupted:
-            self._again(job, starts, "the workers' parent process ended")
+        self._again(interrupted, "the workers' parent process ended")
         self._zygote = self._started()
 
     def _abandon(self) -> None:
@@ -209,39 +238,52 @@ class Pool:
         self._selector.unregister(worker.process.descriptor)
         worker.process.close()
 
-    def _again(self, job: Job, starts: int, reason: str) -> None:
-        """Queue ``job`` once more: what ended its worker does not tell anything about it."""
-        if starts < _MOST_STARTS:
-            self._waiting.appendleft((job, starts))
-        else:
-            said = f"given up after {starts} starts: {reason}"
-            self._given_up.append((job, Outcome(Verdict.HARNESS_ERROR, "read", None, said)))
+    def _again(self, interrupted: Sequence[_Queued], reason: str) -> None:
+        """Queue what was ``interrupted`` once more, for a reason that tells nothing about it."""
+        for queued in reversed(interrupted):
+            if queued.starts < _MOST_STARTS:
+                self._waiting.appendleft(queued)
+            else:
+                said = f"given up after {queued.starts} starts: {reason}"
+                outcome = Outcome(Verdict.HARNESS_ERROR, "read", None, said)
+                self._given_up.append((queued.job, outcome))
 
     def _note(self, what: What, text: str) -> None:
         self._events.append(Event(what, text))
 
     def _feed(self) -> None:
         while self._waiting:
-            worker = self._free_worker(self._waiting[0][0].fresh)
+            worker = self._free_worker(self._waiting[0].job.fresh)
             if worker is None:
                 return
-            job, starts = self._waiting.popleft()
-            worker.job = job
-            worker.starts = starts + 1
-            worker.deadline = time.monotonic() + self.limits.seconds
-            order = Order(msgspec.Raw(encode(job.case)), plain=job.fresh)
+            given = self._next()
+            worker.unanswered, worker.given = deque(given), len(given)
+            worker.number, worker.deadline = 0, time.monotonic() + self.limits.seconds
+            cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in given)
+            order = Order(cases, plain=given[0].job.fresh)
             if not worker.process.send(msgspec.json.encode(order) + b"\n"):
-                # It died while idle: that is nobody's verdict, so the case goes to another.
-                worker.job = None
-                self._again(job, worker.starts, "its workers ended before it began")
+                # It died while idle: that is nobody's verdict, so the cases go to another.
+                worker.unanswered.clear()
+                self._again(given, "its workers ended before it began")
                 self._lose(worker, "ended")
+
+    def _next(self) -> list[_Queued]:
+        """What has waited longest, with what may run together with it."""
+        first = self._waiting.popleft()
+        given = [first]
+        if not (first.job.alone or first.job.fresh):
+            others = (one for one in self._waiting if not (one.job.alone or one.job.fresh))
+            given += islice(others, self.limits.together - 1)
+            for queued in given[1:]:
+                self._waiting.remove(queued)
+        return [replace(queued, starts=queued.starts + 1) for queued in given]
 
     def _free_worker(self, fresh: bool) -> _Worker | None:
         for worker in self._workers:
-            if worker.job is None and not (fresh and worker.done):
+            if not worker.unanswered and not (fresh and worker.done):
                 return worker
         if len(self._workers) >= self.size:
-            idle = next((worker for worker in self._workers if worker.job is None), None)
+            idle = next((worker for worker in self._workers if not worker.unanswered), None)
             if idle is None:
                 return None
             self._discard(idle)
@@ -273,71 +315,94 @@ class Pool:
         # is dead does not close its socket where a child of its holds that.
         dead = worker.process.ended()
         closed = worker.process.receive()
-        if worker.process.received and worker.job is None:
+        received = worker.process.received
+        if received and not worker.unanswered:
             self._lose(worker, "answered without being asked")
-        elif b"\n" in worker.process.received or len(worker.process.received) > LONGEST_ANSWER:
+        while worker in self._workers and (b"\n" in received or len(received) > LONGEST_ANSWER):
             yield self._finish(worker)
-        elif dead or closed:
-            buried = self._bury(worker)
-            if buried is not None:
-                yield buried
+        if worker in self._workers and (dead or closed):
+            yield from self._bury(worker)
 
     def _finish(self, worker: _Worker) -> tuple[Job, Outcome]:
-        job = worker.job
-        assert job is not None
+        job = worker.unanswered.popleft().job
         answer, _, more = worker.process.received.partition(b"\n")
+        del worker.process.received[: len(answer) + 1]
         try:
-            if more:
+            if more and not worker.unanswered:
                 raise msgspec.DecodeError("there is something behind it")
             outcome = msgspec.json.decode(answer, type=Outcome)
             readable = True
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             said = f"unreadable answer: {error}: {bytes(answer[:80])!r}"
-            outcome = Outcome(Verdict.HARNESS_ERROR, worker.process.stage, None, said)
+            outcome = Outcome(Verdict.HARNESS_ERROR, worker.process.mark.stage, None, said)
             readable = False
-        worker.process.received.clear()
-        worker.job = None
         worker.done += 1
+        if not readable:
+            # What it sends now cannot be told apart.
+            others = list(worker.unanswered)
+            worker.unanswered.clear()
+            self._again(others, "its worker answered what cannot be read")
+            self._lose(worker, "answered what cannot be read")
+        elif not worker.unanswered:
+            self._rest(worker, job)
+        return job, outcome
+
+    def _rest(self, worker: _Worker, last: Job) -> None:
+        """``worker`` has answered everything; end it where it is not to be used again."""
         mark(worker.process.marker, IDLE)
         # A worker that is being killed may still answer; it takes no other case with it.
-        if job.fresh or worker.kill_reason is not None:
+        if last.fresh or worker.kill_reason is not None:
             self._discard(worker)
-        elif not readable:
-            self._lose(worker, "answered what cannot be read")
         elif worker.done >= self.limits.cases:
             self._note(What.RECYCLED, f"after {worker.done} cases")
             self._discard(worker)
-        return job, outcome
 
     def _lose(self, worker: _Worker, how: str) -> None:
         """Replace a worker that is on no case."""
         self._note(What.LOST, f"it {how} after {worker.done} cases")
         self._discard(worker)
 
-    def _bury(self, worker: _Worker) -> tuple[Job, Outcome] | None:
-        """Replace a worker that is gone; the outcome of the case it was on, if it had one."""
-        job, reason = worker.job, worker.kill_reason
-        if job is None:
+    def _bury(self, worker: _Worker) -> Iterator[tuple[Job, Outcome]]:
+        """Replace a worker that is gone; the outcome of the case it was on, if it had one.
+
+        The others that it had been given are given to another. If it was on all of them at once,
+        each is given to one alone.
+        """
+        culprit, reason = worker.on, worker.kill_reason
+        if culprit is None:
             self._lose(worker, "ended")
-            return None
+            return
         by_itself = worker.process.ended(_DEATH_SECONDS)
-        stage = worker.process.stage
+        now = worker.process.mark
         said = worker.process.last_words
+        unanswered = list(worker.unanswered)
         ended = self._discard(worker)
-        case = f"{job.case.family} case {job.case.identifier} in {stage}"
         if ended is None:
-            self._again(job, worker.starts, "the workers' parent process ended")
-            return None
-        if stage == IDLE and reason is None:
-            self._note(What.LOST, "it ended before it began with its case")
-            self._again(job, worker.starts, "its workers ended before it began")
-            return None
+            self._again(unanswered, "the workers' parent process ended")
+            return
+        if now.number is None and len(unanswered) > 1:
+            self._note(What.LOST, f"it ended in {now.stage}, on {len(unanswered)} cases at once")
+            for queued in reversed(unanswered):
+                job = replace(queued.job, alone=True)
+                self._waiting.appendleft(_Queued(job, queued.starts - 1))
+            return
+        if now.stage == IDLE and reason is None:
+            self._note(What.LOST, "it ended before it began with its cases")
+            self._again(unanswered, "its workers ended before it began")
+            return
+        unanswered.remove(culprit)
+        # What happened to another does not count against them.
+        self._waiting.extendleft(
+            replace(queued, starts=queued.starts - 1) for queued in reversed(unanswered)
+        )
+        job = culprit.job
+        case = f"{job.case.family} case {job.case.identifier} in {now.stage}"
         killed = by_itself and reason is None and ended.signal == signal.SIGKILL
-        if killed and worker.starts == 1:
+        if killed and culprit.starts == 1:
             # Nothing kills itself this way: it was the kernel, short of memory, or a person.
             self._note(What.KILLED, case)
-            self._again(job, worker.starts, "its workers were killed")
-            return None
+            self._again([culprit], "its workers were killed")
+            return
         how = f"signal {ended.signal}" if ended.signal else f"exit code {ended.exit_code}"
         if ended.signal:
             with suppress(ValueError):
@@ -345,14 +410,14 @@ class Pool:
         if not by_itself:
             how = "a closed connection"
         if reason is Verdict.TIMEOUT:
-            message = f"still in {stage} after {self.limits.seconds:g} s"
+            message = f"still in {now.stage} after {self.limits.seconds:g} s"
         elif reason is Verdict.OUT_OF_MEMORY:
-            message = f"grew by more than {self.limits.memory >> 20} MiB in {stage}"
+            message = f"grew by more than {self.limits.memory >> 20} MiB in {now.stage}"
         else:
-            message = f"worker ended with {how} in {stage}" + (f": {said}" if said else "")
+            message = f"worker ended with {how} in {now.stage}" + (f": {said}" if said else "")
         self._note(_WHAT[reason] if reason else What.DIED, f"{case}: {message.splitlines()[0]}")
-        verdict = blamed_on_us(stage) or reason or Verdict.PROCESS_DEATH
-        return job, Outcome(verdict, stage, None, message)
+        verdict = blamed_on_us(now.stage) or reason or Verdict.PROCESS_DEATH
+        yield job, Outcome(verdict, now.stage, None, message)
 
     def _discard(self, worker: _Worker) -> Reply | None:
         """End ``worker``; how it ended, or None if the zygote was gone and is another one now."""
@@ -369,8 +434,12 @@ class Pool:
     def _enforce_limits(self) -> None:
         now = time.monotonic()
         for worker in self._workers:
-            if worker.job is None or worker.kill_reason is not None:
+            if not worker.unanswered or worker.kill_reason is not None:
                 continue
+            number = worker.process.mark.number
+            if number != worker.number:
+                # Every case has all of the time, and so has what they share.
+                worker.number, worker.deadline = number, now + self.limits.seconds
             if now > worker.deadline:
                 worker.kill_reason = Verdict.TIMEOUT
             elif worker.process.growth > self.limits.memory:

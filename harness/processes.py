@@ -17,7 +17,7 @@ import msgspec
 
 from harness import marker as markers
 from harness.environment import single_threaded
-from harness.marker import IDLE, mark, marked
+from harness.marker import IDLE, Mark, mark, marked
 from harness.protocol import Command, Reply
 
 _LAST_WORDS = 2000
@@ -52,8 +52,8 @@ class Process:
     received: bytearray = field(default_factory=bytearray)
 
     @property
-    def stage(self) -> str:
-        """The stage that stands in its marker."""
+    def mark(self) -> Mark:
+        """What stands in its marker."""
         return marked(self.marker)
 
     @property

@@ -21,10 +21,11 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What a worker is given: a case as JSON; ``plain``: by the way every user of TVM goes.
+    """What a worker is given: cases as JSON; ``plain``: by the way every user of TVM goes.
 
-    Otherwise shortcuts are allowed that make a compile cheaper.
+    Otherwise shortcuts are allowed that make a compile cheaper. It answers with an ``Outcome`` for
+    each case, in their order.
     """
 
-    case: msgspec.Raw
+    cases: tuple[msgspec.Raw, ...]
     plain: bool = False

@@ -10,11 +10,12 @@ import resource
 import signal
 import socket
 import traceback
+from collections.abc import Iterator
 
 import msgspec
 
 from generators.program import CaseError, decode
-from harness.conduct import conduct
+from harness.conduct import conduct, conduct_together
 from harness.marker import IDLE, mark, marked
 from harness.outcome import Outcome, Verdict, blamed_on_us
 from harness.protocol import Order
@@ -31,25 +32,42 @@ def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: 
         for line in lines:
             # The offset is shared with whoever writes there: it says how much this case wrote.
             os.lseek(log, 0, os.SEEK_SET)
-            connection.sendall(msgspec.json.encode(_answer(line, marker)) + b"\n")
+            for outcome in _answers(line, marker):
+                connection.sendall(msgspec.json.encode(outcome) + b"\n")
             mark(marker, IDLE)
 
 
-def _answer(line: bytes, marker: mmap.mmap) -> Outcome:
+def _answers(line: bytes, marker: mmap.mmap) -> Iterator[Outcome]:
     mark(marker, "read")
+    order = msgspec.json.decode(line, type=Order)
+    answered, reason = 0, ""
+    if len(order.cases) > 1:
+        try:
+            cases = [decode(bytes(case)) for case in order.cases]
+            for outcome in conduct_together(cases, lambda n, stage: mark(marker, stage, n)):
+                yield outcome
+                answered += 1
+        except Exception as error:
+            # Whatever goes wrong among several comes again alone, where it is told apart.
+            reason = f"{type(error).__name__}: {error}"
+    for number in range(answered, len(order.cases)):
+        mark(marker, "read", number)
+        outcome = _answer(bytes(order.cases[number]), order.plain, number, marker)
+        yield msgspec.structs.replace(outcome, retried=reason)
+
+
+def _answer(text: bytes, plain: bool, number: int, marker: mmap.mmap) -> Outcome:
     try:
-        order = msgspec.json.decode(line, type=Order)
-        return conduct(
-            decode(bytes(order.case)), lambda stage: mark(marker, stage), plain=order.plain
-        )
+        return conduct(decode(text), lambda stage: mark(marker, stage, number), plain=plain)
     except (CaseError, msgspec.DecodeError) as error:
         return Outcome(Verdict.HARNESS_ERROR, "read", None, str(error))
     except MemoryError as error:
-        verdict = blamed_on_us(marked(marker)) or Verdict.OUT_OF_MEMORY
-        return Outcome(verdict, marked(marker), None, f"MemoryError: {error}")
+        stage = marked(marker).stage
+        verdict = blamed_on_us(stage) or Verdict.OUT_OF_MEMORY
+        return Outcome(verdict, stage, None, f"MemoryError: {error}")
     except Exception:
         # Whatever is raised here is no fault of TVM's: those are caught where TVM is called.
-        return Outcome(Verdict.HARNESS_ERROR, marked(marker), None, traceback.format_exc())
+        return Outcome(Verdict.HARNESS_ERROR, marked(marker).stage, None, traceback.format_exc())
 
 
 def _limit_memory(growth: int) -> None:

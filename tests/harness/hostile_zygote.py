@@ -4,6 +4,8 @@ import ctypes
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import harness.worker
 from generators.program import Case
@@ -42,6 +44,24 @@ def misbehave(case: Case, progress: Progress, *, plain: bool) -> Outcome:
     return Outcome(Verdict.PASS)
 
 
+def misbehave_together(
+    cases: Sequence[Case], progress: Callable[[int | None, str], None]
+) -> Iterator[Outcome]:
+    """Begin all, share a step (``link-abort`` fails there), end all (``run-abort`` there)."""
+    for number, case in enumerate(cases):
+        if not case.family.startswith(("link-", "run-")):
+            misbehave(case, partial(progress, number), plain=False)
+    progress(None, "link")
+    for case in cases:
+        if case.family.startswith("link-"):
+            misbehave(case, partial(progress, None), plain=False)
+    for number, case in enumerate(cases):
+        if case.family.startswith("run-"):
+            misbehave(case, partial(progress, number), plain=False)
+        yield Outcome(Verdict.PASS)
+
+
 if __name__ == "__main__":
     harness.worker.conduct = misbehave
+    harness.worker.conduct_together = misbehave_together
     zygote.main()

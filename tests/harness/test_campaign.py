@@ -25,7 +25,7 @@ MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 class Instant:
     """As a pool of one worker that answers by a function; ``late`` holds all first answers back."""
 
-    size = 1
+    appetite = 2
     environment = {"apache-tvm": "0.27"}  # noqa: RUF012
     busy = ("idle",)
 
@@ -41,8 +41,8 @@ class Instant:
     def waiting(self) -> int:
         return len(self.jobs)
 
-    def submit(self, job: Job, *, first: bool = False) -> None:
-        (self.jobs.appendleft if first else self.jobs.append)(job)
+    def submit(self, *jobs: Job, first: bool = False) -> None:
+        (self.jobs.extendleft if first else self.jobs.extend)(jobs)
 
     def wait(self, timeout: float) -> Iterator[tuple[Job, Outcome]]:
         if self.jobs:

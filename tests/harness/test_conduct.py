@@ -38,7 +38,7 @@ CASE = MEMBER.build(complete(MEMBER.axes, {}), 0)
 def test_what_was_raised_decides_the_verdict(
     cause: Exception, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise StageError("LegalizeOps", cause)
 
     monkeypatch.setattr(compiling, "build", fails)

@@ -69,10 +69,46 @@ def test_a_death_takes_no_other_case_with_it(pool: Pool) -> None:
         "raise": Verdict.HARNESS_ERROR,
     }
     families = [list(wanted)[number % 3] for number in range(60)]
-    for number, family in enumerate(families):
-        pool.submit(Job(behave(family, number)))
+    pool.submit(*(Job(behave(family, number)) for number, family in enumerate(families)))
     outcomes = {job.case.seed: (job.case.family, out.verdict) for job, out in pool.drain()}
     assert outcomes == {number: (one, wanted[one]) for number, one in enumerate(families)}
+
+
+@pytest.mark.parametrize("where", ["", "link-", "run-"])
+@pytest.mark.parametrize(
+    ("how", "verdict"),
+    [
+        ("abort", Verdict.PROCESS_DEATH),
+        ("hang", Verdict.TIMEOUT),
+        ("raise", Verdict.HARNESS_ERROR),
+        ("exit", Verdict.PROCESS_DEATH),
+    ],
+)
+def test_among_cases_that_run_together_only_the_one_at_fault_gets_the_verdict(
+    where: str, how: str, verdict: Verdict
+) -> None:
+    families = ["well", "well", where + how, "well", "well"]
+    with Pool(1, Limits(seconds=1), ZYGOTE) as pool:
+        pool.submit(*(Job(behave(family, number)) for number, family in enumerate(families)))
+        ended = list(pool.drain())
+    outcomes = {job.case.seed: outcome for job, outcome in ended}
+    assert len(ended) == len(outcomes) == len(families)
+    stage = where.removesuffix("-") or "LambdaLift"
+    at_fault = outcomes.pop(2)
+    assert (at_fault.verdict, at_fault.stage) == (verdict, stage)
+    assert {outcome.verdict for outcome in outcomes.values()} == {Verdict.PASS}
+
+
+def test_cases_run_together_only_where_they_may() -> None:
+    with Pool(1, Limits(seconds=3, together=3), ZYGOTE) as pool:
+        jobs = [Job(behave("well", number), alone=number == 3) for number in range(8)]
+        pool.submit(*jobs)
+        given = [[one.job.case.seed for one in pool._workers[0].unanswered]]
+        for _ in pool.drain():
+            now = [one.job.case.seed for one in pool._workers[0].unanswered]
+            if now and now[-1] != given[-1][-1]:
+                given.append(now)
+    assert given == [[0, 1, 2], [4, 5, 6], [3], [7]] or given == [[0, 1, 2], [3], [4, 5, 6], [7]]
 
 
 def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:

@@ -15,7 +15,9 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> Case:
     return case
 
 
-def build(module: Case, case: Case, progress: Callable[[str], None]) -> Case:
+def build(
+    module: Case, case: Case, progress: Callable[[str], None], *, late: str | None = None
+) -> Case:
     """Refuse what the operators' definitions do not allow."""
     progress("check")
     try:
@@ -23,6 +25,10 @@ def build(module: Case, case: Case, progress: Callable[[str], None]) -> Case:
     except Refused as error:
         raise compiling.StageError("check", error) from error
     return module
+
+
+def link(compiled: Sequence[Case]) -> None:
+    """There is no native code."""
 
 
 def load(executable: Case, *, cheaply: bool = False) -> Callable[..., tuple[Array, ...]]:
@@ -39,7 +45,7 @@ def put_in_place() -> None:
     """Replace what compiles and runs in this process."""
     replaced: dict[Any, dict[str, Any]] = {
         conduct: {"emit": emit},
-        compiling: {"build": build, "load": load, "run": run},
+        compiling: {"build": build, "link": link, "load": load, "run": run},
     }
     for module, functions in replaced.items():
         for name, function in functions.items():
