@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -64,6 +65,19 @@ def create(path: Path) -> None:
     unfinished = path.with_suffix(".new")
     _fresh(unfinished).close()
     unfinished.rename(path)
+
+
+def whole(path: Path) -> bytes:
+    """The journal in ``path`` as the bytes of one file, with what its write-ahead log holds.
+
+    Raises:
+        sqlite3.Error: it is no database, or damaged.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, path.name)
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+        return copy.read_bytes()
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -76,7 +76,7 @@ def merge(directories: Sequence[Path], out: Path) -> None:
 
 def recount(journal: Journal, families: Mapping[str, Family], gaps: Sequence[Gap]) -> State:
     """The state of a campaign that ended as ``journal`` holds it. ``families`` are by name."""
-    state = State(phase="ended")
+    state = State(phase="ended", trials=sum(journal.counts(TRIAL).values()))
     environment = journal.description
     for one in journal.cases(DRAWN):
         if one.outcome is not None:

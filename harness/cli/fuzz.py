@@ -10,6 +10,7 @@ import typer
 
 from generators.program import CaseError
 from harness.cli.running import Run, describe, run
+from harness.cli.spreading import Spread, spread
 from harness.cli.terminal import EXIT_CODES, RUNS, console, one_line_errors
 from harness.cli.voices import Lines, Quiet, Spoken, Voice
 from harness.drawing import WHOLE
@@ -31,6 +32,8 @@ EPILOG = f"""Examples:
   relaxcheck fuzz --fixes both --until-new --known runs/YESTERDAY
 
   relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --json
+
+  relaxcheck fuzz --minutes 60 --cluster tcp://HOST:8786
 
   relaxcheck fuzz --resume runs/FOLDER
 
@@ -65,6 +68,22 @@ def fuzz(
     case_seconds: Annotated[
         float, typer.Option(min=0.1, help="Deadline of one case.", rich_help_panel=_RUN)
     ] = 60,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run shards on the Dask cluster with this scheduler, and merge them.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="With --cluster: how many (default: one a thread of it).",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(
@@ -180,9 +199,17 @@ def fuzz(
         if dry_run:
             describe(console(), plan)
             return
-        size = _workers(workers)
         limits = Limits(seconds=case_seconds)
         voice = _voice(quiet=quiet, json=json)
+        if cluster is not None:
+            if resume is not None or shard is not None:
+                raise CaseError("--cluster starts shards of its own; leave out --resume, --shard")
+            # A thread of the cluster stands for a core.
+            size = 1 if workers == "auto" else _workers(workers)
+            raise typer.Exit(spread(cluster, Spread(options, plan, shards, size, limits), voice))
+        if shards is not None:
+            raise CaseError("--shards is for --cluster; one shard here is --shard K/N")
+        size = _workers(workers)
         raise typer.Exit(run(Run(options, plan, size, limits, resume is not None), voice))
 
 

@@ -1,5 +1,6 @@
 """``relaxcheck merge``."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -7,16 +8,19 @@ from typing import Annotated
 import typer
 
 from generators.families import families
+from harness.campaign import Fate
 from harness.cli.running import exit_code
 from harness.cli.terminal import called_as, console, one_line_errors
+from harness.cli.voices import Ended
 from harness.events import told
+from harness.finding import Finding
 from harness.gaps import known_gaps
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.merging import merge as merged_into
 from harness.merging import recount
 from harness.pipelines import PIPELINES
 from reports.page import write_page
-from reports.results import Results, results_of
+from reports.results import results_of
 from reports.summary import campaign_summary
 
 EPILOG = """Example:
@@ -39,34 +43,49 @@ def merge(
     was in it already, makes no difference. `replay --dir` looks into a merge as into a campaign.
     """
     with one_line_errors():
-        gaps = known_gaps()
         merged_into(directories, out)
-        known = {one.name: one for one in families(tuple(PIPELINES))}
-        with Journal(out, Mode.RESUME) as journal:
-            state = recount(journal, known, gaps)
-            journal.write_coverage(state.cells)
-            said = state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
-            happened = tuple(told(journal.events(), 0))
-            described = journal.description
-            unended = journal.unfinished()
-        results = results_of(state, described, said, (), happened, called_as())
-        page = _page(out, results)
+        ended = finished(out)
         to = console()
-        to.print(campaign_summary(results))
-        never = f", {unended} that never ended" if unended else ""
+        to.print(campaign_summary(ended.results))
         to.print(
-            f"{len(directories)} journals: {state.cases} cases, {state.checks} checks{never}.\n"
-            f"Written to {page} and {out / FILE_NAME}",
+            f"{len(directories)} journals: {ended.state.cases} cases, "
+            f"{ended.state.checks} checks.\n"
+            f"Written to {ended.page} and {out / FILE_NAME}",
             highlight=False,
             soft_wrap=True,
         )
-        raise typer.Exit(exit_code(state))
+        raise typer.Exit(ended.exit_code)
 
 
-def _page(out: Path, results: Results) -> Path:
+def finished(
+    out: Path,
+    earlier: tuple[Finding, ...] = (),
+    fates: Mapping[str, Fate] | None = None,
+    happened: tuple[str, ...] = (),
+) -> Ended:
+    """Count what the merge in ``out`` holds, and write its page.
+
+    ``fates`` says what became of the findings ``earlier``; ``happened`` what else there is to say.
+
+    Raises:
+        JournalError: the folder cannot be written.
+    """
+    gaps = known_gaps()
+    by_name = {one.name: one for one in families(tuple(PIPELINES))}
+    with Journal(out, Mode.RESUME) as journal:
+        state = recount(journal, by_name, gaps)
+        journal.write_coverage(state.cells)
+        said = state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
+        lines = [*happened, *told(journal.events(), 0)]
+        if unended := journal.unfinished():
+            lines.append(f"{unended} cases began and never ended.")
+        described = journal.description
+    state.known = dict(fates or {})
+    results = results_of(state, described, said, earlier, tuple(lines), called_as())
     try:
-        return write_page(out, results)
+        page = write_page(out, results)
     except OSError as error:
         raise JournalError(
             f"cannot write the page to {out}: {error.strerror}; everything is in {FILE_NAME}"
         ) from error
+    return Ended(state, results, out, page, exit_code(state))
