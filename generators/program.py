@@ -22,6 +22,8 @@ EXEC_MODES = ("bytecode", "compiled")
 """The modes of the Relax virtual machine."""
 
 REGIMES = ("normal", "exact", "special", "boundary")
+ORDINARY_REGIMES = ("normal", "exact", "boundary")
+"""Those whose values are finite; what comes of ``special`` is told apart."""
 """How input values are drawn (see ``generators.values``)."""
 
 DTYPES = (
@@ -184,7 +186,8 @@ class Case(_Data, frozen=True):
 
     ``bindings`` are the values of the symbols, one run of the compiled module for each (one empty
     binding for a static program). ``opt_level`` is LLVM's. ``regime`` names how input values are
-    drawn from ``seed`` (see ``generators.values``).
+    drawn from ``seed`` (see ``generators.values``). In each regime of ``also`` there is one run
+    more, whose inputs are drawn in it; constants stay as they are.
     """
 
     family: str
@@ -194,6 +197,7 @@ class Case(_Data, frozen=True):
     exec_mode: str = "bytecode"
     opt_level: int = 0
     regime: str = "normal"
+    also: tuple[str, ...] = ()
     seed: int = 0
     fixes: bool = False
     expect: Expectation = Valid()
@@ -212,11 +216,18 @@ class Case(_Data, frozen=True):
             raise ValueError("a case has at least one binding")
         for what, value, known in (
             ("exec_mode", self.exec_mode, EXEC_MODES),
-            ("regime", self.regime, REGIMES),
+            *(("regime", regime, REGIMES) for regime in (self.regime, *self.also)),
             *(("dtype", given.dtype, DTYPES) for given in self.program.inputs),
         ):
             if value not in known:
                 raise ValueError(f"{what} {value!r} is unknown; known are {', '.join(known)}")
+
+    @property
+    def runs(self) -> tuple[tuple[int, str], ...]:
+        """The runs of the compiled module: number of the binding, and regime."""
+        count = len(self.bindings)
+        own = ((at, self.regime) for at in range(count))
+        return (*own, *((at % count, regime) for at, regime in enumerate(self.also, 1)))
 
     @property
     def identifier(self) -> str:

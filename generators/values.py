@@ -25,24 +25,25 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
 
 
-def arrays(case: Case, binding_index: int) -> dict[str, Array]:
+def arrays(case: Case, binding_index: int, regime: str | None = None) -> dict[str, Array]:
     """The value of each input of ``case`` at its binding number ``binding_index``, by name.
 
-    A constant has the same value at every binding.
+    ``regime`` is the case's own unless given. A constant has the same value at every binding, and
+    always in the case's own regime.
     """
     binding = case.bindings[binding_index]
     made: dict[str, Array] = {}
     for given in case.program.inputs:
-        run = -1 if given.constant else binding_index
+        run, drawn = (-1, case.regime) if given.constant else (binding_index, regime or case.regime)
         shape = case.shape(given.name, binding)
-        made[given.name] = _fill(case, given, shape, run, binding, made)
+        made[given.name] = _fill(case, given, shape, run, drawn, binding, made)
     return made
 
 
 def constants(case: Case) -> dict[str, Array]:
     """The values of the constant inputs of ``case``, by name."""
     return {
-        given.name: _fill(case, given, case.shape(given.name, {}), -1, {}, {})
+        given.name: _fill(case, given, case.shape(given.name, {}), -1, case.regime, {}, {})
         for given in case.program.inputs
         if given.constant
     }
@@ -53,6 +54,7 @@ def _fill(
     given: Input,
     shape: tuple[int, ...],
     run: int,
+    regime: str,
     binding: Mapping[str, int],
     made: Mapping[str, Array],
 ) -> Array:
@@ -66,11 +68,11 @@ def _fill(
         case LongestSegment(of=of):
             return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
     words = _words(case, given, run, int(np.prod(shape, dtype=np.int64)))
-    ordinary = _regime(words, case.regime, dtype)
-    if case.regime == "special":
+    ordinary = _regime(words, regime, dtype)
+    if regime == "special":
         kind, rarity = _digest(case, given, run)[16:18]
         return _with_specials(ordinary, words, kind, rarity).reshape(shape)
-    if case.regime == "boundary":
+    if regime == "boundary":
         return _spread(ordinary, words).reshape(shape)
     return ordinary.reshape(shape)
 

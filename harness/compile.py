@@ -128,7 +128,7 @@ def build(module: Module, case: Case, progress: Progress, *, late: str | None = 
         with tvm.transform.PassContext(instruments=[watch]):
             for step in pipeline.before:
                 with where:
-                    module = _STEPS[step](module, case)
+                    module = STEPS[step](module, case)
                 _raise_if_left(watch)
             fused = pipeline.relax_pipeline == "target"
             passes = relax.get_default_pipeline(where) if fused else "default"
@@ -210,7 +210,7 @@ def _bind_params(module: Module, case: Case) -> Module:
     return relax.transform.BindParams("main", dict(values))(module)
 
 
-_STEPS: dict[str, Callable[[Module, Case], Module]] = {
+STEPS: dict[str, Callable[[Module, Case], Module]] = {
     "LegalizeOps": lambda module, case: relax.transform.LegalizeOps()(module),
     "ToMixedPrecision": lambda module, case: relax.transform.ToMixedPrecision()(module),
     "ConvertLayout": lambda module, case: relax.transform.ConvertLayout(

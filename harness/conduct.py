@@ -139,9 +139,9 @@ def _run_all(
     checks: list[Check] = []
     seen: list[Expected] = []
     verdict, message, stage = Verdict.PASS, "", None
-    for index, binding in enumerate(case.bindings):
+    for index, regime in case.runs:
         progress("oracle")
-        values = arrays(case, index)
+        values = arrays(case, index, regime)
         with clock("oracles"):
             wanted = expected(case.program, values, mixed_precision=mixed)
         seen.append(wanted)
@@ -150,12 +150,13 @@ def _run_all(
             actual = compiling.run(main, [values[name] for name in run_time])
         with clock("compare"):
             progress("compare")
-            judgement = judge(case.program, binding, actual, wanted)
+            judgement = judge(case.program, case.bindings[index], actual, wanted, regime)
         checks.extend(judgement.checks)
         if judgement.verdict is not Verdict.PASS and (
             verdict is Verdict.PASS or (judgement.verdict.is_failure and not verdict.is_failure)
         ):
-            verdict, message, stage = judgement.verdict, judgement.message, "compare"
+            where = "" if regime == case.regime else f" (inputs in the {regime} regime)"
+            verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
     everywhere = tuple(n for n in seen[0].agreeing if all(n in one.agreeing for one in seen))
     if verdict is Verdict.PASS and not everywhere:
         verdict, message = Verdict.NO_ORACLE, "no oracle ran at every binding"

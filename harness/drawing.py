@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TypeVar
 
 import hypothesis
+import msgspec
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from generators.axes import Family, cases
-from generators.program import Case
+from generators.program import ORDINARY_REGIMES, Case
 from generators.steering import Steering
 
 T = TypeVar("T")
@@ -106,6 +107,9 @@ def stream(
 ) -> Iterator[Case]:
     """One case of each of ``families`` in turn, without end; one in eight is an invalid program.
 
+    A valid one in an ordinary regime is to be run in the other ordinary ones too: to compile it
+    costs far more than to run it.
+
     Valid cases are steered towards pairs of cells not drawn yet (see ``generators.steering``). If
     ``uniform``, Hypothesis draws every axis by its weights alone.
     """
@@ -114,7 +118,17 @@ def stream(
     drawn = [(valid(family, key), _invalid(family, key)) for family in families]
     for number in numbers():
         for own_valid, own_invalid in drawn:
-            yield next(own_valid if (number + 1) % (_VALID + 1) else own_invalid)
+            if (number + 1) % (_VALID + 1):
+                yield _in_all_regimes(next(own_valid))
+            else:
+                yield next(own_invalid)
+
+
+def _in_all_regimes(case: Case) -> Case:
+    if case.regime not in ORDINARY_REGIMES:
+        return case
+    others = tuple(regime for regime in ORDINARY_REGIMES if regime != case.regime)
+    return msgspec.structs.replace(case, also=others)
 
 
 def _steered(family: Family, key: str) -> Iterator[Case]:

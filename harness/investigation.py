@@ -30,6 +30,9 @@ from harness.pool import Job
 LEVELS = (0, 3)
 """LLVM's optimisation levels that a finding is confirmed at."""
 
+_RUNNING = ("run", "oracle", "compare")
+"""The stages in which inputs are there."""
+
 _Investigation = Generator[Job, Outcome, None]
 
 
@@ -122,12 +125,13 @@ class Investigations:
         self._journal.start(job.case, TRIAL)
         self._run(Job(job.case, kind, job.fresh, alone=True))
 
-    def _investigate(self, case: Case, outcome: Outcome) -> _Investigation:
+    def _investigate(self, drawn: Case, failed: Outcome) -> _Investigation:
+        case, outcome = yield from self._trials(_in_one_regime(drawn, failed))
         family = self._families[case.family]
         alike = [one for one in self._findings.values() if same_kind(case, outcome, one.kind)]
         known = yield from self._trials(explained(family, case, alike))
         if known is not None:
-            self._count(case, known.fingerprint)
+            self._count(drawn, known.fingerprint)
             return
         reduced = (
             (yield from self._trials(reduce(family, case, outcome)))
@@ -136,10 +140,10 @@ class Investigations:
         )
         finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
         if finding.fingerprint in self._findings:
-            self._count(case, finding.fingerprint)
+            self._count(drawn, finding.fingerprint)
             return
         self._save(msgspec.structs.replace(finding, count=0))
-        self._count(case, finding.fingerprint)
+        self._count(drawn, finding.fingerprint)
         yield from self._confirm(finding)
 
     def _confirm(self, finding: Finding) -> _Investigation:
@@ -179,6 +183,24 @@ class Investigations:
         if self._journal.start(finding.case, TRIAL):
             self._end_trial(finding.case, finding.outcome)
         self._journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
+
+
+def _in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
+    """The failure ``outcome`` of ``case`` where inputs of one regime will do for it."""
+    if not case.also:
+        return case, outcome
+    if outcome.stage not in _RUNNING:
+        # It never ran: what it was to be run on has nothing to do with it.
+        return msgspec.structs.replace(case, also=()), outcome
+    outside = (one.regime for one in outcome.checks if one.ratio is None or one.ratio > 1)
+    first = next(outside, case.regime)
+    kind = kind_of(case, outcome)
+    for regime in sorted((case.regime, *case.also), key=lambda regime: regime != first):
+        alone = msgspec.structs.replace(case, regime=regime, also=())
+        result = yield alone
+        if same_kind(alone, result, kind):
+            return alone, result
+    return case, outcome
 
 
 def _unreduced(case: Case, outcome: Outcome) -> Finding:

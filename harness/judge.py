@@ -65,9 +65,13 @@ def expected(program: Program, arrays: Mapping[str, Array], *, mixed_precision: 
 
 
 def judge(
-    program: Program, binding: Mapping[str, int], actual: tuple[Array, ...], wanted: Expected
+    program: Program,
+    binding: Mapping[str, int],
+    actual: tuple[Array, ...],
+    wanted: Expected,
+    regime: str = "normal",
 ) -> Judgement:
-    """The verdict on TVM's outputs ``actual`` at ``binding``."""
+    """The verdict on TVM's outputs ``actual`` at ``binding``, for inputs drawn in ``regime``."""
     if len(actual) != len(wanted.outputs):
         return Judgement(
             Verdict.WRONG_SHAPE,
@@ -78,7 +82,7 @@ def judge(
     worst = (Verdict.PASS, "")
     for name, array, reference in zip(program.outputs, actual, wanted.outputs, strict=True):
         verdict, message, ratio, room = _hold(array, reference)
-        checks.append(Check(dict(binding), name, ratio, wanted.agreeing, array.size, room))
+        checks.append(Check(dict(binding), name, ratio, wanted.agreeing, array.size, room, regime))
         if verdict is not Verdict.PASS and worst[0] is Verdict.PASS:
             worst = (verdict, f"output {name} at {dict(binding)}: {message}")
     if not wanted.agreeing and not wanted.splits:

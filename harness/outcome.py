@@ -71,7 +71,7 @@ def blamed_on_us(stage: str) -> Verdict | None:
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One output at one binding held against its bound.
+    """One output at one binding, of inputs in one ``regime``, held against its bound.
 
     ``ratio`` is the largest |actual - reference| / bound over the elements (above 1 is wrong);
     ``None`` stands for an infinite one. ``oracles`` names those that ran and agreed. ``room`` of
@@ -84,6 +84,7 @@ class Check(msgspec.Struct, frozen=True):
     oracles: tuple[str, ...]
     elements: int = 0
     room: int = 0
+    regime: str = "normal"
 
 
 class Outcome(msgspec.Struct, frozen=True):

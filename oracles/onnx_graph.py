@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from generators.values import numpy_dtype
 from oracles.answer import Array, Unsupported
@@ -56,30 +57,35 @@ def is_float(dtype: str) -> bool:
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes, initializers and inputs, in the order they were added."""
+    """Nodes and inputs, in the order they were added.
+
+    Constants are inputs as well, and no input has a fixed size: the model of a program is then the
+    same for all shapes and values, and to make it ready for a run takes longer than the run.
+    """
 
     nodes: list[onnx.NodeProto] = field(default_factory=list)
-    initializers: list[onnx.TensorProto] = field(default_factory=list)
     inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
     feeds: dict[str, Array] = field(default_factory=dict)
 
     def input(self, name: str, array: Array, dtype: str) -> Wire:
         """A graph input fed with ``array``."""
-        kind = stored_type(dtype)
-        self.inputs.append(helper.make_tensor_value_info(name, kind, array.shape))
-        self.feeds[name] = np.ascontiguousarray(
-            array.astype(helper.tensor_dtype_to_np_dtype(kind))
-        ).reshape(array.shape)
+        stored = array.astype(helper.tensor_dtype_to_np_dtype(stored_type(dtype)))
+        self._feed(name, stored)
         return Wire(name, array.shape, dtype)
 
     def constant(self, array: Array) -> str:
-        """The name of an initializer that holds ``array`` in its own dtype."""
-        name = f"constant_{len(self.initializers)}"
-        self.initializers.append(numpy_helper.from_array(np.array(array, order="C"), name))
+        """The name of a graph input fed with ``array``, in its own dtype."""
+        name = f"constant_{len(self.inputs)}"
+        self._feed(name, array)
         return name
 
+    def _feed(self, name: str, array: Array) -> None:
+        kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+        self.inputs.append(helper.make_tensor_value_info(name, kind, [None] * array.ndim))
+        self.feeds[name] = np.array(array, order="C")
+
     def integers(self, values: Sequence[int]) -> str:
-        """The name of an initializer that holds an int64 vector."""
+        """The name of a graph input fed with an int64 vector."""
         return self.constant(np.array(values, np.int64))
 
     def call(self, operator: str, *arguments: str, **attributes: Any) -> str:
@@ -125,7 +131,7 @@ class Graph:
             helper.make_tensor_value_info(name, stored_type(wire.dtype), None)
             for name, wire in zip(names, outputs, strict=True)
         ]
-        graph = helper.make_graph(self.nodes, "program", self.inputs, infos, self.initializers)
+        graph = helper.make_graph(self.nodes, "program", self.inputs, infos)
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION
         )
@@ -142,10 +148,14 @@ def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
     Raises:
         Unsupported: ONNX Runtime has no kernel for a node.
     """
+    return _session(model.SerializeToString(deterministic=True))
+
+
+# A case runs several times one after the other; the next one has another model.
+@lru_cache(maxsize=4)
+def _session(model: bytes) -> onnxruntime.InferenceSession:
     try:
-        return onnxruntime.InferenceSession(
-            model.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
-        )
+        return onnxruntime.InferenceSession(model, _options(), providers=["CPUExecutionProvider"])
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
         reason = str(error).strip().splitlines()[0]
         raise Unsupported(f"onnxruntime: {reason}") from error

@@ -122,7 +122,7 @@ def test_every_field_reaches_the_identifier() -> None:
     raw = json.loads(encode(case))
     changes = {
         "family": "other", "pipeline": "other", "exec_mode": "compiled", "opt_level": 2,
-        "regime": "exact", "seed": 1, "fixes": True, "bindings": [{"m": 2}],
+        "regime": "exact", "also": ["exact"], "seed": 1, "fixes": True, "bindings": [{"m": 2}],
         "expect": {"type": "invalid", "operator": "add", "fault": ["x"]},
     }  # fmt: skip
     assert set(changes) | {"format", "program"} == set(raw)

@@ -11,7 +11,7 @@ from generators.axes import Family
 from generators.families import families, family
 from generators.faults import Breakable
 from generators.program import Case, Invalid
-from harness.campaign import State
+from harness.campaign import Side, State
 from harness.finding import Reduced, finding_of
 from harness.journal import DRAWN, Journal
 from harness.outcome import Outcome, Verdict
@@ -94,10 +94,11 @@ def test_it_is_found_and_blamed_on_the_right_axis(planted: Pool, name: str) -> N
 
 
 def test_a_failure_in_the_special_regime_ends_the_hunt() -> None:
-    assert has_failed(State(special=Counter({Verdict.WRONG_VALUE: 1})))
-    assert has_failed(State(verdicts=Counter({Verdict.TIMEOUT: 1})))
+    ordinary, special = Side(True, special=False), Side(True, special=True)
+    assert has_failed(State(counts={special: Counter({Verdict.WRONG_VALUE: 1})}))
+    assert has_failed(State(counts={ordinary: Counter({Verdict.TIMEOUT: 1})}))
     passed = Counter({Verdict.PASS: 3, Verdict.ORACLE_SPLIT: 1})
-    assert not has_failed(State(verdicts=passed, special=passed))
+    assert not has_failed(State(counts={ordinary: passed, special: passed}))
 
 
 def test_what_is_told_is_the_finding_that_the_case_was_counted_to(tmp_path: Path) -> None:

@@ -1,0 +1,104 @@
+"""Everything that is measured, contestants taking turns on the same cases."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+
+import msgspec
+
+from generators.program import Case
+from harness.environment import versions
+from harness.pool import Job, Limits, Pool
+from tests.bench.contestants import Contestant, Engine, Solitary
+from tests.bench.spent import Spent, total
+from tests.bench.subjects import SUBJECTS, chunks, drawn, invalid
+
+Show = Callable[[str, float], None]
+
+NAIVE, FORK, CONDUCT, ENGINE, PAIR = "naive", "fork", "conduct", "engine", "pair"
+"""The naive loop; a fork a case; a case without the engine; the engine with one worker, and two."""
+
+DRAWING_CPU = "seconds to draw a case"
+FIRST_VERDICT = "seconds from start to the end of a campaign of one case"
+REJECTED = "rejected"
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """What each contestant spent on each subject, and what else was measured, in seconds.
+
+    ``rejected`` is what the engine spent on invalid programs.
+    """
+
+    cases: int
+    seed: int
+    versions: dict[str, str]
+    spent: dict[str, dict[str, Spent]]
+    rejected: Spent
+    drawing: float
+    first_verdict: float
+
+
+def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
+    """Measure ``count`` cases of each subject, drawn with ``seed``, ``chunk`` at a time in turn."""
+    began = time.process_time()
+    cases = {subject.name: drawn(subject, count, seed) for subject in SUBJECTS}
+    made = sum(map(len, cases.values()))
+    # All families are drawn for each subject, so this is more than a campaign takes.
+    drawing = (time.process_time() - began) / (made * len(SUBJECTS))
+    with ExitStack() as stack:
+        contestants: dict[str, Contestant] = {
+            NAIVE: stack.enter_context(Solitary(NAIVE)),
+            CONDUCT: stack.enter_context(Solitary(CONDUCT)),
+            FORK: stack.enter_context(Engine(1, Limits(cases=1, together=1), drawing)),
+            ENGINE: stack.enter_context(Engine(1, Limits(), drawing)),
+            PAIR: stack.enter_context(Engine(2, Limits(), drawing)),
+        }
+        _warm(contestants, cases)
+        spent: dict[str, dict[str, Spent]] = {}
+        turns = sum(-(-len(some) // chunk) for some in cases.values()) * len(contestants)
+        done = 0
+        for subject, some in cases.items():
+            parts: dict[str, list[Spent]] = {name: [] for name in contestants}
+            for turn, part in enumerate(chunks(some, chunk)):
+                # Another one begins each time: none always comes when the machine is busy.
+                order = list(contestants)[turn % len(contestants) :]
+                order += list(contestants)[: turn % len(contestants)]
+                for name in order:
+                    parts[name].append(contestants[name](part))
+                    done += 1
+                    show(f"{subject}: {name}", done / turns)
+            spent[subject] = {name: total(some_parts) for name, some_parts in parts.items()}
+    return Measured(
+        count, seed, versions(), spent, _rejecting(count, seed), drawing, _first_verdict()
+    )
+
+
+def _warm(contestants: Mapping[str, Contestant], cases: Mapping[str, Sequence[Case]]) -> None:
+    """Have everything imported and everything started that is needed once."""
+    for contestant in contestants.values():
+        contestant([some[0] for some in cases.values()])
+
+
+def _rejecting(count: int, seed: int) -> Spent:
+    some = invalid(count, seed)
+    with Pool(1) as pool:
+        pool.submit(*(Job(case) for case in some[:8]))
+        list(pool.drain())
+        wall = time.monotonic()
+        pool.submit(*(Job(case) for case in some))
+        cpu = sum(sum(outcome.seconds.values()) for _, outcome in pool.drain())
+    return Spent(len(some), cpu=cpu, wall=time.monotonic() - wall)
+
+
+def _first_verdict() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        subprocess.run(
+            [sys.executable, "-m", "harness.cli", "fuzz", "--cases=1", f"--out={folder}/out"],
+            check=False,
+            capture_output=True,
+        )
+        return time.monotonic() - began

@@ -1,0 +1,130 @@
+"""What was measured as ratios, against what was promised, and as a page."""
+
+from collections.abc import Iterator
+
+from tests.bench.measurement import CONDUCT, ENGINE, FORK, NAIVE, PAIR, Measured
+from tests.bench.spent import Spent, total
+from tests.bench.subjects import SUBJECTS
+
+CHECKS = 10.0
+IN_TVM = 0.93
+ISOLATION_MS = 2.0
+SCALING = 1.85
+FIRST_VERDICT = 6.0
+REJECTED = 200.0
+"""The targets that hold for all subjects together; those of cases are in ``subjects``."""
+
+
+def per_core_second(count: int, spent: Spent) -> float:
+    """How many of what ``count`` counts a core does in a second."""
+    return count / spent.cpu
+
+
+def cases_ratio(measured: Measured, subject: str, of: str = ENGINE, to: str = NAIVE) -> float:
+    """Cases per core-second of one contestant by those of another."""
+    first, second = measured.spent[subject][of], measured.spent[subject][to]
+    return per_core_second(first.cases, first) / per_core_second(second.cases, second)
+
+
+def checks_ratio(measured: Measured, subject: str) -> float:
+    """Checks per core-second of the engine by those of the naive loop."""
+    engine, naive = measured.spent[subject][ENGINE], measured.spent[subject][NAIVE]
+    return per_core_second(engine.checks, engine) / per_core_second(naive.checks, naive)
+
+
+def over_all(measured: Measured, contestant: str) -> Spent:
+    """What ``contestant`` spent on all subjects."""
+    return total(spent[contestant] for spent in measured.spent.values())
+
+
+def figures(measured: Measured) -> dict[str, tuple[float, str]]:
+    """The figures over all subjects, each with its target."""
+    engine, pair, alone = (over_all(measured, name) for name in (ENGINE, PAIR, CONDUCT))
+    naive = over_all(measured, NAIVE)
+    checks = per_core_second(engine.checks, engine) / per_core_second(naive.checks, naive)
+    return {
+        "checks per core-second by the naive loop's": (checks, f">= {CHECKS:g}"),
+        "CPU time inside TVM by all CPU time": (engine.in_tvm / engine.cpu, f">= {IN_TVM:g}"),
+        "CPU ms a case for isolation": (
+            1000 * (engine.cpu / engine.cases - alone.cpu / alone.cases - measured.drawing),
+            f"<= {ISOLATION_MS:g}",
+        ),
+        "speed with two workers by that with one": (engine.wall / pair.wall, f">= {SCALING:g}"),
+        "seconds to the first verdict": (measured.first_verdict, f"<= {FIRST_VERDICT:g}"),
+        "rejected cases per core-second": (
+            per_core_second(measured.rejected.cases, measured.rejected),
+            f">= {REJECTED:g}",
+        ),
+    }
+
+
+def missed(measured: Measured) -> list[str]:
+    """Each target that is not met, one line each."""
+    lost = []
+    for subject in SUBJECTS:
+        ratio = cases_ratio(measured, subject.name)
+        if subject.target is not None and ratio < subject.target:
+            lost.append(
+                f"{subject.name}: {ratio:.2f} times the naive loop's cases per core-second, "
+                f"not {subject.target:g}"
+            )
+    for name, (value, target) in figures(measured).items():
+        relation, _, bound = target.partition(" ")
+        if not (value >= float(bound) if relation == ">=" else value <= float(bound)):
+            lost.append(f"{name}: {value:.3g}, not {target}")
+    return lost
+
+
+def markdown(measured: Measured, earlier: Measured | None) -> str:
+    """All of it as a page; with ``earlier`` results, how many times faster each is now."""
+    return "\n".join(_page(measured, earlier)) + "\n"
+
+
+def _page(measured: Measured, earlier: Measured | None) -> Iterator[str]:
+    yield "# What a campaign costs"
+    yield ""
+    yield (
+        f"Made by `make bench`: the same {measured.cases} drawn valid cases of each kind for every "
+        f"contestant, seed {measured.seed}, fixes on, contestants in turn. One thread each; one "
+        "case in ten at LLVM's default level, the others at level 0 (the naive loop: all at the "
+        "default). The naive loop checks the outputs at one binding; the engine at all bindings "
+        "and in three regimes, against bounds."
+    )
+    yield ""
+    told = ", ".join(
+        f"{name} {measured.versions.get(name, '?')}"
+        for name in ("python", "apache-tvm", "torch", "onnxruntime")
+    )
+    yield f"Versions: {told}."
+    yield ""
+    yield (
+        "| programs | naive loop, CPU ms a case | a fork a case | engine | **cases per core-second "
+        "by the naive loop's** | target | checks a case | **checks per core-second by the naive "
+        "loop's** |" + (" cases per core-second by those before |" if earlier else "")
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|" + ("---:|" if earlier else "")
+    for subject in SUBJECTS:
+        spent = measured.spent[subject.name]
+        milliseconds = [
+            f"{1000 * spent[name].cpu / spent[name].cases:.0f}" for name in (NAIVE, FORK, ENGINE)
+        ]
+        cells = [
+            subject.name,
+            *milliseconds,
+            f"{cases_ratio(measured, subject.name):.2f}",
+            "" if subject.target is None else f"{subject.target:g}",
+            f"{spent[ENGINE].checks / spent[ENGINE].cases:.1f}",
+            f"{checks_ratio(measured, subject.name):.1f}",
+        ]
+        if earlier is not None:
+            now, then = cases_ratio(measured, subject.name), cases_ratio(earlier, subject.name)
+            cells.append(f"{now / then:.2f}")
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+    yield "| over all of these | | target |"
+    yield "|---|---:|---:|"
+    for name, (value, target) in figures(measured).items():
+        yield f"| {name} | {value:.3g} | {target} |"
+    yield ""
+    lost = missed(measured)
+    yield "**Missed:** " + "; ".join(lost) + "." if lost else "Every target is met."
