@@ -31,7 +31,8 @@ class Interruption:
         trace: TracebackType | None,
     ) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            # A process that has been asked to end is about to: nothing is to cut that short.
+            signal.signal(number, signal.SIG_IGN if self._deferring and self._asked else handler)
 
     def defer(self) -> None:
         """From now on, do not raise."""

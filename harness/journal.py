@@ -9,6 +9,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -95,6 +96,9 @@ class Journal:
             raise JournalError(f"cannot write to {directory}: {error.strerror}") from error
         except sqlite3.Error as error:
             self._unlock()
+            if mode is Mode.NEW:
+                said = f"cannot write to {directory}: {error} (is there room?)"
+                raise JournalError(said) from error
             raise self._unreadable(error) from error
         except JournalError:
             self._unlock()
@@ -140,23 +144,26 @@ class Journal:
         """
         cut = os.pread(lock, len(_OPEN), 0) == _OPEN and not has_log(self.path)
         os.pwrite(lock, _OPEN, 0)
-        database = connect(self.path)
-        try:
-            trouble = damage(self._of_this_format(database))
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            trouble = str(error)
+        trouble = self._trouble()
         if trouble is not None:
-            database.close()
             salvage(self.path, trouble)
-            return connect(self.path)
+        database = connect(self.path)
         if cut:
             database.execute(
                 "INSERT INTO events (what, text) VALUES (?, ?)",
                 (str(What.SALVAGED), f"{FILE_NAME}-wal was gone; what it held is drawn again"),
             )
         return database
+
+    def _trouble(self) -> str | None:
+        """What is wrong with the file, if anything; it is not open any more after that."""
+        try:
+            with closing(connect(self.path)) as database:
+                return damage(self._of_this_format(database))
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            return str(error)
 
     def _of_this_format(self, database: sqlite3.Connection) -> sqlite3.Connection:
         (found,) = database.execute("PRAGMA user_version").fetchone()
@@ -182,6 +189,8 @@ class Journal:
     def describe(self, values: dict[str, str]) -> None:
         """Write facts about the campaign: seed, options, versions."""
         self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", *values.items())
+        # Out of the log into the database: without it nothing can go on.
+        self._read("PRAGMA wal_checkpoint")
 
     @property
     def description(self) -> dict[str, str]:

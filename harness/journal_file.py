@@ -83,7 +83,12 @@ def whole(path: Path) -> bytes:
 def connect(path: Path) -> sqlite3.Connection:
     """Open the file to write to it. Raises ``sqlite3.Error``."""
     database = sqlite3.connect(path, isolation_level=None)
-    database.execute("PRAGMA synchronous = NORMAL")
+    try:
+        database.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.Error:
+        # One that is closed later than the next is opened would take that one's log away.
+        database.close()
+        raise
     return database
 
 
@@ -94,7 +99,10 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         sqlite3.Error: it is no database, or damaged.
         OSError: it cannot be read.
     """
-    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    # The last who has it open puts the log into the database, and removes it: but what a campaign
+    # that died left there is the business of the one that goes on with it.
+    mode = "ro" if has_log(path) else "rw"
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True)
     try:
         database.execute("PRAGMA user_version").fetchone()
         return database

@@ -134,9 +134,9 @@ def check_versions(
         CaseError: ``environment`` has others.
     """
     changed = [
-        f"{name} was {recorded.get(name)} and is {version}"
+        f"{name} was {recorded[name]} and is {version}"
         for name, version in environment.items()
-        if recorded.get(name) != version
+        if recorded.get(name, version) != version
     ]
     if changed:
         raise CaseError(f"cannot go on with {directory}: {'; '.join(changed)}; start a new one")

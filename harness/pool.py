@@ -6,7 +6,6 @@ verdict that says so, with the stage from the shared marker.
 
 import selectors
 import signal
-import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -122,18 +121,7 @@ class Pool:
         self._events: list[Event] = []
         self._workers: list[_Worker] = []
         self._selector = selectors.DefaultSelector()
-        try:
-            # Workers die in the middle of things: their temporary files go with the pool.
-            self._scratch = tempfile.TemporaryDirectory(
-                prefix="relaxcheck-", ignore_cleanup_errors=True
-            )
-        except OSError as error:
-            raise PoolError(f"there is no place for temporary files: {error}") from error
-        try:
-            self._zygote = self._started()
-        except BaseException:
-            self._scratch.cleanup()
-            raise
+        self._zygote = self._started()
         self.environment = self._zygote.environment
 
     def __enter__(self) -> Self:
@@ -211,13 +199,14 @@ class Pool:
         self._abandon()
         self._zygote.close()
         self._selector.close()
-        self._scratch.cleanup()
 
     def _started(self) -> Zygote:
         try:
-            return Zygote(self._module, self._arguments, self._scratch.name)
+            return Zygote(self._module, self._arguments)
         except ZygoteGone as gone:
             raise PoolError(f"the workers' parent process ended: {gone}") from gone
+        except OSError as error:
+            raise PoolError(f"cannot start the workers: {error}") from error
 
     def _restart(self) -> None:
         """Start another zygote; what its workers were on is run again."""

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ import msgspec
 from harness import marker as markers
 from harness.environment import single_threaded
 from harness.marker import IDLE, Mark, mark, marked
-from harness.protocol import Command, Reply
+from harness.protocol import SCRATCH, Command, Reply
 
 _LAST_WORDS = 2000
 """Bytes of what a process wrote last that are quoted."""
@@ -109,14 +110,20 @@ class Process:
 
 
 class Zygote:
-    """The workers' parent: ``module`` run with ``arguments``, temporary files in ``scratch``.
+    """The workers' parent: ``module`` run with ``arguments``.
+
+    Workers die in the middle of things: their temporary files go with it.
 
     Raises:
+        OSError: there is no place for temporary files.
         ZygoteGone: it does not start; its argument is the last line that was said. The methods
             raise it where it ended since.
     """
 
-    def __init__(self, module: str, arguments: Sequence[str], scratch: str):
+    def __init__(self, module: str, arguments: Sequence[str]):
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="relaxcheck-", ignore_cleanup_errors=True
+        )
         self._control, theirs = socket.socketpair()
         self._replies = self._control.makefile("rb")
         # Not a pipe, which would have to be read while it runs.
@@ -124,7 +131,7 @@ class Zygote:
         self._process = subprocess.Popen(
             [sys.executable, "-m", module, str(theirs.fileno()), *arguments],
             pass_fds=[theirs.fileno()],
-            env={**single_threaded(), "TMPDIR": scratch},
+            env={**single_threaded(), "TMPDIR": self._scratch.name, SCRATCH: self._scratch.name},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._said,
@@ -184,6 +191,7 @@ class Zygote:
             ended = self._process.wait()
         said = _end_of(self._said, os.fstat(self._said).st_size)
         os.close(self._said)
+        self._scratch.cleanup()
         if said:
             return said.splitlines()[-1]
         return f"killed by signal {-ended}" if ended < 0 else "no message"

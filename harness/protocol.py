@@ -2,6 +2,9 @@
 
 import msgspec
 
+SCRATCH = "RELAXCHECK_SCRATCH"
+"""The variable of the zygote's environment that names the folder which goes with it."""
+
 
 class Command(msgspec.Struct, frozen=True):
     """``fork``: fork a worker; ``reap``: wait for the worker ``pid`` and say how it ended."""

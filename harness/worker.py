@@ -73,7 +73,9 @@ def _answer(text: bytes, plain: bool, number: int, marker: mmap.mmap) -> Outcome
 def _limit_memory(growth: int) -> None:
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * resource.getpagesize()
-    # Address space, so that a wild allocation fails here instead of taking the machine down.
-    resource.setrlimit(resource.RLIMIT_AS, (size + growth, size + growth))
+    # Address space, so that a wild allocation fails here instead of taking the machine down. More
+    # than the engine allows: what grows step by step it is to see, and to end for what it is.
+    most = size + 2 * growth
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import mmap
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -19,7 +20,7 @@ import msgspec
 
 from harness import marker, worker
 from harness.environment import versions
-from harness.protocol import Command, Reply
+from harness.protocol import SCRATCH, Command, Reply
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -36,12 +37,14 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     if threading.active_count() != 1:
         raise RuntimeError("the zygote must be single-threaded to fork workers")
-    own = _children()
-    _send(engine, Reply(environment=versions()))
     # The engine's end closes when it dies, however it dies; then nothing is to be left of this.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        own = _children()
+        _send(engine, Reply(environment=versions()))
         _serve(engine, own)
     _end_orphans(set())
+    if SCRATCH in os.environ:
+        shutil.rmtree(os.environ[SCRATCH], ignore_errors=True)
     # Unloading everything would take seconds, and is of no use.
     os._exit(0)
 

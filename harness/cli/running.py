@@ -55,12 +55,14 @@ def run(wanted: Run, voice: Voice) -> int:
         Interruption() as interruption,
         Journal(directory, Mode.RESUME if wanted.resume else Mode.NEW) as journal,
     ):
+        # At once, so that it can go on wherever it is ended.
+        journal.describe(options.description)
         keep_hypothesis_in(directory / "hypothesis")
         voice.say("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
         with Pool(wanted.workers, wanted.limits) as pool:
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
-            journal.describe({**pool.environment, **options.description})
+            journal.describe(pool.environment)
             voice.begin(options, pool.environment["apache-tvm"], wanted.workers, plan.seconds)
             campaign = Campaign(plan, pool, journal, gaps)
             interruption.defer()

@@ -1,0 +1,20 @@
+"""``relaxcheck`` as it is, but for workers that need no TVM (see ``tests.faults.zygote``).
+
+``MEMORY_LIMIT``, in MiB, is what a case may use.
+"""
+
+import dataclasses
+import os
+
+from harness.cli import app, running
+from harness.pool import Limits, Pool
+
+
+def pool(size: int, limits: Limits) -> Pool:
+    memory = int(os.environ.get("MEMORY_LIMIT", "4096")) << 20
+    return Pool(size, dataclasses.replace(limits, memory=memory), "tests.faults.zygote")
+
+
+if __name__ == "__main__":
+    running.Pool = pool  # type: ignore[assignment,misc]
+    app()

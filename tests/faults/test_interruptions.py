@@ -1,0 +1,73 @@
+"""Ctrl-C and its like: the record is finished, the summary is there, the exit code is 130."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.events import What
+from harness.journal import FILE_NAME, Journal, Mode
+from tests.faults.campaigns import (
+    Campaigns,
+    Told,
+    arguments,
+    check_whole,
+    ended,
+    resuming,
+    told,
+    until,
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "to_all", "times"),
+    [(signal.SIGINT, True, 6), (signal.SIGTERM, True, 1), (signal.SIGHUP, False, 2)],
+    ids=["ctrl-c-again-and-again", "sigterm-to-all", "sighup"],
+)
+def test_what_is_interrupted_ends_well_and_goes_on(
+    campaigns: Campaigns,
+    undisturbed: Told,
+    tmp_path: Path,
+    number: signal.Signals,
+    to_all: bool,
+    times: int,
+) -> None:
+    folder = tmp_path / "out"
+    process = campaigns.start(*arguments(), "--out", folder, JUDGE_SECONDS="0.02")
+    until(lambda: ended(folder) > 10, bool)
+    for _ in range(times):
+        # As a terminal does it: to the engine, the workers' parent and whoever else is there.
+        (os.killpg if to_all else os.kill)(process.pid, number)
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, ""), out + err
+    assert "Written to" in out
+    assert f"interrupted by {number.name} after" in out
+    assert not until(campaigns.left, lambda pids: not pids)
+    page = (folder / "findings.md").read_text()
+    assert f"interrupted by {number.name} after" in page
+    with Journal(folder, Mode.READ) as journal:
+        # No verdict comes of a signal that was meant for all.
+        assert {event.what for event in journal.events()} == {What.INTERRUPTED}
+    assert not (folder / (FILE_NAME + "-wal")).exists()
+    last = campaigns.run(*resuming(folder))
+    assert last.returncode == 1, last.stdout + last.stderr
+    assert f"interrupted by {number.name} after" in last.stdout
+    assert "resumed once" in last.stdout
+    check_whole(folder)
+    assert told(folder) == undisturbed
+
+
+def test_what_is_interrupted_while_it_starts_is_one_line(
+    campaigns: Campaigns, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    process = campaigns.start(*arguments(), "--out", folder)
+    until(campaigns.zygotes, bool)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, out + err
+    assert err.count("\n") == (0 if "Written to" in out else 1), err
+    assert campaigns.run(*resuming(folder, 3)).returncode in (0, 1)

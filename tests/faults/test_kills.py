@@ -1,0 +1,166 @@
+"""``kill -9`` of the engine, of workers, of their parent, of all: nothing is lost, or twice."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from harness.events import What
+from harness.journal import FILE_NAME, Journal, Mode
+from tests.faults.campaigns import (
+    FAMILY,
+    Campaigns,
+    Told,
+    arguments,
+    check_whole,
+    ended,
+    resuming,
+    told,
+    until,
+)
+
+SLOW = {"JUDGE_SECONDS": "0.02"}
+LONGEST_LIFE = 3.0
+"""Seconds after which an engine is killed at the latest: some at their start, some at their end."""
+
+
+def repetitions(request: pytest.FixtureRequest, few: int, all_of_them: int) -> int:
+    return all_of_them if request.config.getoption("--faults-full") else few
+
+
+@pytest.mark.parametrize("also_workers", [False, True], ids=["engine", "engine-and-workers"])
+def test_an_engine_that_is_killed_loses_nothing(
+    campaigns: Campaigns,
+    undisturbed: Told,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    also_workers: bool,
+) -> None:
+    folder = tmp_path / "out"
+    chance = random.Random(f"engine {also_workers}")
+    for _ in range(repetitions(request, 3, 13)):
+        process = _start(campaigns, folder)
+        _live(process, chance.uniform(0.2, LONGEST_LIFE))
+        victims = campaigns.left() if also_workers else [process.pid]
+        for pid in chance.sample(victims, len(victims)):
+            _kill(pid)
+        process.wait()
+        assert not until(campaigns.left, lambda pids: not pids)
+        if ended(folder):
+            with Journal(folder, Mode.READ) as journal:
+                assert journal.description["seed"] == "5"
+    _finish(campaigns, folder, undisturbed)
+    if not also_workers:
+        # The parent of the workers sees to what nobody else could.
+        assert not list((tmp_path / "scratch").iterdir())
+
+
+def _start(campaigns: Campaigns, folder: Path) -> "subprocess.Popen[str]":
+    if (folder / FILE_NAME).exists():
+        with Journal(folder, Mode.READ) as journal:
+            begun = "seed" in journal.description
+        if begun:
+            return campaigns.start(*resuming(folder), **SLOW)
+        shutil.rmtree(folder)
+    return campaigns.start(*arguments(), "--out", folder, **SLOW)
+
+
+def _live(process: "subprocess.Popen[str]", seconds: float) -> None:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _finish(campaigns: Campaigns, folder: Path, undisturbed: Told) -> None:
+    process = _start(campaigns, folder)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, out + err
+    assert "resumed" in out
+    check_whole(folder)
+    assert told(folder) == undisturbed
+
+
+def test_a_worker_that_is_killed_costs_no_verdict(
+    campaigns: Campaigns, undisturbed: Told, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    folder = tmp_path / "out"
+    chance = random.Random("worker")
+    wanted = repetitions(request, 6, 13)
+    process = campaigns.start(*arguments(), "--out", folder, JUDGE_SECONDS="0.05")
+    until(lambda: ended(folder), bool)
+    killed = 0
+    while process.poll() is None and killed < wanted:
+        workers = campaigns.workers()
+        if workers:
+            _kill(chance.choice(workers))
+            killed += 1
+        # So that it is seldom the same case again: twice in a row is its own doing.
+        time.sleep(chance.uniform(0.15, 0.35))
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, out + err
+    assert killed == wanted
+    check_whole(folder)
+    assert told(folder) == undisturbed
+    with Journal(folder, Mode.READ) as journal:
+        happened = [event.what for event in journal.events()]
+    assert set(happened) <= {What.KILLED, What.LOST}
+    assert len(happened) == wanted
+    assert "killed from outside (their cases ran again)" in out
+
+
+def test_the_workers_parent_that_is_killed_is_started_again(
+    campaigns: Campaigns, undisturbed: Told, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    folder = tmp_path / "out"
+    chance = random.Random("zygote")
+    process = campaigns.start(*arguments(), "--out", folder, JUDGE_SECONDS="0.1")
+    until(lambda: ended(folder), bool)
+    wanted = repetitions(request, 2, 11)
+    for _ in range(wanted):
+        zygote = until(campaigns.zygotes, bool)[0]
+        until(campaigns.workers, bool)
+        _kill(zygote)
+        until(campaigns.zygotes, lambda pids, gone=zygote: bool(pids) and gone not in pids)  # type: ignore[misc]
+        time.sleep(chance.uniform(0.0, 0.4))
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1, out + err
+    check_whole(folder)
+    assert told(folder) == undisturbed
+    with Journal(folder, Mode.READ) as journal:
+        happened = [event.what for event in journal.events()]
+    assert happened.count(What.RESTARTED) == wanted
+    assert f"the workers' parent was started again {wanted} times" in out
+
+
+def test_with_tvm_too(
+    real_campaigns: Campaigns, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if not request.config.getoption("--faults-full"):
+        pytest.skip("takes minutes: only with --faults-full (tests/harness/test_cli.py kills once)")
+    few = ("fuzz", FAMILY, "--cases", 24, "--minutes", 3, "--seed", 5, "--workers", 2)
+    whole, folder = tmp_path / "whole", tmp_path / "out"
+    real_campaigns.run(*few, "--out", whole)
+    chance = random.Random("real")
+    for number in range(6):
+        going_on = ("fuzz", "--resume", folder, *few[2:6], "--workers", 2)
+        process = real_campaigns.start(*(going_on if number else (*few, "--out", folder)))
+        until(lambda: (folder / FILE_NAME).exists(), bool, 60)
+        _live(process, chance.uniform(5, 20))
+        for pid in [process.pid, *real_campaigns.left()][: 1 + number % 4]:
+            _kill(pid)
+        process.wait()
+        assert not until(real_campaigns.left, lambda pids: not pids)
+    last = real_campaigns.run("fuzz", "--resume", folder, *few[2:6], "--workers", 2)
+    assert last.returncode == 1, last.stdout + last.stderr
+    check_whole(folder)
+    assert told(folder) == told(whole)
