@@ -35,8 +35,17 @@ def write_page(directory: Path, results: Results) -> Path:
 
 
 def page_text(results: Results) -> str:
-    """The page as Markdown."""
-    return _TEMPLATES.get_template("findings.md.j2").render(
+    """The page as Markdown: all there is to say of each new finding."""
+    return _rendered("findings.md.j2", results)
+
+
+def summary_text(results: Results) -> str:
+    """The same in short, a row a finding, as Markdown."""
+    return _rendered("summary.md.j2", results)
+
+
+def _rendered(template: str, results: Results) -> str:
+    return _TEMPLATES.get_template(template).render(
         description=results.description,
         command=results.command,
         findings=[_row(one) for one in ranked(results.new)],

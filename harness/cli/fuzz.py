@@ -12,7 +12,7 @@ from generators.program import CaseError
 from harness.cli.running import Run, describe, run
 from harness.cli.spreading import Spread, spread
 from harness.cli.terminal import EXIT_CODES, RUNS, console, one_line_errors
-from harness.cli.voices import Lines, Quiet, Spoken, Voice
+from harness.cli.voices import Lines, Quiet, Spoken, Summarised, Voice
 from harness.drawing import WHOLE
 from harness.known import known_findings
 from harness.options import (
@@ -156,6 +156,14 @@ def fuzz(
             "--quiet", help="Only new findings, and the last lines.", rich_help_panel=_TOLD
         ),
     ] = False,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add a summary in Markdown to FILE, such as a CI job's.",
+            rich_help_panel=_TOLD,
+        ),
+    ] = None,
     json: Annotated[
         bool,
         typer.Option(
@@ -200,7 +208,7 @@ def fuzz(
             describe(console(), plan)
             return
         limits = Limits(seconds=case_seconds)
-        voice = _voice(quiet=quiet, json=json)
+        voice = _voice(summary, quiet=quiet, json=json)
         if cluster is not None:
             if resume is not None or shard is not None:
                 raise CaseError("--cluster starts shards of its own; leave out --resume, --shard")
@@ -213,12 +221,13 @@ def fuzz(
         raise typer.Exit(run(Run(options, plan, size, limits, resume is not None), voice))
 
 
-def _voice(*, quiet: bool, json: bool) -> Voice:
+def _voice(summary: Path | None, *, quiet: bool, json: bool) -> Voice:
     if quiet and json:
         raise CaseError("--quiet and --json exclude each other")
+    voice: Voice = Quiet(console()) if quiet else Spoken(console())
     if json:
-        return Lines(lambda line: print(line, flush=True))
-    return Quiet(console()) if quiet else Spoken(console())
+        voice = Lines(lambda line: print(line, flush=True))
+    return voice if summary is None else Summarised(voice, summary)
 
 
 def _workers(wanted: str) -> int:

@@ -13,12 +13,14 @@ from typing import Protocol
 import msgspec
 from rich.console import Console
 
+from generators.program import CaseError
 from harness.campaign import Plan, State
 from harness.display import Display, News, finding_line
 from harness.errors import headline
 from harness.finding import Finding
 from harness.journal import FILE_NAME
 from harness.options import Options
+from reports.page import summary_text
 from reports.results import Results
 from reports.summary import campaign_summary
 
@@ -113,6 +115,26 @@ class Quiet:
     def _tell(self, state: State, *, over: bool) -> None:
         for finding in self._news.of(state, over=over):
             self._console.print(finding_line(finding), highlight=False, soft_wrap=True)
+
+
+class Summarised:
+    """As ``voice`` speaks; and in the end a summary in Markdown is added to the file ``path``."""
+
+    def __init__(self, voice: Voice, path: Path):
+        self._path = path
+        self._voice = voice
+        self.say = voice.say
+        self.begin = voice.begin
+        self.watch = voice.watch
+
+    def end(self, ended: Ended) -> None:
+        """See ``Voice``. Raises ``CaseError`` where the file cannot be written."""
+        self._voice.end(ended)
+        try:
+            with self._path.open("a") as file:
+                file.write(summary_text(ended.results))
+        except OSError as error:
+            raise CaseError(f"cannot write to {self._path}: {error.strerror}") from error
 
 
 class Lines:

@@ -119,6 +119,24 @@ def test_quiet_says_findings_and_the_last_lines(fuzz: Fuzz, tmp_path: Path) -> N
     assert third.startswith("Written to ")
 
 
+def test_a_summary_is_added_to_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    for folder, more in (("one", ()), ("two", ("--known", tmp_path / "one"))):
+        arguments = (NAME, "--cases", 20, "--seed", 3, "--summary", summary, *more)
+        fuzz(*arguments, "--out", tmp_path / folder)
+    [finding] = found(tmp_path / "one")
+    before, first, second = summary.read_text().split("## apache-tvm ")
+    assert before == "before\n"
+    assert ": 1 finding\n" in first
+    assert f"replay {finding.case.identifier}`" in first
+    assert "| `opaque-crash` | " in first
+    assert ": 0 new findings\n" in second
+    assert f"| still fails | `{finding.case.identifier}` |" in second
+    ended = fuzz(NAME, "--cases", 1, "--summary", tmp_path, "--out", tmp_path / "three")
+    assert (ended.exit_code, "cannot write to" in ended.stderr) == (2, True)
+
+
 def test_until_new_ends_at_the_first_confirmed_finding(fuzz: Fuzz, tmp_path: Path) -> None:
     ended = fuzz(NAME, "--until-new", "--cases", 5000, "--seed", 3, "--out", tmp_path / "out")
     assert ended.exit_code == 1
