@@ -55,7 +55,7 @@ def merge(directories: Sequence[Path], out: Path) -> None:
     finding a larger one, what was confirmed what was not.
 
     Raises:
-        CaseError: the campaigns ran with different versions, or one ended before it began.
+        CaseError: the campaigns ran with different versions, or none ran anything.
         JournalError: one is missing or cannot be read, or ``out`` holds a campaign.
     """
     with ExitStack() as opened:
@@ -118,16 +118,21 @@ def joined_descriptions(described: Sequence[tuple[str, Description]]) -> dict[st
     """The description of the merge of the campaigns ``described``, each with what to call it.
 
     Raises:
-        CaseError: they ran with different versions, or one ended before it began.
+        CaseError: they ran with different versions, or none ran anything.
     """
-    first, reference = described[0]
-    versions = _versions(reference)
     parts: set[tuple[str, ...]] = set()
     platforms: set[str] = set()
+    first, versions = "", dict[str, str]()
     for name, description in described:
         if not {*OPTIONS} <= set(description):
             raise CaseError(f"the campaign in {name} ended before it began; leave it out")
+        parts |= set(_parts(description))
         own = _versions(description)
+        # One that ended before its workers were up has run nothing, with no version.
+        if not own:
+            continue
+        if not versions:
+            first, versions = name, own
         for key in sorted({*versions, *own}):
             if versions.get(key) != own.get(key):
                 raise CaseError(
@@ -135,7 +140,8 @@ def joined_descriptions(described: Sequence[tuple[str, Description]]) -> dict[st
                     f"and {own.get(key)} in the other"
                 )
         platforms |= set(description.get(_PLATFORM, "").split("; "))
-        parts |= set(_parts(description))
+    if not versions:
+        raise CaseError("none of the campaigns began to run anything; there is nothing to merge")
     columns = {option: {part[at] for part in parts} for at, option in enumerate(OPTIONS)}
     return {
         **versions,

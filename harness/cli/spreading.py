@@ -1,5 +1,6 @@
 """``relaxcheck fuzz --cluster``: the shards of a campaign on a Dask cluster, merged at the end."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def spread(address: str, wanted: Spread, voice: Voice) -> int:
     directory, plan = wanted.options.directory, wanted.plan
     if (directory / FILE_NAME).exists() or (directory / "shards").exists():
         raise JournalError(f"{directory} holds a campaign already; give another folder")
+    began = time.monotonic()
     kept: list[Path] = []
     fates = {one.fingerprint: Fate.UNTRIED for one in plan.known}
     lost: list[str] = []
@@ -71,6 +73,7 @@ def spread(address: str, wanted: Spread, voice: Voice) -> int:
         raise CaseError(f"no shard came back; {lost[0]}")
     merge(sorted(kept), directory)
     ended = finished(directory, plan.known, fates, tuple(lost))
+    ended.state.started = began
     code = _INTERRUPTED if asked else ended.exit_code
     voice.end(Ended(ended.state, ended.results, directory, ended.page, code))
     return code

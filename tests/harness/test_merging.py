@@ -250,11 +250,25 @@ def test_other_versions_are_refused_and_nothing_is_written(tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
-def test_a_campaign_that_never_began_is_refused(tmp_path: Path) -> None:
+def test_a_campaign_whose_workers_never_came_up_adds_nothing(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [("1/3", ((1, DRAWN, BAILED, None),), ())])
+    [part] = bench.parts
+    with Journal(part, Mode.READ) as journal:
+        options = {name: journal.description[name] for name in OPTIONS}
+    with Journal(tmp_path / "stillborn") as journal:
+        journal.describe({**options, "shard": "2/3"})
+    for order in ([part, tmp_path / "stillborn"], [tmp_path / "stillborn", part]):
+        merged = held(bench.merged(*order))
+        assert merged["cases"] == held(part)["cases"]
+        assert merged["description"]["apache-tvm"] == "0.27"  # type: ignore[index]
+        assert merged["description"]["platform"] == "machine 1"  # type: ignore[index]
+    with pytest.raises(CaseError, match="none of the campaigns began to run anything"):
+        merge([tmp_path / "stillborn"], tmp_path / "out")
     with Journal(tmp_path / "empty"):
         pass
     with pytest.raises(CaseError, match="ended before it began; leave it out"):
-        merge([tmp_path / "empty"], tmp_path / "out")
+        merge([part, tmp_path / "empty"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_merge_draws_nothing_itself(tmp_path: Path) -> None:
