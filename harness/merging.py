@@ -158,8 +158,7 @@ def _joined(
     rows = (Row(*row) for row in heapq.merge(*journals, key=_identifier))
     for _, same in groupby(rows, key=_identifier):
         row = reduce(joined_row, same)
-        if row.purpose == DRAWN:
-            counts[row.finding] += 1
+        counts[row.finding] += 1
         yield row
 
 

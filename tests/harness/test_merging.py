@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generators.program import Case, CaseError, Input, Node, Program, encode
+from harness.events import Event, What
 from harness.finding import Finding, Reduced, finding_of
 from harness.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
 from harness.merging import Row, joined_findings, joined_row, merge
@@ -75,6 +76,7 @@ def journal_of(content: Content, folder: Path) -> Path:
     kinds = {one.verdict: one for one in findings}
     with Journal(folder) as journal:
         journal.describe({**VERSIONS, "platform": f"machine {shard[0]}", **options})
+        journal.note(Event(What.RESUMED, f"as shard {shard}"))
         counts = dict.fromkeys((one.fingerprint for one in findings), 0)
         for seed, purpose, outcome, gap in drawn:
             journal.start(case(seed), purpose)
@@ -226,7 +228,10 @@ def test_a_merge_of_shards_counts_as_the_campaigns_did(tmp_path: Path) -> None:
     one: Content = ("1/3", ((1, DRAWN, BAILED, None), (2, DRAWN, BAILED, None)), (failed,))
     two: Content = ("2/3", ((2, DRAWN, BAILED, None), (3, DRAWN, BAILED, None)), (failed,))
     bench = Bench(tmp_path, (one, two))
-    [record] = held(bench.merged(*bench.parts))["findings"]  # type: ignore[misc]
+    merged = bench.merged(bench.merged(*bench.parts), bench.parts[0])
+    with Journal(merged, Mode.READ) as journal:
+        assert [event.text for event in journal.events()] == ["as shard 1/3", "as shard 2/3"]
+    [record] = held(merged)["findings"]  # type: ignore[misc]
     assert msgspec.json.decode(record, type=Finding).count == 3
 
 
