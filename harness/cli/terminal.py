@@ -1,6 +1,7 @@
 """What the commands share: where they write, how they end, how they are called again."""
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -39,11 +40,17 @@ def called_as() -> str:
 
 @contextlib.contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Bad input and a full disk are one line and exit code 2, never a traceback."""
+    """Bad input, a full disk, an output that is closed: one line and exit code 2, no traceback."""
     try:
         yield
     except (CaseError, JournalError, PoolError) as error:
         Console(stderr=True).print(f"relaxcheck: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        # Nobody listens any more, nor would to what is still to be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
     except KeyboardInterrupt:
         Console(stderr=True).print("relaxcheck: interrupted before there was anything to tell")

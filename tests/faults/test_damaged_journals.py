@@ -191,6 +191,17 @@ def test_most_is_saved(closed: Path, tmp_path: Path) -> None:
             assert sum(journal.counts(DRAWN).values()) >= before // 2
 
 
+def test_a_record_that_is_no_json_is_one_line(closed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    shutil.copytree(closed, folder)
+    records_that_are_no_json(folder)
+    said = looked_into(folder)
+    assert said is not None
+    assert "the record of case" in said
+    assert "makes no sense (journal: not JSON" in said
+    assert "\n" not in said
+
+
 @pytest.mark.parametrize("mode", [Mode.READ, Mode.RESUME])
 def test_what_cannot_be_saved_is_one_line(closed: Path, tmp_path: Path, mode: Mode) -> None:
     folder = tmp_path / "out"

@@ -71,3 +71,21 @@ def test_what_is_interrupted_while_it_starts_is_one_line(
     assert process.returncode == 130, out + err
     assert err.count("\n") == (0 if "Written to" in out else 1), err
     assert campaigns.run(*resuming(folder, 3)).returncode in (0, 1)
+
+
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["tables", "json"])
+def test_an_output_that_is_closed_costs_nothing(
+    campaigns: Campaigns, undisturbed: Told, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "out"
+    process = campaigns.start(*arguments(), *how, "--out", folder, JUDGE_SECONDS="0.01")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    said = process.stderr.read()
+    assert process.wait(60) in (1, 2)
+    assert said == ""
+    assert campaigns.run(*resuming(folder)).returncode == 1
+    check_whole(folder)
+    assert told(folder) == undisturbed

@@ -60,6 +60,7 @@ def conduct(tmp_path: Path, answer: Callable[[Case], Outcome], cases: int) -> tu
         state = campaign.run(lambda shown: None)
         assert journal.unfinished() == 0
         assert sum(journal.counts("drawn").values()) == state.cases == cases
+        assert journal.coverage() == state.cells
     return campaign, state
 
 

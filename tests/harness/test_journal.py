@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from generators.program import Case, Input, Program
+from harness.events import Event, What
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 
@@ -81,3 +82,27 @@ def test_a_folder_without_campaign_and_a_file_that_is_none_are_one_line(tmp_path
     with pytest.raises(JournalError, match="cannot use") as error:
         Journal(tmp_path, Mode.READ)
     assert "\n" not in str(error.value)
+
+
+def test_events_and_coverage_are_found_again(tmp_path: Path) -> None:
+    cells = {("toy", "size", "1"): 2, ("toy", "size", "7"): 1}
+    with Journal(tmp_path) as journal:
+        journal.note(Event(What.DIED, "of a segfault"))
+        journal.note(Event(What.INTERRUPTED, "by SIGTERM"))
+        journal.write_coverage({("toy", "size", "1"): 1})
+        journal.write_coverage(cells)
+    with Journal(tmp_path, Mode.READ) as journal:
+        assert journal.events() == [
+            Event(What.DIED, "of a segfault"),
+            Event(What.INTERRUPTED, "by SIGTERM"),
+        ]
+        assert journal.coverage() == cells
+
+
+def test_looking_into_a_campaign_leaves_no_trace(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.start(case(1), "drawn")
+    before = sorted(tmp_path.iterdir())
+    with Journal(tmp_path, Mode.READ) as journal:
+        assert journal.unfinished() == 1
+    assert sorted(tmp_path.iterdir()) == before
