@@ -94,6 +94,14 @@ class _Worker:
         answered = self.given - len(self.unanswered)
         return self.unanswered[max(0, (self.process.mark.number or 0) - answered)]
 
+    @property
+    def left(self) -> list[_Queued]:
+        """What is left to be given to another; it has been started only where it was on it."""
+        on = self.on
+        return [
+            one if one is on else replace(one, starts=one.starts - 1) for one in self.unanswered
+        ]
+
 
 class Pool:
     """``size`` workers forked from one zygote. Use as a context manager.
@@ -210,7 +218,7 @@ class Pool:
 
     def _restart(self) -> None:
         """Start another zygote; what its workers were on is run again."""
-        interrupted = [queued for worker in self._workers for queued in worker.unanswered]
+        interrupted = [queued for worker in self._workers for queued in worker.left]
         self._abandon()
         self._note(What.RESTARTED, self._zygote.close())
         self._again(interrupted, "the workers' parent process ended")
@@ -328,7 +336,7 @@ class Pool:
         worker.done += 1
         if not readable:
             # What it sends now cannot be told apart.
-            others = list(worker.unanswered)
+            others = worker.left
             worker.unanswered.clear()
             self._again(others, "its worker answered what cannot be read")
             self._lose(worker, "answered what cannot be read")
@@ -364,7 +372,7 @@ class Pool:
         by_itself = worker.process.ended(_DEATH_SECONDS)
         now = worker.process.mark
         said = worker.process.last_words
-        unanswered = list(worker.unanswered)
+        unanswered = worker.left
         ended = self._discard(worker)
         if ended is None:
             self._again(unanswered, "the workers' parent process ended")
@@ -372,18 +380,14 @@ class Pool:
         if now.number is None and len(unanswered) > 1:
             self._note(What.LOST, f"it ended in {now.stage}, on {len(unanswered)} cases at once")
             for queued in reversed(unanswered):
-                job = replace(queued.job, alone=True)
-                self._waiting.appendleft(_Queued(job, queued.starts - 1))
+                self._waiting.appendleft(_Queued(replace(queued.job, alone=True)))
             return
         if now.stage == IDLE and reason is None:
             self._note(What.LOST, "it ended before it began with its cases")
             self._again(unanswered, "its workers ended before it began")
             return
         unanswered.remove(culprit)
-        # What happened to another does not count against them.
-        self._waiting.extendleft(
-            replace(queued, starts=queued.starts - 1) for queued in reversed(unanswered)
-        )
+        self._waiting.extendleft(reversed(unanswered))
         job = culprit.job
         case = f"{job.case.family} case {job.case.identifier} in {now.stage}"
         killed = by_itself and reason is None and ended.signal == signal.SIGKILL
