@@ -39,7 +39,8 @@ class Axis:
     ``default_weight`` times as often as a value of weight 1: where most values lead to one known
     fault, cases that get past it are wanted too; ``weights`` are those of other values, where not
     1. ``cell(value)`` is the coverage cell that ``value`` lies in: itself, unless there are too
-    many values for each to meet every value of every other axis.
+    many values for each to meet every value of every other axis. Where not ``steered``, an axis is
+    drawn by weight whatever was drawn before: one value of it costs more than the others.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Axis:
     default_weight: int = 1
     weights: Mapping[Value, int] = field(default_factory=dict)
     cell: Callable[[Value], Value] = field(default=itself, repr=False)
+    steered: bool = True
 
     def __post_init__(self) -> None:
         if self.default not in self.values:
@@ -185,7 +187,7 @@ def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
     return (
         Axis("pipeline", tuple(pipelines), pipelines[0]),
         Axis("exec_mode", ("bytecode", "compiled"), "bytecode"),
-        Axis("opt_level", (0, 3), 0, default_weight=9),
+        Axis("opt_level", (0, 3), 0, default_weight=9, steered=False),
         # Exact results leave a fault no room at all: more than a third, steering or not.
         Axis(
             "regime",

@@ -50,6 +50,11 @@ class Pairs:
         """Take out the pair of the cells ``one`` and ``other``, which no valid point has."""
         self.missing[one, other] = self.missing[other, one] = False
 
+    def leave_out(self, name: str) -> None:
+        """Take out all pairs of the axis ``name``."""
+        numbers = list(self.numbers[name])
+        self.missing[numbers, :] = self.missing[:, numbers] = False
+
     def gains(self, name: str, point: Point) -> list[int]:
         """For each value of the axis ``name``: its missing pairs with the cells of ``point``."""
         numbers = self.numbers[name]

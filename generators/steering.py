@@ -36,6 +36,9 @@ class Steering:
         self.discarded = 0
         for pair in self.impossible:
             self.pairs.give_up(*pair)
+        for axis in axes:
+            if not axis.steered:
+                self.pairs.leave_out(axis.name)
         self._weights = {axis.name: weights(axis) for axis in axes}
 
     def point(self, choice: int) -> Point:
