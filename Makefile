@@ -1,4 +1,4 @@
-# make fuzz | make test | make quality | make lint: all run in .venv, which is made on first use.
+# make fuzz | test | quality | bench | soak | lint: all run in .venv, which is made on first use.
 
 PYTHON ?= python3.11
 MINUTES ?= 5
@@ -9,12 +9,14 @@ PIP_ARGS ?=
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help fuzz test quality lint clean
+.PHONY: help fuzz test quality bench soak lint clean
 
 help:
 	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
 	@echo "make test [ARGS=...]                   the project's tests and the conformance suite"
 	@echo "make quality [ARGS=...]                false alarms, planted bugs, bounds, coverage: measured"
+	@echo "make bench [ARGS=...]                  what a case costs, against the naive loop: measured"
+	@echo "make soak [MINUTES=60]                 a long campaign, its memory and processes watched"
 	@echo "make lint                              ruff, mypy, import-linter"
 
 # Exit code 1 says that there are findings: for somebody who looks for them that is no failed make.
@@ -27,6 +29,13 @@ test: $(READY)
 # Hours at full size; ARGS='tvm --share 0.05' measures less, and keeps what was measured before.
 quality: $(READY)
 	$(BIN)/python -m tests.quality $(ARGS)
+
+bench: $(READY)
+	$(BIN)/python -m tests.bench $(ARGS)
+
+soak: MINUTES = 60
+soak: $(READY)
+	$(BIN)/python -m tests.bench.soak --minutes $(MINUTES) $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

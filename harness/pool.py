@@ -42,12 +42,14 @@ class PoolError(RuntimeError):
 class Limits:
     """What a case may use: wall-clock seconds, and bytes of memory the worker may grow by.
 
-    A worker is replaced after ``cases`` cases, so that nothing accumulates. It is given up to
-    ``together`` cases at a time, whose native code is generated and linked at once.
+    A worker is replaced after ``cases`` cases, or once it keeps more than ``kept`` bytes, so that
+    nothing accumulates. It is given up to ``together`` cases at a time, whose native code is
+    generated and linked at once.
     """
 
     seconds: float = 60.0
     memory: int = 4 << 30
+    kept: int = 1 << 30
     cases: int = 1000
     together: int = 8
 
@@ -350,8 +352,11 @@ class Pool:
         # A worker that is being killed may still answer; it takes no other case with it.
         if last.fresh or worker.kill_reason is not None:
             self._discard(worker)
-        elif worker.done >= self.limits.cases:
-            self._note(What.RECYCLED, f"after {worker.done} cases")
+        elif worker.done >= self.limits.cases or worker.process.growth > self.limits.kept:
+            grown = worker.process.growth >> 20
+            self._note(
+                What.RECYCLED, f"after {worker.done} cases, {grown} MiB larger than at first"
+            )
             self._discard(worker)
 
     def _lose(self, worker: _Worker, how: str) -> None:

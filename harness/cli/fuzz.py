@@ -68,6 +68,10 @@ def fuzz(
     case_seconds: Annotated[
         float, typer.Option(min=0.1, help="Deadline of one case.", rich_help_panel=_RUN)
     ] = 60,
+    recycle: Annotated[
+        int,
+        typer.Option(min=1, help="Replace a worker after this many cases.", rich_help_panel=_RUN),
+    ] = Limits().cases,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -207,7 +211,7 @@ def fuzz(
         if dry_run:
             describe(console(), plan)
             return
-        limits = Limits(seconds=case_seconds)
+        limits = Limits(seconds=case_seconds, cases=recycle)
         voice = _voice(summary, quiet=quiet, json=json)
         if cluster is not None:
             if resume is not None or shard is not None:

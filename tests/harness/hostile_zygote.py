@@ -13,6 +13,8 @@ from harness import zygote
 from harness.conduct import Progress
 from harness.outcome import Outcome, Verdict
 
+KEPT: list[bytearray] = []
+
 
 def misbehave(case: Case, progress: Progress, *, plain: bool) -> Outcome:
     where, _, how = case.family.rpartition("-")
@@ -35,6 +37,9 @@ def misbehave(case: Case, progress: Progress, *, plain: bool) -> Outcome:
         case "grow":
             hoard = [bytearray(1 << 20) for _ in range(1 << 12)]
             time.sleep(len(hoard))
+        case "keep":
+            # Written to, so that it is there.
+            KEPT.append(bytearray(os.urandom(1 << 20)) * 64)
         case "allocate":
             bytearray(1 << 40)
         case "babble":

@@ -189,6 +189,16 @@ def test_a_worker_is_recycled_after_its_number_of_cases() -> None:
     assert [pids[0] == pids[1], pids[1] == pids[2], pids[2] == pids[3]] == [True, False, True]
 
 
+def test_a_worker_that_keeps_memory_is_recycled() -> None:
+    with Pool(1, Limits(seconds=30, kept=96 << 20), ZYGOTE) as pool:
+        pids = []
+        for _ in range(3):
+            pool.submit(Job(behave("keep")))
+            pids.extend(pool.pids)
+            list(pool.drain())
+    assert [pids[0] == pids[1], pids[1] == pids[2]] == [True, False]
+
+
 def test_nothing_is_left_running_when_the_pool_closes() -> None:
     with Pool(2, LIMITS, ZYGOTE) as pool:
         pool.submit(Job(behave("hang")))

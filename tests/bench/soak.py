@@ -1,0 +1,198 @@
+"""``python -m tests.bench.soak``: a long campaign, watched from outside; nothing may accumulate.
+
+The campaign is ``relaxcheck fuzz --fixes both``, whose workers are never replaced. Its processes'
+memory is sampled; at its end the journal has to be sound and every case accounted for, and no
+process may be left.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+
+from harness.environment import versions
+from harness.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
+from tests.bench.memory import Sample, drift, plot, sampled
+from tests.quality.showing import Showing
+
+EXIT_CODES = "Exit codes: 0 everything held; 1 something did not; 130 interrupted."
+
+DATA, PAGE, PLOT = "soak.json", "SOAK.md", "soak.svg"
+_EVERY_SECONDS = 10.0
+_ENDING_SECONDS = 120.0
+_NEVER = 10**9
+
+DRIFT = 0.05
+"""How much larger a process may be at the end than after its first quarter, as a share."""
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class Soaked(msgspec.Struct, frozen=True):
+    """What was seen of a campaign of ``minutes``.
+
+    ``cases`` counts the drawn ones that ended, ``trials`` the further runs, ``unended`` those
+    without an outcome. ``left`` are processes that outlived it, ``drifts`` each process's growth
+    after its first quarter, as a share of what it had then.
+    """
+
+    date: str
+    minutes: float
+    versions: dict[str, str]
+    cases: int
+    trials: int
+    unended: int
+    findings: int
+    integrity: str
+    exit_code: int
+    left: list[int]
+    samples: list[Sample]
+    drifts: dict[str, float]
+    page: bool
+
+    @property
+    def missed(self) -> list[str]:
+        """What did not hold, one line each."""
+        lost = []
+        if self.exit_code not in (0, 1):
+            lost.append(f"the campaign ended with exit code {self.exit_code}")
+        if self.integrity != "ok":
+            lost.append(f"the database: {self.integrity}")
+        if self.unended:
+            lost.append(f"{self.unended} cases have no outcome")
+        if self.left:
+            lost.append(f"{len(self.left)} processes are left")
+        if not self.page:
+            lost.append("there is no page")
+        lost += [
+            f"{process} grew by {growth:.0%} after its first quarter"
+            for process, growth in self.drifts.items()
+            if growth > DRIFT
+        ]
+        return lost
+
+
+@app.command(epilog=EXIT_CODES)
+def soak(
+    minutes: Annotated[float, typer.Option(min=0.5, help="How long to draw new cases.")] = 60,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
+    runs: Annotated[Path, typer.Option(help="Where the campaign's folder goes.")] = Path("runs"),
+    out: Annotated[Path, typer.Option(help=f"Where {DATA}, {PAGE} and {PLOT} go.")] = Path(
+        "reports/bench"
+    ),
+) -> None:
+    """Run a campaign with and without the fixes; watch memory, processes and the journal."""
+    console = Console(soft_wrap=True, highlight=False)
+    folder = runs / time.strftime("soak-%Y-%m-%d-%H%M%S", time.gmtime())
+    command = [sys.executable, "-m", "harness.cli", "fuzz", f"--out={folder}"]
+    command += ["--fixes=both", f"--minutes={minutes}", f"--workers={workers}"]
+    command += [f"--recycle={_NEVER}", "--quiet"]
+    with Showing(console, "soak") as show, subprocess.Popen(command) as campaign:
+        samples: list[Sample] = []
+        began = time.monotonic()
+        try:
+            while campaign.poll() is None:
+                now = time.monotonic() - began
+                samples += sampled(campaign.pid, now)
+                count = _cases(folder)
+                show(f"{count} cases", min(1.0, now / (minutes * 60 + _ENDING_SECONDS)))
+                time.sleep(_EVERY_SECONDS)
+        except KeyboardInterrupt:
+            campaign.send_signal(2)
+            campaign.wait()
+            raise typer.Exit(130) from None
+    seen = {sample.pid for sample in samples}
+    soaked = _looked_at(folder, minutes, campaign.returncode, samples, list(_alive(seen)))
+    out.mkdir(parents=True, exist_ok=True)
+    (out / DATA).write_bytes(msgspec.json.encode(soaked) + b"\n")
+    plot(samples, out / PLOT)
+    page = "\n".join(_page(soaked)) + "\n"
+    (out / PAGE).write_text(page)
+    console.print(page, markup=False)
+    raise typer.Exit(1 if soaked.missed else 0)
+
+
+def _cases(folder: Path) -> int:
+    """How many drawn cases have ended."""
+    try:
+        with sqlite3.connect(f"file:{folder / FILE_NAME}?mode=ro", uri=True) as database:
+            ((count,),) = database.execute(
+                "SELECT count(*) FROM cases WHERE purpose = ? AND verdict NOT NULL", (DRAWN,)
+            )
+    except sqlite3.Error:
+        # It is not there yet.
+        return 0
+    return int(count)
+
+
+def _looked_at(
+    folder: Path, minutes: float, exit_code: int, samples: list[Sample], left: list[int]
+) -> Soaked:
+    with sqlite3.connect(folder / FILE_NAME) as database:
+        ((integrity,),) = database.execute("PRAGMA integrity_check")
+    with Journal(folder, Mode.READ) as journal:
+        cases, trials = (sum(journal.counts(purpose).values()) for purpose in (DRAWN, TRIAL))
+        unended, findings = journal.unfinished(), len(journal.findings())
+    return Soaked(
+        time.strftime("%Y-%m-%d", time.gmtime()),
+        minutes,
+        versions(),
+        cases,
+        trials,
+        unended,
+        findings,
+        str(integrity),
+        exit_code,
+        left,
+        samples,
+        drift(samples),
+        (folder / "findings.md").is_file(),
+    )
+
+
+def _alive(pids: set[int]) -> Iterator[int]:
+    end = time.monotonic() + 5
+    while time.monotonic() < end and any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        time.sleep(0.1)
+    return (pid for pid in sorted(pids) if os.path.exists(f"/proc/{pid}"))
+
+
+def _page(soaked: Soaked) -> Iterator[str]:
+    yield "# An hour of fuzzing, watched"
+    yield ""
+    told = ", ".join(
+        f"{name} {soaked.versions.get(name, '?')}"
+        for name in ("python", "apache-tvm", "torch", "onnxruntime")
+    )
+    yield (
+        f"Made by `make soak` on {soaked.date}: `relaxcheck fuzz --fixes both` for "
+        f"{soaked.minutes:g} minutes, workers never replaced. {told}."
+    )
+    yield ""
+    yield (
+        f"{soaked.cases} drawn cases and {soaked.trials} further runs, {soaked.unended} without an "
+        f"outcome; {soaked.findings} findings. Database: {soaked.integrity}. Processes left: "
+        f"{len(soaked.left)}."
+    )
+    yield ""
+    yield f"![Resident memory of each process]({PLOT})"
+    yield ""
+    yield "| process | largest, MiB | growth after its first quarter |"
+    yield "|---|---:|---:|"
+    for process, growth in soaked.drifts.items():
+        largest = max(one.resident for one in soaked.samples if one.process == process)
+        yield f"| {process} | {largest >> 20} | {growth:+.1%} |"
+    yield ""
+    yield "**Did not hold:** " + "; ".join(soaked.missed) if soaked.missed else "Everything held."
+
+
+if __name__ == "__main__":
+    app()
