@@ -18,9 +18,10 @@ from harness.events import Event, What
 from harness.finding import Finding, same_kind
 from harness.gaps import Gap, Met
 from harness.investigation import Investigations
+from harness.jobs import Job
 from harness.journal import DRAWN, TRIAL, Cell, Journal, JournalError
 from harness.outcome import Outcome, Verdict
-from harness.pool import Job, Pool
+from harness.pool import Pool
 
 SPECIAL_REGIME = "special"
 """The regime of infinities, NaN and their like, whose verdicts are counted apart."""

@@ -12,8 +12,9 @@ from generators.program import Case, Invalid, Valid, write
 from harness.errors import headline
 from harness.finding import operators
 from harness.gaps import Gap, Met
+from harness.jobs import Job
 from harness.outcome import ALL_ROOM, Outcome, Verdict
-from harness.pool import Job, Pool
+from harness.pool import Pool
 
 FAILED = Path("runs/conformance")
 """Where the cases that failed are written, for ``relaxcheck replay``."""

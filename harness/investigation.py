@@ -23,9 +23,9 @@ from harness.finding import (
     reduce,
     same_kind,
 )
+from harness.jobs import Job
 from harness.journal import TRIAL, Journal
 from harness.outcome import Outcome, Verdict
-from harness.pool import Job
 
 LEVELS = (0, 3)
 """LLVM's optimisation levels that a finding is confirmed at."""

@@ -10,18 +10,19 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from types import TracebackType
 from typing import Self
 
 import msgspec
 
-from generators.program import Case, encode
+from generators.program import encode
 from harness.events import Event, What
+from harness.jobs import Job, Limits, Queued, Worker
 from harness.marker import IDLE, mark
 from harness.outcome import Outcome, Verdict, blamed_on_us
-from harness.processes import LONGEST_ANSWER, Process, Zygote, ZygoteGone
+from harness.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from harness.protocol import Order, Reply
 
 _POLL_SECONDS = 0.2
@@ -36,73 +37,6 @@ _WHAT = {Verdict.TIMEOUT: What.TIMED_OUT, Verdict.OUT_OF_MEMORY: What.OUTGREW}
 
 class PoolError(RuntimeError):
     """The workers cannot be started, in one line that says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a case may use: wall-clock seconds, and bytes of memory the worker may grow by.
-
-    A worker is replaced after ``cases`` cases, or once it keeps more than ``kept`` bytes, so that
-    nothing accumulates. It is given up to ``together`` cases at a time, whose native code is
-    generated and linked at once.
-    """
-
-    seconds: float = 60.0
-    memory: int = 4 << 30
-    kept: int = 1 << 30
-    cases: int = 1000
-    together: int = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A case to run.
-
-    ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut;
-    ``alone``: not together with others.
-    """
-
-    case: Case
-    tag: object = None
-    fresh: bool = False
-    alone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Queued:
-    """A job, and how many workers it was given to before."""
-
-    job: Job
-    starts: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class _Worker:
-    """``unanswered`` are what is left of the ``given`` jobs; ``number`` is of the one it was on."""
-
-    process: Process
-    done: int = 0
-    unanswered: deque[_Queued] = field(default_factory=deque)
-    given: int = 0
-    number: int | None = 0
-    deadline: float = 0.0
-    kill_reason: Verdict | None = None
-
-    @property
-    def on(self) -> _Queued | None:
-        """What it is on, the first of those that are left where it is on all; None if idle."""
-        if not self.unanswered:
-            return None
-        answered = self.given - len(self.unanswered)
-        return self.unanswered[max(0, (self.process.mark.number or 0) - answered)]
-
-    @property
-    def left(self) -> list[_Queued]:
-        """What is left to be given to another; it has been started only where it was on it."""
-        on = self.on
-        return [
-            one if one is on else replace(one, starts=one.starts - 1) for one in self.unanswered
-        ]
 
 
 class Pool:
@@ -126,10 +60,10 @@ class Pool:
         self.limits = limits or Limits()
         self._module = zygote
         self._arguments = arguments
-        self._waiting: deque[_Queued] = deque()
+        self._waiting: deque[Queued] = deque()
         self._given_up: list[tuple[Job, Outcome]] = []
         self._events: list[Event] = []
-        self._workers: list[_Worker] = []
+        self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
         self._zygote = self._started()
         self.environment = self._zygote.environment
@@ -175,7 +109,7 @@ class Pool:
 
     def submit(self, *jobs: Job, first: bool = False) -> None:
         """Queue ``jobs``, ``first`` or last; each starts as soon as a worker is free."""
-        queued = [_Queued(job) for job in jobs]
+        queued = [Queued(job) for job in jobs]
         if first:
             self._waiting.extendleft(reversed(queued))
         else:
@@ -231,13 +165,13 @@ class Pool:
             worker.process.kill()
             self._release(worker)
 
-    def _release(self, worker: _Worker) -> None:
+    def _release(self, worker: Worker) -> None:
         self._workers.remove(worker)
         self._selector.unregister(worker.process.connection)
         self._selector.unregister(worker.process.descriptor)
         worker.process.close()
 
-    def _again(self, interrupted: Sequence[_Queued], reason: str) -> None:
+    def _again(self, interrupted: Sequence[Queued], reason: str) -> None:
         """Queue what was ``interrupted`` once more, for a reason that tells nothing about it."""
         for queued in reversed(interrupted):
             if queued.starts < _MOST_STARTS:
@@ -266,7 +200,7 @@ class Pool:
                 self._again(given, "its workers ended before it began")
                 self._lose(worker, "ended")
 
-    def _next(self) -> list[_Queued]:
+    def _next(self) -> list[Queued]:
         """What has waited longest, with what may run together with it."""
         first = self._waiting.popleft()
         given = [first]
@@ -277,7 +211,7 @@ class Pool:
                 self._waiting.remove(queued)
         return [replace(queued, starts=queued.starts + 1) for queued in given]
 
-    def _free_worker(self, fresh: bool) -> _Worker | None:
+    def _free_worker(self, fresh: bool) -> Worker | None:
         for worker in self._workers:
             if not worker.unanswered and not (fresh and worker.done):
                 return worker
@@ -288,14 +222,14 @@ class Pool:
             self._discard(idle)
         return self._fork()
 
-    def _fork(self) -> _Worker:
+    def _fork(self) -> Worker:
         for _ in range(_MOST_STARTS):
             try:
                 process = self._zygote.fork(self.limits.memory)
             except ZygoteGone:
                 self._restart()
                 continue
-            worker = _Worker(process)
+            worker = Worker(process)
             self._workers.append(worker)
             self._selector.register(process.connection, selectors.EVENT_READ, worker)
             self._selector.register(process.descriptor, selectors.EVENT_READ, worker)
@@ -309,7 +243,7 @@ class Pool:
                 yield from self._attend(worker)
         self._enforce_limits()
 
-    def _attend(self, worker: _Worker) -> Iterator[tuple[Job, Outcome]]:
+    def _attend(self, worker: Worker) -> Iterator[tuple[Job, Outcome]]:
         # In this order: what it sent before it died is there once it is seen to be dead. That it
         # is dead does not close its socket where a child of its holds that.
         dead = worker.process.ended()
@@ -322,7 +256,7 @@ class Pool:
         if worker in self._workers and (dead or closed):
             yield from self._bury(worker)
 
-    def _finish(self, worker: _Worker) -> tuple[Job, Outcome]:
+    def _finish(self, worker: Worker) -> tuple[Job, Outcome]:
         job = worker.unanswered.popleft().job
         answer, _, more = worker.process.received.partition(b"\n")
         del worker.process.received[: len(answer) + 1]
@@ -346,7 +280,7 @@ class Pool:
             self._rest(worker, job)
         return job, outcome
 
-    def _rest(self, worker: _Worker, last: Job) -> None:
+    def _rest(self, worker: Worker, last: Job) -> None:
         """``worker`` has answered everything; end it where it is not to be used again."""
         mark(worker.process.marker, IDLE)
         # A worker that is being killed may still answer; it takes no other case with it.
@@ -359,12 +293,12 @@ class Pool:
             )
             self._discard(worker)
 
-    def _lose(self, worker: _Worker, how: str) -> None:
+    def _lose(self, worker: Worker, how: str) -> None:
         """Replace a worker that is on no case."""
         self._note(What.LOST, f"it {how} after {worker.done} cases")
         self._discard(worker)
 
-    def _bury(self, worker: _Worker) -> Iterator[tuple[Job, Outcome]]:
+    def _bury(self, worker: Worker) -> Iterator[tuple[Job, Outcome]]:
         """Replace a worker that is gone; the outcome of the case it was on, if it had one.
 
         The others that it had been given are given to another. If it was on all of them at once,
@@ -385,7 +319,7 @@ class Pool:
         if now.number is None and len(unanswered) > 1:
             self._note(What.LOST, f"it ended in {now.stage}, on {len(unanswered)} cases at once")
             for queued in reversed(unanswered):
-                self._waiting.appendleft(_Queued(replace(queued.job, alone=True)))
+                self._waiting.appendleft(Queued(replace(queued.job, alone=True)))
             return
         if now.stage == IDLE and reason is None:
             self._note(What.LOST, "it ended before it began with its cases")
@@ -417,7 +351,7 @@ class Pool:
         verdict = blamed_on_us(now.stage) or reason or Verdict.PROCESS_DEATH
         yield job, Outcome(verdict, now.stage, None, message)
 
-    def _discard(self, worker: _Worker) -> Reply | None:
+    def _discard(self, worker: Worker) -> Reply | None:
         """End ``worker``; how it ended, or None if the zygote was gone and is another one now."""
         pid = worker.process.pid
         # Harmless to one that is dead, and nobody waits for one that only closed its socket.

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from harness.corpus import Entry, entries
-from harness.pool import Job, Pool
+from harness.jobs import Job
+from harness.pool import Pool
 
 
 @pytest.mark.parametrize("fixes", [False, True], ids=["fixes-off", "fixes-on"])

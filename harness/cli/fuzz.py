@@ -14,6 +14,7 @@ from harness.cli.spreading import Spread, spread
 from harness.cli.terminal import EXIT_CODES, RUNS, console, one_line_errors
 from harness.cli.voices import Lines, Quiet, Spoken, Summarised, Voice
 from harness.drawing import WHOLE
+from harness.jobs import Limits
 from harness.known import known_findings
 from harness.options import (
     Fixes,
@@ -23,7 +24,6 @@ from harness.options import (
     resumed,
 )
 from harness.options import shard as shard_of
-from harness.pool import Limits
 
 EPILOG = f"""Examples:
 

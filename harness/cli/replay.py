@@ -12,10 +12,11 @@ from generators.program import Case, CaseError, read
 from harness.cli.terminal import RUNS, console, one_line_errors
 from harness.corpus import CORPUS
 from harness.errors import headline
+from harness.jobs import Job, Limits
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
-from harness.pool import Job, Limits, Pool
+from harness.pool import Pool
 
 
 def replay(

@@ -15,10 +15,11 @@ from harness.drawing import keep_hypothesis_in
 from harness.events import told
 from harness.gaps import known_gaps
 from harness.interruption import Interruption
+from harness.jobs import Limits
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
-from harness.pool import Limits, Pool
+from harness.pool import Pool
 from reports.page import write_page
 from reports.results import results_of
 

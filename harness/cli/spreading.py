@@ -11,10 +11,10 @@ from harness.cli.voices import Ended, Voice
 from harness.cluster import Cluster, Part
 from harness.drawing import Shard
 from harness.interruption import Interruption
+from harness.jobs import Limits
 from harness.journal import FILE_NAME, JournalError
 from harness.merging import merge
 from harness.options import Options
-from harness.pool import Limits
 
 _INTERRUPTED = 130
 

@@ -16,8 +16,9 @@ import msgspec
 from generators.program import Case
 from harness.campaign import Campaign, Plan
 from harness.environment import single_threaded
+from harness.jobs import Limits
 from harness.journal import DRAWN, Journal
-from harness.pool import Limits, Pool
+from harness.pool import Pool
 from tests.bench.spent import Spent, total
 from tests.bench.subjects import FAMILIES
 

@@ -11,7 +11,8 @@ import msgspec
 
 from generators.program import Case
 from harness.environment import versions
-from harness.pool import Job, Limits, Pool
+from harness.jobs import Job, Limits
+from harness.pool import Pool
 from tests.bench.contestants import Contestant, Engine, Solitary
 from tests.bench.spent import Spent, total
 from tests.bench.subjects import SUBJECTS, chunks, drawn, invalid

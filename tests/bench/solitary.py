@@ -31,8 +31,8 @@ from generators.program import Case
 from generators.values import arrays
 from harness.compile import STEPS
 from harness.conduct import conduct_together
+from harness.jobs import Limits
 from harness.pipelines import PIPELINES
-from harness.pool import Limits
 from oracles import ORACLES, onnx_graph
 from oracles.answer import Unsupported
 from tests.bench.spent import Spent, total

@@ -7,7 +7,8 @@ import dataclasses
 import os
 
 from harness.cli import app, running
-from harness.pool import Limits, Pool
+from harness.jobs import Limits
+from harness.pool import Pool
 
 
 def pool(size: int, limits: Limits) -> Pool:

@@ -11,9 +11,10 @@ from click.testing import Result
 
 from generators.program import Case, Input, Program
 from harness.events import What
+from harness.jobs import Job, Limits
 from harness.journal import DRAWN, Journal, Mode
 from harness.outcome import Outcome, Verdict
-from harness.pool import Job, Limits, Pool
+from harness.pool import Pool
 from tests.faults.campaigns import FAMILY, Campaigns, check_whole, until
 from tests.faults.zygote import STAGE, chosen
 from tests.harness.toy_zygote import judged

@@ -14,10 +14,10 @@ from harness.campaign import Campaign, Plan
 from harness.events import Event
 from harness.finding import Finding
 from harness.investigation import Investigations
+from harness.jobs import Job
 from harness.journal import DRAWN, Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Job
 
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 

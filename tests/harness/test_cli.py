@@ -15,10 +15,10 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import encode, write
 from harness.finding import Finding
+from harness.jobs import Limits
 from harness.journal import Journal, Mode
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Limits
 
 COMMAND = [sys.executable, "-m", "harness.cli"]
 

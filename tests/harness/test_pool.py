@@ -9,8 +9,9 @@ import pytest
 
 from generators.program import Case, Input, Program
 from harness.events import What
+from harness.jobs import Job, Limits
 from harness.outcome import Outcome, Verdict
-from harness.pool import Job, Limits, Pool, PoolError
+from harness.pool import Pool, PoolError
 
 ZYGOTE = "tests.harness.hostile_zygote"
 LIMITS = Limits(seconds=3, memory=1 << 30)

@@ -19,11 +19,12 @@ from harness.drawing import keep_hypothesis_in
 from harness.errors import headline
 from harness.finding import Finding
 from harness.gaps import Gap
+from harness.jobs import Limits
 from harness.journal import DRAWN, Journal
 from harness.options import Fixes, Options
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Limits, Pool
+from harness.pool import Pool
 from tests.quality.section import Figures, Show
 from tests.quality.splits import unexplained
 

@@ -12,8 +12,8 @@ import pytest
 import fixes
 from harness.conduct import conduct
 from harness.environment import versions
+from harness.jobs import Job
 from harness.outcome import Outcome
-from harness.pool import Job
 
 
 class InProcess:

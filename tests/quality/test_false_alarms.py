@@ -13,9 +13,10 @@ from generators.faults import broken, pin
 from generators.program import Case, Invalid, Valid
 from harness.drawing import stream
 from harness.errors import headline, names
+from harness.jobs import Job
 from harness.outcome import ALL_ROOM, Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Job, Pool
+from harness.pool import Pool
 from tests.quality.control.control import check
 from tests.quality.control.convolution import Refused
 from tests.quality.false_alarms import CONTROL

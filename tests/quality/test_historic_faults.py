@@ -8,9 +8,10 @@ import pytest
 from generators.axes import Point, complete
 from generators.families import family
 from generators.program import Case
+from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Job, Pool
+from harness.pool import Pool
 
 
 @pytest.fixture(scope="module")
