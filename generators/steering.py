@@ -31,11 +31,8 @@ class Steering:
 
     def __init__(self, axes: Sequence[Axis]):
         self.axes = axes
-        self.pairs = Pairs(axes)
-        self.impossible = list(_excluded(axes, self.pairs))
+        self.pairs, self.impossible = possible(axes)
         self.discarded = 0
-        for pair in self.impossible:
-            self.pairs.give_up(*pair)
         for axis in axes:
             if not axis.steered:
                 self.pairs.leave_out(axis.name)
@@ -92,6 +89,18 @@ class Steering:
                 yield left.pop(at)[0]
 
         return order
+
+
+def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:
+    """The pairs of cells of ``axes``, and those (by number) that were taken out as impossible.
+
+    Some of the pairs that are left may be impossible as well, for what three axes or more say.
+    """
+    pairs = Pairs(axes)
+    impossible = list(_excluded(axes, pairs))
+    for pair in impossible:
+        pairs.give_up(*pair)
+    return pairs, impossible
 
 
 def _excluded(axes: Sequence[Axis], pairs: Pairs) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from generators.axes import Family
+from generators.pairs import Pairs
 from generators.program import Case, Valid
+from generators.steering import possible
 from harness.drawing import WHOLE, Shard, stream
 from harness.events import Event, What
 from harness.finding import Finding, same_kind
@@ -87,7 +89,8 @@ class Fate(enum.StrEnum):
 class State:
     """Where a campaign stands, for whoever shows it.
 
-    ``counts`` are those of drawn cases, ``cells`` how many of them met each cell. ``taken_up`` of
+    ``counts`` are those of drawn cases, ``cells`` how many of them met each cell, ``pairs`` the
+    pairs of cells that none has met yet, by family; there were ``all_pairs``. ``taken_up`` of
     the ``cases`` ran before, in the campaign that this one goes on with. ``known`` says what became
     of each known finding, by fingerprint, ``interrupted`` what ended the campaign, if anything did.
     """
@@ -101,6 +104,8 @@ class State:
     gaps: Met = field(default_factory=Met)
     oracle_counts: Counter[int] = field(default_factory=Counter)
     cells: Counter[Cell] = field(default_factory=Counter)
+    pairs: dict[str, Pairs] = field(default_factory=dict)
+    all_pairs: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
     known: dict[str, Fate] = field(default_factory=dict)
     busy: tuple[str, ...] = ()
@@ -112,6 +117,12 @@ class State:
     def elapsed(self) -> float:
         """Seconds since the campaign began."""
         return time.monotonic() - self.started
+
+    @property
+    def pair_coverage(self) -> float:
+        """The share of the pairs of cells of two axes that a drawn case has met."""
+        missing = sum(pairs.count for pairs in self.pairs.values())
+        return 1 - missing / self.all_pairs if self.all_pairs else 0.0
 
     @property
     def verdicts(self) -> Counter[Verdict]:
@@ -153,6 +164,8 @@ class Campaign:
         self.state = State()
         grids = plan.grids or plan.families
         self._families = {family.name: family for family in grids}
+        self.state.pairs = {family.name: possible(family.axes)[0] for family in plan.families}
+        self.state.all_pairs = sum(pairs.count for pairs in self.state.pairs.values())
         self._started = 0
         self._counted = time.monotonic()
         self._stop: Callable[[], str | None] = lambda: None
@@ -347,6 +360,8 @@ def tally(
     state.checks += len(outcome.checks)
     point = families[case.family].point(case) if isinstance(case.expect, Valid) else {}
     state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
+    if point and case.family in state.pairs:
+        state.pairs[case.family].strike([point])
     if outcome.checks:
         state.oracle_counts[len(outcome.oracles)] += 1
     gap = state.gaps.meet(gaps, case, point, outcome, environment)

@@ -1,6 +1,7 @@
 """A campaign while it runs: a live display on a terminal, a line now and then elsewhere."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
@@ -18,6 +19,8 @@ from harness.finding import Finding
 _LINE_EVERY_SECONDS = 10.0
 _REFRESH_SECONDS = 0.2
 _NEWEST = 8
+_LATE_SECONDS = 30.0
+"""How far back a rate of late looks."""
 
 
 class News:
@@ -49,6 +52,30 @@ def finding_line(finding: Finding) -> str:
     )
 
 
+class Rate:
+    """Cases and checks a second: of late, and since the campaign began or went on."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int, int]] = deque()
+        self._checks_before: int | None = None
+
+    def __call__(self, state: State) -> str:
+        """Both rates of ``state``, as text."""
+        now, cases, checks = state.elapsed, state.cases - state.taken_up, state.checks
+        if self._checks_before is None:
+            self._checks_before = checks
+        checks -= self._checks_before
+        self._seen.append((now, cases, checks))
+        while now - self._seen[0][0] > _LATE_SECONDS:
+            self._seen.popleft()
+        then, cases_then, checks_then = self._seen[0]
+        late, all_along = max(now - then, 1.0), max(now, 1.0)
+        return (
+            f"{(cases - cases_then) / late:.1f} cases/s, {(checks - checks_then) / late:.0f} "
+            f"checks/s (in all {cases / all_along:.1f} and {checks / all_along:.0f})"
+        )
+
+
 class Display:
     """Shows a ``State``; use as a context manager, call with the state as often as you like."""
 
@@ -58,6 +85,7 @@ class Display:
         self._cells = sum(len(axis.values) for family in families for axis in family.axes)
         self._shown = 0.0
         self._news = News()
+        self._rate = Rate()
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=console
         )
@@ -97,7 +125,8 @@ class Display:
         phase = "" if state.phase == "running" else f"  {state.phase}"
         return (
             f"{state.elapsed:6.0f} s  {state.cases} cases  {state.checks} checks  "
-            f"{len(state.findings)} findings  {_rate(state):.1f} cases/s{phase}"
+            f"{len(state.findings)} findings  {self._rate(state)}  "
+            f"{state.pair_coverage:.1%} of pairs{phase}"
         )
 
     def _picture(self, state: State) -> Group:
@@ -108,10 +137,12 @@ class Display:
         numbers.add_row(
             f"[b]{state.cases}[/b] cases",
             f"[b]{state.checks}[/b] checks",
-            f"{_rate(state):.1f} cases/s",
             f"{state.trials} trials",
-            f"{100 * len(state.cells) / max(self._cells, 1):.0f}% of axis values seen",
             f"[b]{len(state.findings)}[/b] findings",
+        )
+        seen = (
+            f"{100 * len(state.cells) / max(self._cells, 1):.0f}% of axis values and "
+            f"{state.pair_coverage:.1%} of their pairs seen"
         )
         verdicts = "   ".join(
             f"{verdict} {count}" for verdict, count in state.verdicts.most_common()
@@ -126,8 +157,6 @@ class Display:
                 Text(one.verdict, style="red"), one.operator, one.blamed, f"×{one.count}"
             )
         workers = Text("   ".join(state.busy), style="dim")
-        return Group(self._bar, numbers, Text(verdicts), newest, workers)
-
-
-def _rate(state: State) -> float:
-    return (state.cases - state.taken_up) / max(state.elapsed, 0.001)
+        return Group(
+            self._bar, numbers, Text(self._rate(state)), Text(seen), Text(verdicts), newest, workers
+        )

@@ -217,6 +217,7 @@ def _numbers(state: State) -> dict[str, object]:
         "cases": state.cases,
         "checks": state.checks,
         "trials": state.trials,
+        "pair_coverage": round(state.pair_coverage, 4),
         "findings": len(state.findings),
     }
 
