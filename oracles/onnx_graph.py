@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -55,6 +55,27 @@ def is_float(dtype: str) -> bool:
     return dtype in _FLOATS
 
 
+class _Input(NamedTuple):
+    name: str
+    kind: int
+    rank: int
+
+
+class _Node(NamedTuple):
+    operator: str
+    arguments: tuple[str, ...]
+    output: str
+    attributes: tuple[tuple[str, Any], ...]
+
+
+class _Model(NamedTuple):
+    """All that an ONNX model says; ``outputs`` are names and element types."""
+
+    nodes: tuple[_Node, ...]
+    inputs: tuple[_Input, ...]
+    outputs: tuple[tuple[str, int], ...]
+
+
 @dataclass(slots=True)
 class Graph:
     """Nodes and inputs, in the order they were added.
@@ -63,8 +84,8 @@ class Graph:
     same for all shapes and values, and to make it ready for a run takes longer than the run.
     """
 
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
+    nodes: list[_Node] = field(default_factory=list)
+    inputs: list[_Input] = field(default_factory=list)
     feeds: dict[str, Array] = field(default_factory=dict)
 
     def input(self, name: str, array: Array, dtype: str) -> Wire:
@@ -81,7 +102,7 @@ class Graph:
 
     def _feed(self, name: str, array: Array) -> None:
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-        self.inputs.append(helper.make_tensor_value_info(name, kind, [None] * array.ndim))
+        self.inputs.append(_Input(name, int(kind), array.ndim))
         self.feeds[name] = np.array(array, order="C")
 
     def integers(self, values: Sequence[int]) -> str:
@@ -91,7 +112,8 @@ class Graph:
     def call(self, operator: str, *arguments: str, **attributes: Any) -> str:
         """The name of the single output of a new node."""
         name = f"value_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(operator, arguments, [name], **attributes))
+        given = ((key, _hashable(value)) for key, value in attributes.items())
+        self.nodes.append(_Node(operator, arguments, name, tuple(given)))
         return name
 
     def reshape(self, name: str, shape: Sequence[int]) -> str:
@@ -127,19 +149,39 @@ class Graph:
             Unsupported: ONNX Runtime has no kernel for a node.
         """
         names = [self.call("Identity", wire.name) for wire in outputs]
-        infos = [
-            helper.make_tensor_value_info(name, stored_type(wire.dtype), None)
-            for name, wire in zip(names, outputs, strict=True)
-        ]
-        graph = helper.make_graph(self.nodes, "program", self.inputs, infos)
-        model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION
-        )
-        results = session(model).run(names, self.feeds)
+        kinds = [stored_type(wire.dtype) for wire in outputs]
+        told = tuple(zip(names, kinds, strict=True))
+        model = _Model(tuple(self.nodes), tuple(self.inputs), told)
+        results = _ready(model).run(names, self.feeds)
         return tuple(
             np.asarray(result).astype(numpy_dtype(wire.dtype))
             for result, wire in zip(results, outputs, strict=True)
         )
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+# A case runs several times one after the other; the next one has another model.
+@lru_cache(maxsize=4)
+def _ready(model: _Model) -> onnxruntime.InferenceSession:
+    return session(_written(model))
+
+
+def _written(model: _Model) -> onnx.ModelProto:
+    nodes = [
+        helper.make_node(node.operator, node.arguments, [node.output], **dict(node.attributes))
+        for node in model.nodes
+    ]
+    inputs = [
+        helper.make_tensor_value_info(one.name, one.kind, [None] * one.rank) for one in model.inputs
+    ]
+    outputs = [helper.make_tensor_value_info(name, kind, None) for name, kind in model.outputs]
+    graph = helper.make_graph(nodes, "program", inputs, outputs)
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION
+    )
 
 
 def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
@@ -148,14 +190,10 @@ def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
     Raises:
         Unsupported: ONNX Runtime has no kernel for a node.
     """
-    return _session(model.SerializeToString(deterministic=True))
-
-
-# A case runs several times one after the other; the next one has another model.
-@lru_cache(maxsize=4)
-def _session(model: bytes) -> onnxruntime.InferenceSession:
     try:
-        return onnxruntime.InferenceSession(model, _options(), providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            model.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
+        )
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
         reason = str(error).strip().splitlines()[0]
         raise Unsupported(f"onnxruntime: {reason}") from error

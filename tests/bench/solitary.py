@@ -76,8 +76,8 @@ def naive(case: Case) -> Spent:
 def _as_it_comes() -> None:
     """PyTorch and ONNX Runtime with the options that nobody gave."""
     torch.backends.mkldnn.enabled = True
-    onnx_graph._session = lambda model: onnxruntime.InferenceSession(  # type: ignore[assignment]
-        model, providers=["CPUExecutionProvider"]
+    onnx_graph._ready = lambda model: onnxruntime.InferenceSession(  # type: ignore[assignment]
+        onnx_graph._written(model).SerializeToString(), providers=["CPUExecutionProvider"]
     )
 
 
