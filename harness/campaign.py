@@ -16,6 +16,7 @@ from generators.pairs import Pairs
 from generators.program import Case, Valid
 from generators.steering import possible
 from harness.drawing import WHOLE, Shard, stream
+from harness.errors import headline
 from harness.events import Event, What
 from harness.finding import Finding, same_kind
 from harness.gaps import Gap, Met
@@ -337,6 +338,10 @@ class Campaign:
     def _drawn(self, case: Case, outcome: Outcome) -> None:
         gap = self._tally(case, outcome)
         self.journal.end(case, outcome, gap)
+        if outcome.retried:
+            self.journal.note(
+                Event(What.RETRIED, f"{case.identifier}: {headline(outcome.retried)}")
+            )
         if gap is None:
             self._investigations.look_into(case, outcome)
 

@@ -17,6 +17,7 @@ class What(enum.StrEnum):
     LOST = "worker lost between cases"
     RECYCLED = "worker recycled"
     RESTARTED = "workers' parent restarted"
+    RETRIED = "case retried alone"
     INTERRUPTED = "interrupted"
     RESUMED = "resumed"
     SALVAGED = "salvaged"
@@ -30,6 +31,7 @@ DESCRIPTIONS = {
     What.LOST: "{} ended between two cases",
     What.RECYCLED: "{} were replaced after their number of cases",
     What.RESTARTED: "the workers' parent was started again {} times",
+    What.RETRIED: "{} cases failed to run together with others and ran alone",
 }
 """Of everything that is only counted; the rest is told one by one."""
 

@@ -11,7 +11,7 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
 from harness.campaign import Campaign, Plan
-from harness.events import Event
+from harness.events import Event, What, told
 from harness.finding import Finding
 from harness.investigation import Investigations
 from harness.jobs import Job
@@ -170,3 +170,15 @@ def test_thousands_of_failures_with_one_cause_are_no_deep_recursion(tmp_path: Pa
     (finding,) = findings.values()
     assert (finding.count, finding.blame) == (5000, {})
     assert investigations.unfinished == 0
+
+
+def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:
+    def alone(case: Case) -> Outcome:
+        return Outcome(Verdict.PASS, retried="Traceback\nLinkError: ld: no room")
+
+    conduct(tmp_path, alone, 3)
+    with Journal(tmp_path / "out", Mode.READ) as journal:
+        events = journal.events()
+    assert {event.what for event in events} == {What.RETRIED}
+    assert all(event.text.endswith("LinkError: ld: no room") for event in events)
+    assert told(events, 0) == ["Workers: 3 cases failed to run together with others and ran alone."]
