@@ -73,10 +73,12 @@ def _compute(
         kernel_at = {"I": group * group_channels + channel.var, "O": at["C"] - group * taps["O"]}
         data_at = {"N": at["N"], "C": kernel_at["I"]}
         inside = [channel.var < group_channels]
-        for axis, window, k in zip(spatial, convolution.windows, tap, strict=True):
-            scaled = at[axis] + window.pad_begin - k.var * window.dilation
+        for axis, window, reverse in zip(spatial, convolution.windows, tap, strict=True):
+            # From the last tap to the first: FlattenBuffer takes (3 - k) // 2 for 1 + k // -2.
+            k = taps[axis] - 1 - reverse.var
+            scaled = at[axis] + window.pad_begin - k * window.dilation
             data_at[axis] = tvm_api.floordiv(scaled, window.stride)
-            kernel_at[axis] = k.var
+            kernel_at[axis] = k
             inside += [
                 scaled >= 0,
                 tvm_api.equal(tvm_api.floormod(scaled, window.stride), 0),

@@ -4,7 +4,7 @@ from harness.outcome import Verdict
 from tests.quality.planted.plant import Edit, Plant
 
 _MODULE = "fixes.conv_transpose"
-_SCALED = "scaled = at[axis] + window.pad_begin - k.var * window.dilation"
+_SCALED = "scaled = at[axis] + window.pad_begin - k * window.dilation"
 _VALUE = (Verdict.WRONG_VALUE,)
 
 
@@ -18,51 +18,57 @@ _INDEX = (
         "conv-dilation-axes-reversed",
         "the dilation of the last spatial axis is applied to the first",
         ("dilation",),
-        "at[axis] + window.pad_begin"
-        " - k.var * convolution.windows[-1 - spatial.index(axis)].dilation",
+        "at[axis] + window.pad_begin - k * convolution.windows[-1 - spatial.index(axis)].dilation",
     ),
     _scaled(
         "conv-dilation-ignored-along-width",
         "taps along W are one apart whatever the dilation",
         ("dilation",),
-        'at[axis] + window.pad_begin - k.var * (1 if axis == "W" else window.dilation)',
+        'at[axis] + window.pad_begin - k * (1 if axis == "W" else window.dilation)',
     ),
     _scaled(
         "conv-padding-end-for-begin",
         "the padding of the end is taken where that of the beginning is meant",
         ("pad_begin", "pad_end"),
-        "at[axis] + window.pad_end - k.var * window.dilation",
+        "at[axis] + window.pad_end - k * window.dilation",
     ),
     _scaled(
         "conv-padding-off-by-one",
         "the padding of the beginning is one too small where it is more than 1",
         ("pad_begin",),
-        "at[axis] + window.pad_begin - int(window.pad_begin > 1) - k.var * window.dilation",
+        "at[axis] + window.pad_begin - int(window.pad_begin > 1) - k * window.dilation",
     ),
     _scaled(
         "conv-output-padding-at-the-beginning",
         "the output padding extends the beginning",
         ("output_padding",),
-        "at[axis] + window.pad_begin - window.output_padding - k.var * window.dilation",
+        "at[axis] + window.pad_begin - window.output_padding - k * window.dilation",
     ),
     _scaled(
         "conv-taps-reversed-if-dilated",
         "a dilated kernel is read from its end",
         ("dilation",),
         "at[axis] + window.pad_begin - window.dilation"
-        " * (k.var if window.dilation == 1 else taps[axis] - 1 - k.var)",
+        " * (k if window.dilation == 1 else taps[axis] - 1 - k)",
     ),
 )
 
 PLANTS = (
     *_INDEX,
     Plant(
+        "conv-taps-from-the-first",
+        "taps are counted upwards, which TVM's own simplification of indices gets wrong",
+        _VALUE,
+        ("stride", "pad_begin", "pad_end"),
+        (Edit(_MODULE, "k = taps[axis] - 1 - reverse.var", "k = reverse.var"),),
+    ),
+    Plant(
         "conv-stride-and-dilation-swapped",
         "stride and dilation change places where the indices are computed",
         _VALUE,
         ("stride", "dilation"),
         (
-            Edit(_MODULE, _SCALED, "scaled = at[axis] + window.pad_begin - k.var * window.stride"),
+            Edit(_MODULE, _SCALED, "scaled = at[axis] + window.pad_begin - k * window.stride"),
             Edit(_MODULE, "floordiv(scaled, window.stride)", "floordiv(scaled, window.dilation)"),
             Edit(_MODULE, "floormod(scaled, window.stride)", "floormod(scaled, window.dilation)"),
         ),
