@@ -31,10 +31,10 @@ BIASES = (None, "BHQK", "1HQK", "B1QK", "BH1K", "11QK", "1H1K", "B11K", "111K")
 def head_axes() -> tuple[Axis, ...]:
     """The axes of heads and head dims; the query has ``kv_heads * group`` heads."""
     return (
-        Axis("kv_heads", (1, 2, 3, 4), 2),
-        Axis("group", (1, 2, 3, 4), 1),
-        Axis("head_dim", (1, 2, 3, 4, 8, 16), 8),
-        Axis("v_head_dim", (1, 2, 3, 4, 8, 16), 8),
+        Axis("kv_heads", (1, 2, 3, 4), 2, least=(1,)),
+        Axis("group", (1, 2, 3, 4), 1, least=(1,)),
+        Axis("head_dim", (1, 2, 3, 4, 8, 16), 8, least=(1,)),
+        Axis("v_head_dim", (1, 2, 3, 4, 8, 16), 8, least=(1,)),
     )
 
 
@@ -154,9 +154,9 @@ def family(pipelines: Sequence[str]) -> Attention:
     return Attention(
         (
             Axis("dtype", ("float32", "float16", "float64", "bfloat16"), "float32"),
-            Axis("batch", BATCHES, 2),
-            Axis("q_len", LENGTHS, 4),
-            Axis("kv_len", LENGTHS, 4),
+            Axis("batch", BATCHES, 2, least=(1,)),
+            Axis("q_len", LENGTHS, 4, least=(1,)),
+            Axis("kv_len", LENGTHS, 4, least=(1,)),
             *head_axes(),
             toggle("symbolic.batch"),
             toggle("symbolic.q_len"),

@@ -112,9 +112,9 @@ def family(pipelines: Sequence[str]) -> AttentionVarLen:
     return AttentionVarLen(
         (
             Axis("dtype", ("float32", "float16", "float64", "bfloat16"), "float32"),
-            Axis("sequences", SEQUENCES, 2),
-            Axis("q_total", TOTALS, 7, enough),
-            Axis("kv_total", TOTALS, 7, enough),
+            Axis("sequences", SEQUENCES, 2, least=(1,)),
+            Axis("q_total", TOTALS, 7, enough, least=(1,)),
+            Axis("kv_total", TOTALS, 7, enough, least=(1,)),
             *head_axes(),
             toggle("symbolic.sequences"),
             toggle("symbolic.q_total"),

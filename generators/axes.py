@@ -40,7 +40,8 @@ class Axis:
     fault, cases that get past it are wanted too; ``weights`` are those of other values, where not
     1. ``cell(value)`` is the coverage cell that ``value`` lies in: itself, unless there are too
     many values for each to meet every value of every other axis. Where not ``steered``, an axis is
-    drawn by weight whatever was drawn before: one value of it costs more than the others.
+    drawn by weight whatever was drawn before: one value of it costs more than the others. ``least``
+    are the values that leave loops the fewest iterations, the best one first.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Axis:
     weights: Mapping[Value, int] = field(default_factory=dict)
     cell: Callable[[Value], Value] = field(default=itself, repr=False)
     steered: bool = True
+    least: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
         if self.default not in self.values:

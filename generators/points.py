@@ -97,12 +97,13 @@ def text(point: Point, name: str) -> str:
 def toggle(name: str, allowed: Given | None = None) -> Axis:
     """An axis that is off (the default) or on, on only where ``allowed`` holds."""
     if allowed is None:
-        return Axis(name, (False, True), False)
+        return Axis(name, (False, True), False, least=(False,))
     return Axis(
         name,
         (False, True),
         False,
         Given(allowed.names, lambda *values: not values[-1] or allowed.holds(*values)),
+        least=(False,),
     )
 
 

@@ -17,6 +17,13 @@ from generators.axes import Axis, Point, Value
 from generators.covering import Order, complete_with
 from generators.pairs import Pairs
 
+_SMALL = 4
+"""One point in so many is small: its axes mostly have the least value that is allowed. Loops of one
+iteration are what a compiler simplifies most, and hardly come together by chance."""
+
+_MOSTLY = 0.75
+"""How often an axis of a small point has its least value."""
+
 _PULL = 3
 """How many times a value's own weight one missing pair adds to it."""
 
@@ -71,8 +78,11 @@ class Steering:
         What comes after the first value is asked for only where the first leads nowhere.
         """
         wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
+        small = source.randrange(_SMALL) == 0
 
         def order(axis: Axis, point: Point) -> Iterator[Value]:
+            if small and axis.name not in wanted and source.random() < _MOSTLY:
+                yield from axis.least
             left = [
                 (value, weight * (1 + _PULL * gain))
                 for value, number, weight, gain in zip(

@@ -140,12 +140,13 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
         layout("kernel_layout", kernels),
         layout("out_layout", (None, *layouts)),
         Axis("dtype", DTYPES, "float32"),
-        Axis("groups", GROUPS, 1),
+        Axis("groups", GROUPS, 1, least=(1,)),
         Axis(
             "in_channels_per_group",
             CHANNELS,
             2,
             Every((_channels_fill("data_layout", "C"), _channels_fill("kernel_layout", "I"))),
+            least=(1,),
         ),
         Axis(
             "out_channels_per_group",
@@ -165,8 +166,9 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
                     ),
                 )
             ),
+            least=(1,),
         ),
-        Axis("batch", BATCHES, 2),
+        Axis("batch", BATCHES, 2, least=(1,)),
         toggle("symbolic.batch"),
     ]
     for letter in spatial:
@@ -219,7 +221,13 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
         Axis(stride, (1, 2, 3), 1),
         Axis(dilation, (1, 2, 3), 1),
         Axis(extra, (0, 1, 2), 0, Given((stride,), lambda step, value: value < step)),
-        Axis(size, SIZES[rank], SIZE_DEFAULTS[letter], Given((*factors, kernel), affordable)),
+        Axis(
+            size,
+            SIZES[rank],
+            SIZE_DEFAULTS[letter],
+            Given((*factors, kernel), affordable),
+            least=(1, 2),
+        ),
         toggle(symbolic),
         Axis(begin, PADDINGS, 0, Given(names, _leaves_output)),
         Axis(
@@ -227,6 +235,7 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
             PADDINGS,
             0,
             Given((*names, begin), _leaves_output),
+            least=tuple(reversed(PADDINGS)),
         ),
     ]
 
