@@ -29,7 +29,7 @@ DESCRIPTIONS = {
     What.OUTGREW: "{} outgrew their memory",
     What.KILLED: "{} were killed from outside (their cases ran again)",
     What.LOST: "{} ended between two cases",
-    What.RECYCLED: "{} were replaced after their number of cases",
+    What.RECYCLED: "{} were replaced after their number of cases, or for what they kept",
     What.RESTARTED: "the workers' parent was started again {} times",
     What.RETRIED: "{} cases failed to run together with others and ran alone",
 }

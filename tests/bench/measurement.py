@@ -4,27 +4,26 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 
 import msgspec
 
 from generators.program import Case
+from harness.drawing import stream
 from harness.environment import versions
 from harness.jobs import Job, Limits
 from harness.pool import Pool
 from tests.bench.contestants import Contestant, Engine, Solitary
 from tests.bench.spent import Spent, total
-from tests.bench.subjects import SUBJECTS, chunks, drawn, invalid
+from tests.bench.subjects import FAMILIES, SUBJECTS, chunks, drawn, invalid
 
 Show = Callable[[str, float], None]
 
 NAIVE, FORK, CONDUCT, ENGINE, PAIR = "naive", "fork", "conduct", "engine", "pair"
 """The naive loop; a fork a case; a case without the engine; the engine with one worker, and two."""
-
-DRAWING_CPU = "seconds to draw a case"
-FIRST_VERDICT = "seconds from start to the end of a campaign of one case"
-REJECTED = "rejected"
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -44,11 +43,8 @@ class Measured(msgspec.Struct, frozen=True):
 
 def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
     """Measure ``count`` cases of each subject, drawn with ``seed``, ``chunk`` at a time in turn."""
-    began = time.process_time()
     cases = {subject.name: drawn(subject, count, seed) for subject in SUBJECTS}
-    made = sum(map(len, cases.values()))
-    # All families are drawn for each subject, so this is more than a campaign takes.
-    drawing = (time.process_time() - began) / (made * len(SUBJECTS))
+    drawing = _drawing(count, seed)
     with ExitStack() as stack:
         contestants: dict[str, Contestant] = {
             NAIVE: stack.enter_context(Solitary(NAIVE)),
@@ -75,6 +71,13 @@ def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
     return Measured(
         count, seed, versions(), spent, _rejecting(count, seed), drawing, _first_verdict()
     )
+
+
+def _drawing(count: int, seed: int) -> float:
+    """CPU seconds that a campaign takes to draw one of its first ``count`` cases."""
+    began = time.process_time()
+    deque(islice(stream(FAMILIES, seed), count), maxlen=0)
+    return (time.process_time() - began) / count
 
 
 def _warm(contestants: Mapping[str, Contestant], cases: Mapping[str, Sequence[Case]]) -> None:

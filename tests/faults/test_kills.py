@@ -146,13 +146,11 @@ def test_the_workers_parent_that_is_killed_is_started_again(
 def test_with_tvm_too(
     real_campaigns: Campaigns, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if not request.config.getoption("--faults-full"):
-        pytest.skip("takes minutes: only with --faults-full (tests/harness/test_cli.py kills once)")
     few = ("fuzz", FAMILY, "--cases", 24, "--minutes", 3, "--seed", 5, "--workers", 2)
     whole, folder = tmp_path / "whole", tmp_path / "out"
     real_campaigns.run(*few, "--out", whole)
     chance = random.Random("real")
-    for number in range(6):
+    for number in range(repetitions(request, 1, 6)):
         going_on = ("fuzz", "--resume", folder, *few[2:6], "--workers", 2)
         process = real_campaigns.start(*(going_on if number else (*few, "--out", folder)))
         until(lambda: (folder / FILE_NAME).exists(), bool, 60)

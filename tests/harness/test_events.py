@@ -18,7 +18,8 @@ def test_workers_are_counted_and_the_rest_is_told() -> None:
         Event(What.SALVAGED, "the file was damaged"),
     ]
     assert told(events, 3) == [
-        "Workers: 2 workers died of their case, 1 were replaced after their number of cases.",
+        "Workers: 2 workers died of their case, 1 were replaced after their number of cases, or "
+        "for what they kept.",
         "The campaign: interrupted by SIGTERM after 12 cases; the file was damaged; resumed 2 "
         "times; 3 of the cases that began have not ended: --resume runs them.",
     ]
