@@ -162,4 +162,12 @@ def test_with_tvm_too(
     last = real_campaigns.run("fuzz", "--resume", folder, *few[2:6], "--workers", 2)
     assert last.returncode == 1, last.stdout + last.stderr
     check_whole(folder)
-    assert told(folder) == told(whole)
+    (cases, findings), (cases_there, findings_there) = told(folder), told(whole)
+    assert [case[:2] for case in cases] == [case[:2] for case in cases_there]
+    # Where two findings explain a case, the one that was there first has it: all have as many.
+    assert [case[2] is None for case in cases] == [case[2] is None for case in cases_there]
+    assert set(findings) == set(findings_there)
+    assert all(confirmed for _, confirmed in findings.values())
+    assert sum(count for count, _ in findings.values()) == sum(
+        case[2] is not None for case in cases
+    )
