@@ -56,10 +56,10 @@ def read_mask(operator: str, causal_mask: Any, window_size: Any) -> Mask:
         ValueError: an unknown causal mask, or a window that holds no key.
     """
     if causal_mask is not None and str(causal_mask) not in CAUSAL_MASKS:
-        known = f"known are {', '.join(CAUSAL_MASKS)}"
-        raise invalid(operator, known, causal_mask=str(causal_mask))
+        why = f"the mask is none of {', '.join(CAUSAL_MASKS)}"
+        raise invalid(operator, why, causal_mask=str(causal_mask))
     if window_size is not None and int(window_size) < 1:
-        raise invalid(operator, "a window holds at least one key", window_size=int(window_size))
+        raise invalid(operator, "the window holds no key", window_size=int(window_size))
     return Mask(
         None if causal_mask is None else str(causal_mask),
         None if window_size is None else int(window_size),
@@ -143,8 +143,8 @@ def var_len_requirements(
     yield Requirement(tvm_api.equal(query[0], 1), why, {"query": tvm_api.show(query)})
     shown = {"seqstart_q": tvm_api.show(query_starts), "seqstart_k": tvm_api.show(key_starts)}
     if len(query_starts) != 1 or len(key_starts) != 1:
-        raise invalid(operator, "offsets are vectors", **shown)
-    why = "there are as many sequences of queries as of keys"
+        raise invalid(operator, "the offsets are not vectors", **shown)
+    why = "the offsets of queries and of keys are of different numbers of sequences"
     yield Requirement(tvm_api.equal(query_starts[0], key_starts[0]), why, shown)
 
 
