@@ -49,10 +49,12 @@ def attend(
     # Computed once: a second product of the same symbols would be another object, and TVM compares
     # batch dimensions by identity.
     rows = tvm_api.analyzer().simplify(batch * heads)
+    # Without heads nothing is computed, but division by zero is an error even so.
+    divisor = tvm_api.at_least_one(heads)
 
-    query_rows = _merge(query, heads, rows, dtype, "query")
-    key_rows = _merge(key, heads, rows, dtype, "key")
-    value_rows = _merge(value, heads, rows, dtype, "value")
+    query_rows = _merge(query, divisor, rows, dtype, "query")
+    key_rows = _merge(key, divisor, rows, dtype, "key")
+    value_rows = _merge(value, divisor, rows, dtype, "value")
     products = topi.nn.batch_matmul(query_rows, key_rows, oshape=[rows, q_len, kv_len])
     scaling = _scaling(scale, head_dim, dtype)
 
@@ -60,7 +62,7 @@ def attend(
         scaled = products[row, i, j] * scaling
         if bias is None:
             return scaled
-        wanted = (tvm_api.floordiv(row, heads), tvm_api.floormod(row, heads), i, j)
+        wanted = (tvm_api.floordiv(row, divisor), tvm_api.floormod(row, divisor), i, j)
         return scaled + _broadcast(bias, wanted, (batch, heads, q_len, kv_len)).astype(dtype)
 
     scores = te.compute((rows, q_len, kv_len), score, name="scores")
@@ -117,8 +119,8 @@ def accumulation_dtype(tensor: Tensor) -> str:
 
 def _merge(tensor: Tensor, heads: PrimExpr, rows: PrimExpr, dtype: str, name: str) -> Tensor:
     """``tensor`` as (batch*heads, sequence, dim), each head as often as query heads use it."""
-    kv_heads = tensor.shape[2]
-    group = tvm_api.analyzer().simplify(tvm_api.floordiv(heads, kv_heads))
+    kv_heads = tvm_api.at_least_one(tensor.shape[2])
+    group = tvm_api.at_least_one(tvm_api.analyzer().simplify(tvm_api.floordiv(heads, kv_heads)))
 
     def element(row: PrimExpr, i: PrimExpr, d: PrimExpr) -> PrimExpr:
         head = tvm_api.floordiv(tvm_api.floormod(row, heads), group)
@@ -132,7 +134,7 @@ def _scaling(scale: float | None, head_dim: PrimExpr, dtype: str) -> PrimExpr:
         return tirx.const(scale, dtype)
     known = tvm_api.as_int(head_dim)
     if known is not None:
-        return tirx.const(1.0 / math.sqrt(known), dtype)
+        return tirx.const(1.0 / math.sqrt(known) if known else math.inf, dtype)
     return tirx.const(1, dtype) / tirx.sqrt(head_dim.astype(dtype))
 
 

@@ -163,6 +163,10 @@ def _check(
         if not tvm_api.has_shape(tensor):
             raise refuse(operator, tensor=str(tvm_api.type_of(tensor)), shape=None)
     undecided(operator, required(operator, *map(tvm_api.shape_of, tensors)))
+    key = tvm_api.shape_of(tensors[1])
+    if tvm_api.as_int(key[2]) == 0:
+        # The inference of types divides by it.
+        raise refuse(operator, key=tvm_api.show(key))
 
 
 def _check_attention(arguments: Mapping[str, Any]) -> None:

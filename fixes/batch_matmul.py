@@ -1,14 +1,15 @@
 """TOPI's batch matrix product, whose shape checks compare expressions by identity.
 
-Two dimensions that are the same expression, built twice, are refused as unequal; and where a batch
-dimension is a variable, the output's batch is a fresh variable that nothing binds.
+Two dimensions that are the same expression, built twice, are refused as unequal; where a batch
+dimension is a variable, the output's batch is a fresh variable that nothing binds; and a sum of no
+product is what memory held, not 0.
 """
 
 import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from tvm import te, topi
+from tvm import te, tirx, topi
 
 from fixes import probes, tvm_api
 from fixes.fix import Fix, Rebinding
@@ -65,14 +66,18 @@ def batch_matmul(
         oshape = (_batch(batch_a, batch_b), rows, columns)
     dtype = tvm_api.dtype_of(tensor_a) if out_dtype is None else tvm_api.dtype_of(out_dtype)
     single_a, single_b = (tvm_api.as_int(batch) == 1 for batch in (batch_a, batch_b))
-    k = te.reduce_axis((0, inner), name="k")
+    extent = tvm_api.at_least_one(inner)
+    k = te.reduce_axis((0, extent), name="k")
 
     def element(b: PrimExpr, i: PrimExpr, j: PrimExpr) -> PrimExpr:
         at_a = (k.var, i) if transpose_a else (i, k.var)
         at_b = (j, k.var) if transpose_b else (k.var, j)
         left = tensor_a[(0 if single_a else b, *at_a)].astype(dtype)
         right = tensor_b[(0 if single_b else b, *at_b)].astype(dtype)
-        return te.sum(left * right, axis=k)
+        term = left * right
+        if extent is not inner:
+            term = tirx.if_then_else(k.var < inner, term, tirx.const(0, dtype))
+        return te.sum(term, axis=k)
 
     letters = "".join("T" if transposed else "N" for transposed in (transpose_a, transpose_b))
     return te.compute(
@@ -106,7 +111,8 @@ FIX = Fix(
     operators=("topi.nn.batch_matmul",),
     fault=(
         "batch dimensions that are equal expressions are refused unless they are one object, and"
-        " the message does not show them; a symbolic batch gives an output of unbound batch"
+        " the message does not show them; a symbolic batch gives an output of unbound batch; a"
+        " product over no inner element gives what memory held"
     ),
     issue="apache/tvm#19696",
     needed=lambda: not probes.batch_matmul_proves_equality(topi.nn.batch_matmul),

@@ -65,11 +65,13 @@ def _compute(
     analyzer = tvm_api.analyzer()
     group_channels = analyzer.simplify(tvm_api.floordiv(taps["I"], groups))
     channel = te.reduce_axis((0, tvm_api.at_least_one(group_channels)), name="c")
+    # Without output channels nothing is computed, but division by zero is an error even so.
+    outs = 1 if tvm_api.as_int(taps["O"]) == 0 else taps["O"]
     tap = [te.reduce_axis((0, taps[axis]), name=f"k{axis.lower()}") for axis in spatial]
 
     def element(*position: Any) -> Any:
         at = convolution.out.logical(position)
-        group = tvm_api.floordiv(at["C"], taps["O"]) if groups > 1 else 0
+        group = tvm_api.floordiv(at["C"], outs) if groups > 1 else 0
         kernel_at = {"I": group * group_channels + channel.var, "O": at["C"] - group * taps["O"]}
         data_at = {"N": at["N"], "C": kernel_at["I"]}
         inside = [channel.var < group_channels]
