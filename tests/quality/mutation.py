@@ -15,7 +15,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,7 @@ OWN = {
 }
 """What the tests of a file begin with, where that is not the file's name."""
 
-SECONDS = 20.0
+SECONDS = 40.0
 """CPU seconds of tests that a mutant has to survive, by the time that each test takes."""
 QUICK = 0.06
 """CPU seconds of a test that compiles nothing."""
@@ -142,7 +141,7 @@ def _files(*places: str) -> list[Path]:
     for place in places:
         path = ROOT / place
         found += sorted(path.rglob("*.*")) if path.is_dir() else [path]
-    return [path for path in found if path.suffix in (".py", ".json")]
+    return [path for path in found if path.suffix in (".py", ".json") and path.is_file()]
 
 
 def _try_tests(workers: int, show: Show) -> Trial:
@@ -183,14 +182,14 @@ def _run(chosen: Sequence[Mutant], trial: Trial, workers: int, show: Show) -> di
     return found
 
 
-def valid(records: Iterable[Record], sources: Mapping[str, str]) -> dict[str, Record]:
+def valid(records: Sequence[Record], sources: Mapping[str, str]) -> dict[str, Record]:
     """Those of ``records``, by key, that nothing they depend on has changed for."""
-    digest = lru_cache(maxsize=None)(_room_depends)
+    digests = {room: _room_depends(room) for room in {_room(one.killed) for one in records}}
     return {
         one.key: one
         for one in records
         if sources.get(one.key.partition(":")[0]) == one.source
-        and digest(_room(one.killed)) == one.depends
+        and digests[_room(one.killed)] == one.depends
     }
 
 
@@ -306,9 +305,7 @@ def _serve(jobs: Sequence[Job], results: Path, workers: int, progress: Any) -> N
 
 
 def _read(path: Path, kind: Any) -> list[Any]:
-    if not path.exists():
-        return []
-    lines = path.read_bytes().split(b"\n")[:-1]
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [msgspec.json.decode(line, type=kind) for line in lines]
 
 

@@ -143,6 +143,31 @@ def test_a_result_is_kept_until_what_it_depends_on_changes(
     (tmp_path / edited).write_text("after")
     kept = valid(records, {"fixes/a.py": "s"})
     assert tuple(one.key not in kept for one in records) == stale
+    (tmp_path / "tests/fixes/test_a.py").unlink()
+    assert records[0].key not in valid(records, {"fixes/a.py": "s"})
+
+
+def test_a_result_is_of_the_tests_as_they_were_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = tmp_path / "tests/fixes/test_a.py"
+    test.parent.mkdir(parents=True)
+    test.write_text("before")
+
+    def served(jobs: list[Job], raw: Path, workers: int, progress: object) -> None:
+        test.write_text("after")
+        found = [Result(job.key, KILLS[0] if job.key[-1] == "a" else None) for job in jobs]
+        raw.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+
+    monkeypatch.setattr(mutation, "ROOT", tmp_path)
+    monkeypatch.setattr(mutation, "KEPT", tmp_path)
+    monkeypatch.setattr(mutation, "_serve", served)
+    jobs = [Job(f"{FILE}:{name}", (KILLS[0] or "",), 1.0) for name in "ab"]
+    made = work_off(jobs, tmp_path / "kept", {FILE: "s"}, 1, lambda _, done: None)
+    assert [one.killed for one in made] == [KILLS[0], None]
+    assert valid(made, {FILE: "s"}) == {}
+    test.write_text("before")
+    assert set(valid(made, {FILE: "s"})) == {one.key for one in made}
 
 
 def test_a_timeout_counts_only_if_it_comes_again(
