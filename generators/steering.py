@@ -12,19 +12,20 @@ from itertools import product
 from math import lcm
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generators.axes import Axis, Point, Value
 from generators.covering import Order, complete_with
 from generators.pairs import Pairs
 
-_SMALL = 4
+_SMALL = 5
 """One point in so many is small: its axes mostly have the least value that is allowed. Loops of one
 iteration are what a compiler simplifies most, and hardly come together by chance."""
 
-_MOSTLY = 0.75
-"""How often an axis of a small point has its least value."""
+_MOSTLY = (0.75, 1.0, 1.0)
+"""How often an axis of a small point has its least value, where it may have it: one of these."""
 
-_PULL = 3
+_PULL = 20
 """How many times a value's own weight one missing pair adds to it."""
 
 
@@ -44,6 +45,11 @@ class Steering:
             if not axis.steered:
                 self.pairs.leave_out(axis.name)
         self._weights = {axis.name: weights(axis) for axis in axes}
+        small = np.zeros(len(self.pairs.cells), np.bool_)
+        for axis in axes:
+            numbers = dict(zip(axis.values, self.pairs.numbers[axis.name], strict=True))
+            small[[numbers[value] for value in axis.least[:1] or axis.values]] = True
+        self._small = np.outer(small, small)
 
     def point(self, choice: int) -> Point:
         """A valid point, decided by ``choice`` and the points drawn before.
@@ -52,9 +58,12 @@ class Steering:
             ValueError: the axes have no valid point.
         """
         source = random.Random(choice)
+        small = source.choice(_MOSTLY) if source.randrange(_SMALL) == 0 else 0.0
         while True:
-            pair = self._missing(source)
-            point = complete_with(self.axes, {}, self._order(source, pair))
+            # A small point is only made to have what leaves it small.
+            missing = self.pairs.missing & self._small if small else self.pairs.missing
+            pair = _any_of(missing, source)
+            point = complete_with(self.axes, {}, self._order(source, pair, small))
             if point is not None:
                 self.pairs.strike([point])
                 return point
@@ -64,24 +73,16 @@ class Steering:
             self.impossible.append(pair)
             self.pairs.give_up(*pair)
 
-    def _missing(self, source: random.Random) -> tuple[int, int] | None:
-        """A pair of cells, by number, that is missing; None where none is."""
-        missing = np.flatnonzero(self.pairs.missing)
-        if not len(missing):
-            return None
-        one, other = divmod(int(missing[source.randrange(len(missing))]), len(self.pairs.cells))
-        return one, other
-
-    def _order(self, source: random.Random, pair: tuple[int, int] | None) -> Order:
+    def _order(self, source: random.Random, pair: tuple[int, int] | None, small: float) -> Order:
         """Orders the values of each axis at random by weight, leaving out what ``pair`` rules out.
 
-        What comes after the first value is asked for only where the first leads nowhere.
+        As often as ``small`` says, the least values come before all others. What comes after the
+        first value is asked for only where the first leads nowhere.
         """
         wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
-        small = source.randrange(_SMALL) == 0
 
         def order(axis: Axis, point: Point) -> Iterator[Value]:
-            if small and axis.name not in wanted and source.random() < _MOSTLY:
+            if axis.name not in wanted and source.random() < small:
                 yield from axis.least
             left = [
                 (value, weight * (1 + _PULL * gain))
@@ -99,6 +100,15 @@ class Steering:
                 yield left.pop(at)[0]
 
         return order
+
+
+def _any_of(pairs: NDArray[np.bool_], source: random.Random) -> tuple[int, int] | None:
+    """One of ``pairs`` of cells (cells by cells), by number; None where there is none."""
+    found = np.flatnonzero(pairs)
+    if not len(found):
+        return None
+    one, other = divmod(int(found[source.randrange(len(found))]), len(pairs))
+    return one, other
 
 
 def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:

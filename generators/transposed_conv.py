@@ -133,6 +133,8 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
             values[0],
             default_weight=len(values) - 1,
             cell=lambda value: kind(None if value is None else str(value), spatial),
+            # Packed channels are more than one.
+            least=(values[0],),
         )
 
     axes = [
@@ -219,14 +221,15 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
     return [
         Axis(kernel, KERNELS[rank], KERNEL_DEFAULTS[letter]),
         Axis(stride, (1, 2, 3), 1),
-        Axis(dilation, (1, 2, 3), 1),
-        Axis(extra, (0, 1, 2), 0, Given((stride,), lambda step, value: value < step)),
+        Axis(dilation, (1, 2, 3), 1, least=(1,)),
+        Axis(extra, (0, 1, 2), 0, Given((stride,), lambda step, value: value < step), least=(0,)),
         Axis(
             size,
             SIZES[rank],
             SIZE_DEFAULTS[letter],
             Given((*factors, kernel), affordable),
-            least=(1, 2),
+            # The output is to be small: one element of data leaves no index to get wrong.
+            least=(2, 1),
         ),
         toggle(symbolic),
         Axis(begin, PADDINGS, 0, Given(names, _leaves_output)),

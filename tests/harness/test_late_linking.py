@@ -64,7 +64,9 @@ def test_the_code_of_all_is_generated_and_linked_once(monkeypatch: pytest.Monkey
     late = [case for case in cases if compiling.can_link_late(case)]
     assert len(late) > SIZE // 2
     assert len(libraries) == 1
-    assert {one.verdict for one in outcomes} <= {Verdict.PASS, Verdict.REJECTED}
+    # What has room everywhere ran as well.
+    assert {one.verdict for one in outcomes} <= {Verdict.PASS, Verdict.REJECTED, Verdict.NO_ORACLE}
+    assert Verdict.PASS in {one.verdict for one in outcomes}
 
 
 def test_messages_do_not_show_that_there_were_others() -> None:

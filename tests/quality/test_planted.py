@@ -38,8 +38,8 @@ EVERY = families(tuple(PIPELINES))
 # Each in an operator that the others do not touch, so that one process can have them all.
 FOUND_SOON = {
     "conv-bails-for-one-dilation": "conv1d_transpose",
-    "causal-mask-shifted": "attention",
-    "sequences-keys-by-query-offsets": "attention_var_len",
+    "bias-scaled": "attention",
+    "sequences-boundary-off-by-one": "attention_var_len",
 }
 
 
