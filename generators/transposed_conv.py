@@ -15,10 +15,17 @@ from hypothesis import strategies as st
 
 from generators import faults
 from generators.axes import Axis, Point, Value, run_axes
-from generators.layouts import Extent, data_layouts, kernel_layouts, kind, logical, packing, shape
-from generators.points import Every, Given, bindings, first_then, integer, point_of, text, toggle
+from generators.layouts import data_layouts, kernel_layouts, kind, logical, packing, shape
+from generators.points import Every, Given, integer, point_of, text, toggle
 from generators.program import Attribute, Case, Input, Node, Program
 from generators.transposed_conv_invalid import faults as faults_of
+from generators.transposed_conv_sizes import (
+    BATCHES,
+    bindings_of,
+    data_extents,
+    output_extent,
+    weight_extents,
+)
 
 SPATIAL = ("W", "HW", "DHW")
 """The spatial letters of each rank, in the order of strides, padding and the like."""
@@ -32,7 +39,6 @@ DTYPES = (
     *("float32", "float16", "float64", "bfloat16", "float16->float32", "bfloat16->float32"),
     *("float32->float64", "int8->int32", "uint8->int32", "int16->int32"),
 )
-BATCHES = (1, 2, 3, 7, 0)
 GROUPS = (1, 2, 3, 4, 8)
 CHANNELS = (1, 2, 3, 4, 8)
 
@@ -43,12 +49,8 @@ SIZE_DEFAULTS = {"W": 4, "H": 3, "D": 2}
 KERNEL_DEFAULTS = {"W": 3, "H": 2, "D": 2}
 PADDINGS = (0, 1, 2, 3)
 
-MULTIPLY_ADDS = 60_000
-"""A spatial size above 1 that leads to more multiply-adds than this is not allowed."""
-
-# What the bindings after the first add to a size, or multiply a channel count by.
-_GROWTH = {"W": (0, 1, 2, 0, 3), "H": (0, 2, 0, 1, 3), "D": (0, 0, 1, 2, 1)}
-_MULTIPLES = {"C": (1, 2, 1, 3, 2), "K": (1, 1, 2, 2, 3)}
+MULTIPLY_ADDS = 100_000
+"""A spatial size above 1 that leads to about more multiply-adds than this is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class TransposedConvolution:
     def build(self, point: Point, seed: int) -> Case:
         """The case at ``point``; its first binding gives every symbol the point's own size."""
         dtype, _, out_dtype = text(point, "dtype").partition("->")
-        data, weight = _extents(self.spatial, point), _weight_extents(self.spatial, point)
+        data, weight = data_extents(self.spatial, point), weight_extents(self.spatial, point)
         given, nodes, argument = _data(point, shape(text(point, "data_layout"), data), dtype)
         weights = Input(
             "weight",
@@ -91,7 +93,7 @@ class TransposedConvolution:
         return Case(
             family=self.name,
             program=Program((given, weights), nodes, (nodes[-1].name,)),
-            bindings=_bindings(self.spatial, point),
+            bindings=bindings_of(self.spatial, point),
             seed=seed,
             **{name: point[name] for name in _run_names()},  # type: ignore[arg-type]
         )
@@ -207,7 +209,7 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
     factors = [
         name
         for name in earlier
-        if name.partition(".")[0] in ("kernel", "size")
+        if name.partition(".")[0] in ("kernel", "stride", "size")
         or name in ("groups", "in_channels_per_group", "out_channels_per_group", "batch")
     ]
     names = (size, kernel, stride, dilation, extra)
@@ -227,7 +229,7 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
             size,
             SIZES[rank],
             SIZE_DEFAULTS[letter],
-            Given((*factors, kernel), affordable),
+            Given((*factors, kernel, stride), affordable),
             # The output is to be small: one element of data leaves no index to get wrong.
             least=(2, 1),
         ),
@@ -243,46 +245,8 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
     ]
 
 
-def _leaves_output(
-    size: int, kernel: int, stride: int, dilation: int, extra: int, *padding: int
-) -> bool:
-    return (size - 1) * stride - sum(padding) + dilation * (kernel - 1) + 1 + extra >= 1
-
-
-def _units(point: Point) -> tuple[int, int]:
-    """How many input channels, and output channels of a group, one unit of C and of K stands for.
-
-    The tensor that packs most has the bare symbol, so that no dimension needs a division.
-    """
-    kernel = text(point, "kernel_layout")
-    inputs = max(packing(text(point, "data_layout"), "C"), packing(kernel, "I"))
-    return inputs, packing(kernel, "O")
-
-
-def _in_channels(point: Point) -> Extent:
-    if point["symbolic.in_channels"]:
-        return Extent(_units(point)[0], "C")
-    return Extent(integer(point, "groups") * integer(point, "in_channels_per_group"))
-
-
-def _extents(spatial: str, point: Point) -> dict[str, Extent]:
-    extents = {
-        letter: Extent(1, letter)
-        if point[f"symbolic.{letter.lower()}"]
-        else Extent(integer(point, f"size.{letter.lower()}"))
-        for letter in spatial
-    }
-    batch = Extent(1, "B") if point["symbolic.batch"] else Extent(integer(point, "batch"))
-    return {"N": batch, "C": _in_channels(point), **extents}
-
-
-def _weight_extents(spatial: str, point: Point) -> dict[str, Extent]:
-    extents = {letter: Extent(integer(point, f"kernel.{letter.lower()}")) for letter in spatial}
-    if point["symbolic.out_channels"]:
-        outputs = Extent(_units(point)[1], "K")
-    else:
-        outputs = Extent(integer(point, "out_channels_per_group"))
-    return {"I": _in_channels(point), "O": outputs, **extents}
+def _leaves_output(*arguments: int) -> bool:
+    return output_extent(*arguments) >= 1
 
 
 def _data(point: Point, wanted: tuple[Any, ...], dtype: str) -> tuple[Input, tuple[Node, ...], str]:
@@ -320,24 +284,6 @@ def _attributes(spatial: str, point: Point, out_dtype: str) -> dict[str, Attribu
     if out_dtype:
         attributes["out_dtype"] = out_dtype
     return attributes
-
-
-def _bindings(spatial: str, point: Point) -> tuple[dict[str, int], ...]:
-    columns: dict[str, Sequence[int]] = {}
-    if point["symbolic.batch"]:
-        columns["B"] = first_then(integer(point, "batch"), BATCHES)
-    inputs, outputs = _units(point)
-    if point["symbolic.in_channels"]:
-        channels = integer(point, "groups") * integer(point, "in_channels_per_group")
-        columns["C"] = [channels // inputs * factor for factor in _MULTIPLES["C"]]
-    if point["symbolic.out_channels"]:
-        channels = integer(point, "out_channels_per_group")
-        columns["K"] = [channels // outputs * factor for factor in _MULTIPLES["K"]]
-    for letter in spatial:
-        if point[f"symbolic.{letter.lower()}"]:
-            size = integer(point, f"size.{letter.lower()}")
-            columns[letter] = [size + growth for growth in _GROWTH[letter]]
-    return bindings(columns)
 
 
 def _read(spatial: str, case: Case) -> dict[str, Value]:
