@@ -104,7 +104,7 @@ class Engine:
         failed = sum(one.verdict.is_failure for one in outcomes)
         if len(outcomes) != len(cases) or failed:
             raise RuntimeError(f"{failed} of {len(cases)} cases failed, {len(outcomes)} ended")
-        return spent + total(Spent(in_tvm=one.seconds.get("tvm", 0.0)) for one in outcomes)
+        return spent + total(Spent(parts=one.seconds) for one in outcomes)
 
 
 def _cpu() -> float:

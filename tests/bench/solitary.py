@@ -92,8 +92,7 @@ def conducted(cases: Sequence[Case]) -> Spent:
     for first in range(0, len(cases), Limits().together):
         given = cases[first : first + Limits().together]
         for outcome in conduct_together(given, lambda number, stage: None):
-            seconds = outcome.seconds
-            done.append(Spent(cases=1, checks=len(outcome.checks), in_tvm=seconds.get("tvm", 0.0)))
+            done.append(Spent(cases=1, checks=len(outcome.checks), parts=outcome.seconds))
     return total(done)
 
 

@@ -15,6 +15,10 @@ REJECTED = 200.0
 """The targets that hold for all subjects together; those of cases are in ``subjects``."""
 
 
+PARTS = ("tvm", "oracles", "compare")
+"""The parts of a case that workers time."""
+
+
 def per_core_second(count: int, spent: Spent) -> float:
     """How many of what ``count`` counts a core does in a second."""
     return count / spent.cpu
@@ -35,6 +39,12 @@ def checks_ratio(measured: Measured, subject: str) -> float:
 def over_all(measured: Measured, contestant: str) -> Spent:
     """What ``contestant`` spent on all subjects."""
     return total(spent[contestant] for spent in measured.spent.values())
+
+
+def ceiling(measured: Measured, subject: str) -> float:
+    """``cases_ratio`` if the engine's CPU time were that inside TVM alone."""
+    engine, naive = measured.spent[subject][ENGINE], measured.spent[subject][NAIVE]
+    return naive.cpu / naive.cases / (engine.in_tvm / engine.cases)
 
 
 def figures(measured: Measured) -> dict[str, tuple[float, str]]:
@@ -126,5 +136,29 @@ def _page(measured: Measured, earlier: Measured | None) -> Iterator[str]:
     for name, (value, target) in figures(measured).items():
         yield f"| {name} | {value:.3g} | {target} |"
     yield ""
+    yield from _profile(measured)
+    yield ""
     lost = missed(measured)
     yield "**Missed:** " + "; ".join(lost) + "." if lost else "Every target is met."
+
+
+def _profile(measured: Measured) -> Iterator[str]:
+    yield (
+        "Where the engine's CPU time goes, ms a case; and how many times the naive loop's cases "
+        "per core-second it would do if everything but TVM cost nothing:"
+    )
+    yield ""
+    yield (
+        "| programs | in all | inside TVM | oracles | comparison | drawing | workers and engine "
+        "| **if only TVM cost** | target |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for subject in SUBJECTS:
+        engine = measured.spent[subject.name][ENGINE]
+        parts = [engine.parts.get(part, 0.0) / engine.cases for part in PARTS]
+        whole = engine.cpu / engine.cases
+        rest = whole - sum(parts) - measured.drawing
+        cells = [f"{1000 * part:.1f}" for part in (whole, *parts, measured.drawing, rest)]
+        target = "" if subject.target is None else f"{subject.target:g}"
+        ratio = f"{ceiling(measured, subject.name):.2f}"
+        yield f"| {' | '.join((subject.name, *cells, ratio, target))} |"
