@@ -79,7 +79,9 @@ PARTS: list[tuple[str, Callable[[], bool], str, Lack]] = [
 
 
 @pytest.mark.parametrize(
-    ("operator", "probe", "part", "lacks"), PARTS, ids=lambda part: str(part)[:40]
+    ("operator", "probe", "part", "lacks"),
+    PARTS,
+    ids=[f"{operator}-{part}" for operator, _, part, _ in PARTS],
 )
 def test_every_part_counts(
     operator: str, probe: Callable[[], bool], part: str, lacks: Lack
