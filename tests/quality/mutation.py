@@ -46,7 +46,7 @@ OWN = {
 }
 """What the tests of a file begin with, where that is not the file's name."""
 
-SECONDS = 40.0
+SECONDS = 20.0
 """CPU seconds of tests that a mutant has to survive, by the time that each test takes."""
 QUICK = 0.06
 """CPU seconds of a test that compiles nothing."""
@@ -243,9 +243,9 @@ def _room_depends(room: str) -> str:
 
 
 def _job(mutant: Mutant, trial: Trial) -> Job:
-    """The tests that call the function, as many as fit: those of its own file first.
+    """The tests that call the function, as many as fit: first the quick ones, then the others.
 
-    Of these the quick ones, then in turns one of each parametrized test, so that they differ.
+    Of each those of its own file first, in turns one of each parametrized test: so they differ.
     """
     place = f"{mutant.file}:{mutant.function}"
     own = OWN.get(mutant.file, f"tests/fixes/test_{Path(mutant.file).stem}")
@@ -262,7 +262,7 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
         name = test.partition("[")[0]
         turn[test] = turns[name]
         turns[name] += 1
-    calling.sort(key=lambda test: (not test.startswith(own), trial.took[test] > QUICK, turn[test]))
+    calling.sort(key=lambda test: (trial.took[test] > QUICK, not test.startswith(own), turn[test]))
     tests, seconds = [], 0.0
     for test in calling:
         if seconds + trial.took[test] <= SECONDS:
