@@ -44,9 +44,9 @@ OWN = {
     "fixes/probes.py": "tests/fixes/test_installation",
     "fixes/requirements.py": "tests/fixes/test_conv_transpose",
 }
-"""What the tests of a file begin with, where that is not the file's name."""
+"""What the tests of a file begin with, beside the file's own name."""
 
-SECONDS = 20.0
+SECONDS = 30.0
 """CPU seconds of tests that a mutant has to survive, by the time that each test takes."""
 QUICK = 0.06
 """CPU seconds of a test that compiles nothing."""
@@ -243,17 +243,16 @@ def _room_depends(room: str) -> str:
 
 
 def _job(mutant: Mutant, trial: Trial) -> Job:
-    """The tests that call the function, as many as fit: first the quick ones, then the others.
+    """The tests that call the function, as many as fit: those of its own file first.
 
-    Of each those of its own file first, in turns one of each parametrized test: so they differ.
+    Of these the quick ones, then in turns one of each parametrized test, so that they differ.
     """
-    place = f"{mutant.file}:{mutant.function}"
-    own = OWN.get(mutant.file, f"tests/fixes/test_{Path(mutant.file).stem}")
+    own = f"tests/fixes/test_{Path(mutant.file).stem}"
     # With the fixes off an entry of the corpus is about TVM alone.
     calling = [
         test
         for test, called in trial.called.items()
-        if place in called and not test.endswith("-fixes-off]")
+        if f"{mutant.file}:{mutant.function}" in called and not test.endswith("-fixes-off]")
     ]
     calling.sort(key=lambda test: trial.took[test])
     turns: Counter[str] = Counter()
@@ -262,7 +261,8 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
         name = test.partition("[")[0]
         turn[test] = turns[name]
         turns[name] += 1
-    calling.sort(key=lambda test: (trial.took[test] > QUICK, not test.startswith(own), turn[test]))
+    owns = (own, OWN.get(mutant.file, own), "tests/fixes/test_stage_names.py")
+    calling.sort(key=lambda test: (not test.startswith(owns), trial.took[test] > QUICK, turn[test]))
     tests, seconds = [], 0.0
     for test in calling:
         if seconds + trial.took[test] <= SECONDS:
