@@ -121,6 +121,9 @@ class Server(Failures):
         return True
 
     def _work(self, job: Job) -> Result:
+        if job.file and not self._items.keys() >= set(job.tests):
+            # A trial in another process knew it: its name is not the same in every one.
+            raise LookupError(f"no tests {sorted(set(job.tests) - self._items.keys())}")
         start = time.monotonic()
         made = forked(lambda: self._killer(job) if job.file else self._trial(job), job.seconds)
         if isinstance(made, str):

@@ -77,6 +77,18 @@ def test_what_breaks_is_killed_and_what_does_not_survives(tmp_path: Path) -> Non
     assert f"{FILE}:Layout.storage" not in tried.called[refused]
 
 
+def test_a_test_that_is_not_there_kills_nothing(tmp_path: Path) -> None:
+    job = planted("    end = 0\n", "    end = 1 - 1\n", "parse")
+    job = msgspec.structs.replace(job, tests=(*job.tests, f"{TESTS[0]}::test_no_such"))
+    jobs, results = tmp_path / "jobs", tmp_path / "results"
+    jobs.write_bytes(msgspec.json.encode(job))
+    command = [sys.executable, "-m", "tests.quality.mutation_server", str(jobs), str(results)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, env={**os.environ})
+    assert ended.returncode != 0
+    assert b"LookupError: no tests ['tests/fixes/test_layouts.py::test_no_such']" in ended.stdout
+    assert results.read_bytes() == b""
+
+
 def test_a_survivor_without_a_reason_is_a_missed_target() -> None:
     figures = {
         "tool": "mutmut",
