@@ -13,7 +13,7 @@ from harness.environment import VARIABLES, versions
 # Some sections compute in this process; what they import reads these at once.
 os.environ.update(VARIABLES)
 
-from tests.quality.record import Measured, RecordError, read, write
+from tests.quality.record import Measured, RecordError, commit, read, write
 from tests.quality.section import Section
 from tests.quality.sections import NAMES, MissingSection, section
 from tests.quality.showing import Showing
@@ -71,7 +71,7 @@ def quality(
 
 
 def _measured(console: Console, chosen: Section, share: float, workers: int) -> Measured:
-    began = datetime.now(UTC)
+    began, of = datetime.now(UTC), commit()
     with Showing(console, chosen.name) as show:
         figures: Any = chosen.measure(share, workers, show)
     return Measured(
@@ -82,6 +82,7 @@ def _measured(console: Console, chosen: Section, share: float, workers: int) -> 
         versions=versions(),
         figures=figures,
         missed=tuple(chosen.missed(figures)),
+        commit=of,
     )
 
 

@@ -1,5 +1,6 @@
 """What was measured, as ``quality.json``, and the page ``QUALITY.md`` made of it."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ class RecordError(ValueError):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """One section: when, how much of its full size, with what, the figures, targets not met."""
+    """One section: when, how much of its full size, with what, the figures, targets not met.
+
+    ``commit`` is the project's own, with a "+" where its files had changes; "" where git has none.
+    """
 
     date: str
     share: float
@@ -29,6 +33,7 @@ class Measured(msgspec.Struct, frozen=True):
     versions: dict[str, str]
     figures: dict[str, Any]
     missed: tuple[str, ...]
+    commit: str = ""
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -40,6 +45,22 @@ class Record(msgspec.Struct, frozen=True):
     def with_section(self, name: str, measured: Measured) -> "Record":
         """This record with ``measured`` in place of what was known about the section."""
         return Record({**self.sections, name: measured})
+
+
+def commit() -> str:
+    """What ``Measured.commit`` is now."""
+    head = _git("rev-parse", "--short", "HEAD")
+    return f"{head}+" if head and _git("status", "--porcelain", "--", ":!reports") else head
+
+
+def _git(*arguments: str) -> str:
+    try:
+        said = subprocess.run(
+            ["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True
+        )
+    except OSError:
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""
 
 
 def read(directory: Path) -> Record:
@@ -73,17 +94,17 @@ def _page(record: Record) -> Iterator[str]:
     yield ""
     yield "Made by `make quality`; the figures are in `quality.json`."
     yield ""
-    yield "| section | targets | date | share of full size | seconds | processes |"
-    yield "|---|---|---|---:|---:|---:|"
+    yield "| section | targets | date | commit | share of full size | seconds | processes |"
+    yield "|---|---|---|---|---:|---:|---:|"
     shown = [name for name in NAMES if name in record.sections]
     for name in NAMES:
         if name not in record.sections:
-            yield f"| {name} | not measured | | | | |"
+            yield f"| {name} | not measured | | | | | |"
             continue
         one = record.sections[name]
         targets = "**missed**: " + "; ".join(one.missed) if one.missed else "met"
         numbers = f"{one.share:.2%} | {one.seconds:.0f} | {one.workers}"
-        yield f"| {name} | {targets} | {one.date} | {numbers} |"
+        yield f"| {name} | {targets} | {one.date} | {one.commit or '?'} | {numbers} |"
     yield ""
     yield "| section | " + " | ".join(_SHOWN_VERSIONS) + " |"
     yield "|---|" + "---|" * len(_SHOWN_VERSIONS)

@@ -11,6 +11,7 @@ _MODULES = {
     "mutation": "tests.quality.mutation",
     "coverage": "tests.quality.generator_coverage",
     "tightness": "tests.quality.tightness",
+    "together": "tests.quality.together",
 }
 
 NAMES = tuple(_MODULES)

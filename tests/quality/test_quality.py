@@ -151,3 +151,13 @@ def test_the_page_of_a_campaign_shows_its_counts_and_findings() -> None:
     assert "| family x | 8 | 2 |" in page
     assert "By regime: special 1 of 10." in page
     assert "| 4 | wrong-value | a.b | x=1 | a\\|b |" in page
+
+
+def test_the_commit_is_told_where_there_is_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"rev-parse": "abc1234", "status": ""}
+    monkeypatch.setattr(record, "_git", lambda command, *rest: said[command])
+    assert record.commit() == "abc1234"
+    said["status"] = " M fixes/fix.py"
+    assert record.commit() == "abc1234+"
+    said["rev-parse"] = ""
+    assert record.commit() == ""

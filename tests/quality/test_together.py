@@ -1,0 +1,65 @@
+"""What is compared of cases together and alone, and what is said where they differ."""
+
+from typing import Any
+
+import pytest
+
+from harness.outcome import Check, Outcome, Verdict
+from tests.quality import together
+from tests.quality.together import markdown, missed, told
+
+PASS = Outcome(Verdict.PASS, checks=(Check({}, "y", 0.5, ("pytorch",)),), oracles=("pytorch",))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (
+            PASS,
+            Outcome(Verdict.PASS, checks=PASS.checks, oracles=("pytorch",), seconds={"tvm": 1}),
+            True,
+        ),
+        (PASS, Outcome(Verdict.PASS, oracles=("pytorch",)), False),
+        (PASS, Outcome(Verdict.PASS, checks=PASS.checks), False),
+        (Outcome(Verdict.OPAQUE_CRASH, "codegen"), Outcome(Verdict.OPAQUE_CRASH, "link"), False),
+        (
+            Outcome(Verdict.OPAQUE_CRASH, message="a"),
+            Outcome(Verdict.OPAQUE_CRASH, message="b"),
+            False,
+        ),
+        (
+            Outcome(Verdict.WRONG_VALUE, message="a"),
+            Outcome(Verdict.WRONG_VALUE, message="b"),
+            True,
+        ),
+        (Outcome(Verdict.WRONG_VALUE), PASS, False),
+    ],
+)
+def test_what_is_to_be_the_same(one: Outcome, other: Outcome, same: bool) -> None:
+    assert (told(one) == told(other)) is same
+
+
+def test_a_small_measurement_holds_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[float] = []
+    figures = together.measure(0.006, 1, lambda what, share: shown.append(share))
+    assert shown[-1] == 1
+    assert figures["cases"] == 24
+    assert sum(figures["verdicts"].values()) == 24
+    assert figures["seconds"]["alone"] > 0
+    assert missed(figures) == []
+    assert "**0 of 24** cases" in markdown(figures)
+
+
+def test_a_case_that_ends_otherwise_is_a_target_missed_and_shown() -> None:
+    unlike = {
+        "case": "c1",
+        "family": "f",
+        "together": "crash at link: a|b",
+        "alone": "pass at None: ",
+    }
+    figures: dict[str, Any] = {
+        **{"seed": 1, "cases": 9, "verdicts": {"pass": 9}, "unlike": [unlike]},
+        **{"uncertain": 0, "retried": 2, "seconds": {}},
+    }
+    assert missed(figures) == ["cases that end otherwise together: 1, not 0"]
+    assert "| `c1` | f | crash at link: a\\|b | pass at None:  |" in markdown(figures)
