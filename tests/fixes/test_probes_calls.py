@@ -11,15 +11,17 @@ from fixes import empty_permute, probes, tvm_api
 def test_a_convolution_of_no_group_is_valid_but_for_that(monkeypatch: pytest.MonkeyPatch) -> None:
     original, seen = relax.op.nn.conv1d_transpose, []
 
-    def construct(data: Any, kernel: Any, groups: int = 1) -> Any:
-        seen.append(groups)
-        call = relax.BlockBuilder().normalize(original(data, kernel))
-        assert all(int(extent) > 0 for extent in tvm_api.shape_of(call))
+    def construct(*tensors: Any, **attributes: Any) -> Any:
+        seen.append((tensors, attributes))
         raise RuntimeError("no name")
 
     monkeypatch.setattr(relax.op.nn, "conv1d_transpose", construct)
     assert not probes.conv_transpose_names_itself()
-    assert seen == [0]
+    (((data, kernel), attributes),) = seen
+    assert attributes == {"groups": 0}
+    assert tvm_api.shape_of(data)[1] == tvm_api.shape_of(kernel)[0]
+    call = relax.BlockBuilder().normalize(original(data, kernel))
+    assert all(int(extent) > 0 for extent in tvm_api.shape_of(call))
 
 
 def test_a_key_of_another_batch_differs_in_that_alone(monkeypatch: pytest.MonkeyPatch) -> None:
