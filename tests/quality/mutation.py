@@ -46,7 +46,7 @@ OWN = {
 }
 """What the tests of a file begin with, beside the file's own name."""
 
-SECONDS = 20.0
+SECONDS = 10.0
 """CPU seconds of tests that a mutant has to survive; more where its own file's take longer."""
 QUICK = 0.06
 """CPU seconds of a test that compiles nothing."""
@@ -248,12 +248,15 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
     Of both the quick ones, then in turns one of each parametrized test, so that they differ.
     """
     own = f"tests/fixes/test_{Path(mutant.file).stem}"
+    owns = (own, OWN.get(mutant.file, own), "tests/fixes/test_stage_names.py")
     # With the fixes off an entry of the corpus is about TVM alone.
     calling = [
         test
         for test, called in trial.called.items()
         if f"{mutant.file}:{mutant.function}" in called and not test.endswith("-fixes-off]")
     ]
+    # What no test calls ran when it was imported.
+    calling = calling or [test for test in trial.called if test.startswith(owns)]
     calling.sort(key=lambda test: trial.took[test])
     turns: Counter[str] = Counter()
     turn = {}
@@ -261,7 +264,6 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
         name = test.partition("[")[0]
         turn[test] = turns[name]
         turns[name] += 1
-    owns = (own, OWN.get(mutant.file, own), "tests/fixes/test_stage_names.py")
     calling.sort(key=lambda test: (not test.startswith(owns), trial.took[test] > QUICK, turn[test]))
     tests, seconds = [], 0.0
     for test in calling:
@@ -375,14 +377,10 @@ def markdown(figures: Mapping[str, Any]) -> str:
         lines += [
             f"* {one['reason'] or 'nobody has looked yet'}:",
             "",
-            *_indented(one["mutant"].splitlines()),
+            *(f"      {line}" for line in one["mutant"].splitlines()),
             "",
         ]
     return "\n".join(lines)
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return [f"      {line}" for line in lines]
 
 
 def missed(figures: Mapping[str, Any]) -> list[str]:
