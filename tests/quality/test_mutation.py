@@ -77,6 +77,22 @@ def test_what_breaks_is_killed_and_what_does_not_survives(tmp_path: Path) -> Non
     assert f"{FILE}:Layout.storage" not in tried.called[refused]
 
 
+def test_a_mutant_has_all_tests_of_its_file_and_others_that_fit() -> None:
+    own, slow = f"{TESTS[0]}::test_it", f"{TESTS[0]}::test_all"
+    other, third = "tests/fixes/test_tvm_api.py::test_it", "tests/fixes/test_unlowered.py::test_it"
+    took = {own: 1.0, slow: 99.0, other: mutation.SECONDS, third: mutation.SECONDS}
+    mutant = Mutant(FILE, "parse", "- a", "source")
+
+    def tests(calling: tuple[str, ...]) -> tuple[str, ...]:
+        called = {test: [f"{FILE}:parse"] if test in calling else [] for test in took}
+        return mutation._job(mutant, mutation.Trial(called, took)).tests
+
+    assert tests((other, slow, own)) == (own, slow)
+    assert tests((third, other)) == (other,)
+    # What no test calls ran at import.
+    assert tests(()) == (own, slow)
+
+
 def test_a_test_that_is_not_there_kills_nothing(tmp_path: Path) -> None:
     job = planted("    end = 0\n", "    end = 1 - 1\n", "parse")
     job = msgspec.structs.replace(job, tests=(*job.tests, f"{TESTS[0]}::test_no_such"))
