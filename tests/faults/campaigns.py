@@ -128,6 +128,12 @@ def ended(folder: Path) -> int:
         return sum(journal.counts(DRAWN).values())
 
 
+def answered(folder: Path) -> int:
+    """How many cases have ended in ``folder``, drawn or run to find a cause."""
+    with Journal(folder, Mode.READ) as journal:
+        return sum(sum(journal.counts(purpose).values()) for purpose in (DRAWN, TRIAL))
+
+
 Told = tuple[list[tuple[str, str, str | None]], dict[str, tuple[int, bool | None]]]
 
 

@@ -17,6 +17,7 @@ from tests.faults.campaigns import (
     FAMILY,
     Campaigns,
     Told,
+    answered,
     arguments,
     check_whole,
     ended,
@@ -129,8 +130,10 @@ def test_the_workers_parent_that_is_killed_is_started_again(
     wanted = repetitions(request, 4, 11)
     for _ in range(wanted):
         zygote = until(campaigns.zygotes, bool)[0]
-        until(campaigns.workers, bool)
-        time.sleep(chance.uniform(0.3, 0.8))
+        # However busy the machine is: a case that is on three times in a row is given up for good.
+        before = answered(folder)
+        until(lambda seen=before: answered(folder) - seen, lambda more: more >= 3)  # type: ignore[misc]
+        time.sleep(chance.uniform(0, 0.5))
         _kill(zygote)
         until(campaigns.zygotes, lambda pids, gone=zygote: bool(pids) and gone not in pids)  # type: ignore[misc]
     out, err = process.communicate(timeout=120)

@@ -51,9 +51,9 @@ _OPERATORS = (
         _VALUE,
         ("head_dim", "kv_len"),
         "fixes.batch_matmul",
-        'k = te.reduce_axis((0, inner), name="k")',
+        'k = te.reduce_axis((0, extent), name="k")',
         "known = tvm_api.as_int(inner) or 0\n"
-        '    k = te.reduce_axis((0, inner - int(known > 1 and known % 2)), name="k")',
+        '    k = te.reduce_axis((0, extent - int(known > 1 and known % 2)), name="k")',
     ),
     one_edit(
         "permutation-with-one-is-empty",

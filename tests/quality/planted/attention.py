@@ -152,8 +152,8 @@ _SCORES = (
         "the bias is indexed by head, then batch",
         ("bias",),
         _MODULE,
-        "wanted = (tvm_api.floordiv(row, heads), tvm_api.floormod(row, heads), i, j)",
-        "wanted = (tvm_api.floormod(row, heads), tvm_api.floordiv(row, heads), i, j)",
+        "wanted = (tvm_api.floordiv(row, divisor), tvm_api.floormod(row, divisor), i, j)",
+        "wanted = (tvm_api.floormod(row, divisor), tvm_api.floordiv(row, divisor), i, j)",
         _READ,
     ),
     _plant(
@@ -211,8 +211,8 @@ _HEADS = (
         "value has one head where there are several queries a head",
         ("group",),
         _MODULE,
-        '_merge(value, heads, rows, dtype, "value")',
-        "_merge(value, heads, rows, dtype, 'value') if tvm_api.as_int(heads) =="
+        '_merge(value, divisor, rows, dtype, "value")',
+        "_merge(value, divisor, rows, dtype, 'value') if tvm_api.as_int(heads) =="
         " tvm_api.as_int(value.shape[2]) else te.compute((rows, kv_len, v_dim), lambda r, i, d:"
         " value[tvm_api.floordiv(r, heads), i, 0, d].astype(dtype))",
     ),
@@ -254,8 +254,8 @@ _HISTORIC = Plant(
     (
         Edit(
             _MODULE,
-            '_merge(key, heads, rows, dtype, "key")',
-            '_merge(key, heads, batch * heads, dtype, "key")',
+            '_merge(key, divisor, rows, dtype, "key")',
+            '_merge(key, divisor, batch * heads, dtype, "key")',
         ),
         Edit(
             _MODULE,

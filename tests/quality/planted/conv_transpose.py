@@ -252,8 +252,8 @@ PLANTS = (
         (
             Edit(
                 _MODULE,
-                'group = tvm_api.floordiv(at["C"], taps["O"]) if groups > 1 else 0',
-                'group = 0 if groups == 1 else (tvm_api.floordiv(at["C"], taps["O"])'
+                'group = tvm_api.floordiv(at["C"], outs) if groups > 1 else 0',
+                'group = 0 if groups == 1 else (tvm_api.floordiv(at["C"], outs)'
                 ' if tvm_api.as_int(taps["O"]) is not None'
                 ' else tvm_api.floormod(at["C"], groups))',
             ),
