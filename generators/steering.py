@@ -2,7 +2,8 @@
 
 Each point is made to have one pair still missing, chosen at random. Every other axis draws its
 value by weight; each missing pair that the value makes with those already there adds to its weight.
-When nothing is missing any more, the weights of ``weights`` alone are left.
+When nothing is missing any more, the weights of ``weights`` alone are left. Some points are small:
+most of their axes, or all, have their least value, and the pair is one that allows that.
 """
 
 import random
@@ -23,7 +24,7 @@ _SMALL = 5
 iteration are what a compiler simplifies most, and hardly come together by chance."""
 
 _MOSTLY = (0.75, 1.0, 1.0)
-"""How often an axis of a small point has its least value, where it may have it: one of these."""
+"""How often an axis of a small point has its least value: one of these for each small point."""
 
 _PULL = 20
 """How many times a value's own weight one missing pair adds to it."""

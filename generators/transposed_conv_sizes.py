@@ -9,9 +9,10 @@ from generators.points import bindings, first_then, integer, text
 BATCHES = (1, 2, 3, 7, 0)
 
 ITERATIONS = 600_000
-"""Bindings are left out that the innermost loop, over all bindings, would go round more often for.
+"""How many products all bindings of a case may sum together; those that would be more are left out.
 
-Unoptimised code then takes milliseconds, as compiling it does.
+Unoptimised code then takes milliseconds, as compiling it does. The first binding stays whatever it
+costs, and with symbols a second one: without it nothing would show that they are symbols.
 """
 
 # What the bindings after the first add to a size, or multiply a channel count by.

@@ -18,13 +18,16 @@ def empty(*shape: int) -> Any:
 
 
 @pytest.mark.parametrize("inner", [0, "K"])
-def test_nothing_is_read(fixes_on: None, inner: Any) -> None:
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_nothing_is_read(fixes_on: None, inner: Any, transpose_b: bool) -> None:
     def make(left: Any, right: Any) -> Any:
-        return relax.BlockBuilder.current().emit_te(topi.nn.batch_matmul, left, right)
+        builder = relax.BlockBuilder.current()
+        return builder.emit_te(topi.nn.batch_matmul, left, right, transpose_b=transpose_b)
 
-    program = compiled.module(make, (1, 1, inner), (1, 1, inner))
+    right = (1, 1, inner) if transpose_b else (1, inner, 1)
+    program = compiled.module(make, (1, 1, inner), right)
     run = relax.VirtualMachine(relax.build(program, compiled.TARGET), tvm.cpu())["main"]
-    out = run(empty(1, 1, 0), empty(1, 1, 0)).numpy()
+    out = run(empty(1, 1, 0), empty(*((1, 1, 0) if transpose_b else (1, 0, 1)))).numpy()
     assert out.item() == 0
 
 

@@ -64,7 +64,7 @@ def test_the_code_of_all_is_generated_and_linked_once(monkeypatch: pytest.Monkey
     late = [case for case in cases if compiling.can_link_late(case)]
     assert len(late) > SIZE // 2
     assert len(libraries) == 1
-    # What has room everywhere ran as well.
+    # A case whose elements all have room ran as well: it has no verdict for that alone.
     assert {one.verdict for one in outcomes} <= {Verdict.PASS, Verdict.REJECTED, Verdict.NO_ORACLE}
     assert Verdict.PASS in {one.verdict for one in outcomes}
 

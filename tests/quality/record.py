@@ -13,6 +13,9 @@ FORMAT = 1
 DATA = "quality.json"
 PAGE = "QUALITY.md"
 
+# What measurements write, between the project's sources.
+_MEASURED = (":(top)", ":(top,exclude)reports/quality", ":(top,exclude)reports/bench")
+
 _SHOWN_VERSIONS = ("python", "apache-tvm", "torch", "onnxruntime", "numpy", "hypothesis")
 
 
@@ -50,7 +53,7 @@ class Record(msgspec.Struct, frozen=True):
 def commit() -> str:
     """What ``Measured.commit`` is now."""
     head = _git("rev-parse", "--short", "HEAD")
-    return f"{head}+" if head and _git("status", "--porcelain", "--", ":!reports") else head
+    return f"{head}+" if head and _git("status", "--porcelain", "--", *_MEASURED) else head
 
 
 def _git(*arguments: str) -> str:

@@ -1,5 +1,6 @@
 """The command that measures: what it keeps, what it merges, how it ends."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -153,11 +154,27 @@ def test_the_page_of_a_campaign_shows_its_counts_and_findings() -> None:
     assert "| 4 | wrong-value | a.b | x=1 | a\\|b |" in page
 
 
-def test_the_commit_is_told_where_there_is_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {"rev-parse": "abc1234", "status": ""}
-    monkeypatch.setattr(record, "_git", lambda command, *rest: said[command])
-    assert record.commit() == "abc1234"
-    said["status"] = " M fixes/fix.py"
-    assert record.commit() == "abc1234+"
-    said["rev-parse"] = ""
+def test_the_commit_is_told_where_there_is_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("tests/quality", "reports/quality"):
+        (tmp_path / place).mkdir(parents=True)
+    monkeypatch.setattr(record, "__file__", str(tmp_path / "tests/quality/record.py"))
     assert record.commit() == ""
+
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=x", "-c", "user.email=x@y.example")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True)
+
+    measured, source = tmp_path / "reports/quality/QUALITY.md", tmp_path / "reports/page.py"
+    measured.write_text("before")
+    source.write_text("before")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "all")
+    head = record.commit()
+    assert 7 <= len(head) <= 12
+    measured.write_text("after")
+    assert record.commit() == head
+    source.write_text("after")
+    assert record.commit() == f"{head}+"

@@ -39,15 +39,15 @@ def test_what_is_to_be_the_same(one: Outcome, other: Outcome, same: bool) -> Non
     assert (told(one) == told(other)) is same
 
 
-def test_a_small_measurement_holds_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_measurement_holds_what_the_page_shows() -> None:
     shown: list[float] = []
-    figures = together.measure(0.006, 1, lambda what, share: shown.append(share))
+    figures = together.measure(0.003, 1, lambda what, share: shown.append(share))
     assert shown[-1] == 1
-    assert figures["cases"] == 24
-    assert sum(figures["verdicts"].values()) == 24
+    assert figures["cases"] == 12
+    assert sum(figures["verdicts"].values()) == 12
     assert figures["seconds"]["alone"] > 0
     assert missed(figures) == []
-    assert "**0 of 24** cases" in markdown(figures)
+    assert "**0 of 12** cases" in markdown(figures)
 
 
 def test_a_case_that_ends_otherwise_is_a_target_missed_and_shown() -> None:
@@ -59,7 +59,9 @@ def test_a_case_that_ends_otherwise_is_a_target_missed_and_shown() -> None:
     }
     figures: dict[str, Any] = {
         **{"seed": 1, "cases": 9, "verdicts": {"pass": 9}, "unlike": [unlike]},
-        **{"uncertain": 0, "retried": 2, "seconds": {}},
+        **{"uncertain": [{**unlike, "case": "c2"}], "retried": 2, "seconds": {}},
     }
     assert missed(figures) == ["cases that end otherwise together: 1, not 0"]
-    assert "| `c1` | f | crash at link: a\\|b | pass at None:  |" in markdown(figures)
+    page = markdown(figures)
+    assert "| `c1` | f | crash at link: a\\|b | pass at None:  | the same |" in page
+    assert "| `c2` | f | crash at link: a\\|b | pass at None:  | otherwise |" in page

@@ -34,7 +34,8 @@ def measure(share: float, workers: int, show: Show) -> Figures:
     grouped = Limits()
     alone = replace(grouped, together=1)
     unlike: list[dict[str, str]] = []
-    uncertain = retried = 0
+    uncertain: list[dict[str, str]] = []
+    retried = 0
     verdicts: Counter[str] = Counter()
     seconds: Counter[str] = Counter()
     with Pool(workers, grouped) as groups, Pool(workers, alone) as singles:
@@ -56,10 +57,8 @@ def measure(share: float, workers: int, show: Show) -> Figures:
             ]
             again = _outcomes(singles, [case for case, _, _ in differing])
             for (case, one, other), third in zip(differing, again, strict=True):
-                if told(third) != told(other):
-                    uncertain += 1
-                else:
-                    unlike.append(_shown(case, one, other))
+                steady = told(third) == told(other)
+                (unlike if steady else uncertain).append(_shown(case, one, other))
             show(f"{first + len(some)} of {len(cases)} cases", (first + len(some)) / len(cases))
     return {
         "seed": SEED,
@@ -111,7 +110,8 @@ def markdown(figures: Mapping[str, Any]) -> str:
         " when their native code is generated and linked with that of others.",
         "",
         f"Alone: {counted}. {figures['retried']} cases came again alone because something went"
-        f" wrong in what their group shared; {figures['uncertain']} differ from themselves alone.",
+        " wrong in what their group shared;"
+        f" {len(figures['uncertain'])} end otherwise from run to run, alone as well.",
     ]
     if seconds.get("alone"):
         lines += [
@@ -119,12 +119,13 @@ def markdown(figures: Mapping[str, Any]) -> str:
             "CPU time inside TVM of the cases that pass, together by alone: "
             f"{seconds['together'] / seconds['alone']:.2f}.",
         ]
-    if figures["unlike"]:
-        lines += ["", "| case | family | together | alone |", "|---|---|---|---|"]
+    if figures["unlike"] or figures["uncertain"]:
+        lines += ["", "| case | family | together | alone | alone again |", "|---|---|---|---|---|"]
         lines += [
             f"| `{one['case']}` | {one['family']} | {_cell(one['together'])} | "
-            f"{_cell(one['alone'])} |"
-            for one in figures["unlike"]
+            f"{_cell(one['alone'])} | {again} |"
+            for again, some in (("the same", "unlike"), ("otherwise", "uncertain"))
+            for one in figures[some]
         ]
     return "\n".join(lines)
 
