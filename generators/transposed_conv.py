@@ -50,7 +50,7 @@ KERNEL_DEFAULTS = {"W": 3, "H": 2, "D": 2}
 PADDINGS = (0, 1, 2, 3)
 
 MULTIPLY_ADDS = 100_000
-"""A spatial size above 1 is not allowed where all extents and strides multiply to more than this."""
+"""A spatial size above 1 is not allowed where extents and strides multiply to more than this."""
 
 
 @dataclass(frozen=True, slots=True)
