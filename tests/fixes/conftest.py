@@ -9,6 +9,8 @@ import fixes
 
 @pytest.fixture(autouse=True)
 def fixes_off() -> Iterator[None]:
+    # A test of another room may have run before in this process, and have put them on.
+    fixes.uninstall()
     assert fixes.installed() == ()
     yield
     fixes.uninstall()
