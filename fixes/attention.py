@@ -2,7 +2,8 @@
 
 Tensors are BSNH: (batch, sequence, heads, head dim). The meaning taken:
 
-* the score of query i and key j is ``(q·k)*scale + bias``, scale ``1/sqrt(head_dim)`` by default;
+* the score of query i and key j is ``(q·k)*scale + bias``, scale ``1/sqrt(head_dim)`` by default
+  (heads without a dimension have the score 0 under any scale that is finite, and so by default);
   query head h uses key/value head ``h // (heads / kv_heads)`` (grouped queries: Ainslie et al.,
   "GQA", 2023);
 * offset is 0, or ``|q_len - kv_len|`` for the causal mask "BottomRight" (the operator's docstring:
@@ -19,10 +20,11 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tvm import te, tirx, topi
+from tvm import te, tirx
 
 from fixes import probes, tvm_api
 from fixes.attention_arguments import check_dtypes, read_mask, requirements
+from fixes.batch_matmul import batch_matmul
 from fixes.fix import Fix, OperatorAttribute, legalization, require_shapes
 from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
@@ -55,7 +57,7 @@ def attend(
     query_rows = _merge(query, divisor, rows, dtype, "query")
     key_rows = _merge(key, divisor, rows, dtype, "key")
     value_rows = _merge(value, divisor, rows, dtype, "value")
-    products = topi.nn.batch_matmul(query_rows, key_rows, oshape=[rows, q_len, kv_len])
+    products = batch_matmul(query_rows, key_rows, oshape=[rows, q_len, kv_len])
     scaling = _scaling(scale, head_dim, dtype)
 
     def score(row: PrimExpr, i: PrimExpr, j: PrimExpr) -> PrimExpr:
@@ -99,7 +101,7 @@ def attend(
         ),
         name="total",
     )
-    sums = topi.nn.batch_matmul(weights, value_rows, transpose_b=False, oshape=[rows, q_len, v_dim])
+    sums = batch_matmul(weights, value_rows, transpose_b=False, oshape=[rows, q_len, v_dim])
 
     def output(b: PrimExpr, i: PrimExpr, h: PrimExpr, d: PrimExpr) -> PrimExpr:
         row = b * heads + h
@@ -118,7 +120,10 @@ def accumulation_dtype(tensor: Tensor) -> str:
 
 
 def _merge(tensor: Tensor, heads: PrimExpr, rows: PrimExpr, dtype: str, name: str) -> Tensor:
-    """``tensor`` as (batch*heads, sequence, dim), each head as often as query heads use it."""
+    """``tensor`` as (batch*heads, sequence, dim), each head as often as query heads use it.
+
+    ``heads`` is the number of query heads, 1 where there are none.
+    """
     kv_heads = tvm_api.at_least_one(tensor.shape[2])
     group = tvm_api.at_least_one(tvm_api.analyzer().simplify(tvm_api.floordiv(heads, kv_heads)))
 
@@ -134,8 +139,8 @@ def _scaling(scale: float | None, head_dim: PrimExpr, dtype: str) -> PrimExpr:
         return tirx.const(scale, dtype)
     known = tvm_api.as_int(head_dim)
     if known is not None:
-        return tirx.const(1.0 / math.sqrt(known) if known else math.inf, dtype)
-    return tirx.const(1, dtype) / tirx.sqrt(head_dim.astype(dtype))
+        return tirx.const(1.0 / math.sqrt(max(known, 1)), dtype)
+    return tirx.const(1, dtype) / tirx.sqrt(tvm_api.at_least_one(head_dim).astype(dtype))
 
 
 def _broadcast(

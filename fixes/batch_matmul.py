@@ -75,6 +75,7 @@ def batch_matmul(
         left = tensor_a[(0 if single_a else b, *at_a)].astype(dtype)
         right = tensor_b[(0 if single_b else b, *at_b)].astype(dtype)
         term = left * right
+        # at_least_one gives back the extent itself where there is nothing to guard.
         if extent is not inner:
             term = tirx.if_then_else(k.var < inner, term, tirx.const(0, dtype))
         return te.sum(term, axis=k)
@@ -115,6 +116,11 @@ FIX = Fix(
         " product over no inner element gives what memory held"
     ),
     issue="apache/tvm#19696",
-    needed=lambda: not probes.batch_matmul_proves_equality(topi.nn.batch_matmul),
+    needed=lambda: (
+        not (
+            probes.batch_matmul_proves_equality(topi.nn.batch_matmul)
+            and probes.batch_matmul_sums_nothing_to_zero(topi.nn.batch_matmul)
+        )
+    ),
     rebindings=lambda: (Rebinding(_ORIGINAL, batch_matmul),),
 )

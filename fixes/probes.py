@@ -130,6 +130,17 @@ def batch_matmul_proves_equality(batch_matmul: Callable[..., Any]) -> bool:
     return bool(tvm_api.analyzer().can_prove_equal(found, batch * heads))
 
 
+def batch_matmul_sums_nothing_to_zero(batch_matmul: Callable[..., Any]) -> bool:
+    """Whether a product over no inner element is computed at all: a sum over an empty axis is not.
+
+    A reduction of no iteration leaves in its output what memory held.
+    """
+    left, right = (te.placeholder((1, 2, 0), dtype="float32") for _ in range(2))
+    operation = batch_matmul(left, right).op
+    axes = getattr(operation, "reduce_axis", ())
+    return all(tvm_api.analyzer().can_prove(axis.dom.extent >= 1) for axis in axes)
+
+
 def attention_keeps_attributes() -> bool:
     """Whether mixed precision leaves a causal mask where it was."""
     shape = (1, 2, 3, 4)

@@ -7,7 +7,7 @@ Features are asked for, never version numbers:
 * The integer analyzer lives in ``tvm.sym``; once in ``tvm.arith``.
 * A dtype is a ``PrimType`` whose ``dtype`` prints as TVM's name for it; once that text itself.
 
-Today's spelling is tested on 0.27; the older ones are not tested yet.
+Today's spelling is tested on 0.27; the older ones only with stand-ins.
 
 Nothing else in the project may ask which release is running.
 """
@@ -151,7 +151,7 @@ def at_least_one(extent: PrimExpr) -> PrimExpr:
     """``extent``, or 1 where it may be smaller.
 
     A reduction over an empty axis is never initialized; one over this extent is, and its reads are
-    to be guarded by the true extent.
+    to be guarded by the true extent. As a divisor it is never zero.
     """
     if analyzer().can_prove(_index(extent) >= 1):
         return extent

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tvm import relax, topi
+from tvm import relax, te, topi
 
 from fixes import probes, tvm_api
+from fixes.batch_matmul import batch_matmul
 
 NAMED: list[tuple[Callable[[], bool], str]] = [
     (probes.conv_transpose_names_itself, "conv1d_transpose"),
@@ -32,6 +33,19 @@ def test_an_error_counts_only_if_it_names_the_operator(
 
     monkeypatch.setattr(relax.op.nn, name, fail)
     assert probe() is named
+
+
+def test_a_sum_over_an_empty_axis_is_a_fault() -> None:
+    def unguarded(left: Any, right: Any) -> Any:
+        k = te.reduce_axis((0, left.shape[2]), name="k")
+        return te.compute(
+            (left.shape[0], left.shape[1], right.shape[1]),
+            lambda b, i, j: te.sum(left[b, i, k] * right[b, j, k], axis=k),
+        )
+
+    assert not probes.batch_matmul_sums_nothing_to_zero(unguarded)
+    assert not probes.batch_matmul_sums_nothing_to_zero(topi.nn.batch_matmul)
+    assert probes.batch_matmul_sums_nothing_to_zero(batch_matmul)
 
 
 def test_a_batch_that_nothing_binds_is_a_fault() -> None:
