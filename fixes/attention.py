@@ -106,7 +106,7 @@ def attend(
     def output(b: PrimExpr, i: PrimExpr, h: PrimExpr, d: PrimExpr) -> PrimExpr:
         row = b * heads + h
         # Equality, not "greater than": a total that is not a number must show in the output.
-        nothing = tirx.any(kv_len < 1, tirx.EQ(total[row, i], tirx.const(0, dtype)))
+        nothing = tirx.EQ(total[row, i], tirx.const(0, dtype))
         mean = tirx.if_then_else(nothing, tirx.const(0, dtype), sums[row, i, d] / total[row, i])
         return mean.astype(tvm_api.dtype_of(query))
 

@@ -141,9 +141,11 @@ def var_len_requirements(
     yield from requirements(operator, query, key, value)
     why = f"the batch size is {tvm_api.show(query[0])}, not 1"
     yield Requirement(tvm_api.equal(query[0], 1), why, {"query": tvm_api.show(query)})
-    shown = {"seqstart_q": tvm_api.show(query_starts), "seqstart_k": tvm_api.show(key_starts)}
-    if len(query_starts) != 1 or len(key_starts) != 1:
-        raise invalid(operator, "the offsets are not vectors", **shown)
+    starts = {"seqstart_q": query_starts, "seqstart_k": key_starts}
+    for name, shape in starts.items():
+        if len(shape) != 1:
+            raise invalid(operator, "its rank is not 1", **{name: tvm_api.show(shape)})
+    shown = {name: tvm_api.show(shape) for name, shape in starts.items()}
     why = "the offsets of queries and of keys are of different numbers of sequences"
     yield Requirement(tvm_api.equal(query_starts[0], key_starts[0]), why, shown)
 
@@ -166,7 +168,7 @@ def _check(
     key = tvm_api.shape_of(tensors[1])
     if tvm_api.as_int(key[2]) == 0:
         # The inference of types divides by it.
-        raise refuse(operator, key=tvm_api.show(key))
+        raise refuse(operator, key=tvm_api.show(key), heads=0)
 
 
 def _check_attention(arguments: Mapping[str, Any]) -> None:
@@ -195,7 +197,7 @@ FIX = Fix(
     operators=("relax.nn.attention", "relax.nn.attention_bias", "relax.nn.attention_var_len"),
     fault=(
         "invalid shapes are refused without the operator's name, invalid dtypes and masks not at"
-        " all, and a tensor of unknown shape crashes the process"
+        " all; tensors without heads divide by zero, and one of unknown shape crashes the process"
     ),
     issue=None,
     needed=lambda: not probes.attention_names_itself(),

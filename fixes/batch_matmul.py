@@ -59,7 +59,7 @@ def batch_matmul(
     rows, inner = (tensor_a.shape[axis] for axis in ((2, 1) if transpose_a else (1, 2)))
     columns, inner_b = (tensor_b.shape[axis] for axis in ((1, 2) if transpose_b else (2, 1)))
     # As in TOPI, a plain variable is trusted to fit.
-    if not _fits(inner, inner_b) and not _is_variable(inner_b):
+    if not _fits(inner, inner_b) and not tvm_api.is_variable(inner_b):
         shown = f"{tvm_api.show(inner)} and {tvm_api.show(inner_b)}"
         raise AssertionError(f"batch_matmul: inner dimensions {shown} don't match")
     if oshape is None:
@@ -92,10 +92,6 @@ def batch_matmul(
 
 def _fits(left: PrimExpr, right: PrimExpr) -> bool:
     return bool(tvm_api.analyzer().can_prove_equal(left, right))
-
-
-def _is_variable(dim: PrimExpr) -> bool:
-    return type(dim).__name__ in ("Var", "SizeVar")
 
 
 def _batch(left: PrimExpr, right: PrimExpr) -> PrimExpr:

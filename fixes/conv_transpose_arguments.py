@@ -67,11 +67,11 @@ def read(operator: str, attributes: Mapping[str, Any], spatial: str) -> Convolut
     numbers = {name: _numbers(operator, name, attributes[name], len(spatial)) for name in _LOWEST}
     strides, dilation, padding, extra = numbers.values()
     if any(more >= stride for more, stride in zip(extra, strides, strict=True)):
-        why = "output padding must be less than the stride"
+        why = "output padding is not less than the stride"
         raise invalid(operator, why, output_padding=extra, strides=strides)
     groups = int(attributes["groups"])
     if groups < 1:
-        raise invalid(operator, "there is at least one group", groups=groups)
+        raise invalid(operator, "there is no group", groups=groups)
     begins, ends = padding[: len(spatial)], padding[len(spatial) :]
     windows = zip(strides, dilation, begins, ends, extra, strict=True)
 
@@ -102,7 +102,7 @@ def _numbers(operator: str, name: str, given: Any, rank: int) -> list[int]:
     if len(full) != wanted:
         raise invalid(operator, f"{rank} spatial axes need {wanted} numbers", **{name: values})
     if min(values) < _LOWEST[name]:
-        raise invalid(operator, f"each must be at least {_LOWEST[name]}", **{name: values})
+        raise invalid(operator, f"a number is less than {_LOWEST[name]}", **{name: values})
     return full
 
 

@@ -90,7 +90,7 @@ def _message(what: str, operator: str, attributes: dict[str, object]) -> str:
 
 def require_shapes(call: Call) -> None:
     """Raise ``OpNotImplemented`` where an argument's shape is not known, naming the argument."""
-    for argument, info in zip(call.args, call.op.arguments, strict=False):
+    for argument, info in zip(call.args, call.op.arguments, strict=True):
         if not tvm_api.has_shape(argument):
             given = {info.name: str(tvm_api.type_of(argument)), "shape": None}
             raise refuse(call.op.name, **given)

@@ -121,6 +121,11 @@ def as_int(dim: Any) -> int | None:
     return int(simplified) if isinstance(simplified, tirx.IntImm) else None
 
 
+def is_variable(dim: Any) -> bool:
+    """Whether ``dim`` is a symbol alone; one that is known not to be negative was a class apart."""
+    return type(dim).__name__ in ("Var", "SizeVar")
+
+
 def _index(value: int | PrimExpr) -> PrimExpr:
     return integer(value) if isinstance(value, int) else value
 

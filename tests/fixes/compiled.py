@@ -1,9 +1,11 @@
 """Compiling and running a one-call program, for the tests of the fixes."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 import tvm
 from numpy.typing import NDArray
 from tvm import relax
@@ -13,6 +15,9 @@ from fixes import probes, tvm_api
 
 Array = NDArray[Any]
 Dim = int | str
+
+WHEN = pytest.mark.parametrize("when", ["made", "lowered"])
+"""An invalid call is refused when it is made, and when a pass made it, as it is lowered."""
 
 TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
 
@@ -77,3 +82,15 @@ def calls(program: Any) -> list[str]:
         for binding in block.bindings
         if isinstance(binding.value, relax.Call) and isinstance(binding.value.op, tvm.ir.Op)
     ]
+
+
+def whole(message: str) -> str:
+    """The pattern that matches ``message`` and no more."""
+    return f"^{re.escape(message)}$"
+
+
+def empty(*shape: int) -> Any:
+    """A tensor without elements, in front of memory that is full of sevens."""
+    whole = np.full(4096, 7.0, "float32")
+    aligned = whole[(-whole.ctypes.data % 64) // 4 :]
+    return tvm.runtime.from_dlpack(aligned[:0].reshape(shape))

@@ -180,15 +180,12 @@ def test_batch_times_heads_is_one_object_in_both_products(
     assert seen[0].same_as(seen[1])
 
 
-WHEN = pytest.mark.parametrize("when", ["made", "lowered"])
-
-
 def _attention(*tensors: Any) -> Any:
     """Looked up when it is called: the fixes replace the function."""
     return relax.op.nn.attention(*tensors)
 
 
-@WHEN
+@compiled.WHEN
 @pytest.mark.parametrize(
     ("kw", "message"),
     [
@@ -204,20 +201,20 @@ def test_invalid_attributes_are_named(kw: dict[str, Any], message: str, when: st
         )
 
 
-@WHEN
+@compiled.WHEN
 def test_dtypes_that_differ_are_named(when: str) -> None:
     dtypes = ("float32", "float16", "float32")
     with pytest.raises(ValueError, match=r"attention .*query='float32', key='float16'"):
         compiled.refused_when(when, _attention, *[(1, 2, 2, 4)] * 3, dtypes=dtypes)
 
 
-@WHEN
+@compiled.WHEN
 def test_integers_are_refused(when: str) -> None:
     with pytest.raises(tvm_api.OpNotImplemented, match=r"attention .*dtype='int32'"):
         compiled.refused_when(when, _attention, *[(1, 2, 2, 4)] * 3, dtypes=("int32",) * 3)
 
 
-@WHEN
+@compiled.WHEN
 def test_heads_of_key_and_value_that_differ_are_named(when: str) -> None:
     shapes = (1, 2, 4, 4), (1, 2, 2, 4), (1, 2, 4, 4)
     with pytest.raises(ValueError, match=r"attention .*value='\(1, 2, 4, 4\)'.*number of heads"):

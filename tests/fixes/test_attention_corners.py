@@ -3,6 +3,7 @@
 import math
 import re
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -11,7 +12,7 @@ import pytest
 from tvm import relax
 
 import fixes
-from fixes import tvm_api
+from fixes import attention, tvm_api
 from tests.fixes import compiled, reference
 
 
@@ -61,7 +62,7 @@ def test_no_query_heads() -> None:
 
 
 def test_no_key_heads_are_refused(fixes_on: None) -> None:
-    said = "relax.nn.attention cannot be lowered with key='(1, 3, 0, 4)'"
+    said = "relax.nn.attention cannot be lowered with key='(1, 3, 0, 4)', heads=0"
     with pytest.raises(tvm_api.OpNotImplemented, match=f"^{re.escape(said)}$"):
         compiled.module(relax.op.nn.attention, (1, 2, 0, 4), (1, 3, 0, 4), (1, 3, 0, 5))
 
@@ -111,3 +112,12 @@ def test_a_call_of_another_rank_is_refused_by_its_lowering() -> None:
     said = "relax.nn.attention is invalid with query='(2, 4, 4)': its rank is not 4"
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         lower(relax.BlockBuilder(), call)
+
+
+def test_a_scale_is_read_as_a_number_or_from_its_value() -> None:
+    def call(scale: Any) -> Any:
+        return SimpleNamespace(attrs=SimpleNamespace(scale=scale))
+
+    assert attention.read_scale(call(None)) is None
+    assert attention.read_scale(call(0.25)) == 0.25
+    assert attention.read_scale(call(SimpleNamespace(value=0.5))) == 0.5

@@ -1,6 +1,5 @@
 """What attention says of a call that is invalid: the whole message, whenever that shows."""
 
-import re
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ from tvm import relax
 from fixes import tvm_api
 from tests.fixes import compiled, reference
 
-WHEN = pytest.mark.parametrize("when", ["made", "lowered"])
-
 SHAPE = (2, 2, 4, 4)
 
 
@@ -20,11 +17,7 @@ def attention(**kw: Any) -> Any:
     return lambda *tensors: relax.op.nn.attention(*tensors, **kw)
 
 
-def whole(message: str) -> str:
-    return f"^{re.escape(message)}$"
-
-
-@WHEN
+@compiled.WHEN
 @pytest.mark.parametrize(
     ("kw", "said"),
     [
@@ -41,34 +34,34 @@ def whole(message: str) -> str:
 )
 def test_masks(operator: str, tensors: int, kw: dict[str, Any], said: str, when: str) -> None:
     shapes = [(2, 3, 3, 3)] * tensors
-    with pytest.raises(ValueError, match=whole(f"{operator} is invalid with {said}")):
+    with pytest.raises(ValueError, match=compiled.whole(f"{operator} is invalid with {said}")):
         compiled.refused_when(when, attention(**kw), *shapes)
 
 
-@WHEN
+@compiled.WHEN
 @pytest.mark.parametrize("different", [0, 1, 2])
 def test_dtypes_that_differ(different: int, when: str) -> None:
     dtypes = tuple("float16" if at == different else "float32" for at in range(3))
     shown = "query={!r}, key={!r}, value={!r}".format(*dtypes)
     said = f"relax.nn.attention is invalid with {shown}: the dtypes differ"
-    with pytest.raises(ValueError, match=whole(said)):
+    with pytest.raises(ValueError, match=compiled.whole(said)):
         compiled.refused_when(when, attention(), *[SHAPE] * 3, dtypes=dtypes)
 
 
-@WHEN
+@compiled.WHEN
 def test_integers(when: str) -> None:
-    said = whole("relax.nn.attention cannot be lowered with dtype='int8'")
+    said = compiled.whole("relax.nn.attention cannot be lowered with dtype='int8'")
     with pytest.raises(tvm_api.OpNotImplemented, match=said):
         compiled.refused_when(when, attention(), *[SHAPE] * 3, dtypes=("int8",) * 3)
 
 
-@WHEN
+@compiled.WHEN
 @pytest.mark.parametrize("batch", [2, "B"])
 def test_heads_of_key_and_value(batch: Any, when: str) -> None:
     shapes = (batch, 2, 4, 4), (batch, 2, 2, 4), (batch, 2, 4, 4)
     shown = f"key='({batch}, 2, 2, 4)', value='({batch}, 2, 4, 4)'"
     said = f"relax.nn.attention is invalid with {shown}: number of heads differs"
-    with pytest.raises(ValueError, match=whole(said)):
+    with pytest.raises(ValueError, match=compiled.whole(said)):
         compiled.refused_when(when, attention(), *shapes)
 
 
@@ -107,7 +100,9 @@ def test_heads_of_key_and_value(batch: Any, when: str) -> None:
     ],
 )
 def test_shapes(fixes_on: None, shapes: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=whole(f"relax.nn.attention is invalid with {said}")):
+    with pytest.raises(
+        ValueError, match=compiled.whole(f"relax.nn.attention is invalid with {said}")
+    ):
         compiled.module(relax.op.nn.attention, *shapes)
 
 
@@ -132,7 +127,9 @@ def test_shapes(fixes_on: None, shapes: Any, said: str) -> None:
 )
 def test_bias(fixes_on: None, bias: Any, said: str) -> None:
     shapes = (2, 3, 4, 4), (2, 5, 2, 4), (2, 5, 2, 4), bias
-    with pytest.raises(ValueError, match=whole(f"relax.nn.attention_bias is invalid with {said}")):
+    with pytest.raises(
+        ValueError, match=compiled.whole(f"relax.nn.attention_bias is invalid with {said}")
+    ):
         compiled.module(relax.op.nn.attention_bias, *shapes)
 
 
@@ -150,7 +147,7 @@ def test_a_tensor_of_unknown_shape(fixes_on: None, number: int, operator: str) -
     given = tensors if number == 3 else tensors[:3]
     shown = 'R.Tensor(dtype="float32", ndim=4)'
     said = f"{operator} cannot be lowered with tensor='{shown}', shape=None"
-    with pytest.raises(tvm_api.OpNotImplemented, match=whole(said)):
+    with pytest.raises(tvm_api.OpNotImplemented, match=compiled.whole(said)):
         relax.op.nn.attention(*given)
 
 
@@ -174,7 +171,7 @@ def test_symbols_when_run(fixes_on: None) -> None:
 
     def refused(said: str, **binding: int) -> None:
         message = f"relax.nn.attention_bias is invalid with {said}"
-        with pytest.raises(ValueError, match=whole(message)):
+        with pytest.raises(ValueError, match=compiled.whole(message)):
             function(*tensors(**binding))
 
     query, key, value = "query='(B, Q, H, D)'", "key='(C, K, G, E)'", "value='(A, L, J, F)'"

@@ -85,7 +85,7 @@ def test_static_shapes() -> None:
         (((1, 5, 4, 3), (1, 4, 2, 3), (1, 4, 2, 5), (3,), (), (4,), ()), "seqstart_q=.*seqstart_k"),
         (
             ((1, 5, 4, 3), (1, 4, 2, 3), (1, 4, 2, 5), (3, 1), (), (3, 1), ()),
-            "seqstart_q=.*the offsets are not vectors",
+            "seqstart_q=.*its rank is not 1",
         ),
     ],
 )

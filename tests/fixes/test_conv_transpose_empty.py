@@ -11,13 +11,6 @@ from tvm import relax
 from tests.fixes import compiled, reference
 
 
-def empty(*shape: int) -> Any:
-    """A tensor without elements, in front of memory that is full of sevens."""
-    whole = np.full(4096, 7.0, "float32")
-    aligned = whole[(-whole.ctypes.data % 64) // 4 :]
-    return tvm.runtime.from_dlpack(aligned[:0].reshape(shape))
-
-
 def compile_(*shapes: Any, **attributes: Any) -> Any:
     program = compiled.module(
         lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes), *shapes
@@ -29,7 +22,7 @@ def compile_(*shapes: Any, **attributes: Any) -> Any:
 @pytest.mark.parametrize("groups", [1, 2])
 def test_without_input_channels_all_is_zero(fixes_on: None, channels: Any, groups: int) -> None:
     run = compile_((1, channels, 3), (channels, 2, 2), groups=groups)
-    out = run(empty(1, 0, 3), empty(0, 2, 2)).numpy()
+    out = run(compiled.empty(1, 0, 3), compiled.empty(0, 2, 2)).numpy()
     np.testing.assert_array_equal(out, np.zeros((1, 2 * groups, 4)))
 
 
@@ -37,7 +30,7 @@ def test_without_input_channels_all_is_zero(fixes_on: None, channels: Any, group
 def test_without_input_elements_all_is_zero(fixes_on: None, length: Any) -> None:
     run = compile_((1, 1, length), (1, 2, 3))
     kernel = tvm.runtime.tensor(np.ones((1, 2, 3), "float32"))
-    out = run(empty(1, 1, 0), kernel).numpy()
+    out = run(compiled.empty(1, 1, 0), kernel).numpy()
     np.testing.assert_array_equal(out, np.zeros((1, 2, 2)))
 
 

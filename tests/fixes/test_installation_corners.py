@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import nullcontext
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import tvm
 from tvm import topi
 
 import fixes
-from fixes import attention, installation, tvm_api
+from fixes import installation, tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Rebinding, checked
 
 
@@ -109,12 +109,3 @@ def test_a_checked_constructor_is_called_as_before() -> None:
 
     with pytest.raises(ValueError, match=r"^x is 7$"):
         checked(construct, refuse).replacement(7)
-
-
-def test_a_scale_is_read_as_a_number_or_from_its_value() -> None:
-    def call(scale: Any) -> Any:
-        return SimpleNamespace(attrs=SimpleNamespace(scale=scale))
-
-    assert attention.read_scale(call(None)) is None
-    assert attention.read_scale(call(0.25)) == 0.25
-    assert attention.read_scale(call(SimpleNamespace(value=0.5))) == 0.5

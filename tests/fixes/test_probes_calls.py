@@ -87,8 +87,3 @@ def test_a_pass_that_leaves_it_alone_is_none(monkeypatch: pytest.MonkeyPatch) ->
 def test_other_errors_of_a_product_are_not_hidden(product: Any) -> None:
     with pytest.raises((ZeroDivisionError, AttributeError)):
         probes.batch_matmul_proves_equality(product)
-
-
-def test_the_extent_itself_is_returned_where_it_is_at_least_one() -> None:
-    for extent in (tvm_api.integer(1), tvm_api.integer(2), tvm_api.shape_var("n") * 0 + 1):
-        assert tvm_api.at_least_one(extent) is extent

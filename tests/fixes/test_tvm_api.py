@@ -77,3 +77,8 @@ def test_attribute_names_are_those_of_the_call() -> None:
 def test_an_operator_that_does_not_exist_is_none() -> None:
     assert tvm_api.get_op("relax.nn.no_such_operator") is None
     assert tvm_api.get_op("relax.nn.attention").name == "relax.nn.attention"
+
+
+def test_the_extent_itself_is_returned_where_it_is_at_least_one() -> None:
+    for extent in (tvm_api.integer(1), tvm_api.integer(2), tvm_api.shape_var("n") * 0 + 1):
+        assert tvm_api.at_least_one(extent) is extent

@@ -91,8 +91,8 @@ _MASKS = (
         "a query that sees no key gives 0/0",
         ("window_size",),
         _MODULE,
-        "tirx.any(kv_len < 1, tirx.EQ(total[row, i], tirx.const(0, dtype)))",
-        "kv_len < 1",
+        "nothing = tirx.EQ(total[row, i], tirx.const(0, dtype))",
+        "nothing = kv_len < 1",
     ),
     _plant(
         "softmax-largest-over-hidden",
