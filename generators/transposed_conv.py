@@ -9,7 +9,6 @@ weight is (input channels, output channels / groups, *kernel) in its layout's le
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from hypothesis import strategies as st
@@ -51,7 +50,7 @@ KERNEL_DEFAULTS = {"W": 3, "H": 2, "D": 2}
 PADDINGS = (0, 1, 2, 3)
 
 MULTIPLY_ADDS = 100_000
-"""A spatial size above 1 is not allowed where, without padding, it leads to more than these."""
+"""A spatial size above 1 is not allowed where extents and strides multiply to more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +175,8 @@ def family(spatial: str, pipelines: Sequence[str]) -> TransposedConvolution:
         Axis("batch", BATCHES, 2, least=(1,)),
         toggle("symbolic.batch"),
     ]
-    for at, letter in enumerate(spatial):
-        axes += _spatial_axes(letter, rank, spatial[:at])
+    for letter in spatial:
+        axes += _spatial_axes(letter, rank, [axis.name for axis in axes])
     run_time = Given(("weight",), lambda weight, _: weight == "variable")
     axes += [
         Axis("weight", ("variable", "constant"), "variable"),
@@ -197,7 +196,7 @@ def _channels_fill(layout: str, letter: str) -> Given:
     )
 
 
-def _spatial_axes(letter: str, rank: int, earlier: str) -> list[Axis]:
+def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
     at = letter.lower()
     kernel, stride, dilation, extra, size, begin, end = (
         f"{name}.{at}"
@@ -207,19 +206,19 @@ def _spatial_axes(letter: str, rank: int, earlier: str) -> list[Axis]:
         )
     )
     symbolic = f"symbolic.{at}"
+    factors = [
+        name
+        for name in earlier
+        if name.partition(".")[0] in ("kernel", "stride", "size")
+        or name in ("groups", "in_channels_per_group", "out_channels_per_group", "batch")
+    ]
     names = (size, kernel, stride, dilation, extra)
-    factors = ("groups", "in_channels_per_group", "out_channels_per_group", "batch")
-    before = [name.replace(f".{at}", f".{other.lower()}") for other in earlier for name in names]
 
     def affordable(*values: int) -> bool:
-        *others, size = values
-        product = prod(max(value, 1) for value in others[: len(factors)])
-        windows = others[len(factors) :]
-        windows.insert(len(before), size)
-        for first in range(0, len(windows), len(names)):
-            window = windows[first : first + len(names)]
-            product *= window[1] * output_extent(*window)
-        return size == 1 or product <= MULTIPLY_ADDS
+        product = 1
+        for value in values:
+            product *= max(value, 1)
+        return values[-1] == 1 or product <= MULTIPLY_ADDS
 
     return [
         Axis(kernel, KERNELS[rank], KERNEL_DEFAULTS[letter]),
@@ -230,7 +229,7 @@ def _spatial_axes(letter: str, rank: int, earlier: str) -> list[Axis]:
             size,
             SIZES[rank],
             SIZE_DEFAULTS[letter],
-            Given((*factors, *before, *names[1:]), affordable),
+            Given((*factors, kernel, stride), affordable),
             # The output is to be small: one element of data leaves no index to get wrong.
             least=(2, 1),
         ),
