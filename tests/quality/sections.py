@@ -8,6 +8,7 @@ _MODULES = {
     "false-alarms": "tests.quality.false_alarms",
     "tvm": "tests.quality.tvm_clean",
     "planted": "tests.quality.planted.section",
+    "steering": "tests.quality.steering",
     "mutation": "tests.quality.mutation",
     "coverage": "tests.quality.generator_coverage",
     "tightness": "tests.quality.tightness",

@@ -68,10 +68,14 @@ def hunt(
     pool: Pool,
     most_cases: int = MOST_CASES,
     among: Sequence[Family] | None = None,
+    *,
+    uniform: bool = False,
+    grace: float = _GRACE,
 ) -> Hunted:
     """Draw cases from ``seed`` until one fails on ``pool``, which has ``plant`` (None: nothing).
 
-    They are drawn from the families ``among``, from all where it is None.
+    They are drawn from the families ``among``, from all where it is None; ``uniform`` says that
+    drawing is not steered. Then so many seconds as ``grace`` are left to look into the failure.
     """
     plan = Plan(
         families(tuple(PIPELINES)) if among is None else tuple(among),
@@ -79,7 +83,8 @@ def hunt(
         _SECONDS,
         fixes=(True,),
         most_cases=most_cases,
-        grace=_GRACE,
+        grace=grace,
+        uniform=uniform,
     )
     with tempfile.TemporaryDirectory() as folder:
         keep_hypothesis_in(Path(folder) / "hypothesis")

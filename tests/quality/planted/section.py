@@ -1,10 +1,11 @@
 """Section ``planted``: how many cases it takes to find each planted bug, and what is said of it."""
 
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from harness.pool import Pool
 from tests.quality.planted import results
@@ -25,7 +26,7 @@ def measure(share: float, workers: int, show: Show) -> Figures:
     that an earlier measurement of the same sources made are not made again.
     """
     seeds = SEEDS if share >= 1 else SEEDS[:1]
-    plants = _spread(PLANTS, share)
+    plants = some_plants(PLANTS, share)
     control_cases = max(1, round(MOST_CASES * min(1.0, share)))
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     key = results.state()
@@ -38,16 +39,7 @@ def measure(share: float, workers: int, show: Show) -> Figures:
         left = tuple(seed for seed in seeds if (name, seed) not in known)
         if left:
             tasks.append((name, left, most))
-    # Each process starts zygotes and draws cases; nothing of this one may be shared with it.
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, mp_context=context)
-    try:
-        futures = {executor.submit(_hunt_all, *task, key): task[0] for task in tasks}
-        for done, future in enumerate(as_completed(futures), 1):
-            future.result()
-            show(futures[future], done / len(futures))
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    spread_out(_hunt_all, [(*task, key) for task in tasks], workers, show)
     known = results.read(RESULTS, key, MOST_CASES)
     control = results.read(RESULTS, key, control_cases)
     return figures(
@@ -58,7 +50,26 @@ def measure(share: float, workers: int, show: Show) -> Figures:
     )
 
 
-def _spread(plants: Sequence[Plant], share: float) -> list[Plant]:
+def spread_out(
+    function: Callable[..., None],
+    tasks: Sequence[tuple[Any, ...]],
+    workers: int,
+    show: Show,
+) -> None:
+    """Call ``function`` with each of ``tasks``, whose first argument is shown, on ``workers``."""
+    # Each process starts zygotes and draws cases; nothing of this one may be shared with it.
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(workers, mp_context=context)
+    try:
+        futures = {executor.submit(function, *task): str(task[0]) for task in tasks}
+        for done, future in enumerate(as_completed(futures), 1):
+            future.result()
+            show(futures[future], done / len(futures))
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def some_plants(plants: Sequence[Plant], share: float) -> list[Plant]:
     """About ``share`` of ``plants``, and one at least, spread over all subjects."""
     count = max(1, round(len(plants) * min(1.0, share)))
     return [plants[at * len(plants) // count] for at in range(count)]
