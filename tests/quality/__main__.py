@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from harness.environment import VARIABLES, versions
+from harness.interruption import Interruption
 
 # Some sections compute in this process; what they import reads these at once.
 os.environ.update(VARIABLES)
@@ -55,7 +56,8 @@ def quality(
             console.print(str(error))
             continue
         try:
-            measured = _measured(console, chosen, share, workers)
+            with Interruption():
+                measured = _measured(console, chosen, share, workers)
         except KeyboardInterrupt:
             console.print(f"interrupted in {name}; what was measured before is in {out}")
             raise typer.Exit(130) from None

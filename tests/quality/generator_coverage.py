@@ -7,11 +7,12 @@ from all.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from typing import Any
 
 from tests.quality.drawn import discarded, measured
 from tests.quality.section import Figures, Section, Show
+from tests.quality.spreading import processes
 
 FULL_SIZE = 10_000
 CHECKPOINTS = (500, 2_000, 10_000)
@@ -30,13 +31,13 @@ def measure(share: float, workers: int, show: Show) -> Figures:
     count = max(CHECKPOINTS[0], round(FULL_SIZE * share))
     checkpoints = [each for each in CHECKPOINTS if each <= count]
     streams: list[dict[str, Any]] = []
-    with ProcessPoolExecutor(workers) as executor:
+    with processes(workers, start="fork") as submit:
         jobs = [
-            executor.submit(measured, seed, count, checkpoints, uniform)
+            submit(measured, seed, count, checkpoints, uniform)
             for seed in SEEDS
             for uniform in (False, True)
         ]
-        draws = executor.submit(discarded, _DRAWS, SEEDS[0])
+        draws = submit(discarded, _DRAWS, SEEDS[0])
         for job in as_completed(jobs):
             streams.append(job.result())
             show(f"{len(streams)} of {len(jobs)} streams drawn", len(streams) / len(jobs))

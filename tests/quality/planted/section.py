@@ -1,8 +1,7 @@
 """Section ``planted``: how many cases it takes to find each planted bug, and what is said of it."""
 
-import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from tests.quality.planted.hunt import CONTROL, MOST_CASES, Hunted, controlled, 
 from tests.quality.planted.plant import Plant
 from tests.quality.planted.table import figures, markdown, missed
 from tests.quality.section import Figures, Section, Show
+from tests.quality.spreading import processes
 
 RESULTS = Path("runs/quality/planted.jsonl")
 SEEDS = (1, 20, 300, 4000)
@@ -58,15 +58,11 @@ def spread_out(
 ) -> None:
     """Call ``function`` with each of ``tasks``, whose first argument is shown, on ``workers``."""
     # Each process starts zygotes and draws cases; nothing of this one may be shared with it.
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, mp_context=context)
-    try:
-        futures = {executor.submit(function, *task): str(task[0]) for task in tasks}
+    with processes(workers, start="spawn") as submit:
+        futures = {submit(function, *task): str(task[0]) for task in tasks}
         for done, future in enumerate(as_completed(futures), 1):
             future.result()
             show(futures[future], done / len(futures))
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
 
 
 def some_plants(plants: Sequence[Plant], share: float) -> list[Plant]:

@@ -1,0 +1,53 @@
+"""Work that is spread over processes which do not outlive the measurement."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+Submit = Callable[..., "Future[Any]"]
+"""Has a function called with arguments in one of the processes, once one is free."""
+
+
+@contextmanager
+def processes(workers: int, *, start: str) -> Iterator[Submit]:
+    """So many processes, started in the way that ``start`` ("fork", "spawn") names.
+
+    Where the body ends by an exception, an interrupt for one, what they are doing is interrupted
+    too, and what they have not begun is not begun: their work can take minutes.
+    """
+    executor = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context(start),
+        initializer=_answer,
+        initargs=(signal.SIG_DFL,),
+    )
+    try:
+        yield partial(executor.submit, _until_asked)
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for child in multiprocessing.active_children():
+            child.terminate()
+        raise
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _until_asked(function: Callable[..., Any], *arguments: Any) -> Any:
+    _answer(signal.default_int_handler)
+    try:
+        return function(*arguments)
+    except KeyboardInterrupt:
+        # What the work had opened is closed by now. Some may be queued behind it.
+        os._exit(128 + signal.SIGTERM)
+    finally:
+        _answer(signal.SIG_DFL)
+
+
+def _answer(handler: Any) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
