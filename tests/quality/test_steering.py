@@ -28,11 +28,14 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("way", steering.WAYS)
-def test_a_hunt_is_made_and_kept(way: str, kept: Path) -> None:
-    steering._hunt_all(PLANT, (1,), way, "state")
-    found = steering._known(way, "state")[PLANT, 1]
-    assert found.cases is not None
-    assert 0 < found.cases == found.drawn
+def test_hunts_are_made_and_kept(way: str, kept: Path) -> None:
+    # One pool for both, though what the first hunt found is still being looked into at its end.
+    steering._hunt_all(PLANT, (1, 20), way, "state")
+    known = steering._known(way, "state")
+    assert set(known) == {(PLANT, 1), (PLANT, 20)}
+    for found in known.values():
+        assert found.cases is not None
+        assert 0 < found.cases == found.drawn
     assert [path.name for path in kept.iterdir()] == [f"{way}.jsonl"]
     assert steering._known(way, "other state") == {}
 

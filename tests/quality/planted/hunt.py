@@ -96,6 +96,9 @@ def hunt(
                     campaign.plan = replace(plan, most_cases=0)
 
             state = campaign.run(until_first)
+            # What was still looked into when the grace was over is not the next hunt's.
+            for _ in pool.drain():
+                pass
             return hunted_in(plant, seed, journal, state)
 
 
