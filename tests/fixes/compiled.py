@@ -91,6 +91,6 @@ def whole(message: str) -> str:
 
 def empty(*shape: int) -> Any:
     """A tensor without elements, in front of memory that is full of sevens."""
-    whole = np.full(4096, 7.0, "float32")
-    aligned = whole[(-whole.ctypes.data % 64) // 4 :]
+    memory = np.full(4096, 7.0, "float32")
+    aligned = memory[(-memory.ctypes.data % 64) // 4 :]
     return tvm.runtime.from_dlpack(aligned[:0].reshape(shape))

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from harness.interruption import SIGNALS
+
 Submit = Callable[..., "Future[Any]"]
 """Has a function called with arguments in one of the processes, once one is free."""
 
@@ -20,6 +22,7 @@ def processes(workers: int, *, start: str) -> Iterator[Submit]:
     Where the body ends by an exception, an interrupt for one, what they are doing is interrupted
     too, and what they have not begun is not begun: their work can take minutes.
     """
+    before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context(start),
@@ -29,8 +32,7 @@ def processes(workers: int, *, start: str) -> Iterator[Submit]:
     try:
         yield partial(executor.submit, _until_asked)
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for child in multiprocessing.active_children():
+        for child in set(multiprocessing.active_children()) - before:
             child.terminate()
         raise
     finally:
@@ -38,8 +40,8 @@ def processes(workers: int, *, start: str) -> Iterator[Submit]:
 
 
 def _until_asked(function: Callable[..., Any], *arguments: Any) -> Any:
-    _answer(signal.default_int_handler)
     try:
+        _answer(_end)
         return function(*arguments)
     except KeyboardInterrupt:
         # What the work had opened is closed by now. Some may be queued behind it.
@@ -48,6 +50,12 @@ def _until_asked(function: Callable[..., Any], *arguments: Any) -> Any:
         _answer(signal.SIG_DFL)
 
 
+def _end(number: int, frame: object) -> None:
+    # Once: a terminal signals all, the parent signals again, and what closes is not to be cut.
+    _answer(signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def _answer(handler: Any) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in SIGNALS:
         signal.signal(number, handler)

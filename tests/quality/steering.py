@@ -29,20 +29,20 @@ def measure(share: float, workers: int, show: Show) -> Figures:
     key = results.state()
     tasks = []
     for way in WAYS:
-        known = _known(way, key)
+        made = _known(way, key)
         for name in plants:
-            left = tuple(seed for seed in SEEDS if (name, seed) not in known)
+            left = tuple(seed for seed in SEEDS if (name, seed) not in made)
             if left:
                 tasks.append((name, left, way, key))
     spread_out(_hunt_all, tasks, workers, show)
+    known = {way: _known(way, key) for way in WAYS}
     return {
         "share": share,
         "seeds": list(SEEDS),
         "most_cases": MOST_CASES,
         "hunts": {
-            way: {name: [known[name, seed].cases for seed in SEEDS] for name in plants}
+            way: {name: [known[way][name, seed].cases for seed in SEEDS] for name in plants}
             for way in WAYS
-            for known in [_known(way, key)]
         },
     }
 

@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from harness.interruption import SIGNALS
 from tests.quality.spreading import processes
 
 BEGIN = """
@@ -22,6 +24,7 @@ def work(folder, number):
         (folder / f"begun-{number}").touch()
         time.sleep(600)
     finally:
+        time.sleep(0.5)
         (folder / f"ended-{number}").touch()
 
 if __name__ == "__main__":
@@ -33,8 +36,12 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("start", ["fork", "spawn"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_one_signal_ends_all(tmp_path: Path, start: str, number: signal.Signals) -> None:
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("everybody", [False, True], ids=["one", "everybody"])
+def test_a_signal_ends_all(
+    tmp_path: Path, start: str, number: signal.Signals, everybody: bool
+) -> None:
+    """To the parent alone, as who manages jobs sends it, or to all, as a terminal does."""
     script = tmp_path / "work_script.py"
     script.write_text(BEGIN)
     path = os.pathsep.join((str(Path.cwd()), str(tmp_path)))
@@ -42,15 +49,23 @@ def test_one_signal_ends_all(tmp_path: Path, start: str, number: signal.Signals)
         [sys.executable, script, tmp_path, start],
         env=os.environ | {"PYTHONPATH": path},
         stderr=subprocess.PIPE,
+        start_new_session=True,
     )
-    while len(list(tmp_path.glob("begun-*"))) < 2:
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.send_signal(number)
-    # The pipe ends when no process holds it any more, the workers included.
-    process.communicate(timeout=60)
+    try:
+        while len(list(tmp_path.glob("begun-*"))) < 2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        if everybody:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        # The pipe ends when no process holds it any more, the workers included.
+        process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode != 0
-    assert len(list(tmp_path.glob("ended-*"))) == len(list(tmp_path.glob("begun-*"))) < 4
+    assert len(list(tmp_path.glob("ended-*"))) == len(list(tmp_path.glob("begun-*"))) == 2
 
 
 def test_what_comes_back_is_what_was_asked_for() -> None:

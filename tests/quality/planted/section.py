@@ -17,7 +17,7 @@ from tests.quality.spreading import processes
 
 RESULTS = Path("runs/quality/planted.jsonl")
 SEEDS = (1, 20)
-"""Two: a hunt takes most of a minute, for reducing and confirming what it finds."""
+"""Two: a hunt takes half a minute of CPU, most of it for reducing and confirming the failure."""
 
 
 def measure(share: float, workers: int, show: Show) -> Figures:
