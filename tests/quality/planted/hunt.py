@@ -95,10 +95,13 @@ def hunt(
                 if has_failed(state):
                     campaign.plan = replace(plan, most_cases=0)
 
-            state = campaign.run(until_first)
-            # What was still looked into when the grace was over is not the next hunt's.
-            for _ in pool.drain():
-                pass
+            try:
+                state = campaign.run(until_first)
+            finally:
+                # What was still looked into when the grace was over is not the next hunt's.
+                for _ in pool.drain():
+                    pass
+                pool.take_events()
             return hunted_in(plant, seed, journal, state)
 
 
