@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from generators.program import Case
 from harness.outcome import Verdict
 from harness.processes import Process
+from harness.protocol import Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,14 @@ class Job:
     """A case to run.
 
     ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut;
-    ``alone``: not together with others.
+    ``alone``: not together with others, as everything has to be that the reference is asked about.
     """
 
     case: Case
     tag: object = None
     fresh: bool = False
     alone: bool = False
+    ask: Ask = Ask.RUN
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,24 @@ class Check(msgspec.Struct, frozen=True):
     regime: str = "normal"
 
 
+class Computed(msgspec.Struct, frozen=True):
+    """The value of a node by the reference: its dtype, and its shape at each binding."""
+
+    dtype: str
+    shapes: tuple[tuple[int, ...], ...]
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """What the reference makes of a program: why it ``refused`` it ("": it did not), or ``values``.
+
+    ``unknown``: it says nothing, for want of an operator; then ``refused`` says which.
+    """
+
+    refused: str = ""
+    unknown: bool = False
+    values: dict[str, Computed] = {}
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What came of one case in one worker.
 
@@ -96,7 +114,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ``oracles`` names the oracles that ran at every binding; ``unsupported_oracles`` the others
     with their reason. ``seconds`` maps a part of the run to its CPU time. ``retried`` says what
     went wrong when the case ran together with others, if anything did; the rest is of the case
-    alone.
+    alone. ``reference`` is there where it was asked before anything ran.
     """
 
     verdict: Verdict
@@ -109,3 +127,4 @@ class Outcome(msgspec.Struct, frozen=True):
     seconds: dict[str, float] = {}
     environment: dict[str, str] = {}
     retried: str = ""
+    reference: Reference | None = None

@@ -1,5 +1,7 @@
 """What the engine, the zygote and the workers say to each other, one JSON object a message."""
 
+import enum
+
 import msgspec
 
 SCRATCH = "RELAXCHECK_SCRATCH"
@@ -23,6 +25,16 @@ class Reply(msgspec.Struct, frozen=True):
     environment: dict[str, str] = {}
 
 
+class Ask(enum.StrEnum):
+    """What is to become of a case; ``harness.vetting`` says what the reference is asked."""
+
+    RUN = "run"
+    VETTED = "vetted"
+    """Run it, if the reference finds it as valid or invalid as it says it is."""
+    VET = "vet"
+    """Only ask the reference."""
+
+
 class Order(msgspec.Struct, frozen=True):
     """What a worker is given: cases as JSON; ``plain``: by the way every user of TVM goes.
 
@@ -32,3 +44,4 @@ class Order(msgspec.Struct, frozen=True):
 
     cases: tuple[msgspec.Raw, ...]
     plain: bool = False
+    ask: Ask = Ask.RUN

@@ -11,6 +11,7 @@ import signal
 import socket
 import traceback
 from collections.abc import Iterator
+from functools import partial
 
 import msgspec
 
@@ -18,7 +19,8 @@ from generators.program import CaseError, decode
 from harness.conduct import conduct, conduct_together
 from harness.marker import IDLE, mark, marked
 from harness.outcome import Outcome, Verdict, blamed_on_us
-from harness.protocol import Order
+from harness.protocol import Ask, Order
+from harness.vetting import vetted
 
 
 def serve(connection: socket.socket, marker: mmap.mmap, log: int, memory_limit: int) -> None:
@@ -52,13 +54,23 @@ def _answers(line: bytes, marker: mmap.mmap) -> Iterator[Outcome]:
             reason = f"{type(error).__name__}: {error}"
     for number in range(answered, len(order.cases)):
         mark(marker, "read", number)
-        outcome = _answer(bytes(order.cases[number]), order.plain, number, marker)
+        outcome = _answer(bytes(order.cases[number]), order, number, marker)
         yield msgspec.structs.replace(outcome, retried=reason)
 
 
-def _answer(text: bytes, plain: bool, number: int, marker: mmap.mmap) -> Outcome:
+def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcome:
+    def progress(stage: str) -> None:
+        mark(marker, stage, number)
+
     try:
-        return conduct(decode(text), lambda stage: mark(marker, stage, number), plain=plain)
+        given = decode(text)
+        run = partial(conduct, given, progress, plain=order.plain)
+        match order.ask:
+            case Ask.VETTED:
+                return vetted(given, progress, run)
+            case Ask.VET:
+                return vetted(given, progress, lambda: Outcome(Verdict.PASS))
+        return run()
     except (CaseError, msgspec.DecodeError) as error:
         return Outcome(Verdict.HARNESS_ERROR, "read", None, str(error))
     except MemoryError as error:

@@ -1,0 +1,125 @@
+"""Steps that make simpler how a program is compiled and run: pipeline, mode, bindings, symbols."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from generators.dims import Dim, symbols
+from generators.program import EXEC_MODES, REGIMES, Attribute, Case, Input, Offsets, ShapeValue
+from harness.pipelines import PIPELINES
+from harness.steps import Known, candidate, remade, smaller, substituted
+
+
+def settings(case: Case, known: Known) -> Iterator[Case]:
+    """The plainest way to compile and run; a pipeline with fewer steps; one setting plainer."""
+    plain: dict[str, object] = {
+        "pipeline": next(iter(PIPELINES)),
+        "exec_mode": EXEC_MODES[0],
+        "opt_level": 0,
+        "also": (),
+        "regime": REGIMES[0],
+    }
+    yield msgspec.structs.replace(case, **plain)
+    for name, value in plain.items():
+        yield msgspec.structs.replace(case, **{name: value})
+    own = PIPELINES.get(case.pipeline)
+    for name, pipeline in PIPELINES.items():
+        if own is not None and set(pipeline.before) < set(own.before):
+            yield msgspec.structs.replace(case, pipeline=name)
+    for regime in case.also:
+        yield msgspec.structs.replace(case, regime=regime, also=())
+        others = tuple(one for one in case.also if one != regime)
+        yield msgspec.structs.replace(case, also=others)
+    for regime in REGIMES[: REGIMES.index(case.regime)]:
+        yield msgspec.structs.replace(case, regime=regime)
+
+
+def seeds(case: Case, known: Known) -> Iterator[Case]:
+    """The first seeds."""
+    for seed in range(4):
+        yield msgspec.structs.replace(case, seed=seed)
+
+
+def bindings(case: Case, known: Known) -> Iterator[Case]:
+    """One binding alone; all but one."""
+    if len(case.bindings) > 1:
+        for one in case.bindings:
+            yield msgspec.structs.replace(case, bindings=(one,))
+        for at in range(len(case.bindings)):
+            others = (*case.bindings[:at], *case.bindings[at + 1 :])
+            yield msgspec.structs.replace(case, bindings=others)
+
+
+def static(case: Case, known: Known) -> Iterator[Case]:
+    """Integers for all symbols, or for one; one symbol for two; a symbol for an expression."""
+    names = case.program.symbols
+    if not names:
+        return
+    for binding in case.bindings:
+        yield from _replaced(case, binding)
+    for name in names:
+        for value in dict.fromkeys(binding[name] for binding in case.bindings):
+            yield from _replaced(case, {name: value})
+            for size in smaller(value):
+                yield from _replaced(case, {name: size})
+    for name in names:
+        for other in names:
+            if other < name:
+                yield from _replaced(case, {name: other})
+    for dim in dict.fromkeys(dim for one in case.program.inputs for dim in one.shape):
+        for name in sorted(symbols(dim)):
+            if dim != name:
+                yield from candidate(partial(with_dims, case, {dim: name}))
+
+
+def _replaced(case: Case, values: Mapping[str, Dim]) -> Iterator[Case]:
+    def changed() -> Case:
+        return with_dims(case, {dim: substituted(dim, values) for dim in _symbolic(case)})
+
+    yield from candidate(changed)
+
+
+def _symbolic(case: Case) -> tuple[Dim, ...]:
+    """Every dimension of ``case`` that has a symbol."""
+    found: list[Dim] = []
+    for given in case.program.inputs:
+        found += given.shape
+        if isinstance(given.fill, Offsets):
+            found.append(given.fill.total)
+    for node in case.program.nodes:
+        for value in node.attributes.values():
+            if isinstance(value, ShapeValue):
+                found += value.dims
+    return tuple(dict.fromkeys(dim for dim in found if symbols(dim)))
+
+
+def with_dims(case: Case, changes: Mapping[Dim, Dim]) -> Case:
+    """``case`` with dimensions replaced wherever they stand, in attributes that are shapes, too.
+
+    Raises:
+        ValueError: that is no case.
+    """
+
+    def all_of(dims: Sequence[Dim]) -> tuple[Dim, ...]:
+        return tuple(changes.get(dim, dim) for dim in dims)
+
+    def attribute(value: Attribute) -> Attribute:
+        return ShapeValue(all_of(value.dims)) if isinstance(value, ShapeValue) else value
+
+    def given(one: Input) -> Input:
+        fill = one.fill
+        if isinstance(fill, Offsets):
+            fill = Offsets(changes.get(fill.total, fill.total))
+        return msgspec.structs.replace(one, shape=all_of(one.shape), fill=fill)
+
+    return remade(
+        case,
+        inputs=[given(one) for one in case.program.inputs],
+        nodes=[
+            msgspec.structs.replace(
+                node, attributes={name: attribute(one) for name, one in node.attributes.items()}
+            )
+            for node in case.program.nodes
+        ],
+    )

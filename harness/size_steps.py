@@ -1,0 +1,156 @@
+"""Steps that make sizes smaller: dimensions of inputs, and values that symbols are bound to.
+
+Which dimensions have to change together only the operators know, and they are not known here. So
+equal sizes are changed all at once, then in every choice of a few of them; and sizes of which one
+is a multiple of the other together. Most of these are no valid programs; to find that out is cheap.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, product
+from typing import TypeGuard
+
+import msgspec
+import numpy as np
+
+from generators.dims import Dim
+from generators.program import Attribute, Case, Fill, Input, Literal, Offsets
+from harness.steps import Known, candidate, remade, smaller
+
+_EVERY_CHOICE = 6
+"""Of up to so many equal sizes every choice is tried; of more, choices of up to three."""
+_TRIPLES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a size stands: an axis of an input (-1: its total), or a symbol at a binding."""
+
+    name: str
+    at: int
+    bound: bool = False
+
+
+def sizes(case: Case, known: Known) -> Iterator[Case]:
+    """All sizes at most 1, 2 or 3; equal ones together; some of them; multiples together."""
+    there = _places(case)
+    for most in (1, 2, 3):
+        yield from _moved(case, {place: most for place, size in there.items() if size > most})
+    distinct = sorted({size for size in there.values() if size != 1}, reverse=True)
+    alike = {size: [one for one in there if there[one] == size] for size in distinct}
+    for size, places in alike.items():
+        for to in smaller(size):
+            yield from _moved(case, dict.fromkeys(places, to))
+            yield from _moved(case, dict.fromkeys(places, to), (size, to))
+    for size, places in alike.items():
+        for chosen in _choices(places):
+            for to in smaller(size):
+                yield from _moved(case, dict.fromkeys(chosen, to))
+    for larger, size in product(distinct, repeat=2):
+        if 1 < size < larger and larger % size == 0:
+            for pair in _pairs(alike[larger], alike[size]):
+                for to in smaller(size):
+                    moves = dict.fromkeys(pair[0], larger // size * to)
+                    yield from _moved(case, moves | dict.fromkeys(pair[1], to))
+
+
+def _places(case: Case) -> dict[_Place, int]:
+    """Each place of a size, with the size."""
+    found: dict[_Place, int] = {}
+    for given in case.program.inputs:
+        found |= {_Place(given.name, at): n for at, n in enumerate(given.shape) if _is_size(n)}
+        if isinstance(given.fill, Offsets) and _is_size(given.fill.total):
+            found[_Place(given.name, -1)] = given.fill.total
+    for at, binding in enumerate(case.bindings):
+        found |= {_Place(symbol, at, True): value for symbol, value in binding.items()}
+    return found
+
+
+def _is_size(dim: Dim) -> TypeGuard[int]:
+    return isinstance(dim, int)
+
+
+def _choices(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
+    """Some of ``places``, but not all: those at one axis or of one name first."""
+    count = len(places)
+    groups: dict[tuple[_Place, ...], None] = {}
+    for key in ("at", "name"):
+        for value in dict.fromkeys(getattr(one, key) for one in places):
+            groups[tuple(one for one in places if getattr(one, key) == value)] = None
+    most = count - 1 if count <= _EVERY_CHOICE else 3 if count <= _TRIPLES else 2
+    for length in range(1, most + 1):
+        groups |= dict.fromkeys(combinations(places, length))
+    groups.pop(tuple(places), None)
+    yield from groups
+
+
+def _pairs(
+    larger: Sequence[_Place], smaller: Sequence[_Place]
+) -> Iterator[tuple[Sequence[_Place], Sequence[_Place]]]:
+    """All places of two sizes; each of the one with each of the other."""
+    yield larger, smaller
+    if len(larger) * len(smaller) > 1:
+        for one, other in product(larger, smaller):
+            yield (one,), (other,)
+
+
+def _moved(
+    case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | None = None
+) -> Iterator[Case]:
+    """``case`` with these sizes; a ``number`` in attributes replaced by another one as well."""
+    yield from candidate(partial(_resized, case, moves, number))
+
+
+def _resized(case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | None) -> Case:
+    inputs = [_resized_input(given, moves) for given in case.program.inputs]
+    bindings = [
+        {symbol: moves.get(_Place(symbol, at, True), value) for symbol, value in binding.items()}
+        for at, binding in enumerate(case.bindings)
+    ]
+    nodes = case.program.nodes
+    if number is not None:
+        nodes = tuple(
+            msgspec.structs.replace(
+                node,
+                attributes={
+                    name: _renumbered(value, *number) for name, value in node.attributes.items()
+                },
+            )
+            for node in nodes
+        )
+    return remade(case, inputs=inputs, nodes=nodes, bindings=bindings)
+
+
+def _resized_input(given: Input, moves: Mapping[_Place, int]) -> Input:
+    shape = tuple(moves.get(_Place(given.name, at), n) for at, n in enumerate(given.shape))
+    fill: Fill = given.fill
+    if isinstance(fill, Offsets):
+        fill = Offsets(moves.get(_Place(given.name, -1), fill.total))
+    elif isinstance(fill, Literal) and shape != given.shape:
+        fill = _corner(fill, given.shape, shape)
+    return msgspec.structs.replace(given, shape=shape, fill=fill)
+
+
+def _corner(fill: Literal, old: Sequence[Dim], new: Sequence[Dim]) -> Literal:
+    """The first elements of ``fill`` along each axis.
+
+    Raises:
+        ValueError: ``new`` is larger than ``old`` somewhere, or one of both is not static.
+    """
+    if not all(isinstance(dim, int) for dim in (*old, *new)):
+        raise ValueError("values are written out for a static shape only")
+    values = np.empty(len(fill.values), object)
+    values[:] = fill.values
+    part = values.reshape([int(dim) for dim in old])[tuple(slice(int(dim)) for dim in new)]
+    if part.shape != tuple(new):
+        raise ValueError("there are no values for a larger shape")
+    return Literal(tuple(part.ravel().tolist()))
+
+
+def _renumbered(value: Attribute, old: int, new: int) -> Attribute:
+    if isinstance(value, tuple):
+        return tuple(new if one == old else one for one in value)
+    if isinstance(value, int) and not isinstance(value, bool) and value == old:
+        return new
+    return value

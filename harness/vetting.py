@@ -1,0 +1,57 @@
+"""Vetting: whether a program is what its case says, valid or invalid, before TVM sees it.
+
+A case that is drawn is valid or invalid by construction. One that somebody else wrote, or that a
+reduction made, is not: there the reference is asked, which holds a program to the definition of
+each of its operators (``oracles/MEANINGS.md``). Where it disagrees with the case, TVM is not run:
+that it refuses an invalid program, in whatever words, is no failure.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from generators.program import Case, Valid
+from generators.values import arrays
+from harness.outcome import Computed, Outcome, Reference, Verdict
+from oracles.answer import Unsupported
+from oracles.reference import evaluate
+
+
+def vetted(case: Case, progress: Callable[[str], None], run: Callable[[], Outcome]) -> Outcome:
+    """The outcome of ``run()``, with what the reference says; ``harness-error`` if they disagree.
+
+    A case that is marked valid and that the reference refuses does not run; nor does one that is
+    marked invalid and that it accepts. Where it says nothing, the case runs.
+    """
+    progress("oracle")
+    found = reference(case)
+    message = ""
+    if not found.unknown:
+        if isinstance(case.expect, Valid) and found.refused:
+            message = f"marked valid, but the reference refuses it: {found.refused}"
+        elif not isinstance(case.expect, Valid) and not found.refused:
+            message = "marked invalid, but the reference accepts it"
+    if message:
+        return Outcome(Verdict.HARNESS_ERROR, "oracle", None, message, reference=found)
+    return msgspec.structs.replace(run(), reference=found)
+
+
+def reference(case: Case) -> Reference:
+    """What the reference makes of the program of ``case``, at every binding."""
+    names = tuple(node.name for node in case.program.nodes)
+    every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
+    computed = []
+    try:
+        for at in range(len(case.bindings)):
+            computed.append(evaluate(every, arrays(case, at)))
+    except Unsupported as reason:
+        return Reference(str(reason), unknown=True)
+    except Exception as error:
+        # It refuses what is invalid, NumPy shapes that do not go together; both are refusals.
+        return Reference(f"{type(error).__name__}: {error}")
+    return Reference(
+        values={
+            name: Computed(results[0].dtype, tuple(one.value.shape for one in results))
+            for name, results in zip(names, zip(*computed, strict=True), strict=False)
+        }
+    )
