@@ -26,6 +26,7 @@ from harness.finding import (
 from harness.jobs import Job
 from harness.journal import TRIAL, Journal
 from harness.outcome import Outcome, Verdict
+from harness.shrinking import shrink
 
 LEVELS = (0, 3)
 """LLVM's optimisation levels that a finding is confirmed at."""
@@ -142,6 +143,8 @@ class Investigations:
         if finding.fingerprint in self._findings:
             self._count(drawn, finding.fingerprint)
             return
+        if reduced is not None:
+            finding = finding_of((yield from self._trials(shrink(family, reduced))))
         self._save(msgspec.structs.replace(finding, count=0))
         self._count(drawn, finding.fingerprint)
         yield from self._confirm(finding)

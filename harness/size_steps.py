@@ -5,6 +5,7 @@ equal sizes are changed all at once, then in every choice of a few of them; and 
 is a multiple of the other together. Most of these are no valid programs; to find that out is cheap.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,13 +15,15 @@ from typing import TypeGuard
 import msgspec
 import numpy as np
 
-from generators.dims import Dim
-from generators.program import Attribute, Case, Fill, Input, Literal, Offsets
+from generators.dims import Dim, symbols
+from generators.program import DTYPES, Attribute, Case, Fill, Input, Literal, Offsets
 from harness.steps import Known, candidate, remade, smaller
 
 _EVERY_CHOICE = 6
 """Of up to so many equal sizes every choice is tried; of more, choices of up to three."""
 _TRIPLES = 9
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ def sizes(case: Case, known: Known) -> Iterator[Case]:
     """All sizes at most 1, 2 or 3; equal ones together; some of them; multiples together."""
     there = _places(case)
     for most in (1, 2, 3):
-        yield from _moved(case, {place: most for place, size in there.items() if size > most})
+        least = {place: max(most, _least(case, place)) for place in there}
+        yield from _moved(case, {one: to for one, to in least.items() if there[one] > to})
     distinct = sorted({size for size in there.values() if size != 1}, reverse=True)
     alike = {size: [one for one in there if there[one] == size] for size in distinct}
     for size, places in alike.items():
@@ -65,6 +69,16 @@ def _places(case: Case) -> dict[_Place, int]:
     for at, binding in enumerate(case.bindings):
         found |= {_Place(symbol, at, True): value for symbol, value in binding.items()}
     return found
+
+
+def _least(case: Case, place: _Place) -> int:
+    """The smallest size to try there: the offsets of one sequence are two."""
+    for given in case.program.inputs:
+        if isinstance(given.fill, Offsets):
+            own = given.name == place.name and place.at >= 0 and not place.bound
+            if own or (place.bound and place.name in symbols(given.shape[0])):
+                return 2
+    return 1
 
 
 def _is_size(dim: Dim) -> TypeGuard[int]:
@@ -103,12 +117,19 @@ def _moved(
 
 
 def _resized(case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | None) -> Case:
+    """``case`` with these sizes.
+
+    Raises:
+        ValueError: that is no case.
+    """
     inputs = [_resized_input(given, moves) for given in case.program.inputs]
     bindings = [
         {symbol: moves.get(_Place(symbol, at, True), value) for symbol, value in binding.items()}
         for at, binding in enumerate(case.bindings)
     ]
     nodes = case.program.nodes
+    if any(size < _least(case, place) for place, size in moves.items()):
+        raise ValueError("there would be no sequence at all")
     if number is not None:
         nodes = tuple(
             msgspec.structs.replace(
@@ -149,6 +170,9 @@ def _corner(fill: Literal, old: Sequence[Dim], new: Sequence[Dim]) -> Literal:
 
 
 def _renumbered(value: Attribute, old: int, new: int) -> Attribute:
+    """``value`` with ``new`` for ``old``, also where that is the factor of a packed layout."""
+    if isinstance(value, str) and value not in DTYPES:
+        return _NUMBER.sub(lambda one: str(new) if int(one[0]) == old else one[0], value)
     if isinstance(value, tuple):
         return tuple(new if one == old else one for one in value)
     if isinstance(value, int) and not isinstance(value, bool) and value == old:
