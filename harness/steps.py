@@ -56,7 +56,7 @@ def remade(
     """``case`` with these parts, without what no output needs, and bindings to fit.
 
     Raises:
-        ValueError: that is no case.
+        ValueError: that is no case, or one without a node.
     """
     own = case.program
     wanted = tuple(dict.fromkeys(own.outputs if outputs is None else outputs))
@@ -66,6 +66,8 @@ def remade(
         nodes=_needed(own.nodes if nodes is None else nodes, wanted),
         outputs=wanted,
     )
+    if not program.nodes:
+        raise ValueError("a program without a node tests nothing")
     rows = [
         {symbol: binding[symbol] for symbol in program.symbols}
         for binding in (case.bindings if bindings is None else bindings)
