@@ -171,7 +171,10 @@ def _corner(fill: Literal, old: Sequence[Dim], new: Sequence[Dim]) -> Literal:
 
 def _renumbered(value: Attribute, old: int, new: int) -> Attribute:
     """``value`` with ``new`` for ``old``, also where that is the factor of a packed layout."""
-    if isinstance(value, str) and value not in DTYPES:
+    if isinstance(value, str):
+        # No layout is packed by 1, and a dtype's bits are no size.
+        if new == 1 or value in DTYPES:
+            return value
         return _NUMBER.sub(lambda one: str(new) if int(one[0]) == old else one[0], value)
     if isinstance(value, tuple):
         return tuple(new if one == old else one for one in value)

@@ -1,0 +1,106 @@
+"""What the reference lets pass before TVM sees it."""
+
+import msgspec
+import pytest
+
+from generators.axes import complete
+from generators.families import family
+from generators.program import Case, Input, Invalid, Node, Program
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.reduction import same_standing, was_refused
+from harness.vetting import reference, vetted
+
+MEMBER = family("conv2d_transpose", tuple(PIPELINES))
+VALID = MEMBER.build(complete(MEMBER.axes, {"symbolic.batch": True, "result": "relu"}), 0)
+
+
+def ran(case: Case) -> tuple[Outcome, bool]:
+    """The outcome of ``case`` vetted, and whether it was run."""
+    runs = []
+
+    def run() -> Outcome:
+        runs.append(case)
+        return Outcome(Verdict.OPAQUE_CRASH, "emit", None, "whatever TVM says")
+
+    return vetted(case, lambda stage: None, run), bool(runs)
+
+
+def with_attributes(case: Case, **attributes: object) -> Case:
+    node, *others = case.program.nodes
+    changed = msgspec.structs.replace(node, attributes={**node.attributes, **attributes})
+    program = msgspec.structs.replace(case.program, nodes=(changed, *others))
+    return msgspec.structs.replace(case, program=program)
+
+
+def test_a_valid_program_runs_and_the_values_of_its_nodes_are_known() -> None:
+    outcome, was_run = ran(VALID)
+    assert was_run
+    assert outcome.verdict is Verdict.OPAQUE_CRASH
+    assert outcome.reference is not None
+    assert not was_refused(outcome)
+    assert list(outcome.reference.values) == ["convolved", "rectified"]
+    value = outcome.reference.values["convolved"]
+    assert value.dtype == "float32"
+    assert [shape[0] for shape in value.shapes] == [one["B"] for one in VALID.bindings]
+    assert {shape[1:] for shape in value.shapes} == {(3, 4, 6)}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"groups": 3}, "groups 3 does not divide"),
+        ({"padding": (9, 9)}, "negative spatial size"),
+        ({"data_layout": "NHWC"}, "channels"),
+        ({"strides": (0, 1)}, "must be positive"),
+    ],
+)
+def test_what_the_reference_refuses_does_not_run(attributes: dict[str, object], said: str) -> None:
+    invalid = with_attributes(VALID, **attributes)
+    outcome, was_run = ran(invalid)
+    assert not was_run
+    assert was_refused(outcome)
+    assert said in outcome.message
+    marked = msgspec.structs.replace(invalid, expect=Invalid("nn.conv2d_transpose", ("groups",)))
+    outcome, was_run = ran(marked)
+    assert was_run
+    assert outcome.verdict is Verdict.OPAQUE_CRASH
+
+
+def test_shapes_that_do_not_go_together_are_refused() -> None:
+    program = Program(
+        (Input("a", (2, 3), "float32"), Input("b", (2, 2), "float32")),
+        (Node("y", "add", ("a", "b")),),
+        ("y",),
+    )
+    outcome, was_run = ran(Case("none", program))
+    assert not was_run
+    assert was_refused(outcome)
+
+
+def test_a_program_marked_invalid_that_the_reference_accepts_does_not_run() -> None:
+    marked = msgspec.structs.replace(VALID, expect=Invalid("nn.conv2d_transpose", ("groups",)))
+    outcome, was_run = ran(marked)
+    assert not was_run
+    assert was_refused(outcome)
+
+
+def test_where_it_knows_no_operator_it_says_so_and_everything_runs() -> None:
+    program = Program((Input("x", (1,), "float32"),), (Node("y", "toy.op", ("x",)),), ("y",))
+    outcome, was_run = ran(Case("none", program))
+    assert was_run
+    assert outcome.reference is not None
+    assert outcome.reference.unknown
+    assert "toy.op" in outcome.reference.refused
+
+
+def test_two_programs_stand_alike_if_they_are_refused_in_the_same_words() -> None:
+    def refused(case: Case) -> Outcome:
+        return Outcome(Verdict.OPAQUE_CRASH, reference=reference(case))
+
+    groups, others = with_attributes(VALID, groups=3), with_attributes(VALID, groups=5)
+    assert same_standing(refused(groups), refused(others))
+    assert not same_standing(refused(groups), refused(with_attributes(VALID, strides=(0, 1))))
+    assert not same_standing(refused(groups), refused(VALID))
+    assert same_standing(refused(VALID), refused(VALID))
+    assert same_standing(Outcome(Verdict.PROCESS_DEATH), refused(VALID))
