@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from generators.program import Case, CaseError, write
 from harness.finding import Trials
 from harness.jobs import Job
@@ -51,6 +53,7 @@ class InWorkers:
 
     def __init__(self, pool: Pool):
         self._pool = pool
+        self._died: dict[str, Outcome] = {}
 
     @property
     def width(self) -> int:
@@ -64,7 +67,15 @@ class InWorkers:
     def ended(self) -> Iterator[tuple[Case, Outcome]]:
         """The cases that ended since it was asked last; waits a little for one."""
         for job, outcome in self._pool.wait(_POLL_SECONDS):
-            yield job.case, outcome
+            before = self._died.pop(job.case.identifier, None)
+            if before is not None:
+                yield job.case, msgspec.structs.replace(before, reference=outcome.reference)
+            elif outcome.reference is None:
+                # What the reference had said went with the worker.
+                self._died[job.case.identifier] = outcome
+                self._pool.submit(Job(job.case, alone=True, ask=Ask.VET), first=True)
+            else:
+                yield job.case, outcome
 
 
 class ByCommand:
@@ -145,17 +156,7 @@ class ByCommand:
             self._running.discard(process.pid)
             path.unlink()
         interesting = INTERESTING if code == 0 else Outcome(Verdict.PASS)
-        return _with_reference(interesting, vetted)
-
-
-def _with_reference(outcome: Outcome, vetted: Outcome) -> Outcome:
-    return Outcome(
-        outcome.verdict,
-        outcome.stage,
-        outcome.operator,
-        outcome.message,
-        reference=vetted.reference,
-    )
+        return msgspec.structs.replace(interesting, reference=vetted.reference)
 
 
 @dataclass(slots=True)

@@ -61,7 +61,7 @@ def _run(wanted: Wanted, trier: Trier, console: Console, interruption: Interrupt
     by_name = {one.name: one for one in families(tuple(PIPELINES))}
     defaults = defaults_of(by_name.values())
     start = outcome_of(trier, wanted.case)
-    _check(wanted, start)
+    check(wanted, start)
     keeps = _keeps(wanted, start)
     reduction = Reduction(wanted.case, start)
     reduction.vetted = start.reference is not None and not start.reference.unknown
@@ -81,8 +81,12 @@ def _run(wanted: Wanted, trier: Trier, console: Console, interruption: Interrupt
     return _INTERRUPTED if interruption() else 0
 
 
-def _check(wanted: Wanted, start: Outcome) -> None:
-    """Raise ``CaseError`` where there is no failure to keep."""
+def check(wanted: Wanted, start: Outcome) -> None:
+    """See whether there is a failure to keep.
+
+    Raises:
+        CaseError: the case cannot be read or is not what it says, or ``start`` is no failure.
+    """
     if start.verdict is Verdict.HARNESS_ERROR and start.stage in ("read", "oracle"):
         raise CaseError(f"{wanted.name}: {headline(start.message)}")
     if wanted.predicate is not None:
@@ -164,8 +168,8 @@ def _tell(
     if wanted.predicate is None:
         say(f"verdict: {outcome.verdict} in {outcome.stage}: {headline(outcome.message)}")
     if not reduction.vetted:
-        assert outcome.reference is not None
-        say(f"not vetted, so it may not be a valid program: {outcome.reference.refused}")
+        why_not = outcome.reference.refused if outcome.reference else "the reference did not end"
+        say(f"not vetted, so it may not be a valid program: {why_not}")
     if reduction.minimal:
         say("No further step keeps the failure.")
     else:

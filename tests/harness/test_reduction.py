@@ -12,12 +12,14 @@ from generators.axes import cases
 from generators.families import families
 from generators.program import Case, Input, Literal, Node, Program, ShapeValue, decode, encode
 from harness.finding import Trials
+from harness.jobs import Job
 from harness.outcome import Computed, Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
+from harness.protocol import Ask
 from harness.reduction import STEPS, Reduction, defaults_of, one_by_one, search, was_refused
 from harness.simplicity import extent, measure, sizes
 from harness.steps import Known
-from harness.trying import Budget, Trying
+from harness.trying import Budget, InWorkers, Trying, outcome_of
 
 FAMILIES = families(tuple(PIPELINES))
 DEFAULTS = defaults_of(FAMILIES)
@@ -257,3 +259,30 @@ def test_refused_candidates_are_counted_apart_and_end_it_too() -> None:
     except StopIteration:
         pass
     assert (asked, reduction.tried, reduction.refused, reduction.minimal) == (20, 0, 20, False)
+
+
+class Dying:
+    """As a pool of one worker that dies of whatever it runs, and only then is asked to vet it."""
+
+    size = 1
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def submit(self, *jobs: Job, first: bool = False) -> None:
+        self.jobs += jobs
+
+    def wait(self, timeout: float) -> Iterator[tuple[Job, Outcome]]:
+        job = self.jobs.pop(0)
+        known = Reference(values={"y": Computed("float32", ((1,),))})
+        if job.ask is Ask.VET:
+            yield job, Outcome(Verdict.PASS, reference=known)
+        else:
+            yield job, Outcome(Verdict.PROCESS_DEATH, "codegen", None, "worker ended with SIGSEGV")
+
+
+def test_what_the_reference_said_before_a_worker_died_is_asked_for_again() -> None:
+    outcome = outcome_of(InWorkers(Dying()), chain(1))  # type: ignore[arg-type]
+    assert outcome.verdict is Verdict.PROCESS_DEATH
+    assert outcome.reference is not None
+    assert list(outcome.reference.values) == ["y"]

@@ -1,0 +1,144 @@
+"""``relaxcheck reduce`` as a user meets it: real processes, files, exit codes, Ctrl-C."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from generators.axes import complete
+from generators.families import family
+from generators.program import CaseError, read, write
+from harness.cli import app
+from harness.cli.reducing import Wanted, check
+from harness.corpus import CORPUS
+from harness.jobs import Limits
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.trying import INTERESTING
+
+COMMAND = [sys.executable, "-m", "harness.cli", "reduce"]
+MEMBER = family("conv1d_transpose", tuple(PIPELINES))
+
+SCRIPT = """
+import json, sys, time
+time.sleep({pause})
+program = json.load(open(sys.argv[1]))["program"]
+shapes = [given["shape"] for given in program["inputs"]]
+# Interesting is whatever has a second input with two elements or more along its last axis.
+sys.exit(0 if len(shapes) > 1 and shapes[1] and shapes[1][-1] >= 2 else 1)
+"""
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])}
+
+
+def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=environment(),
+        timeout=600,
+    )
+
+
+def written(folder: Path, pause: float) -> tuple[Path, str]:
+    """A case file in ``folder``, and a command that knows what is interesting about it."""
+    case = MEMBER.build(complete(MEMBER.axes, {"result": "relu", "symbolic.batch": True}), 3)
+    path, script = folder / "case.json", folder / "interesting.py"
+    write(case, path)
+    script.write_text(SCRIPT.format(pause=pause))
+    return path, f"{sys.executable} {script}"
+
+
+def test_what_a_command_finds_interesting_is_kept_and_the_program_stays_valid(
+    tmp_path: Path,
+) -> None:
+    path, command = written(tmp_path, 0)
+    ended = run(path, "--predicate", command, "--out", tmp_path / "out.json", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "No further step keeps the failure." in ended.stdout
+    assert f"again: {command} {tmp_path / 'out.json'}" in ended.stdout
+    assert "before: 2 nodes, 2 inputs" in ended.stdout
+    found = read(tmp_path / "out.json")
+    # The kernel has to keep two elements; a convolution of one input channel is the least else.
+    assert [given.shape for given in found.program.inputs] == [(1, 1, 1), (1, 1, 2)]
+    assert [node.operator for node in found.program.nodes] == ["nn.conv1d_transpose"]
+    assert found.program.nodes[0].attributes == {}
+    assert (found.bindings, found.seed) == (({},), 0)
+
+
+def test_ctrl_c_writes_the_simplest_case_so_far(tmp_path: Path) -> None:
+    path, command = written(tmp_path, 0.3)
+    out = tmp_path / "out.json"
+    process = subprocess.Popen(
+        [*COMMAND, str(path), "--predicate", command, "--out", str(out), "--workers", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env={**environment(), "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "1 steps kept" in line:
+            process.send_signal(signal.SIGINT)
+            break
+    said, error = process.communicate(timeout=120)
+    assert process.returncode == 130, error
+    assert "Traceback" not in error
+    assert "Not at its end: interrupted. To go on:" in said
+    assert len(read(out).program.nodes) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("no-such-thing",), "no case 'no-such-thing'"),
+        (("19694-conv1d-transpose-nwc", "--predicate", "' "), "No closing quotation"),
+        (("19694-conv1d-transpose-nwc", "--out", "no/such/folder.json"), "cannot write to no/such"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], said: str) -> None:
+    ended = CliRunner().invoke(app, ["reduce", *arguments])
+    assert ended.exit_code == 2
+    assert said in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
+
+
+CASE = read(CORPUS / "19694-conv1d-transpose-nwc" / "case.json")
+WANTED = Wanted("that", CASE, Path("out.json"), None, 9, 9.0, 1, Limits())
+
+
+@pytest.mark.parametrize(
+    ("outcome", "predicate", "said"),
+    [
+        (Outcome(Verdict.PASS), None, "nothing to reduce, its verdict is pass with the fixes off"),
+        (Outcome(Verdict.REJECTED), None, "its verdict is rejected"),
+        (Outcome(Verdict.PASS), "./it", "the command does not find it interesting .*: ./it"),
+        (
+            Outcome(Verdict.HARNESS_ERROR, "read", None, "no such pipeline"),
+            None,
+            "no such pipeline",
+        ),
+        (Outcome(Verdict.SILENT_BAIL, "LegalizeOps"), None, None),
+        (INTERESTING, "./it", None),
+    ],
+)
+def test_there_has_to_be_a_failure_to_keep(
+    outcome: Outcome, predicate: str | None, said: str | None
+) -> None:
+    wanted = dataclasses.replace(WANTED, predicate=predicate)
+    if said is None:
+        check(wanted, outcome)
+    else:
+        with pytest.raises(CaseError, match=said):
+            check(wanted, outcome)
