@@ -124,6 +124,10 @@ def test_one_cause_is_one_finding_that_counts_all_its_failures(tmp_path: Path) -
     assert all(bailed)
     assert finding.count == sum(bailed) > 10
     assert finding.confirmed
+    # Its case is on the grid, with nothing left that is bigger than it has to be.
+    point = MEMBER.point(finding.case)
+    assert {point[name] for name in ("batch", "size.w", "kernel.w", "in_channels_per_group")} == {1}
+    assert finding.outcome.verdict is Verdict.SILENT_BAIL
 
 
 def test_a_failure_that_does_not_come_again_is_unstable(tmp_path: Path) -> None:
