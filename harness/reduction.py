@@ -16,8 +16,8 @@ a strategy would have to draw every program there is, with the start as a sequen
 refuses one of those would look like the failure. Each candidate is therefore vetted in the worker
 (``harness.vetting``): TVM runs it only if the reference, which holds every operator to its
 definition, accepts it; and a program that is invalid has to be refused by the reference in the same
-words as before, numbers aside. Where the reference knows an operator of the start not, it vets
-nothing: then ``Reduction.vetted`` is False.
+words as before, numbers aside. Where it has no entry for an operator of the start, it vets nothing:
+then ``Reduction.vetted`` is False, and the user is told.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator

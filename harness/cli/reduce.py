@@ -22,8 +22,8 @@ EPILOG = """Examples:
 
   relaxcheck reduce case.json --predicate './still-fails.sh'
 
-Exit codes: 0 reduced; 2 bad input, or there is no failure to keep; 3 a fault of relaxcheck itself;
-130 interrupted, with the simplest case so far written."""
+Exit codes: 0 reduced; 2 bad input, or there is no failure to keep; 130 interrupted, with the
+simplest case so far written."""
 
 
 def reduce(

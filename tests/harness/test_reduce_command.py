@@ -56,7 +56,7 @@ def written(folder: Path, pause: float) -> tuple[Path, str]:
     path, script = folder / "case.json", folder / "interesting.py"
     write(case, path)
     script.write_text(SCRIPT.format(pause=pause))
-    return path, f"{sys.executable} {script}"
+    return path, f"{sys.executable} -I -S {script}"
 
 
 def test_what_a_command_finds_interesting_is_kept_and_the_program_stays_valid(
@@ -92,7 +92,7 @@ def test_ctrl_c_writes_the_simplest_case_so_far(tmp_path: Path) -> None:
         if "1 steps kept" in line:
             process.send_signal(signal.SIGINT)
             break
-    said, error = process.communicate(timeout=120)
+    said, error = process.communicate(timeout=300)
     assert process.returncode == 130, error
     assert "Traceback" not in error
     assert "Not at its end: interrupted. To go on:" in said
