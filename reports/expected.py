@@ -1,0 +1,136 @@
+"""What an output should be and how far off it may be, as lines of Python."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from generators.program import Program
+from harness.pipelines import PIPELINES
+from harness.reproduction import Reproduction, one_bound
+from oracles.answer import Bounded
+from oracles.estimate import FORMATS
+from oracles.pytorch_source import reference_source
+from reports.python_source import array_text, rounded_up
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The output ``output`` (its position) of a run: what it should be and how it is compared.
+
+    ``reference`` are the lines of a function that computes it, empty where it is written out;
+    ``value`` the expression of it and ``bound`` that of its bound, ``remark`` where that comes
+    from. ``dtype`` is what both are compared in. ``finite`` says whether all of it is finite with
+    a finite bound; ``signed``, whether the signs of zeros count.
+    """
+
+    output: int
+    reference: Sequence[str]
+    value: str
+    bound: str
+    remark: str
+    dtype: str
+    finite: bool
+    signed: bool
+
+
+def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
+    """What the output of ``what`` should be; ``names`` are the script's variables."""
+    wanted = what.values[what.output]
+    integer = wanted.dtype not in FORMATS
+    lines = _reference(what, names)
+    used = [
+        names[one.name]
+        for one in what.case.program.inputs
+        if re.search(rf"\b{names[one.name]}\b", "\n".join(lines))
+    ]
+    value = f"reference({', '.join(used)})" if lines else array_text(wanted.value)
+    if lines:
+        lines = [
+            f"def reference({', '.join(used)}):",
+            f'    """PyTorch, in {"int64" if integer else "float64"}."""',
+            *(f"    {line}" for line in [*_tensors(what.case.program, names, used), *lines]),
+            f"    return {names[what.output]}.numpy(){_wrapping(wanted, integer)}",
+        ]
+    bound, remark = _bound(what, wanted, computed=bool(lines))
+    return Expected(
+        output=what.case.program.outputs.index(what.output),
+        reference=lines,
+        value=value,
+        bound=bound,
+        remark=remark,
+        dtype="int64" if integer else "float64",
+        finite=bool(np.isfinite(wanted.value).all() and np.isfinite(wanted.bound).all()),
+        signed=wanted.signed_zeros and what.runs[0].regime == "special",
+    )
+
+
+def _wrapping(wanted: Bounded, integer: bool) -> str:
+    return f'.astype("{wanted.dtype}").astype("int64")' if integer else ""
+
+
+def _reference(what: Reproduction, names: Mapping[str, str]) -> list[str]:
+    """The lines that compute the output in PyTorch; none where it is better written out.
+
+    That is where PyTorch refuses (empty tensors, unsigned 64 bits) or would not do what narrower
+    arithmetic does: overflow, and wrap around between operators.
+    """
+    program, (run,) = what.case.program, what.runs
+    dtypes = {one.name: one.dtype for one in program.inputs}
+    dtypes |= {node.name: what.values[node.name].dtype for node in program.nodes}
+    shapes = {name: array.shape for name, array in run.inputs.items()}
+    shapes |= {node.name: what.values[node.name].value.shape for node in program.nodes}
+    integers = any(what.values[node.name].dtype not in FORMATS for node in program.nodes)
+    if (
+        any(0 in shape for shape in shapes.values())
+        or "uint64" in dtypes.values()
+        or (integers and len(program.nodes) > 1)
+        or not all(_is_plain(what.values[node.name]) for node in program.nodes)
+        or not all(np.isfinite(array.astype(np.float64)).all() for array in run.inputs.values())
+    ):
+        return []
+    return reference_source(program, names, shapes, dtypes) or []
+
+
+def _is_plain(value: Bounded) -> bool:
+    return bool(np.isfinite(value.value).all() and np.isfinite(value.bound).all())
+
+
+def _tensors(program: Program, names: Mapping[str, str], used: Sequence[str]) -> list[str]:
+    """Lines that make tensors of the arrays ``used``."""
+    lines = []
+    for wide in ("float64", "int64"):
+        chosen = [
+            names[one.name]
+            for one in program.inputs
+            if names[one.name] in used and (one.dtype in FORMATS) is (wide == "float64")
+        ]
+        if len(chosen) == 1:
+            lines.append(f'{chosen[0]} = torch.tensor({chosen[0]}.astype("{wide}"))')
+        elif chosen:
+            both = ", ".join(chosen)
+            made = f'torch.tensor(each.astype("{wide}"))'
+            lines.append(f"{both} = ({made} for each in ({both}))")
+    return lines
+
+
+def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str]:
+    """The bound as an expression, and a remark on where it comes from."""
+    if wanted.dtype not in FORMATS:
+        return "0", "Integers are exact."
+    if not wanted.bound.any():
+        return "0", "All of it can be represented exactly, so that nothing is rounded."
+    mixed = PIPELINES[what.case.pipeline].mixed_precision
+    where = "float16, as ToMixedPrecision asks for," if mixed else "the program's own dtypes"
+    twice = computed and wanted.dtype == "float64"
+    one = one_bound(wanted, what.ratio)
+    whose = "the largest of all elements" if one is not None else "element by element"
+    remark = f"What rounding in {where} may add up to, {whose}."
+    if twice:
+        remark = remark[:-1] + "; twice, as PyTorch rounds too."
+    factor = 2 if twice else 1
+    if one is not None:
+        return repr(rounded_up(factor * one)), remark
+    each = np.vectorize(lambda x: rounded_up(x) if np.isfinite(x) else x, otypes=[float])
+    return array_text(each(factor * wanted.bound)), remark

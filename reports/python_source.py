@@ -1,0 +1,158 @@
+"""Python source text for a person to read: literals, and long lines broken as formatters do."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from generators.dims import Dim, fold, symbols
+from generators.program import Attribute, ShapeValue
+from generators.values import Array
+
+WIDTH = 100
+_INDENT = "    "
+_OPEN, _CLOSE = "([{", ")]}"
+_STRENGTH = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
+
+
+def fitted(line: str, indent: int = 0) -> list[str]:
+    """The logical ``line``, indented by so many columns, broken at its brackets where it is long.
+
+    The content of the last bracket pair whose head fits goes to a line of its own; or to one line
+    for each item where it does not fit either.
+    """
+    line = " " * indent + line
+    pairs = _pairs(line)
+    if len(line) <= WIDTH or not pairs:
+        return [line]
+    start, end = next((pair for pair in reversed(pairs) if pair[0] < WIDTH), pairs[0])
+    head, body, tail = line[: start + 1], line[start + 1 : end], line[end:]
+    inner = indent + len(_INDENT)
+    items = _items(body)
+    if inner + len(body) <= WIDTH or len(items) == 1:
+        return [head, *fitted(body, inner), " " * indent + tail]
+    broken = [part for item in items for part in fitted(f"{item},", inner)]
+    return [head, *broken, " " * indent + tail]
+
+
+def _pairs(line: str) -> list[tuple[int, int]]:
+    """The outermost brackets that are not empty, as positions of their two ends."""
+    found, start = [], 0
+    for position, letter, depth in _code(line):
+        if letter in _OPEN and depth == 0:
+            start = position
+        elif letter in _CLOSE and depth == 1 and position > start + 1:
+            found.append((start, position))
+    return found
+
+
+def _items(body: str) -> list[str]:
+    """``body`` at its outermost commas."""
+    cuts = [at for at, letter, depth in _code(body) if letter == "," and depth == 0]
+    starts = [0, *(cut + 1 for cut in cuts)]
+    parts = (body[a:b].strip() for a, b in zip(starts, [*cuts, len(body)], strict=True))
+    return [part for part in parts if part]
+
+
+def _code(line: str) -> Iterator[tuple[int, str, int]]:
+    """The characters outside of strings: position, character, brackets open before it."""
+    depth, quote, escaped = 0, "", False
+    for position, letter in enumerate(line):
+        if quote:
+            quote = "" if letter == quote and not escaped else quote
+            escaped = letter == "\\" and not escaped
+        elif letter in "\"'":
+            quote = letter
+        else:
+            yield position, letter, depth
+            depth += (letter in _OPEN) - (letter in _CLOSE)
+
+
+def string_text(text: str) -> str:
+    """A string literal in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def array_text(array: Array) -> str:
+    """An expression whose value is ``array``: same dtype, same shape, same values.
+
+    Multiples of 1/2048 are written as integers divided by it. NumPy's name is ``np``.
+    """
+    dtype = array.dtype.name
+    kept = "float32" if dtype == "bfloat16" else dtype
+    cast = ".astype(ml_dtypes.bfloat16)" if dtype == "bfloat16" else ""
+    if not array.size:
+        return f'np.zeros({shape_text(array.shape)}, "{kept}"){cast}'
+    wide = array if array.dtype.kind in "iub" else array.astype(np.float64)
+    first = wide.flat[0].item()
+    if array.size > 1 and not math.isnan(first) and (wide == first).all() and _sign_alike(wide):
+        return f'np.full({shape_text(array.shape)}, {number_text(first)}, "{kept}"){cast}'
+    parts = ""
+    if array.dtype.kind not in "iub" and np.isfinite(wide).all():
+        scaled = wide * 2048
+        whole = (scaled == np.rint(scaled)).all() and (np.abs(scaled) <= 2**13).all()
+        if whole and (wide != np.rint(wide)).any() and not np.signbit(wide[wide == 0]).any():
+            wide, parts = np.rint(scaled).astype(np.int64), " / 2048"
+    text = f'np.array({_nested(wide.tolist())}, "{kept}"){parts}'
+    return f"({text}){cast}" if cast and parts else text + cast
+
+
+def _sign_alike(wide: Array) -> bool:
+    return wide.dtype.kind in "iub" or len(set(np.signbit(wide).ravel().tolist())) == 1
+
+
+def _nested(values: object) -> str:
+    if isinstance(values, list):
+        return f"[{', '.join(map(_nested, values))}]"
+    assert isinstance(values, bool | int | float)
+    return number_text(values)
+
+
+def number_text(value: bool | int | float) -> str:
+    """A number as Python writes it; NaN and infinities as NumPy names them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
+
+
+def rounded_up(value: float) -> float:
+    """``value`` (finite, >= 0) rounded up to three significant digits."""
+    if value == 0:
+        return 0.0
+    exponent = math.floor(math.log10(value)) - 2
+    found = math.ceil(value / 10.0**exponent)
+    text = float(f"{found}e{exponent}")
+    return text if text >= value else float(f"{found + 1}e{exponent}")
+
+
+def shape_text(shape: Sequence[Dim], *, in_tvm: bool = False) -> str:
+    """A shape as a tuple of expressions; ``in_tvm``: over TVM's variables, not integers."""
+    parts = [dim_text(dim) if in_tvm else str(dim) for dim in shape]
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def dim_text(dim: Dim) -> str:
+    """A dimension over TVM's variables, whose own ``//`` and ``%`` are ambiguous."""
+    if not symbols(dim):
+        return str(dim)
+
+    def binary(sign: str, left: tuple[str, int], right: tuple[str, int]) -> tuple[str, int]:
+        if sign in ("//", "%"):
+            name = "floordiv" if sign == "//" else "floormod"
+            return f"tirx.{name}({left[0]}, {right[0]})", 3
+        strength = _STRENGTH[sign]
+        first = f"({left[0]})" if left[1] < strength else left[0]
+        second = f"({right[0]})" if right[1] <= strength else right[0]
+        return f"{first} {sign} {second}", strength
+
+    return fold(dim, lambda value: (str(value), 3), lambda name: (name, 3), binary)[0]
+
+
+def attribute_text(value: Attribute) -> str:
+    """An attribute as the argument that ``relax.op``'s functions take."""
+    if isinstance(value, ShapeValue):
+        return f"relax.ShapeExpr([{', '.join(map(dim_text, value.dims))}])"
+    if isinstance(value, tuple):
+        return str(list(value))
+    return string_text(value) if isinstance(value, str) else repr(value)

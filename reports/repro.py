@@ -1,0 +1,277 @@
+"""A failure as a script that stands alone, and as a test in the style of TVM's own."""
+
+import keyword
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from generators.families import desired_layouts
+from generators.program import Case, Input, Invalid, Node
+from harness.errors import squash
+from harness.outcome import Verdict
+from harness.pipelines import PIPELINES
+from harness.reproduction import Reproduction, Run, Way, run_of
+from oracles.pytorch_source import telling
+from reports.expected import Expected, expected_of
+from reports.python_inputs import helper_lines, input_lines
+from reports.python_source import WIDTH, attribute_text, fitted, shape_text, string_text
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("reports"),
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+_TAKEN = frozenset(
+    {
+        *("R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
+        *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
+        *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
+        *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
+        *("subprocess", "sys", "target", "tirx", "torch", "tvm", "v", "vm", "wrong"),
+    }
+)
+"""Names that a script has of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The parts of a script, each as logical lines of Python.
+
+    ``constants`` are the constant inputs, ``build`` what compiles the module ``mod``, ``calls``
+    for each run its binding as text, the lines of its inputs, and the call.
+    """
+
+    program: Sequence[str]
+    constants: Sequence[str]
+    build: Sequence[str]
+    calls: Sequence[tuple[str, Sequence[str], str]]
+    expected: Expected | None
+
+
+def repro_text(what: Reproduction, title: str, environment: Mapping[str, str]) -> str:
+    """The script ``repro.py``: exits with 1 while the failure is there, with 0 once it is gone.
+
+    ``title`` is its first line; ``environment`` the versions that the failure was seen with. One
+    output is held against its bound: that which failed, the first one of a case that passes.
+    """
+    return _rendered("repro.py.j2", what, title, environment)
+
+
+def pytest_text(what: Reproduction, title: str, environment: Mapping[str, str], name: str) -> str:
+    """The same as the test ``name``, marked as an expected failure with ``title`` as its reason."""
+    return _rendered("repro_test.py.j2", what, title, environment, name)
+
+
+def _rendered(
+    template: str,
+    what: Reproduction,
+    title: str,
+    environment: Mapping[str, str],
+    name: str = "",
+) -> str:
+    rendered = _TEMPLATES.get_template(template).render(
+        case=what.case,
+        outcome=what.outcome,
+        way=what.way.value,
+        stage=what.outcome.stage,
+        limits=what.limits,
+        legalized="LegalizeOps" in PIPELINES[what.case.pipeline].before,
+        timed_out=what.outcome.verdict is Verdict.TIMEOUT,
+        out_of_memory=what.outcome.verdict is Verdict.OUT_OF_MEMORY,
+        multiple=len(what.case.program.outputs) > 1,
+        title=_docstring(title),
+        reason=_reason(title),
+        version=environment.get("apache-tvm", ""),
+        name=name,
+        terms=_terms(what.case),
+        wanted=_types(what),
+        script=_script(what),
+    )
+    head, body = rendered.split("#BODY\n")
+    lines = [part for line in body.splitlines() for part in _fitted(line)]
+    body = "\n".join([*_imports(body), *helper_lines(body), *lines]) + "\n"
+    return head + re.sub(r"\n{4,}", "\n\n\n", body)
+
+
+def _docstring(title: str) -> str:
+    """``title`` as the first lines of a docstring."""
+    return "\n".join(textwrap.wrap(title.replace("\\", "/").replace('"', "'"), WIDTH - 3))
+
+
+def _reason(title: str) -> str:
+    """``title`` as a string over as many lines as it takes."""
+    text = string_text(title)
+    if len(f"    reason={text},") <= WIDTH:
+        return text
+    parts = textwrap.wrap(title, WIDTH - 10, drop_whitespace=False)
+    return "\n".join(["(", *(f"        {string_text(part)}" for part in parts), "    )"])
+
+
+def _fitted(line: str) -> list[str]:
+    stripped = line.lstrip()
+    if stripped.startswith(("#", '"""')):
+        return [line]
+    return fitted(stripped, len(line) - len(stripped))
+
+
+def _imports(body: str) -> list[str]:
+    """The imports that ``body``, and what draws its inputs, needs."""
+    text = body + "\n".join(helper_lines(body))
+
+    def used(*modules: str) -> list[str]:
+        return [name for name in modules if re.search(rf"\b{name}\.", text)]
+
+    standard = used("hashlib", "math", "re", "resource", "signal", "subprocess", "sys")
+    lines = [f"import {name}" for name in standard] + [""] * bool(standard)
+    for name in ("ml_dtypes", "np", "pytest", "torch"):
+        if used(name):
+            lines.append("import numpy as np" if name == "np" else f"import {name}")
+    lines.append("import tvm")
+    if "tvm.testing." in text:
+        lines.append("import tvm.testing")
+    lines.append("from tvm import " + ", ".join(["relax", *used("tirx")]))
+    return [*lines, "from tvm.script import relax as R"]
+
+
+def _script(what: Reproduction) -> Script:
+    case = what.case
+    names = _names(case)
+    constants = [given for given in case.program.inputs if given.constant]
+    first = what.runs[0] if what.runs else None
+    expected = expected_of(what, names) if what.way is Way.VALUES else None
+    return Script(
+        program=_program(case, names),
+        constants=_constants(case, constants, first, names),
+        build=_build(what, names),
+        calls=[_call(case, run, names) for run in what.runs],
+        expected=expected,
+    )
+
+
+def _names(case: Case) -> dict[str, str]:
+    """The script's variables for inputs and nodes."""
+    own = [*(given.name for given in case.program.inputs), *(n.name for n in case.program.nodes)]
+    taken = _TAKEN | set(case.program.symbols)
+    return {name: f"{name}_" if name in taken or keyword.iskeyword(name) else name for name in own}
+
+
+def _program(case: Case, names: Mapping[str, str]) -> list[str]:
+    program = case.program
+    as_parameters = PIPELINES[case.pipeline].constants_as_parameters
+    given = [names[one.name] for one in program.inputs if one.constant and not as_parameters]
+    run_time = [names[one.name] for one in program.inputs if not one.constant]
+    late = [names[one.name] for one in program.inputs if one.constant and as_parameters]
+    lines = [f"def program({', '.join(given)}):"]
+    lines += [f'    {symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
+    for one in program.inputs:
+        name = names[one.name]
+        if one.constant and not as_parameters:
+            lines.append(f'    {name} = relax.const({name}, "{one.dtype}")')
+        else:
+            tensor = f'R.Tensor({shape_text(one.shape, in_tvm=True)}, "{one.dtype}")'
+            lines.append(f'    {name} = relax.Var("{one.name}", {tensor})')
+    lines.append("    bb = relax.BlockBuilder()")
+    lines.append(f'    with bb.function("main", [{", ".join([*run_time, *late])}]):')
+    lines.append("        with bb.dataflow():")
+    lines += [f"            {names[n.name]} = bb.emit({_op(n, names)})" for n in program.nodes]
+    outputs = [f"bb.emit_output({names[name]})" for name in program.outputs]
+    if len(outputs) == 1:
+        lines.append(f"            output = {outputs[0]}")
+        lines.append("        bb.emit_func_output(output)")
+    else:
+        lines.append(f"            outputs = [{', '.join(outputs)}]")
+        lines.append("        bb.emit_func_output(relax.Tuple(outputs))")
+    return [*lines, "    return bb.get()"]
+
+
+def _op(node: Node, names: Mapping[str, str]) -> str:
+    attributes = [f"{name}={attribute_text(value)}" for name, value in telling(node).items()]
+    arguments = [names[name] for name in node.arguments]
+    return f"relax.op.{node.operator}({', '.join([*arguments, *attributes])})"
+
+
+def _constants(
+    case: Case, constants: Sequence[Input], run: Run | None, names: Mapping[str, str]
+) -> list[str]:
+    if not constants:
+        return []
+    run = run or run_of(case, 0, case.regime)
+    return [line for one in constants for line in input_lines(case, one, run, names[one.name])]
+
+
+def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
+    case = what.case
+    pipeline = PIPELINES[case.pipeline]
+    constants = [names[one.name] for one in case.program.inputs if one.constant]
+    given = [] if pipeline.constants_as_parameters else constants
+    lines = [f"mod = program({', '.join(given)})"]
+    target = f'tvm.target.Target({{"kind": "llvm", "opt-level": {case.opt_level}}})'
+    lines.append(f"target = {target}")
+    steps = []
+    for step in pipeline.before:
+        if what.way is Way.LEFT and step == "LegalizeOps":
+            break
+        steps.append(f"    mod = {_step(step, case, names)}(mod)")
+    if what.way is Way.LEFT:
+        steps.append("    mod = relax.transform.LegalizeOps()(mod)")
+    if steps:
+        lines += ["with target:", *steps]
+    if what.way is Way.LEFT:
+        return lines
+    options = ["mod", "target"]
+    if pipeline.relax_pipeline == "target":
+        options.append("relax_pipeline=relax.get_default_pipeline(target)")
+    if case.exec_mode != "bytecode":
+        options.append(f'exec_mode="{case.exec_mode}"')
+    build = f"relax.build({', '.join(options)})"
+    if what.loads:
+        return [*lines, f"vm = relax.VirtualMachine({build}, tvm.cpu())"]
+    return [*lines, build]
+
+
+def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
+    if step == "ConvertLayout":
+        layouts = ", ".join(
+            f'"{operator}": [{", ".join(f"{chr(34)}{one}{chr(34)}" for one in wanted)}]'
+            for operator, wanted in desired_layouts(case.program).items()
+        )
+        return f"relax.transform.ConvertLayout({{{layouts}}})"
+    if step == "BindParams":
+        values = ", ".join(
+            f'"{one.name}": tvm.runtime.tensor({names[one.name]})'
+            for one in case.program.inputs
+            if one.constant
+        )
+        return f'relax.transform.BindParams("main", {{{values}}})'
+    return f"relax.transform.{step}()"
+
+
+def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str], str]:
+    given = [one for one in case.program.inputs if not one.constant]
+    lines = [line for one in given for line in input_lines(case, one, run, names[one.name])]
+    arguments = ", ".join(names[one.name] for one in given)
+    passed = f"*map(tvm.runtime.tensor, ({arguments}))"
+    if len(given) == 1:
+        passed = f"tvm.runtime.tensor({arguments})"
+    binding = ", ".join(f"{symbol} = {value}" for symbol, value in run.binding.items())
+    return binding, lines, f'vm["main"]({passed})'
+
+
+def _terms(case: Case) -> tuple[str, tuple[str, ...]]:
+    """The operator and the terms, any of which an error on an invalid program has to name."""
+    if not isinstance(case.expect, Invalid):
+        return "", ()
+    operator = squash(case.expect.operator.rsplit(".", 1)[-1])
+    return operator, tuple(dict.fromkeys(squash(term) for term in case.expect.fault))
+
+
+def _types(what: Reproduction) -> str:
+    """The shapes and dtypes of all outputs, as text of a list."""
+    found = [what.values[name] for name in what.case.program.outputs] if what.values else []
+    return ", ".join(f'({shape_text(one.value.shape)}, "{one.dtype}")' for one in found)
