@@ -44,10 +44,14 @@ def entries(directory: Path = CORPUS) -> tuple[Entry, ...]:
     return tuple(_entry(path.parent) for path in sorted(directory.glob("*/case.json")))
 
 
-def _entry(folder: Path) -> Entry:
+def read_expected(folder: Path) -> Expected:
+    """What the entry in ``folder`` declares. Raises ``CaseError`` where that cannot be read."""
     path = folder / "expected.json"
     try:
-        expected = msgspec.json.decode(path.read_bytes(), type=Expected)
+        return msgspec.json.decode(path.read_bytes(), type=Expected)
     except (OSError, msgspec.DecodeError) as error:
         raise CaseError(f"{path}: {error}") from error
-    return Entry(folder.name, read(folder / "case.json"), expected)
+
+
+def _entry(folder: Path) -> Entry:
+    return Entry(folder.name, read(folder / "case.json"), read_expected(folder))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from generators.program import Node, Program
 from oracles.answer import declare
 from oracles.attributes import SPATIAL, conv_transpose
@@ -100,7 +102,9 @@ def _cast(value: Value, dtype: str) -> str:
     if dtype == value.dtype:
         return value.name
     if "int" in dtype:
-        return f"{value.name}.to(torch.{dtype}).long()"
+        # What is held in int64 and fits need not be wrapped.
+        fits = np.can_cast(value.dtype, dtype)
+        return value.name if fits else f"{value.name}.to(torch.{dtype}).long()"
     if "int" in value.dtype:
         return f"{value.name}.double()"
     if dtype == "float32" and value.dtype == "float64":

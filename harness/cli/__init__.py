@@ -1,8 +1,8 @@
-"""The command line: ``relaxcheck fuzz``, ``merge``, ``replay``, ``reduce``, … a module for each."""
+"""The command line: ``relaxcheck fuzz``, ``replay``, ``reduce``, ``export``, … a module for each."""
 
 import typer
 
-from harness.cli import families, fuzz, merge, reduce, replay
+from harness.cli import export, families, fuzz, merge, reduce, replay
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -15,5 +15,6 @@ app = typer.Typer(
 app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
 app.command(epilog=EXIT_CODES)(replay.replay)
 app.command(epilog=reduce.EPILOG)(reduce.reduce)
+app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
 app.command()(families.families)

@@ -1,6 +1,5 @@
 """``relaxcheck replay``."""
 
-import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +7,11 @@ import msgspec
 import typer
 from rich.console import Console
 
-from generators.program import Case, CaseError, read
-from harness.cli.terminal import RUNS, console, one_line_errors
-from harness.corpus import CORPUS
+from generators.program import Case, CaseError
+from harness.cli.lookup import look_up
+from harness.cli.terminal import console, one_line_errors
 from harness.errors import headline
 from harness.jobs import Job, Limits
-from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
@@ -32,7 +30,8 @@ def replay(
     """Run one case again in a fresh process and say what comes of it."""
     out = console()
     with one_line_errors():
-        found, recorded = _find(case, directory)
+        known = look_up(case, directory)
+        found, recorded = known.case, known.outcome
         if fixes is not None and found.fixes is not (fixes is Switch.ON):
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
             recorded = None
@@ -49,36 +48,6 @@ def replay(
         same = recorded.verdict is outcome.verdict
         out.print(f"recorded verdict: {recorded.verdict} — {'the same' if same else 'another one'}")
         raise typer.Exit(0 if same else 1)
-
-
-def _find(wanted: str, directory: Path | None) -> tuple[Case, Outcome | None]:
-    """The case that ``wanted`` names, and its recorded outcome if there is one."""
-    path = Path(wanted)
-    if path.suffix == ".json" or path.is_file():
-        return read(path), None
-    entry = CORPUS / wanted / "case.json"
-    if entry.is_file():
-        return read(entry), None
-    places = [one.parent for one in sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)]
-    unread: list[str] = []
-    for folder in [directory] if directory else places:
-        try:
-            with Journal(folder, Mode.READ) as journal, contextlib.suppress(KeyError):
-                recorded = journal.find(wanted)
-                return recorded.case, recorded.outcome
-        except JournalError as error:
-            if directory:
-                raise
-            unread.append(str(error))
-    for entry in sorted(CORPUS.glob("*/case.json")):
-        case = read(entry)
-        if case.identifier.startswith(wanted):
-            return case, None
-    raise CaseError(
-        f"no case {wanted!r}: it is no file, no corpus entry, and in no campaign under "
-        f"{directory or RUNS}/ (give the campaign's folder with --dir)"
-        + "".join(f"; not looked into: {one}" for one in unread)
-    )
 
 
 def _tell(out: Console, case: Case, outcome: Outcome, environment: dict[str, str]) -> None:

@@ -1,0 +1,77 @@
+"""Cases by what a user calls them: a file, a folder, a corpus entry, or an identifier."""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from generators.program import Case, CaseError, read
+from harness.cli.terminal import RUNS
+from harness.corpus import CORPUS, Expected, read_expected
+from harness.finding import Finding
+from harness.journal import FILE_NAME, Journal, JournalError, Mode
+from harness.known import findings_in
+from harness.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A case, and what is known of it where it was found.
+
+    ``outcome`` is the recorded one; ``finding`` that of which it is the smallest case;
+    ``environment`` the versions and options of its campaign; ``entry`` the corpus entry's name,
+    ``expected`` what is declared there.
+    """
+
+    case: Case
+    outcome: Outcome | None = None
+    finding: Finding | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    entry: str | None = None
+    expected: Expected | None = None
+
+
+def look_up(wanted: str, directory: Path | None) -> Found:
+    """The case that ``wanted`` names; looked for in the campaign ``directory``, or in all.
+
+    Raises:
+        CaseError: there is none, or it cannot be read.
+        JournalError: ``directory`` holds no campaign.
+    """
+    path = Path(wanted)
+    if path.suffix == ".json" or path.is_file():
+        return Found(read(path))
+    for folder in (path, CORPUS / wanted):
+        if (folder / "case.json").is_file():
+            return _entry(folder)
+    places = [one.parent for one in sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)]
+    unread: list[str] = []
+    for folder in [directory] if directory else places:
+        try:
+            with Journal(folder, Mode.READ) as journal, contextlib.suppress(KeyError):
+                return _recorded(journal, wanted)
+        except JournalError as error:
+            if directory:
+                raise
+            unread.append(str(error))
+    for file in sorted(CORPUS.glob("*/case.json")):
+        if read(file).identifier.startswith(wanted):
+            return _entry(file.parent)
+    raise CaseError(
+        f"no case {wanted!r}: it is no file, no corpus entry, and in no campaign under "
+        f"{directory or RUNS}/ (give the campaign's folder with --dir)"
+        + "".join(f"; not looked into: {one}" for one in unread)
+    )
+
+
+def _recorded(journal: Journal, wanted: str) -> Found:
+    recorded = journal.find(wanted)
+    case = recorded.case
+    known = [one for one in findings_in(journal) if one.case.identifier == case.identifier]
+    finding = known[0] if known else None
+    return Found(case, recorded.outcome, finding, journal.description)
+
+
+def _entry(folder: Path) -> Found:
+    expected = read_expected(folder) if (folder / "expected.json").is_file() else None
+    return Found(read(folder / "case.json"), entry=folder.name, expected=expected)
