@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from generators.program import Program
+from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import Reproduction, one_bound
 from oracles.answer import Bounded
@@ -122,14 +123,17 @@ def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str,
     if not wanted.bound.any():
         return "0", "All of it can be represented exactly, so that nothing is rounded."
     mixed = PIPELINES[what.case.pipeline].mixed_precision
-    where = "float16, as ToMixedPrecision asks for," if mixed else "the program's own dtypes"
+    where = "float16 (ToMixedPrecision)" if mixed else "the program's own dtypes"
+    # PyTorch computes in float64, too.
     twice = computed and wanted.dtype == "float64"
+    factor = 2 if twice else 1
     one = one_bound(wanted, what.ratio)
+    if what.outcome.verdict is Verdict.PASS and np.isfinite(wanted.bound).all():
+        one = float(wanted.bound.max())
     whose = "the largest of all elements" if one is not None else "element by element"
     remark = f"What rounding in {where} may add up to, {whose}."
     if twice:
-        remark = remark[:-1] + "; twice, as PyTorch rounds too."
-    factor = 2 if twice else 1
+        remark = f"What rounding may add up to in {where} and in PyTorch, {whose}."
     if one is not None:
         return repr(rounded_up(factor * one)), remark
     each = np.vectorize(lambda x: rounded_up(x) if np.isfinite(x) else x, otypes=[float])

@@ -6,7 +6,7 @@ import numpy as np
 from generators.program import Case, Input, Random
 from generators.values import Array, arrays
 from harness.reproduction import Run
-from reports.python_source import array_text, shape_text
+from reports.python_source import PARTS, WIDTH, array_text, shape_text
 
 FEW = 48
 """Up to so many elements, all inputs of a run together, are written out."""
@@ -31,7 +31,7 @@ def input_lines(case: Case, given: Input, run: Run, name: str) -> list[str]:
     count = sum(each.size for each in run.inputs.values())
     drawn = isinstance(given.fill, Random) and array.size > 0
     if not drawn or count <= FEW:
-        return [f"{name} = {array_text(array)}"]
+        return _literal(array, name)
     regime = case.regime if given.constant else run.regime
     number = -1 if given.constant else run.index
     base = "normal" if regime == "special" else regime
@@ -40,6 +40,16 @@ def input_lines(case: Case, given: Input, run: Run, name: str) -> list[str]:
     key = f'"{case.seed}/{given.name}/{number}"'
     call = f"{function}({key}, {shape_text(array.shape)}, {kept}{more})"
     return [f"{name} = {call}", *_special(case, given, run, name)]
+
+
+def _literal(array: Array, name: str) -> list[str]:
+    if array.dtype.name == "bfloat16":
+        cast = f"{name} = {name}.astype(ml_dtypes.bfloat16)"
+        return [*_literal(array.astype(np.float32), name), cast]
+    line = f"{name} = {array_text(array)}"
+    if line.endswith(PARTS) and len(line) > WIDTH:
+        return [line.removesuffix(PARTS), f"{name} /= 2048"]
+    return [line]
 
 
 def _function(dtype: str, regime: str) -> tuple[str, str]:
@@ -64,7 +74,7 @@ def _special(case: Case, given: Input, run: Run, name: str) -> list[str]:
     other = np.flatnonzero((wide != plain) | _signs(wide, plain))
     if not other.size:
         return []
-    values: Array = array.reshape(-1)[other]
+    values: Array = wide.reshape(-1)[other]
     return [f"{name}.flat[{other.tolist()}] = {array_text(values)}"]
 
 

@@ -74,32 +74,31 @@ def string_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+PARTS = " / 2048"
+"""What ``array_text`` ends with where it divides."""
+
+
 def array_text(array: Array) -> str:
-    """An expression whose value is ``array``: same dtype, same shape, same values.
+    """An expression whose value is ``array`` (no bfloat16): same dtype, same shape, same values.
 
     Multiples of 1/2048 are written as integers divided by it. NumPy's name is ``np``.
     """
     dtype = array.dtype.name
-    kept = "float32" if dtype == "bfloat16" else dtype
-    cast = ".astype(ml_dtypes.bfloat16)" if dtype == "bfloat16" else ""
     if not array.size:
-        return f'np.zeros({shape_text(array.shape)}, "{kept}"){cast}'
-    wide = array if array.dtype.kind in "iub" else array.astype(np.float64)
-    first = wide.flat[0].item()
-    if array.size > 1 and not math.isnan(first) and (wide == first).all() and _sign_alike(wide):
-        return f'np.full({shape_text(array.shape)}, {number_text(first)}, "{kept}"){cast}'
-    parts = ""
-    if array.dtype.kind not in "iub" and np.isfinite(wide).all():
-        scaled = wide * 2048
+        return f'np.zeros({shape_text(array.shape)}, "{dtype}")'
+    first = array.flat[0].item()
+    if array.size > 1 and (array == first).all() and _sign_alike(array):
+        return f'np.full({shape_text(array.shape)}, {number_text(first)}, "{dtype}")'
+    if array.dtype.kind == "f" and np.isfinite(array).all():
+        scaled = array.astype(np.float64) * 2048
         whole = (scaled == np.rint(scaled)).all() and (np.abs(scaled) <= 2**13).all()
-        if whole and (wide != np.rint(wide)).any() and not np.signbit(wide[wide == 0]).any():
-            wide, parts = np.rint(scaled).astype(np.int64), " / 2048"
-    text = f'np.array({_nested(wide.tolist())}, "{kept}"){parts}'
-    return f"({text}){cast}" if cast and parts else text + cast
+        if whole and (array != np.rint(array)).any() and not np.signbit(array[array == 0]).any():
+            return f'np.array({_nested(scaled.astype(np.int64).tolist())}, "{dtype}"){PARTS}'
+    return f'np.array({_nested(array.tolist())}, "{dtype}")'
 
 
-def _sign_alike(wide: Array) -> bool:
-    return wide.dtype.kind in "iub" or len(set(np.signbit(wide).ravel().tolist())) == 1
+def _sign_alike(array: Array) -> bool:
+    return array.dtype.kind != "f" or len(set(np.signbit(array).ravel().tolist())) == 1
 
 
 def _nested(values: object) -> str:
