@@ -1,7 +1,8 @@
 """Each operator as PyTorch source text, for a script that stands alone.
 
-The text computes what ``MEANINGS.md`` says, on tensors in float64 (floats) or int64 (integers),
-whatever the program's dtypes. Shapes are of one binding, so that sizes stand there as numbers.
+PyTorch is there as ``torch``, ``torch.nn.functional`` as ``F``. The text computes what
+``MEANINGS.md`` says, on tensors in float64 (floats) or int64 (integers), whatever the program's
+dtypes. Shapes are of one binding, so that sizes stand there as numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -257,7 +258,7 @@ def _attended(node: Node, bias: str | None) -> str:
     built_in = _is_built_in(node, bias)
     mask = "mask" if masked and not built_in else bias
     call = _call(
-        "torch.nn.functional.scaled_dot_product_attention",
+        "F.scaled_dot_product_attention",
         *("q", "k", "v"),
         attn_mask=mask,
         is_causal=True if built_in else None,

@@ -90,8 +90,8 @@ def array_text(array: Array) -> str:
     if array.size > 1 and (array == first).all() and _sign_alike(array):
         return f'np.full({shape_text(array.shape)}, {number_text(first)}, "{dtype}")'
     if array.dtype.kind == "f" and np.isfinite(array).all():
-        scaled = array.astype(np.float64) * 2048
-        whole = (scaled == np.rint(scaled)).all() and (np.abs(scaled) <= 2**13).all()
+        scaled = np.clip(array.astype(np.float64), -8, 8) * 2048
+        whole = (scaled == np.rint(scaled)).all() and (np.abs(array) <= 4).all()
         if whole and (array != np.rint(array)).any() and not np.signbit(array[array == 0]).any():
             return f'np.array({_nested(scaled.astype(np.int64).tolist())}, "{dtype}"){PARTS}'
     return f'np.array({_nested(array.tolist())}, "{dtype}")'

@@ -29,7 +29,7 @@ _TEMPLATES = Environment(
 
 _TAKEN = frozenset(
     {
-        *("R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
+        *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
         *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
@@ -37,6 +37,16 @@ _TAKEN = frozenset(
     }
 )
 """Names that a script has of its own."""
+
+
+_MODULES = {
+    "ml_dtypes": "ml_dtypes",
+    "numpy": "np",
+    "pytest": "pytest",
+    "torch": "torch",
+    "torch.nn.functional": "F",
+}
+"""What a script may import before TVM, and what it calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +139,9 @@ def _imports(body: str) -> list[str]:
 
     standard = used("hashlib", "math", "re", "resource", "signal", "subprocess", "sys")
     lines = [f"import {name}" for name in standard] + [""] * bool(standard)
-    for name in ("ml_dtypes", "np", "pytest", "torch"):
+    for module, name in _MODULES.items():
         if used(name):
-            lines.append("import numpy as np" if name == "np" else f"import {name}")
+            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
     lines.append("import tvm")
     if "tvm.testing." in text:
         lines.append("import tvm.testing")

@@ -12,9 +12,8 @@ import traceback
 
 import numpy  # noqa: F401
 import torch  # noqa: F401
-import tvm
-import tvm.script
 from tvm import relax  # noqa: F401
+from tvm.script import relax as script  # noqa: F401
 
 
 def run(path: str) -> None:

@@ -1,0 +1,90 @@
+"""What a script compares with is what the reference says, whatever is drawn."""
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generators.axes import cases
+from generators.families import families
+from generators.program import Case, Input, Node, Program
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.reproduction import reproduction
+from oracles.reference import evaluate
+from reports.expected import expected_of
+
+FAMILIES = {one.name: one for one in families(tuple(PIPELINES))}
+
+
+def value_of(case: Case) -> tuple[np.ndarray, bool]:  # type: ignore[type-arg]
+    """What a script of ``case`` expects of its first output, and whether PyTorch computes it."""
+    what = reproduction(case, Outcome(Verdict.PASS))
+    own = [*(one.name for one in case.program.inputs), *(one.name for one in case.program.nodes)]
+    found = expected_of(what, {name: name for name in own})
+    scope = {"np": np, "torch": torch, "F": torch.nn.functional, **what.runs[0].inputs}
+    exec("\n".join(found.reference), scope)
+    value = eval(found.value, scope)
+    assert isinstance(value, np.ndarray)
+    return value, bool(found.reference)
+
+
+def assert_right(case: Case) -> bool:
+    """Hold what a script of ``case`` expects against the reference; whether PyTorch computes it."""
+    value, computed = value_of(case)
+    what = reproduction(case, Outcome(Verdict.PASS))
+    wanted = evaluate(case.program, what.runs[0].inputs)[0]
+    assert value.shape == wanted.value.shape
+    free = np.isinf(wanted.bound)
+    same = (value == wanted.value) | (np.isnan(value) & np.isnan(wanted.value)) | free
+    with np.errstate(invalid="ignore"):
+        close = np.abs(value - wanted.value) <= wanted.bound
+    assert (same | close).all()
+    return computed
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_expected_values_are_the_reference_s(name: str, data: st.DataObject) -> None:
+    assert_right(msgspec.structs.replace(data.draw(cases(FAMILIES[name])), also=()))
+
+
+def case(dtype: str, *nodes: Node, shape: tuple[int, ...] = (3, 3)) -> Case:
+    inputs = tuple(Input(name, shape, dtype) for name in ("a", "b"))
+    return Case("toy", Program(inputs, nodes, (nodes[-1].name,)), seed=5)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint8"])
+@pytest.mark.parametrize(
+    "node",
+    [
+        Node("c", "add", ("a", "b")),
+        Node("c", "multiply", ("a", "b")),
+        Node("c", "matmul", ("a", "b")),
+        Node("c", "matmul", ("a", "b"), {"out_dtype": "float16"}),
+        Node("c", "matmul", ("a", "b"), {"out_dtype": "int16"}),
+        Node("c", "nn.relu", ("a",)),
+        Node("c", "permute_dims", ("a",)),
+        Node("c", "permute_dims", ("a",), {"axes": (0, 1)}),
+    ],
+    ids=lambda node: f"{node.operator}-{len(node.attributes)}",
+)
+def test_every_operator_s_text_is_right(dtype: str, node: Node) -> None:
+    narrow = node.attributes.get("out_dtype")
+    if narrow is not None and ("int" in dtype) is not ("int" in str(narrow)):
+        pytest.skip("no cast between floats and integers")
+    assert assert_right(case(dtype, node))
+
+
+def test_what_pytorch_would_not_do_is_written_out() -> None:
+    added, relu = Node("c", "add", ("a", "b")), Node("d", "nn.relu", ("c",))
+    assert assert_right(case("float32", added, relu))
+    assert not assert_right(case("int8", added, relu))
+    assert not assert_right(case("uint64", added))
+    assert not assert_right(case("float32", added, shape=(0, 3)))
+    special = msgspec.structs.replace(case("float16", added, shape=(40, 3)), regime="special")
+    infinite = [msgspec.structs.replace(special, seed=seed) for seed in range(8)]
+    assert False in [assert_right(one) for one in infinite]

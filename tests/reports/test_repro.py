@@ -1,0 +1,289 @@
+"""Scripts do what they say: run by themselves, on each kind of failure and on none."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from generators import program as model
+from generators.program import Case, CaseError, Input, Invalid, Literal, Node, Offsets, Program
+from generators.values import arrays
+from harness.corpus import entries
+from harness.jobs import Job, Limits
+from harness.outcome import Check, Outcome, Verdict
+from harness.pool import Pool
+from harness.reproduction import one_bound, reproduction, run_of
+from oracles.answer import Bounded
+from reports.python_inputs import helper_lines, input_lines
+from reports.repro import pytest_text, repro_text
+
+RUNNER = Path(__file__).parent / "script_runner.py"
+ENTRIES = {entry.name: entry for entry in entries()}
+VERSIONS = {"apache-tvm": "0.27.0"}
+
+# One of each verdict that the corpus has, with what its script has to say.
+KINDS = {
+    "19694-conv1d-transpose-nwc": (Verdict.SILENT_BAIL, 1, "left behind by LegalizeOps: R.nn."),
+    "conv1d-transpose-empty-permute-folded": (Verdict.SILENT_BAIL, 1, "left behind by"),
+    "conv1d-transpose-groups-symbolic": (Verdict.OPAQUE_CRASH, 1, "AssertionError: input"),
+    "attention-window": (Verdict.UNSUPPORTED, 1, "sliding-window attention is not supported"),
+    "attention-scale-dtype": (Verdict.WRONG_DTYPE, 1, "expected: [((2, 4, 2, 8), 'float16')]"),
+    "attention-causal-mask-underflow": (Verdict.WRONG_VALUE, 1, "largest error: nan"),
+    "attention-var-len-mixed-precision": (Verdict.WRONG_VALUE, 1, "bound: 0.0"),
+    "conv1d-transpose-int8-mixed-precision": (Verdict.WRONG_VALUE, 1, "bound: 0"),
+    "19696-attention-symbolic-batch": (Verdict.PASS, 0, "largest error:"),
+}
+
+
+def alone(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process that knows nothing of this project."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return {**kept, "HOME": str(tmp_path)}
+
+
+def run_scripts(folder: Path, scripts: Mapping[str, str]) -> dict[str, tuple[int, str]]:
+    """Exit code and output of each script, by name; in processes of their own."""
+    paths = {name: folder / f"{name}.py" for name in scripts}
+    for name, text in scripts.items():
+        paths[name].write_text(text)
+    (folder / "empty").mkdir()
+    ended = subprocess.run(
+        [sys.executable, RUNNER, *paths.values()],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder / "empty",
+        env=alone(folder),
+        timeout=1800,
+    )
+    told = json.loads(ended.stdout.splitlines()[-1])
+    return {name: (told[str(path)][0], told[str(path)][1]) for name, path in paths.items()}
+
+
+def scripts_of(pool: Pool, names: list[str]) -> tuple[dict[str, str], dict[str, Outcome]]:
+    """The scripts of corpus entries without the fixes, and what came of them."""
+    pool.submit(*(Job(ENTRIES[name].case, tag=name) for name in names))
+    outcomes = {str(job.tag): outcome for job, outcome in pool.drain()}
+    scripts = {
+        name: repro_text(reproduction(ENTRIES[name].case, outcomes[name]), name, VERSIONS)
+        for name in names
+    }
+    return scripts, outcomes
+
+
+def test_a_script_of_each_kind_exits_as_it_says(pool: Pool, tmp_path: Path) -> None:
+    scripts, outcomes = scripts_of(pool, list(KINDS))
+    assert {name: one.verdict for name, one in outcomes.items()} == {
+        name: verdict for name, (verdict, _, _) in KINDS.items()
+    }
+    told = run_scripts(tmp_path, scripts)
+    for name, (_, code, said) in KINDS.items():
+        assert told[name][0] == code, told[name][1]
+        assert said in told[name][1]
+    assert "expected:" in told["attention-causal-mask-underflow"][1]
+    assert "actual:" in told["attention-causal-mask-underflow"][1]
+    # Nothing of this project is named, and all of it is formatted as TVM formats its own.
+    assert not [name for name, text in scripts.items() if "relaxcheck" in text]
+    formatted = [tmp_path / f"{name}.py" for name in KINDS]
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--diff"]
+    ended = subprocess.run(
+        [*command, "--line-length", "100", *formatted], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_every_script_of_the_corpus_agrees(
+    pool: Pool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if not request.config.getoption("--repros-full"):
+        pytest.skip("needs --repros-full")
+    scripts, outcomes = scripts_of(pool, list(ENTRIES))
+    told = run_scripts(tmp_path, scripts)
+    codes = {name: code for name, (code, _) in told.items()}
+    assert codes == {name: int(one.verdict.is_failure) for name, one in outcomes.items()}
+
+
+# A stand-in for TVM: whatever is called works, but the first call does what a test wants done.
+STUB = """
+from unittest.mock import MagicMock
+
+def Var(*arguments):
+    {does}
+
+relax, target, runtime, cpu = MagicMock(), MagicMock(), MagicMock(), MagicMock()
+relax.Var = Var
+"""
+
+PROGRAM = Program(
+    (Input("x", (2,), "float32"), Input("y", (2,), "float32")),
+    (Node("sum", "add", ("x", "y")),),
+    ("sum",),
+)
+
+
+def run_with_stub(folder: Path, does: str, text: str) -> tuple[int, str]:
+    (folder / "tvm/script").mkdir(parents=True)
+    (folder / "tvm/__init__.py").write_text(STUB.format(does=does))
+    (folder / "tvm/script/__init__.py").write_text("from tvm import relax")
+    (folder / "repro.py").write_text(text)
+    ended = subprocess.run(
+        [sys.executable, folder / "repro.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=alone(folder),
+        timeout=600,
+    )
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+INVALID = Case("toy", PROGRAM, expect=Invalid("add", ("output_padding", "output padding")))
+NAMED = "raise ValueError('Add: the output padding 3 is too large')"
+UNNAMED = "raise ValueError('Check failed: i < n')"
+
+
+@pytest.mark.parametrize(
+    ("case", "verdict", "does", "code", "said"),
+    [
+        (Case("toy", PROGRAM), Verdict.PROCESS_DEATH, "import os; os.abort()", 1, "SIGABRT"),
+        (Case("toy", PROGRAM), Verdict.PROCESS_DEATH, "import os; os._exit(0)", 0, ""),
+        (Case("toy", PROGRAM), Verdict.TIMEOUT, "import time; time.sleep(900)", 1, "did not end"),
+        (Case("toy", PROGRAM), Verdict.TIMEOUT, "import os; os._exit(0)", 0, ""),
+        (Case("toy", PROGRAM), Verdict.OUT_OF_MEMORY, "bytearray(1 << 34)", 1, "MemoryError"),
+        (Case("toy", PROGRAM), Verdict.OPAQUE_CRASH, UNNAMED, 1, "ValueError: Check failed"),
+        (INVALID, Verdict.ACCEPTS_INVALID, UNNAMED, 0, "refused: ValueError"),
+        (Case("toy", PROGRAM), Verdict.OPAQUE_CRASH, "return 0", 0, ""),
+        (INVALID, Verdict.ACCEPTS_INVALID, "return 0", 1, "compiles this program, which is"),
+        (INVALID, Verdict.OPAQUE_CRASH, "return 0", 1, "accepts this program"),
+        (INVALID, Verdict.OPAQUE_CRASH, UNNAMED, 1, "ValueError: Check failed"),
+        (INVALID, Verdict.OPAQUE_CRASH, NAMED, 0, "output padding 3"),
+        (INVALID, Verdict.UNSUPPORTED, UNNAMED, 1, "Check failed"),
+        (INVALID, Verdict.REJECTED, NAMED, 0, "refused"),
+    ],
+)
+def test_a_script_tells_by_what_tvm_does(
+    tmp_path: Path, case: Case, verdict: Verdict, does: str, code: int, said: str
+) -> None:
+    what = reproduction(case, Outcome(verdict, "emit"), Limits(seconds=10))
+    told = run_with_stub(tmp_path, does, repro_text(what, "It breaks", VERSIONS))
+    assert told[0] == code, told[1]
+    assert said in told[1]
+
+
+def test_what_says_nothing_about_tvm_has_no_script() -> None:
+    for verdict in (Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE, Verdict.HARNESS_ERROR):
+        with pytest.raises(CaseError, match="says nothing certain about TVM"):
+            reproduction(Case("toy", PROGRAM), Outcome(verdict, "compare"))
+    with pytest.raises(CaseError, match="has the fixes on"):
+        reproduction(Case("toy", PROGRAM, fixes=True), Outcome(Verdict.WRONG_VALUE, "compare"))
+
+
+def check(size: int, ratio: float | None, regime: str = "normal") -> Check:
+    return Check({"n": size}, "sum", ratio, (), regime=regime)
+
+
+def test_only_the_smallest_failing_binding_is_run() -> None:
+    inputs = tuple(Input(name, ("n",), "float32") for name in "xy")
+    program = Program(inputs, PROGRAM.nodes, ("sum",))
+    case = Case("toy", program, ({"n": 2}, {"n": 9}, {"n": 5}), also=("exact",))
+    checks = (check(2, 0.5), check(9, None), check(5, 7.0), check(9, 3.0, "exact"))
+    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
+    assert [run.binding for run in what.runs] == [{"n": 5}]
+    assert what.ratio == 7.0
+    text = repro_text(what, "It breaks", VERSIONS)
+    assert "# n = 5" in text
+    assert 'tirx.Var("n", "int64")' in text
+    crashed = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "run"))
+    assert [run.binding["n"] for run in crashed.runs] == [2, 9, 5]
+    assert not reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps")).runs
+
+
+def test_names_that_a_script_needs_are_changed() -> None:
+    inputs = (Input("np", (2,), "float32"), Input("lambda_", (2,), "float32"))
+    program = Program(inputs, (Node("target", "add", ("np", "lambda_")),), ("target",))
+    what = reproduction(Case("toy", program), Outcome(Verdict.OPAQUE_CRASH, "run"))
+    text = repro_text(what, "It breaks", VERSIONS)
+    assert "target_ = bb.emit(relax.op.add(np_, lambda_))" in text
+    assert 'np_ = relax.Var("np", ' in text
+
+
+def test_a_test_is_an_expected_failure_with_its_reason() -> None:
+    reason = 'it says "C:\\n" ' + "and goes on for longer than one line of a file may be " * 2
+    what = reproduction(Case("toy", PROGRAM), Outcome(Verdict.OPAQUE_CRASH, "emit"))
+    scope: dict[str, object] = {}
+    text = pytest_text(what, reason, VERSIONS, "test_it")
+    assert max(map(len, text.splitlines())) <= 100
+    mark = text[text.index("@pytest") : text.index("def test_it")]
+    exec(mark + "def test_it(): pass", {"pytest": pytest}, scope)
+    marks = scope["test_it"].pytestmark  # type: ignore[attr-defined]
+    assert marks[0].name == "xfail"
+    assert marks[0].kwargs == {"strict": True, "reason": reason}
+
+
+def test_one_bound_never_hides_the_failure() -> None:
+    def bounded(*bounds: float) -> Bounded:
+        return Bounded(np.zeros(len(bounds)), np.array(bounds), "float32")
+
+    assert one_bound(bounded(1, 3), 5.0) == 3
+    assert one_bound(bounded(1, 3), 2.5) is None
+    assert one_bound(bounded(0, 3), 100.0) is None
+    assert one_bound(bounded(0, 3), None) is None
+    assert one_bound(bounded(2, 2), 1.5) == 2
+    assert one_bound(bounded(1, 3), None) == 3
+    assert one_bound(bounded(1, math.inf), None) is None
+
+
+@pytest.mark.parametrize("regime", model.REGIMES)
+@pytest.mark.parametrize("dtype", model.DTYPES)
+def test_inputs_are_exactly_those_of_the_case(dtype: str, regime: str) -> None:
+    for length in (3, 70):
+        program = Program(
+            (
+                Input("c", (length, 2), dtype, constant=True),
+                Input("x", ("n", 2), dtype),
+                Input("none", (0, 2), dtype),
+                Input("starts", (4,), "int32", fill=Offsets(9)),
+                Input("one", (), dtype, fill=Literal((1,))),
+            ),
+            (),
+            ("x",),
+        )
+        case = Case("toy", program, ({"n": 1}, {"n": length}), regime=regime, seed=11)
+        run = run_of(case, 1, regime)
+        lines = [line for one in program.inputs for line in input_lines(case, one, run, one.name)]
+        text = "\n".join(lines)
+        scope: dict[str, object] = {}
+        modules = "import hashlib, math\nimport ml_dtypes\nimport numpy as np\n"
+        exec("\n".join([modules, *helper_lines(text), text]), scope)
+        for name, wanted in arrays(case, 1, regime).items():
+            made = scope[name]
+            assert isinstance(made, np.ndarray)
+            assert made.dtype == wanted.dtype
+            assert made.shape == wanted.shape
+            assert made.tobytes() == np.ascontiguousarray(wanted).tobytes() or _same(made, wanted)
+        assert ("drawn" in text) is (length == 70)
+
+
+def _same(made: np.ndarray, wanted: np.ndarray) -> bool:  # type: ignore[type-arg]
+    """Whether they are alike but for the payloads of NaN."""
+    wide, other = made.astype(np.float64), wanted.astype(np.float64)
+    both = np.isnan(wide) & np.isnan(other)
+    return bool((both | ((wide == other) & (np.signbit(wide) == np.signbit(other)))).all())
+
+
+def test_ml_dtypes_is_imported_only_for_bfloat16() -> None:
+    assert np.dtype(ml_dtypes.bfloat16).name == "bfloat16"
+    for dtype in ("float32", "bfloat16"):
+        inputs = tuple(Input(name, (2,), dtype) for name in "xy")
+        case = Case("toy", Program(inputs, PROGRAM.nodes, ("sum",)))
+        outcome = Outcome(Verdict.WRONG_VALUE, "compare", checks=(Check({}, "sum", 2.0, ()),))
+        text = repro_text(reproduction(case, outcome), "It breaks", VERSIONS)
+        assert ("import ml_dtypes" in text) is (dtype == "bfloat16")
