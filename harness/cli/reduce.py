@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from generators.program import CaseError
+from harness.cli.lookup import look_up
 from harness.cli.reducing import Wanted, run
 from harness.cli.terminal import console, one_line_errors
 from harness.jobs import Limits
@@ -60,11 +61,8 @@ def reduce(
     candidate only counts if the reference finds it as valid as the case. The result does not depend
     on the number of workers. Ctrl-C writes the simplest case so far.
     """
-    # It is of all commands that take a case, and still stands in one of them.
-    from harness.cli.replay import _find
-
     with one_line_errors():
-        found, _ = _find(case, directory)
+        found = look_up(case, directory).case
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
         if predicate is not None:
