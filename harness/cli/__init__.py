@@ -1,4 +1,4 @@
-"""The command line: ``relaxcheck fuzz``, ``replay``, ``reduce``, ``export``, … a module for each."""
+"""The command line: ``relaxcheck fuzz``, ``replay``, ``reduce``, …, a module for each command."""
 
 import typer
 
