@@ -14,9 +14,12 @@ from tvm import relax
 from generators.families import desired_layouts
 from generators.program import Case
 from generators.values import Array, constants
+from harness.direct import called
 from harness.late_linking import Left, hand_over, leaving_code, link_together, named
 from harness.link import LinkError, can_link, linked
 from harness.pipelines import PIPELINES
+from harness.protocol import Tracing
+from harness.tracing import Tracer
 
 # TVM has no type information of its own.
 Module = Any
@@ -73,6 +76,7 @@ class _Watch:
         self.running: list[str] = []
         self.failed: str | None = None
         self.left: list[tuple[str, str]] = []
+        self.lowered: Module | None = None
 
     def run_before_pass(self, module: Module, info: Any) -> None:
         name = str(info.name)
@@ -83,6 +87,7 @@ class _Watch:
         self.running.pop()
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
+            self.lowered = module
         self.progress(self.running[-1] if self.running else "codegen")
 
     @property
@@ -102,18 +107,30 @@ def target(opt_level: int) -> tvm.target.Target:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """An executable, the name of its main function, and the native code left for later, if any."""
+    """An executable, the name of its main function, and the native code left for later, if any.
+
+    ``direct``: what LegalizeOps gave, where that is to be run in the executable's place.
+    """
 
     executable: tvm.runtime.Executable
     main: str = "main"
     left: Left | None = None
+    direct: Module | None = None
 
 
-def build(module: Module, case: Case, progress: Progress, *, late: str | None = None) -> Compiled:
+def build(
+    module: Module,
+    case: Case,
+    progress: Progress,
+    *,
+    late: str | None = None,
+    tracing: Tracing | None = None,
+) -> Compiled:
     """Compile ``module`` as ``case`` says.
 
     ``progress`` is told the stage that begins. With ``late``, native code is left for ``link``, to
-    be generated with that of other programs of other names.
+    be generated with that of other programs of other names. ``tracing`` says what is written down,
+    and which passes are left out.
 
     Raises:
         StageError: TVM raised.
@@ -124,8 +141,9 @@ def build(module: Module, case: Case, progress: Progress, *, late: str | None = 
     watch = _Watch(progress)
     if late is not None:
         module = named(module, late)
+    instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
     try:
-        with tvm.transform.PassContext(instruments=[watch]):
+        with tvm.transform.PassContext(instruments=instruments):
             for step in pipeline.before:
                 with where:
                     module = STEPS[step](module, case)
@@ -134,7 +152,8 @@ def build(module: Module, case: Case, progress: Progress, *, late: str | None = 
             passes = relax.get_default_pipeline(where) if fused else "default"
             if late is None:
                 return Compiled(
-                    relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode)
+                    relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode),
+                    direct=watch.lowered if tracing is not None and tracing.direct else None,
                 )
             if not fused:
                 # What relax.build takes for "default" on a CPU.
@@ -178,6 +197,8 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
         LinkError: native code could not be linked, which says nothing certain about TVM.
     """
     try:
+        if compiled.direct is not None:
+            return called(compiled.direct, target(0))
         executable = linked(compiled.executable) if cheaply else compiled.executable
         function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())[compiled.main]
     except LinkError:

@@ -18,15 +18,23 @@ from harness.judge import Expected, expected, judge
 from harness.late_linking import name_of, nameless
 from harness.outcome import ALL_ROOM, Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.protocol import Tracing
 
 Progress = Callable[[str], None]
 
 
-def conduct(case: Case, progress: Progress = lambda stage: None, *, plain: bool = False) -> Outcome:
+def conduct(
+    case: Case,
+    progress: Progress = lambda stage: None,
+    *,
+    plain: bool = False,
+    tracing: Tracing | None = None,
+) -> Outcome:
     """The outcome of ``case``; ``progress`` is told every stage that begins.
 
     ``plain`` compiles as every user of TVM does; without, native code may be loaded in a cheaper
-    way (``harness.link``).
+    way (``harness.link``). ``tracing`` says what is written down of the passes, and which of them
+    are left out.
 
     Never raises on account of TVM; a fault of the harness itself becomes ``harness-error``, and
     an unknown operator, pipeline or regime a ``CaseError``.
@@ -34,7 +42,7 @@ def conduct(case: Case, progress: Progress = lambda stage: None, *, plain: bool 
     Raises:
         CaseError: the case names something that does not exist.
     """
-    begun = _begin(case, progress, None)
+    begun = _begin(case, progress, None, tracing)
     return begun if isinstance(begun, Outcome) else _end(begun, progress, plain=plain)
 
 
@@ -75,7 +83,9 @@ class _Compiled:
     late: str | None
 
 
-def _begin(case: Case, progress: Progress, late: str | None) -> _Compiled | Outcome:
+def _begin(
+    case: Case, progress: Progress, late: str | None, tracing: Tracing | None = None
+) -> _Compiled | Outcome:
     """Compile ``case``; an outcome where that is its end."""
     if case.pipeline not in PIPELINES:
         raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
@@ -89,7 +99,7 @@ def _begin(case: Case, progress: Progress, late: str | None) -> _Compiled | Outc
         with clock("tvm"):
             progress("emit")
             module = _emitted(case)
-            program = compiling.build(module, case, progress, late=late)
+            program = compiling.build(module, case, progress, late=late, tracing=tracing)
     except SilentBail as bail:
         return Outcome(
             Verdict.SILENT_BAIL,

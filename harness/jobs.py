@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from generators.program import Case
 from harness.outcome import Verdict
 from harness.processes import Process
-from harness.protocol import Ask
+from harness.protocol import Ask, Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Job:
     """A case to run.
 
     ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut;
-    ``alone``: not together with others, as everything has to be that the reference is asked about.
+    ``alone``: not together with others, as everything has to be that the reference is asked about;
+    ``tracing``: of a fresh one only.
     """
 
     case: Case
@@ -38,6 +39,7 @@ class Job:
     fresh: bool = False
     alone: bool = False
     ask: Ask = Ask.RUN
+    tracing: Tracing | None = None
 
 
 @dataclass(frozen=True, slots=True)

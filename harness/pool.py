@@ -193,7 +193,8 @@ class Pool:
             worker.unanswered, worker.given = deque(given), len(given)
             worker.number, worker.deadline = 0, time.monotonic() + self.limits.seconds
             cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in given)
-            order = Order(cases, plain=given[0].job.fresh, ask=given[0].job.ask)
+            first = given[0].job
+            order = Order(cases, plain=first.fresh, ask=first.ask, tracing=first.tracing)
             if not worker.process.send(msgspec.json.encode(order) + b"\n"):
                 # It died while idle: that is nobody's verdict, so the cases go to another.
                 worker.unanswered.clear()

@@ -35,13 +35,29 @@ class Ask(enum.StrEnum):
     """Only ask the reference."""
 
 
+class Tracing(msgspec.Struct, frozen=True):
+    """What to write down of the passes of one case, and which of them to leave out.
+
+    ``file`` is appended to while they run, so that it outlives the worker; ``harness.trace`` reads
+    it. A pass is named by its path there: those of ``without`` do not run, and the module before
+    and after ``show`` is written as text. ``direct``: what LegalizeOps gives is not compiled any
+    further, but its functions are built one by one and called (``harness.direct``).
+    """
+
+    file: str
+    without: tuple[str, ...] = ()
+    show: str | None = None
+    direct: bool = False
+
+
 class Order(msgspec.Struct, frozen=True):
     """What a worker is given: cases as JSON; ``plain``: by the way every user of TVM goes.
 
     Otherwise shortcuts are allowed that make a compile cheaper. It answers with an ``Outcome`` for
-    each case, in their order.
+    each case, in their order. With ``tracing`` there is one case.
     """
 
     cases: tuple[msgspec.Raw, ...]
     plain: bool = False
     ask: Ask = Ask.RUN
+    tracing: Tracing | None = None

@@ -64,6 +64,8 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
     try:
         given = decode(text)
         run = partial(conduct, given, progress, plain=order.plain)
+        if order.tracing is not None:
+            run = partial(run, tracing=order.tracing)
         if order.ask is Ask.RUN:
             return run()
         # The oracles are there already, unless this zygote conducts cases in a way of its own.

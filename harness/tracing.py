@@ -1,0 +1,87 @@
+"""A pass instrument that writes a trace (``harness.trace``), and leaves passes out."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tvm
+import tvm_ffi
+
+from harness.protocol import Tracing
+from harness.trace import Begun, Ended, LeftOut, Line
+
+# TVM has no type information of its own.
+Module = Any
+
+
+@dataclass(slots=True)
+class _Running:
+    """A pass that runs: on the program or ``aside``, on something of its own.
+
+    ``children`` counts the passes that it ran, by name; ``before`` is the state it began with.
+    """
+
+    path: str
+    aside: bool
+    before: int
+    children: Counter[str] = field(default_factory=Counter)
+    program: bool = False
+
+
+@tvm.instrument.pass_instrument
+class Tracer:
+    """Follows the state of the program, from pass to pass, by its structural hash.
+
+    A pass that runs inside another one is on the program if it is given the state in which the
+    last one left it. One that has run such passes is a step of its own only if it ends in another
+    state than the last of them.
+    """
+
+    def __init__(self, tracing: Tracing) -> None:
+        self.tracing = tracing
+        self.outermost = Counter[str]()
+        self.running: list[_Running] = []
+        self.state = 0
+
+    def should_run(self, module: Module, info: Any) -> bool:
+        """Whether the pass is to run; TVM asks that of each once, before it begins."""
+        name = str(info.name)
+        around = self.running[-1] if self.running else None
+        now = int(tvm_ffi.structural_hash(module))
+        aside = around is not None and (around.aside or now != self.state)
+        if not aside:
+            self.state = now
+        counted = around.children if around else self.outermost
+        counted[name] += 1
+        number = f"#{counted[name]}" if counted[name] > 1 else ""
+        path = f"{around.path}/{name}{number}" if around else f"{name}{number}"
+        if not aside:
+            if path in self.tracing.without:
+                self._write(LeftOut(path, name))
+                return False
+            if around is not None:
+                around.program = True
+            self._write(Begun(path, name, self._text(path, module)))
+        self.running.append(_Running(path, aside, now))
+        return True
+
+    def run_after_pass(self, module: Module, info: Any) -> None:
+        """Say what the pass did."""
+        ended = self.running.pop()
+        if ended.aside:
+            return
+        now = int(tvm_ffi.structural_hash(module))
+        step = now != self.state or not ended.program
+        self.state = now
+        text = self._text(ended.path, module)
+        self._write(Ended(step, changed=now != ended.before, text=text))
+
+    def _text(self, path: str, module: Module) -> str | None:
+        return str(module.script(show_meta=False)) if path == self.tracing.show else None
+
+    def _write(self, line: Line) -> None:
+        # Opened each time: whatever ends this process, what was written is there.
+        with Path(self.tracing.file).open("ab") as file:
+            file.write(msgspec.json.encode(line) + b"\n")
