@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from difflib import unified_diff
 
 import msgspec
+from msgspec.structs import replace
 
 from generators.program import Case, Invalid, Program
 from harness.errors import headline
-from harness.finding import Kind, kind_of, operators
+from harness.finding import kind_of, operators
 from harness.outcome import Outcome, Verdict
 from harness.trace import Step, Trace
 
@@ -31,7 +32,14 @@ _RUNNING = ("run", "compare")
 
 
 class Evidence(enum.StrEnum):
-    """How it is known what the culprit is; ``EVIDENCE`` says what each one means."""
+    """How it is known what the culprit is.
+
+    ``EMIT``: TVM refuses the program while it is built, before there is any pass. ``PREFIX``: with
+    the passes up to this one it fails, with those before it, it is right. ``RAISED``: even the
+    shortest way fails, and this is the pass that it fails in. ``DIRECT``: even the shortest way
+    is wrong, and so are the functions that this pass makes, each built by itself and called; what
+    turns such a function into native code is not told apart from it.
+    """
 
     NONE = "none"
     EMIT = "emit"
@@ -40,25 +48,18 @@ class Evidence(enum.StrEnum):
     DIRECT = "direct"
 
 
-EVIDENCE = {
-    Evidence.NONE: "no culprit is known",
-    Evidence.EMIT: "TVM refuses the program while it is built, before there is any pass",
-    Evidence.PREFIX: "with the passes up to this one it fails; with those before it, it is right",
-    Evidence.RAISED: "it fails in this pass, with only those passes before it that it takes",
-    Evidence.DIRECT: "the functions that this pass made give it, each built by itself and called",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A run that is asked for: of ``case``, the steps with the paths ``without`` left out.
 
-    ``show``: the path of the step to be shown before and after; ``direct``: the functions that
-    the last ``LegalizeOps`` gives are to be called one by one.
+    ``plain``: in a new process and without shortcuts; ``show``: the path of the step to be shown
+    before and after; ``direct``: the functions that the last ``LegalizeOps`` gives are to be called
+    one by one.
     """
 
     case: Case
     without: tuple[str, ...] = ()
+    plain: bool = False
     show: str | None = None
     direct: bool = False
 
@@ -86,13 +87,22 @@ class Tried(msgspec.Struct, frozen=True):
     needed: bool = False
 
 
+class Ending(msgspec.Struct, frozen=True):
+    """A node with which, as its last one, the program does not pass, and its verdict then."""
+
+    node: str
+    operator: str
+    verdict: Verdict
+
+
 class Bisected(msgspec.Struct, frozen=True):
     """What is known about where ``case`` breaks.
 
     ``culprit`` is the name of a pass, ``emit``, or None where it is unknown; ``why`` says it in a
-    sentence either way. ``node`` is the first node with which, as its last one, the program does
-    not pass, ``operator`` that node's. ``before``, ``after`` and ``difference`` are TVMScript
-    around the culprit and their unified diff, empty where there is none.
+    sentence either way. ``operator`` is the one at fault, or those of the program. ``node`` is the
+    first one with which, as its last, the program does not pass: of a wrong value the first that
+    differs. ``before``, ``after`` and ``difference`` are TVMScript around the culprit and their
+    unified diff, empty where there is none.
     """
 
     case: str
@@ -103,7 +113,7 @@ class Bisected(msgspec.Struct, frozen=True):
     evidence: Evidence
     why: str
     operator: str
-    node: str | None = None
+    node: Ending | None = None
     prefixes: tuple[Tried, ...] = ()
     ablations: tuple[Tried, ...] = ()
     before: str = ""
@@ -116,53 +126,49 @@ _Runs = Generator[Trial, Traced, Outcome]
 
 
 def bisect(case: Case) -> Bisection:
-    """Find out which pass breaks ``case``. Deterministic; two runs a pass that changes something.
+    """Find out which pass breaks ``case``. Deterministic; one run or two for each step.
 
     Where ``case`` does not fail, the result has its verdict and nothing else.
     """
-    first = yield Trial(case)
+    first = yield Trial(case, plain=True)
     outcome = first.outcome
-    if not outcome.verdict.is_failure:
-        return _unknown(case, outcome, "it does not fail")
-    if outcome.stage == "emit":
-        node, operator = yield from _first_node(case, outcome)
-        said = f"TVM refuses the call of {operator} when it is made: no pass has run"
-        found = Bisected(
-            case.identifier,
-            outcome.verdict,
-            outcome.stage,
-            headline(outcome.message),
-            "emit",
-            Evidence.EMIT,
-            said,
-            operator,
-            node,
-        )
-        return found
-    search = _Search(case, outcome, _suspects(outcome, first.trace))
-    yield from search.walk()
-    ablations = yield from search.ablate()
-    node, operator = yield from _first_node(case, outcome)
-    culprit, evidence, why = yield from _culprit(search, first.trace, operator)
-    before = after = ""
-    if culprit is not None:
-        shown = yield Trial(case, show=culprit.path)
-        before, after = shown.trace.before or "", shown.trace.after or ""
-    return Bisected(
+    found = Bisected(
         case.identifier,
         outcome.verdict,
         outcome.stage,
         headline(outcome.message),
-        culprit.name if culprit else None,
-        evidence,
-        why,
-        operator,
-        node,
-        search.prefixes,
-        ablations,
-        before,
-        after,
-        difference(before, after, culprit.name) if culprit else "",
+        None,
+        Evidence.NONE,
+        "it does not fail",
+        outcome.operator or operators(case),
+    )
+    if not outcome.verdict.is_failure:
+        return found
+    node = yield from _first_node(case, outcome)
+    if node is not None and outcome.verdict in _WRONG:
+        found = replace(found, operator=node.operator)
+    found = replace(found, node=node)
+    if outcome.stage == "emit":
+        why = f"TVM refuses the program ({found.operator}) when it is built: no pass has run"
+        return replace(found, culprit="emit", evidence=Evidence.EMIT, why=why)
+    search = _Search(case, outcome, _suspects(outcome, first.trace))
+    yield from search.walk()
+    ablations: tuple[Tried, ...] = ()
+    if search.boundary is not None:
+        ablations = yield from search.ablate()
+    blame = yield from _blame(search, first.trace, found.operator)
+    found = replace(found, prefixes=search.prefixes, ablations=ablations, why=blame.why)
+    if blame.step is None:
+        return found
+    shown = (yield Trial(case, show=blame.step.path)).trace
+    before, after, name = shown.before or "", shown.after or "", blame.step.name
+    return replace(
+        found,
+        culprit=name,
+        evidence=blame.evidence,
+        before=before,
+        after=after,
+        difference=difference(before, after, name),
     )
 
 
@@ -180,8 +186,9 @@ def difference(before: str, after: str, name: str) -> str:
 class _Search:
     """The steps of a failing case that may be to blame, and what came of leaving some out.
 
-    ``left``: those that the shortest way does without; ``boundary``: the one with which the failure
-    goes, when all optional ones after it are gone; ``prefixes`` from the shortest to the whole.
+    ``left``: those that the shortest way does without, in the order in which they were left out;
+    ``boundary``: the one with which the failure goes, when all optional ones after it are gone;
+    ``prefixes``: from the shortest to the whole.
     """
 
     case: Case
@@ -191,12 +198,11 @@ class _Search:
     boundary: Step | None = None
     prefixes: tuple[Tried, ...] = ()
     needed: list[Step] = field(default_factory=list)
-    known: dict[frozenset[str], Outcome] = field(default_factory=dict)
+    known: dict[tuple[frozenset[str], bool], Outcome] = field(default_factory=dict)
 
-    @property
-    def kind(self) -> Kind:
-        """The kind of the failure."""
-        return kind_of(self.case, self.outcome)
+    def alike(self, outcome: Outcome) -> bool:
+        """Whether ``outcome`` is of the same kind as the failure."""
+        return kind_of(self.case, outcome) == kind_of(self.case, self.outcome)
 
     def walk(self) -> Generator[Trial, Traced, None]:
         """Leave out whatever the result can do without, from the last step to the first."""
@@ -205,9 +211,9 @@ class _Search:
         for step in reversed(self.suspects):
             without = yield from self.run((*self.left, step.path))
             right = without.verdict is Verdict.PASS
-            alike = self.boundary is None and kind_of(self.case, without) == self.kind
-            rows.append(_tried(step, current, needed=not (right or alike)))
-            if not (right or alike):
+            kept = not right and (self.boundary is not None or not self.alike(without))
+            rows.append(_tried(step, current, needed=kept))
+            if kept:
                 self.needed.insert(0, step)
                 continue
             if right and self.boundary is None:
@@ -225,11 +231,22 @@ class _Search:
                 rows.append(_tried(step, (yield from self.run((step.path,)))))
         return tuple(rows)
 
-    def run(self, without: tuple[str, ...]) -> _Runs:
+    def confirm(self) -> Generator[Trial, Traced, bool]:
+        """Whether what was decisive comes again in new processes: each took a shortcut before."""
+        if self.boundary is None:
+            return self.alike((yield from self.run(self.left, plain=True)))
+        at = self.left.index(self.boundary.path)
+        fails = yield from self.run(self.left[:at], plain=True)
+        passes = yield from self.run(self.left[: at + 1], plain=True)
+        return self.alike(fails) and passes.verdict is Verdict.PASS
+
+    def run(self, without: tuple[str, ...], *, plain: bool = False) -> _Runs:
         """The outcome of the case without these steps; each combination is run once."""
-        key = frozenset(without)
+        if not without:
+            return self.outcome
+        key = frozenset(without), plain
         if key not in self.known:
-            self.known[key] = (yield Trial(self.case, without)).outcome
+            self.known[key] = (yield Trial(self.case, without, plain)).outcome
         return self.known[key]
 
 
@@ -238,74 +255,86 @@ def _suspects(outcome: Outcome, trace: Trace) -> tuple[Step, ...]:
 
     A call that is left unlowered shows after the pass that was to lower it.
     """
-    steps = [*trace.steps, trace.unfinished] if trace.unfinished else list(trace.steps)
+    steps = list(trace.steps)
     if outcome.verdict is Verdict.SILENT_BAIL:
         last = max(at for at, step in enumerate(steps) if step.name == outcome.stage)
-        return tuple(s for s in steps[: last + 1] if s.changed or s is steps[last])
+        return tuple(step for step in steps[: last + 1] if step.changed or step is steps[last])
+    if trace.unfinished is not None:
+        steps.append(trace.unfinished)
     return tuple(step for step in steps if step.changed)
 
 
-def _culprit(
-    search: _Search, trace: Trace, operator: str
-) -> Generator[Trial, Traced, tuple[Step | None, Evidence, str]]:
+@dataclass(frozen=True, slots=True)
+class _Blame:
     """The step to blame, how that is known, and the sentence that says so."""
-    outcome = search.outcome
-    boundary = search.boundary
+
+    step: Step | None
+    evidence: Evidence
+    why: str
+
+
+def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Traced, _Blame]:
+    outcome, boundary = search.outcome, search.boundary
+    way = ", ".join(step.name for step in search.needed) or "code generation alone"
+    if not (yield from search.confirm()):
+        return _nobody("what was seen without some passes did not come again in a new process")
     if boundary is not None:
-        cured = "" if search.known[frozenset({boundary.path})].verdict is Verdict.PASS else "not "
+        alone = yield from search.run((boundary.path,))
+        cured = "right too" if alone.verdict is Verdict.PASS else f"{alone.verdict} all the same"
         why = (
             f"{outcome.verdict} with the passes up to {boundary.name} and the shortest way from "
-            f"there, right without it; the whole pipeline without it is {cured}right"
+            f"there, right without it; the whole pipeline without it is {cured}"
         )
-        return boundary, Evidence.PREFIX, why
-    way = ", ".join(step.name for step in search.needed) or "code generation alone"
-    showed = search.suspects[-1] if search.suspects else None
+        return _Blame(boundary, Evidence.PREFIX, why)
     bailed = outcome.verdict is Verdict.SILENT_BAIL
-    if showed is not None and (bailed or trace.unfinished is not None):
+    if search.suspects and (bailed or trace.unfinished is not None):
+        showed = search.suspects[-1]
         what = f"leaves a call of {operator}" if bailed else "fails"
-        return showed, Evidence.RAISED, f"{showed.name} {what} on the shortest way there ({way})"
-    lowering = next((step for step in reversed(search.suspects) if step.name == LOWERING), None)
-    if outcome.stage in _RUNNING and lowering is not None:
-        direct = (yield Trial(search.case, search.left, direct=True)).outcome
-        if kind_of(search.case, direct) == search.kind:
-            why = (
-                f"the functions that {LOWERING} made of the program ({operator}) already give "
-                f"{outcome.verdict} when each is built by itself and called"
-            )
-            return lowering, Evidence.DIRECT, why
-        after = [step.name for step in search.needed[search.needed.index(lowering) + 1 :]]
-        told = f"{direct.verdict} ({headline(direct.message)})" if direct.message else "right"
+        why = f"{showed.name} {what} on the shortest way there ({way})"
+        return _Blame(showed, Evidence.RAISED, why)
+    lowering = next((step for step in reversed(search.needed) if step.name == LOWERING), None)
+    if outcome.stage not in _RUNNING or lowering is None:
+        why = f"the shortest way ({way}) fails alike, in no pass but in {outcome.stage}"
+        return _nobody(why)
+    direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
+    if search.alike(direct):
         why = (
-            f"the shortest way ({way}) fails alike; what {LOWERING} gives is {told} when its "
-            f"functions are called one by one: the fault is in none or any of {', '.join(after)}"
+            f"the functions that {LOWERING} makes of {operator} give {outcome.verdict} already "
+            f"when each is built by itself and called"
         )
-        return None, Evidence.NONE, why
-    return None, Evidence.NONE, f"the shortest way ({way}) fails alike, in no pass: {outcome.stage}"
+        return _Blame(lowering, Evidence.DIRECT, why)
+    after = [step.name for step in search.needed[search.needed.index(lowering) + 1 :]]
+    said = "right" if direct.verdict is Verdict.PASS else f"{direct.verdict} in {direct.stage}"
+    return _nobody(
+        f"the shortest way ({way}) fails alike; called one by one, the functions that {LOWERING} "
+        f"makes are {said}: it may be any of {', '.join(after)}, or code generation"
+    )
 
 
-def _first_node(
-    case: Case, outcome: Outcome
-) -> Generator[Trial, Traced, tuple[str | None, str]]:
-    """The first node with which, as its last, the program does not pass; and that one's operator.
+def _nobody(why: str) -> _Blame:
+    return _Blame(None, Evidence.NONE, why)
 
-    None, and the operators in question, where there is none, or the program is invalid.
+
+def _first_node(case: Case, outcome: Outcome) -> Generator[Trial, Traced, Ending | None]:
+    """The first node with which, as its last, the program does not pass.
+
+    None where there is none, or the program is invalid.
     """
-    blamed = outcome.operator or operators(case)
-    nodes = case.program.nodes
     if isinstance(case.expect, Invalid):
-        return None, blamed
+        return None
+    nodes = case.program.nodes
     if len(nodes) == 1:
-        return nodes[0].name, nodes[0].operator
+        return Ending(nodes[0].name, nodes[0].operator, outcome.verdict)
     for node in nodes:
-        ending = msgspec.structs.replace(case, program=_ending_with(case.program, node.name))
+        ending = replace(case, program=_ending_with(case.program, node.name))
         result = (yield Trial(ending)).outcome
         if result.verdict.is_failure:
-            return node.name, node.operator
-    return None, blamed
+            return Ending(node.name, node.operator, result.verdict)
+    return None
 
 
 def _ending_with(program: Program, name: str) -> Program:
-    """``program`` with the node ``name`` as its output, and nothing that that does not need."""
+    """``program`` with the node ``name`` as its output, and no node that that does not need."""
     wanted = {name}
     for node in reversed(program.nodes):
         if node.name in wanted:
@@ -316,16 +345,3 @@ def _ending_with(program: Program, name: str) -> Program:
 
 def _tried(step: Step | None, outcome: Outcome, *, needed: bool = False) -> Tried:
     return Tried(step, outcome.verdict, outcome.stage, headline(outcome.message), needed)
-
-
-def _unknown(case: Case, outcome: Outcome, why: str) -> Bisected:
-    return Bisected(
-        case.identifier,
-        outcome.verdict,
-        outcome.stage,
-        headline(outcome.message),
-        None,
-        Evidence.NONE,
-        why,
-        outcome.operator or operators(case),
-    )

@@ -31,7 +31,7 @@ class Job:
 
     ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut;
     ``alone``: not together with others, as everything has to be that the reference is asked about;
-    ``tracing``: of a fresh one only.
+    ``tracing``: only of one that is either.
     """
 
     case: Case

@@ -1,8 +1,8 @@
 """A pass instrument that writes a trace (``harness.trace``), and leaves passes out."""
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ class _Running:
     ``children`` counts the passes that it ran, by name; ``before`` is the state it began with.
     """
 
+    name: str
     path: str
     aside: bool
     before: int
@@ -41,9 +42,15 @@ class Tracer:
 
     def __init__(self, tracing: Tracing) -> None:
         self.tracing = tracing
+        # Unbuffered: whatever ends this process, what was written is there.
+        self.file = os.open(tracing.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self.outermost = Counter[str]()
         self.running: list[_Running] = []
         self.state = 0
+
+    def exit_pass_ctx(self) -> None:
+        """All passes are done."""
+        os.close(self.file)
 
     def should_run(self, module: Module, info: Any) -> bool:
         """Whether the pass is to run; TVM asks that of each once, before it begins."""
@@ -64,12 +71,15 @@ class Tracer:
             if around is not None:
                 around.program = True
             self._write(Begun(path, name, self._text(path, module)))
-        self.running.append(_Running(path, aside, now))
+        self.running.append(_Running(name, path, aside, now))
         return True
 
     def run_after_pass(self, module: Module, info: Any) -> None:
         """Say what the pass did."""
-        ended = self.running.pop()
+        while (ended := self.running.pop()).name != str(info.name):
+            # It raised, and a pass around it went on all the same: FoldConstant may.
+            if not ended.aside:
+                self._write(Ended(step=False))
         if ended.aside:
             return
         now = int(tvm_ffi.structural_hash(module))
@@ -82,6 +92,4 @@ class Tracer:
         return str(module.script(show_meta=False)) if path == self.tracing.show else None
 
     def _write(self, line: Line) -> None:
-        # Opened each time: whatever ends this process, what was written is there.
-        with Path(self.tracing.file).open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
+        os.write(self.file, msgspec.json.encode(line) + b"\n")

@@ -1,8 +1,8 @@
-"""The command line: ``relaxcheck fuzz``, ``replay``, ``reduce``, …, a module for each command."""
+"""The command line: a module for each command, ``relaxcheck fuzz`` in ``fuzz`` and so on."""
 
 import typer
 
-from harness.cli import export, families, fuzz, merge, reduce, replay
+from harness.cli import bisect, export, families, fuzz, merge, reduce, replay
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app = typer.Typer(
 app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
 app.command(epilog=EXIT_CODES)(replay.replay)
 app.command(epilog=reduce.EPILOG)(reduce.reduce)
+app.command(epilog=bisect.EPILOG)(bisect.bisect)
 app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
 app.command()(families.families)

@@ -1,0 +1,160 @@
+"""``relaxcheck bisect``."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from generators.program import Case, CaseError
+from harness.bisecting import bisected
+from harness.bisection import Bisected, Evidence, Trial, Tried
+from harness.cli.terminal import console, one_line_errors
+from harness.jobs import Limits
+from harness.options import Switch
+from harness.outcome import Outcome, Verdict
+from harness.pool import Pool
+from harness.trace import Step
+
+EPILOG = """The case runs after every prefix of its pipeline: the passes up to one, and of the later
+ones only those that it takes to get something executable. The first prefix that fails names the
+pass. Where even the shortest way fails, it is the pass that raised or left a call unlowered, or the
+lowering, if the functions that it made are wrong when called one by one; otherwise it stays
+unknown. Passes that change nothing are left alone.
+
+Example: relaxcheck bisect attention-bias-mixed-precision --fixes off
+
+Exit codes: 0 a culprit is named; 1 the case does not fail; 2 bad input, or the workers cannot
+start; 3 no culprit can be named, or a fault of relaxcheck itself; 130 interrupted."""
+
+
+def bisect(
+    case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
+    fixes: Annotated[
+        Switch | None, typer.Option(help="Override whether the fixes are installed.")
+    ] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
+    ] = None,
+    case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of each run.")] = 60,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")
+    ] = False,
+) -> None:
+    """Find the first pass that breaks a case, and show the program before and after it."""
+    # Here, so that it can move without this module's import failing.
+    from harness.cli.replay import _find
+
+    with one_line_errors():
+        found, _ = _find(case, directory)
+        if fixes is not None:
+            found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
+        watcher = _Watcher(Console(stderr=True), found)
+        with Pool(1, Limits(seconds=case_seconds)) as pool:
+            result = bisected(pool, found, watcher.told)
+        watcher.end()
+        if result.verdict is Verdict.HARNESS_ERROR and result.stage == "read":
+            raise CaseError(f"{case}: {result.message}")
+        if json:
+            sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        else:
+            tell(console(), found, result)
+    raise typer.Exit(exit_code(result))
+
+
+def exit_code(result: Bisected) -> int:
+    """The exit code that ``EPILOG`` promises."""
+    if result.verdict is Verdict.HARNESS_ERROR:
+        return 3
+    if not result.verdict.is_failure:
+        return 1
+    return 3 if result.culprit is None else 0
+
+
+class _Watcher:
+    """Says which run has ended, one line over the other, where somebody watches."""
+
+    def __init__(self, out: Console, case: Case) -> None:
+        self._out = out
+        self._case = case
+
+    def told(self, number: int, trial: Trial, outcome: Outcome) -> None:
+        """Say what came of the trial."""
+        if not self._out.is_terminal:
+            return
+        what = _what(trial, self._case)
+        line = f"run {number}: {outcome.verdict}, {what}"
+        self._out.print(f"\r\x1b[K{line[: self._out.width - 1]}", end="", markup=False)
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._out.is_terminal:
+            self._out.print("\r\x1b[K", end="")
+
+
+def _what(trial: Trial, case: Case) -> str:
+    if trial.direct:
+        return "lowered functions called one by one"
+    if trial.case.identifier != case.identifier:
+        return f"ending with {trial.case.program.outputs[0]}"
+    if trial.without:
+        return f"without {trial.without[-1].rpartition('/')[2]}" + (
+            f" and {len(trial.without) - 1} more" if len(trial.without) > 1 else ""
+        )
+    return "the whole pipeline"
+
+
+def tell(out: Console, case: Case, result: Bisected) -> None:
+    """Print ``result`` for a person."""
+    out.print(
+        f"case {result.case} ({case.family}, pipeline {case.pipeline}, "
+        f"fixes {'on' if case.fixes else 'off'}): [b]{result.verdict}[/b]"
+        + (f" in {result.stage}" if result.stage else "")
+    )
+    if not result.verdict.is_failure:
+        out.print("It does not fail: there is nothing to bisect.")
+        return
+    out.print(result.message, markup=False, highlight=False)
+    if result.prefixes:
+        out.print(_table("Passes up to this one, then the shortest way", result.prefixes))
+    if result.ablations:
+        out.print(_table("The whole pipeline without this one", result.ablations))
+    if result.node is not None:
+        node = result.node
+        out.print(
+            f"The first node that the program cannot end with: {node.node} ({node.operator}), "
+            f"{node.verdict}",
+            markup=False,
+        )
+    if result.difference:
+        out.print(Syntax(result.difference, "diff", word_wrap=True, background_color="default"))
+    elif result.before:
+        out.print(f"The program before {result.culprit}:")
+        out.print(Syntax(result.before, "python", word_wrap=True, background_color="default"))
+    if result.evidence is Evidence.NONE:
+        out.print(Text.assemble(("culprit: unknown", "bold red"), f": {result.why}"))
+    else:
+        out.print(Text.assemble((f"culprit: {result.culprit}", "bold"), f": {result.why}"))
+
+
+def _table(title: str, rows: tuple[Tried, ...]) -> Table:
+    table = Table(title=title, title_justify="left", show_edge=False)
+    table.add_column("pass", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("at", no_wrap=True)
+    for row in rows:
+        name = "(none)" if row.step is None else _name(row.step)
+        style = "red" if row.verdict.is_failure else "green"
+        said = "needed" if row.needed else Text(row.verdict, style)
+        table.add_row(name, said, "" if row.needed else row.stage or "")
+    return table
+
+
+def _name(step: Step) -> str:
+    """The step's name, with the number that tells it from others of the same name."""
+    return step.path.rpartition("/")[2]
