@@ -26,7 +26,7 @@ def bisected(
         trial = next(bisection)
         for number in count(1):
             file = Path(folder, f"{number}.jsonl")
-            tracing = Tracing(str(file), trial.without, trial.show, trial.direct)
+            tracing = Tracing(str(file), trial.without, trial.show, trial.fixed, trial.direct)
             pool.submit(Job(trial.case, fresh=trial.plain, alone=True, tracing=tracing))
             ((_, outcome),) = pool.drain()
             told(number, trial, outcome)

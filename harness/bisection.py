@@ -38,7 +38,8 @@ class Evidence(enum.StrEnum):
     the passes up to this one it fails, with those before it, it is right. ``RAISED``: even the
     shortest way fails, and this is the pass that it fails in. ``DIRECT``: even the shortest way
     is wrong, and so are the functions that this pass makes, each built by itself and called; what
-    turns such a function into native code is not told apart from it.
+    turns such a function into native code is not told apart from it. ``FIXED``: the fixes, on
+    while some passes run and off for the others, tell this one from them.
     """
 
     NONE = "none"
@@ -46,6 +47,7 @@ class Evidence(enum.StrEnum):
     PREFIX = "prefix"
     RAISED = "raised"
     DIRECT = "direct"
+    FIXED = "fixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +55,15 @@ class Trial:
     """A run that is asked for: of ``case``, the steps with the paths ``without`` left out.
 
     ``plain``: in a new process and without shortcuts; ``show``: the path of the step to be shown
-    before and after; ``direct``: the functions that the last ``LegalizeOps`` gives are to be called
-    one by one.
+    before and after; ``fixed``: those while which the fixes are on, of a case that has them off;
+    ``direct``: the functions that the last ``LegalizeOps`` gives are to be called one by one.
     """
 
     case: Case
     without: tuple[str, ...] = ()
     plain: bool = False
     show: str | None = None
+    fixed: tuple[str, ...] = ()
     direct: bool = False
 
 
@@ -297,17 +300,49 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         why = f"the shortest way ({way}) fails alike, in no pass but in {outcome.stage}"
         return _nobody(why)
     direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
+    at = search.needed.index(lowering)
+    if search.alike(direct) and at:
+        return (yield from _before_lowering(search, search.needed[:at], lowering))
     if search.alike(direct):
         why = (
             f"the functions that {LOWERING} makes of {operator} give {outcome.verdict} already "
             f"when each is built by itself and called"
         )
         return _Blame(lowering, Evidence.DIRECT, why)
-    after = [step.name for step in search.needed[search.needed.index(lowering) + 1 :]]
+    after = [step.name for step in search.needed[at + 1 :]]
     said = "right" if direct.verdict is Verdict.PASS else f"{direct.verdict} in {direct.stage}"
     return _nobody(
         f"the shortest way ({way}) fails alike; called one by one, the functions that {LOWERING} "
         f"makes are {said}: it may be any of {', '.join(after)}, or code generation"
+    )
+
+
+def _before_lowering(
+    search: _Search, early: Sequence[Step], lowering: Step
+) -> Generator[Trial, Traced, _Blame]:
+    """Which of the passes up to ``lowering`` is to blame, where it takes all of them.
+
+    Without one of ``early`` the program may be refused, and so say nothing about that pass. Where
+    there are fixes for the lowering, they are another way to lower what the pass has made.
+    """
+    names = ", ".join(step.name for step in early)
+    if not search.case.fixes:
+        with_fixed = Trial(search.case, search.left, plain=True, fixed=(lowering.path,))
+        lowered = (yield with_fixed).outcome
+        if lowered.verdict is Verdict.PASS:
+            why = f"right with the fixes on while {LOWERING} runs, and only then"
+            return _Blame(lowering, Evidence.FIXED, why)
+        paths = (*(step.path for step in early), lowering.path)
+        all_fixed = Trial(search.case, search.left, plain=True, fixed=paths)
+        both = (yield all_fixed).outcome
+        if len(early) == 1 and search.alike(lowered) and both.verdict is Verdict.PASS:
+            why = (
+                f"{lowered.verdict} still with the fixes on while {LOWERING} runs, right with them "
+                f"on while {names} runs too; without {names} the program is not compiled at all"
+            )
+            return _Blame(early[0], Evidence.FIXED, why)
+    return _nobody(
+        f"without {names} it fails in another way, so it may be any of {names} and {LOWERING}"
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 import tvm
 import tvm_ffi
 
+import fixes
 from harness.protocol import Tracing
 from harness.trace import Begun, Ended, LeftOut, Line
 
@@ -71,6 +72,8 @@ class Tracer:
             if around is not None:
                 around.program = True
             self._write(Begun(path, name, self._text(path, module)))
+            if path in self.tracing.fixed:
+                fixes.install()
         self.running.append(_Running(name, path, aside, now))
         return True
 
@@ -82,6 +85,8 @@ class Tracer:
                 self._write(Ended(step=False))
         if ended.aside:
             return
+        if ended.path in self.tracing.fixed:
+            fixes.uninstall()
         now = int(tvm_ffi.structural_hash(module))
         step = now != self.state or not ended.program
         self.state = now

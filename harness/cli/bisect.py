@@ -98,6 +98,8 @@ class _Watcher:
 
 
 def _what(trial: Trial, case: Case) -> str:
+    if trial.fixed:
+        return "the fixes on while some passes run"
     if trial.direct:
         return "lowered functions called one by one"
     if trial.case.identifier != case.identifier:
