@@ -293,7 +293,11 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
     if search.suspects and (bailed or trace.unfinished is not None):
         showed = search.suspects[-1]
         what = f"leaves a call of {operator}" if bailed else "fails"
-        why = f"{showed.name} {what} on the shortest way there ({way})"
+        without = yield from search.run((showed.path,))
+        why = (
+            f"{showed.name} {what} on the shortest way there ({way}); without it: "
+            f"{without.verdict} in {without.stage}"
+        )
         return _Blame(showed, Evidence.RAISED, why)
     lowering = next((step for step in reversed(search.needed) if step.name == LOWERING), None)
     if outcome.stage not in _RUNNING or lowering is None:

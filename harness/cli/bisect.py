@@ -27,7 +27,7 @@ pass. Where even the shortest way fails, it is the pass that raised or left a ca
 lowering, if the functions that it made are wrong when called one by one; otherwise it stays
 unknown. Passes that change nothing are left alone.
 
-Example: relaxcheck bisect attention-bias-mixed-precision --fixes off
+Example: relaxcheck bisect runs/conformance/CASE.json --fixes off
 
 Exit codes: 0 a culprit is named; 1 the case does not fail; 2 bad input, or the workers cannot
 start; 3 no culprit can be named, or a fault of relaxcheck itself; 130 interrupted."""

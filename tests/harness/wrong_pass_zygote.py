@@ -1,8 +1,8 @@
 """A zygote in whose TVM a pass swaps the arguments of every lowered call.
 
-Which pass that is depends on the dtype of the program's first input. float32: a pass of its own, ``SwapArguments``, that runs after LegalizeOps. float16: LegalizeOps
-itself. float64: CallTIRRewrite, which comes later and which nothing can do without. int32: a pass
-that ends the process, ``Abort``.
+Which pass that is depends on the dtype of the program's first input. float32: one of its own,
+``SwapArguments``, that runs after LegalizeOps. float16: LegalizeOps itself. float64: the later
+CallTIRRewrite, which nothing can do without. int32: one that ends the process, ``Abort``.
 """
 
 import os

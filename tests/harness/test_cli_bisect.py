@@ -1,0 +1,111 @@
+"""``relaxcheck bisect``: what it says, and its exit codes."""
+
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from typer.testing import CliRunner, Result
+
+from generators.program import Case
+from harness.bisection import Bisected, Ending, Evidence, Tried
+from harness.cli import app
+from harness.cli import bisect as command
+from harness.jobs import Limits
+from harness.outcome import Verdict
+from harness.trace import Step
+
+ENTRY = "conv3d-transpose-convert-layout"
+CONVERT, LEGALIZE = (Step(name, name, True) for name in ("ConvertLayout", "LegalizeOps"))
+FOUND = Bisected(
+    case="0123456789abcdef",
+    verdict=Verdict.SILENT_BAIL,
+    stage="LegalizeOps",
+    message="left after LegalizeOps: [y]",
+    culprit="ConvertLayout",
+    evidence=Evidence.PREFIX,
+    why="silent-bail with the passes up to it",
+    operator="nn.op",
+    node=Ending("y", "nn.op", Verdict.SILENT_BAIL),
+    prefixes=(
+        Tried(None, Verdict.PASS, None, ""),
+        Tried(CONVERT, Verdict.SILENT_BAIL, "LegalizeOps", "left"),
+        Tried(LEGALIZE, Verdict.SILENT_BAIL, "LegalizeOps", "left", needed=True),
+    ),
+    ablations=(Tried(CONVERT, Verdict.PASS, None, ""),),
+    before="old",
+    after="new",
+    difference="--- before\n+++ after\n-old\n+new",
+)
+UNKNOWN = msgspec.structs.replace(
+    FOUND, culprit=None, evidence=Evidence.NONE, why="any of [them]", before="", difference=""
+)
+FINE = Bisected(
+    FOUND.case, Verdict.PASS, None, "", None, Evidence.NONE, "it does not fail", "nn.op"
+)
+BROKEN = msgspec.structs.replace(FINE, verdict=Verdict.HARNESS_ERROR, stage="oracle")
+
+
+class FakePool:
+    def __init__(self, size: int, limits: Limits) -> None:
+        assert (size, limits.seconds) == (1, 7)
+
+    def __enter__(self) -> "FakePool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def called(
+    result: Bisected, monkeypatch: pytest.MonkeyPatch, *arguments: str
+) -> tuple[Result, list[Case]]:
+    seen: list[Case] = []
+
+    def bisected(pool: object, case: Case, told: object) -> Bisected:
+        seen.append(case)
+        told(1, SimpleNamespace(), SimpleNamespace())  # type: ignore[operator]
+        return result
+
+    monkeypatch.setattr(command, "Pool", FakePool)
+    monkeypatch.setattr(command, "bisected", bisected)
+    ended = CliRunner().invoke(app, ["bisect", ENTRY, "--case-seconds", "7", *arguments])
+    return ended, seen
+
+
+@pytest.mark.parametrize(
+    ("result", "code", "said"),
+    [
+        (FOUND, 0, "culprit: ConvertLayout: silent-bail with the passes up to it"),
+        (FINE, 1, "does not fail"),
+        (UNKNOWN, 3, "culprit: unknown: any of [them]"),
+        (BROKEN, 3, "harness-error"),
+    ],
+)
+def test_the_exit_code_says_whether_a_culprit_is_named(
+    result: Bisected, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, _ = called(result, monkeypatch)
+    assert ended.exit_code == code
+    assert said in ended.output
+
+
+def test_tables_and_difference_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, _ = called(FOUND, monkeypatch)
+    rows = [line.replace("│", " ").split() for line in ended.output.splitlines()]
+    assert ["(none)", "pass"] in rows
+    assert ["ConvertLayout", "silent-bail", "LegalizeOps"] in rows
+    assert ["LegalizeOps", "needed"] in rows
+    assert ["ConvertLayout", "pass"] in rows
+    assert ["-old"] in rows
+    assert "left after LegalizeOps: [y]" in ended.output
+
+
+def test_json_is_the_result_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, _ = called(FOUND, monkeypatch, "--json")
+    assert msgspec.json.decode(ended.stdout, type=Bisected) == FOUND
+
+
+@pytest.mark.parametrize(("switch", "fixes"), [("on", True), ("off", False)])
+def test_the_fixes_are_as_asked(switch: str, fixes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, (case,) = called(FOUND, monkeypatch, "--fixes", switch)
+    assert case.fixes is fixes
