@@ -73,7 +73,9 @@ class Tracer:
                 around.program = True
             self._write(Begun(path, name, self._text(path, module)))
             if path in self.tracing.fixed:
-                fixes.install()
+                # They compile something to see whether they are needed: that is not to be traced.
+                with tvm.transform.PassContext():
+                    fixes.install()
         self.running.append(_Running(name, path, aside, now))
         return True
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import tvm
 from tvm import relax
 
+from harness import tracing
 from harness.protocol import Tracing
 from harness.trace import Trace, read
 from harness.tracing import Tracer
@@ -105,6 +107,29 @@ def test_the_step_that_is_wanted_is_shown(tmp_path: Path) -> None:
     assert trace.after is not None
     assert '"number": 1' in trace.before
     assert '"number": 2' in trace.after
+
+
+def test_the_fixes_are_on_while_a_step_runs_and_only_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on: list[str] = []
+
+    def install() -> None:
+        # As the real ones do, to see whether they are needed: it is none of the program's passes.
+        to(9, "A")(module(8))
+        on.append("fixes")
+
+    monkeypatch.setattr(tracing, "fixes", SimpleNamespace(install=install, uninstall=on.clear))
+    seen: list[tuple[str, ...]] = []
+
+    def look(given: Module) -> Module:
+        seen.append(tuple(on))
+        return given
+
+    passes = (to(1, "A", look), to(2, "A", look), to(3, "A", look))
+    trace = traced(tmp_path, *passes, fixed=("A#2",))
+    assert seen == [(), ("fixes",), ()]
+    assert steps(trace) == [("A", True), ("A#2", True), ("A#3", True)]
 
 
 def test_what_raised_is_unfinished(tmp_path: Path) -> None:
