@@ -305,8 +305,10 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         return _nobody(why)
     direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
     at = search.needed.index(lowering)
-    if search.alike(direct) and at:
-        return (yield from _before_lowering(search, search.needed[:at], lowering))
+    inside = f"{lowering.path}/"
+    early = [step for step in search.needed[:at] if not step.path.startswith(inside)]
+    if search.alike(direct) and early:
+        return (yield from _before_lowering(search, early, lowering))
     if search.alike(direct):
         why = (
             f"the functions that {LOWERING} makes of {operator} give {outcome.verdict} already "

@@ -189,6 +189,15 @@ def test_what_the_shortest_way_gets_wrong_is_the_lowering_s_if_its_functions_are
     assert result.operator == "toy.first"
 
 
+def test_what_the_lowering_runs_is_part_of_it() -> None:
+    needed = {"LegalizeOps/Inner", "LegalizeOps"}
+    result = conclude(
+        ["LegalizeOps/Inner", "LegalizeOps"],
+        lambda trial: UNUSABLE if needed & set(trial.without) else WRONG,
+    ).result
+    assert (result.culprit, result.evidence) == ("LegalizeOps", Evidence.DIRECT)
+
+
 @pytest.mark.parametrize(
     ("cured_by", "culprit"),
     [({"LegalizeOps"}, "LegalizeOps"), ({"ToMixed", "LegalizeOps"}, "ToMixed"), ({"x"}, None)],
