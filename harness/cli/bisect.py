@@ -14,6 +14,7 @@ from rich.text import Text
 from generators.program import Case, CaseError
 from harness.bisecting import bisected
 from harness.bisection import Bisected, Evidence, Trial, Tried
+from harness.cli.lookup import look_up
 from harness.cli.terminal import console, one_line_errors
 from harness.jobs import Limits
 from harness.options import Switch
@@ -47,11 +48,8 @@ def bisect(
     ] = False,
 ) -> None:
     """Find the first pass that breaks a case, and show the program before and after it."""
-    # Here, so that it can move without this module's import failing.
-    from harness.cli.replay import _find
-
     with one_line_errors():
-        found, _ = _find(case, directory)
+        found = look_up(case, directory).case
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
         watcher = _Watcher(Console(stderr=True), found)
