@@ -74,7 +74,6 @@ class _Watch:
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.running: list[str] = []
-        self.failed: str | None = None
         self.left: list[tuple[str, str]] = []
         self.lowered: Module | None = None
 
@@ -84,6 +83,9 @@ class _Watch:
         self.progress(name)
 
     def run_after_pass(self, module: Module, info: Any) -> None:
+        # Passes that began after this one and did not end have failed, and somebody caught it.
+        while self.running[-1] != str(info.name):
+            self.running.pop()
         self.running.pop()
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
