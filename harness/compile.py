@@ -14,12 +14,12 @@ from tvm import relax
 from generators.families import desired_layouts
 from generators.program import Case
 from generators.values import Array, constants
-from harness.direct import called
+from harness.bisection.direct import called
+from harness.bisection.tracing import Tracer
 from harness.late_linking import Left, hand_over, leaving_code, link_together, named
 from harness.link import LinkError, can_link, linked
 from harness.pipelines import PIPELINES
 from harness.protocol import Tracing
-from harness.tracing import Tracer
 
 # TVM has no type information of its own.
 Module = Any

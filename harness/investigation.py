@@ -26,7 +26,7 @@ from harness.finding import (
 from harness.jobs import Job
 from harness.journal import TRIAL, Journal
 from harness.outcome import Outcome, Verdict
-from harness.shrinking import shrink
+from harness.reduction.shrinking import shrink
 
 LEVELS = (0, 3)
 """LLVM's optimisation levels that a finding is confirmed at."""

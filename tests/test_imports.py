@@ -16,10 +16,10 @@ FRONTS = ("harness/cli/", "harness/pytest_plugin.py")
 IMPORTS_TVM = {
     "generators/emission.py",
     "harness/compile.py",
-    "harness/direct.py",
+    "harness/bisection/direct.py",
     "harness/late_linking.py",
     "harness/link.py",
-    "harness/tracing.py",
+    "harness/bisection/tracing.py",
 }
 """Outside fixes/, the only modules that import TVM."""
 

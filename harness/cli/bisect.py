@@ -12,15 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.program import Case, CaseError
-from harness.bisecting import bisected
-from harness.bisection import Bisected, Evidence, Trial, Tried
+from harness.bisection.running import bisected
+from harness.bisection.search import Bisected, Evidence, Trial, Tried
+from harness.bisection.trace import Step
 from harness.cli.lookup import look_up
 from harness.cli.terminal import console, one_line_errors
 from harness.jobs import Limits
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
-from harness.trace import Step
 
 EPILOG = """The case runs after every prefix of its pipeline: the passes up to one, and of the later
 ones only those that it takes to get something executable. The first prefix that fails names the

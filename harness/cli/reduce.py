@@ -13,7 +13,7 @@ from harness.cli.reducing import Wanted, run
 from harness.cli.terminal import console, one_line_errors
 from harness.jobs import Limits
 from harness.options import Switch
-from harness.trying import check_command
+from harness.reduction.trying import check_command
 
 EPILOG = """Examples:
 

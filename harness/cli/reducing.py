@@ -19,9 +19,9 @@ from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
-from harness.reduction import Keeps, Reduction, defaults_of, same_standing, search
-from harness.simplicity import Defaults, Extent, extent
-from harness.trying import Budget, ByCommand, InWorkers, Trier, Trying, outcome_of
+from harness.reduction.search import Keeps, Reduction, defaults_of, same_standing, search
+from harness.reduction.simplicity import Defaults, Extent, extent
+from harness.reduction.trying import Budget, ByCommand, InWorkers, Trier, Trying, outcome_of
 
 _INTERRUPTED = 130
 _LINE_EVERY_SECONDS = 10.0

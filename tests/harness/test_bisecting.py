@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from generators.program import Case, Input, Node, Program, read
-from harness.bisecting import bisected
-from harness.bisection import Evidence
+from harness.bisection.running import bisected
+from harness.bisection.search import Evidence
 from harness.corpus import CORPUS
 from harness.outcome import Verdict
 from harness.pool import Pool

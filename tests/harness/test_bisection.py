@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.program import Case, Input, Node, Program
-from harness.bisection import Bisected, Evidence, Traced, Trial, bisect
+from harness.bisection.search import Bisected, Evidence, Traced, Trial, bisect
+from harness.bisection.trace import Step, Trace
 from harness.outcome import Outcome, Verdict
-from harness.trace import Step, Trace
 
 CASE = Case(
     "toy",

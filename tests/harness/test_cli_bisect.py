@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from generators.program import Case
-from harness.bisection import Bisected, Ending, Evidence, Tried
+from harness.bisection.search import Bisected, Ending, Evidence, Tried
+from harness.bisection.trace import Step
 from harness.cli import app
 from harness.cli import bisect as command
 from harness.jobs import Limits
 from harness.outcome import Verdict
-from harness.trace import Step
 
 ENTRY = "conv3d-transpose-convert-layout"
 CONVERT, LEGALIZE = (Step(name, name, True) for name in ("ConvertLayout", "LegalizeOps"))

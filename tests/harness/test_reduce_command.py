@@ -19,7 +19,7 @@ from harness.corpus import CORPUS
 from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.trying import INTERESTING
+from harness.reduction.trying import INTERESTING
 
 COMMAND = [sys.executable, "-m", "harness.cli", "reduce"]
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))

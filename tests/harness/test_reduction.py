@@ -16,10 +16,10 @@ from harness.jobs import Job
 from harness.outcome import Computed, Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
 from harness.protocol import Ask
-from harness.reduction import STEPS, Reduction, defaults_of, one_by_one, search, was_refused
-from harness.simplicity import extent, measure, sizes
-from harness.steps import Known
-from harness.trying import Budget, InWorkers, Trying, outcome_of
+from harness.reduction.search import STEPS, Reduction, defaults_of, one_by_one, search, was_refused
+from harness.reduction.simplicity import extent, measure, sizes
+from harness.reduction.steps import Known
+from harness.reduction.trying import Budget, InWorkers, Trying, outcome_of
 
 FAMILIES = families(tuple(PIPELINES))
 DEFAULTS = defaults_of(FAMILIES)

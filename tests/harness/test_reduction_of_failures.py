@@ -11,8 +11,8 @@ from harness.finding import kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
-from harness.reduction import Reduction, defaults_of, same_standing, search
-from harness.trying import Budget, InWorkers, Trying, outcome_of
+from harness.reduction.search import Reduction, defaults_of, same_standing, search
+from harness.reduction.trying import Budget, InWorkers, Trying, outcome_of
 
 FAMILIES = {one.name: one for one in families(tuple(PIPELINES))}
 DEFAULTS = defaults_of(FAMILIES.values())

@@ -10,7 +10,7 @@ from generators.axes import Axis, Point, points
 from generators.program import Case, Input, Node, Program
 from harness.finding import Reduced, Trials, finding_of, reduce
 from harness.outcome import Outcome, Verdict
-from harness.shrinking import MOST_TRIES, shrink
+from harness.reduction.shrinking import MOST_TRIES, shrink
 
 AXES = (
     Axis("groups", (1, 2, 3), 1),

@@ -9,10 +9,10 @@ import pytest
 import tvm
 from tvm import relax
 
-from harness import tracing
+from harness.bisection import tracing
+from harness.bisection.trace import Trace, read
+from harness.bisection.tracing import Tracer
 from harness.protocol import Tracing
-from harness.trace import Trace, read
-from harness.tracing import Tracer
 
 Module = Any
 

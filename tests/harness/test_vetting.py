@@ -8,7 +8,7 @@ from generators.families import family
 from generators.program import Case, Input, Invalid, Node, Program
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.reduction import same_standing, was_refused
+from harness.reduction.search import same_standing, was_refused
 from harness.vetting import reference, vetted
 
 MEMBER = family("conv2d_transpose", tuple(PIPELINES))

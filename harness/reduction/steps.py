@@ -15,7 +15,7 @@ from generators import dims
 from generators.dims import Dim
 from generators.program import Case, Input, Node
 from harness.outcome import Computed
-from harness.simplicity import Defaults
+from harness.reduction.simplicity import Defaults
 
 
 @dataclass(frozen=True, slots=True)

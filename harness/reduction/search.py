@@ -3,8 +3,8 @@
 A case is data, so what makes it simpler are plain functions over it (the modules ``*_steps``). The
 search applies them in turn until none of them keeps the failure: the result is 1-minimal (Zeller
 and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002) with respect to all
-of them. Every step goes down in the order of ``harness.simplicity``, so the search ends; it depends
-on the case and on what comes of the candidates, on nothing else.
+of them. Every step goes down in the order of ``harness.reduction.simplicity``, so the search ends;
+it depends on the case and on what comes of the candidates, on nothing else.
 
 Hypothesis's shrinker does not drive it. It shrinks the sequence of choices that a strategy made. A
 stored case has none; and one that is drawn is a point of its family's axes, for which
@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 
 from generators.axes import Family, complete
 from generators.program import Case
-from harness import graph_steps, setting_steps, size_steps, value_steps
 from harness.errors import normalise
 from harness.finding import Trials
 from harness.outcome import Outcome, Verdict
-from harness.simplicity import Defaults, Measure, measure
-from harness.steps import Known, Step
+from harness.reduction import graph_steps, setting_steps, size_steps, value_steps
+from harness.reduction.simplicity import Defaults, Measure, measure
+from harness.reduction.steps import Known, Step
 
 STEPS: tuple[Step, ...] = (
     graph_steps.outputs,

@@ -6,12 +6,12 @@ from itertools import count
 from pathlib import Path
 
 from generators.program import Case
-from harness.bisection import Bisected, Traced, Trial, bisect
+from harness.bisection.search import Bisected, Traced, Trial, bisect
+from harness.bisection.trace import read
 from harness.jobs import Job
 from harness.outcome import Outcome
 from harness.pool import Pool
 from harness.protocol import Tracing
-from harness.trace import read
 
 
 def bisected(

@@ -1,4 +1,4 @@
-"""A pass instrument that writes a trace (``harness.trace``), and leaves passes out."""
+"""A pass instrument that writes a trace (``harness.bisection.trace``), and leaves passes out."""
 
 import os
 from collections import Counter
@@ -10,8 +10,8 @@ import tvm
 import tvm_ffi
 
 import fixes
+from harness.bisection.trace import Begun, Ended, LeftOut, Line
 from harness.protocol import Tracing
-from harness.trace import Begun, Ended, LeftOut, Line
 
 # TVM has no type information of its own.
 Module = Any

@@ -17,7 +17,7 @@ import numpy as np
 
 from generators.dims import Dim, symbols
 from generators.program import DTYPES, Attribute, Case, Fill, Input, Literal, Offsets
-from harness.steps import Known, candidate, remade, smaller
+from harness.reduction.steps import Known, candidate, remade, smaller
 
 _EVERY_CHOICE = 6
 """Of up to so many equal sizes every choice is tried; of more, choices of up to three."""

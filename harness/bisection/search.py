@@ -19,10 +19,10 @@ import msgspec
 from msgspec.structs import replace
 
 from generators.program import Case, Invalid, Program
+from harness.bisection.trace import Step, Trace
 from harness.errors import headline
 from harness.finding import kind_of, operators
 from harness.outcome import Outcome, Verdict
-from harness.trace import Step, Trace
 
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions: all later ones know only these."""

@@ -8,7 +8,7 @@ import msgspec
 from generators.dims import Dim, symbols
 from generators.program import EXEC_MODES, REGIMES, Attribute, Case, Input, Offsets, ShapeValue
 from harness.pipelines import PIPELINES
-from harness.steps import Known, candidate, remade, smaller, substituted
+from harness.reduction.steps import Known, candidate, remade, smaller, substituted
 
 
 def settings(case: Case, known: Known) -> Iterator[Case]:

@@ -26,7 +26,7 @@ from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
 from harness.protocol import Ask
-from harness.reduction import Hit, Keeps, Reduction, Search, same_standing
+from harness.reduction.search import Hit, Keeps, Reduction, Search, same_standing
 
 _POLL_SECONDS = 0.2
 

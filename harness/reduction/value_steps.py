@@ -19,8 +19,8 @@ from generators.program import (
     Offsets,
     Random,
 )
-from harness.simplicity import PLAIN_DTYPE, elements, number
-from harness.steps import Known, candidate, remade, with_input, with_node
+from harness.reduction.simplicity import PLAIN_DTYPE, elements, number
+from harness.reduction.steps import Known, candidate, remade, with_input, with_node
 
 _WRITTEN_OUT = 64
 """An input of more elements is not written out."""

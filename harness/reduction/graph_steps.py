@@ -8,7 +8,7 @@ import msgspec
 from generators.dims import Dim, evaluate, symbols
 from generators.program import Case, Input, LongestSegment, Node
 from harness.outcome import Computed
-from harness.steps import Known, candidate, remade, with_node
+from harness.reduction.steps import Known, candidate, remade, with_node
 
 
 def outputs(case: Case, known: Known) -> Iterator[Case]:

@@ -1,0 +1,1 @@
+"""Bisection: the pass that breaks a case."""

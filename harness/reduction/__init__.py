@@ -1,0 +1,1 @@
+"""Reduction: a case made simpler, step by step, while it fails in the same way."""
