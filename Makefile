@@ -6,6 +6,9 @@ FIXES ?= off
 # Further arguments for pip, e.g. --extra-index-url with PyTorch's index of CPU wheels.
 PIP_ARGS ?=
 
+# The newest release, which the lint and everything measured goes by.
+CONSTRAINTS := constraints-0.27.txt
+
 BIN := .venv/bin
 READY := .venv/ready
 
@@ -43,10 +46,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt $(CONSTRAINTS)
 	@echo "Making .venv; this takes a few minutes."
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --disable-pip-version-check --constraint constraints.txt $(PIP_ARGS) --editable '.[dev]'
+	$(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS) --editable '.[dev]'
 	@touch $(READY)
 
 clean:

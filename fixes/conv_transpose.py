@@ -33,9 +33,7 @@ from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tens
 def _lower(rank: int) -> Legalization:
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         require_shapes(call)
-        attributes = {
-            name: getattr(call.attrs, name) for name in tvm_api.attribute_names(call.attrs)
-        }
+        attributes = tvm_api.attribute_values(call.attrs)
         convolution = read(str(call.op.name), attributes, SPATIAL[rank])
         check_dtypes(convolution.operator, *call.args)
         dtype = tvm_api.dtype_of(call)

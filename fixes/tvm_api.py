@@ -3,11 +3,13 @@
 Features are asked for, never version numbers:
 
 * A tensor's static type is ``relax.TensorType``, read from ``expr.ty``; once
-  ``relax.TensorStructInfo``, read from ``expr.struct_info``.
+  ``relax.TensorStructInfo``, read from ``expr.struct_info_`` (``expr.struct_info`` raises where it
+  is not known), beside a ``relax.TensorType`` that was another thing.
 * The integer analyzer lives in ``tvm.sym``; once in ``tvm.arith``.
 * A dtype is a ``PrimType`` whose ``dtype`` prints as TVM's name for it; once that text itself.
-
-Today's spelling is tested on 0.27; the older ones only with stand-ins.
+* A text within an expression and the blocks of a lowered function have moved to other modules.
+* The dimensions that a lowered function is given beside tensors are among its inputs; once they
+  stood apart.
 
 Nothing else in the project may ask which release is running.
 """
@@ -39,9 +41,11 @@ OpNotImplemented: type[Exception] = getattr(tvm.error, "OpNotImplemented", NotIm
 LEGALIZATION_LEVEL = 11
 """Above TVM's own registrations, which are at level 10."""
 
-_TENSOR_TYPE: Any = getattr(relax, "TensorType", None) or relax.TensorStructInfo
+_TENSOR_TYPE: Any = getattr(relax, "TensorStructInfo", None) or relax.TensorType
+_STRING: Any = getattr(tvm.ir, "StringImm", None) or tirx.StringImm
+_BLOCKS: Any = tvm.s_tir if hasattr(tvm.s_tir, "SBlock") else tirx
 # What maps a layout's text to the object; "layout" of tvm.tirx is now another thing.
-_LAYOUT: Any = tvm.s_tir.slayout if hasattr(tvm, "s_tir") else tirx.layout
+_LAYOUT: Any = tvm.s_tir.slayout
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
 
@@ -50,9 +54,14 @@ def tensor_type(shape: Sequence[int | PrimExpr], dtype: str) -> Any:
     return _TENSOR_TYPE(list(shape), dtype)
 
 
+def unshaped_type(rank: int, dtype: str) -> Any:
+    """The static type of a tensor of so many dimensions, of which nothing else is known."""
+    return _TENSOR_TYPE(ndim=rank, dtype=dtype)
+
+
 def type_of(expr: Expr) -> Any:
-    """The static type of ``expr`` (once called struct info)."""
-    return expr.ty if hasattr(expr, "ty") else expr.struct_info
+    """The static type of ``expr`` (once called struct info), None where it is not known yet."""
+    return expr.ty if hasattr(expr, "ty") else expr.struct_info_
 
 
 def shape_of(expr: Expr) -> list[PrimExpr]:
@@ -85,7 +94,7 @@ def dtype_of(value: Any) -> str:
     else:
         kind = getattr(value, "ty", None)
         if kind is None:
-            kind = getattr(value, "struct_info", None)
+            kind = getattr(value, "struct_info_", None)
         if kind is None:
             kind = value
         found = kind.dtype
@@ -183,20 +192,20 @@ def call_te(
     ``assertions`` is read after ``compute`` ran, which may add to it: conditions over the tensors'
     dimensions, each with the message of the ``ValueError`` where it does not hold at run time.
     """
-    function, inputs, result = gen_call_tir_inputs(compute, *arguments)
+    function, inputs, result, *dimensions = gen_call_tir_inputs(compute, *arguments)
     if assertions:
         function = function.with_body(_asserting(function.body, assertions))
-    return relax.call_tir(builder.add_func(function, name), inputs, result)
+    return relax.call_tir(builder.add_func(function, name), inputs, result, *dimensions)
 
 
 def _asserting(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
     """The body ``root`` of a function, with ``assertions`` before all that it does."""
     block = root.block
     checks = [
-        tirx.AssertStmt(condition, tvm.ir.StringImm("ValueError"), [tvm.ir.StringImm(message)])
+        tirx.AssertStmt(condition, _STRING("ValueError"), [_STRING(message)])
         for condition, message in assertions
     ]
-    asserting = tvm.s_tir.SBlock(
+    asserting = _BLOCKS.SBlock(
         block.iter_vars,
         block.reads,
         block.writes,
@@ -207,7 +216,7 @@ def _asserting(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
         block.match_buffers,
         block.annotations,
     )
-    return tvm.s_tir.SBlockRealize(root.iter_values, root.predicate, asserting)
+    return _BLOCKS.SBlockRealize(root.iter_values, root.predicate, asserting)
 
 
 def get_op(name: str) -> Any:
@@ -239,6 +248,15 @@ def unchanged_layouts(call: Call) -> Any:
         new_attrs=call.attrs,
         new_args={},
     )
+
+
+def attribute_values(attrs: Any) -> dict[str, object]:
+    """The attributes of a call by name; a dtype that is not given, once an empty one, is None."""
+    values = {name: getattr(attrs, name) for name in attribute_names(attrs)}
+    return {
+        name: None if name.endswith("dtype") and not value else value
+        for name, value in values.items()
+    }
 
 
 def attribute_names(attrs: Any) -> list[str]:

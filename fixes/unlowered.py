@@ -4,8 +4,6 @@ What they leave behind fails much later, in code generation, with a message abou
 Here the error comes at legalization and names the operator and every attribute with its value.
 """
 
-from typing import Any
-
 from fixes import probes, tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, refuse
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
@@ -28,14 +26,10 @@ def or_refuse(original: Legalization) -> Legalization:
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         result = original(builder, call)
         if result.same_as(call):
-            raise refuse(call.op.name, **_values(call.attrs))
+            raise refuse(call.op.name, **tvm_api.attribute_values(call.attrs))
         return result
 
     return lower
-
-
-def _values(attrs: Any) -> dict[str, object]:
-    return {name: getattr(attrs, name) for name in tvm_api.attribute_names(attrs)}
 
 
 FIX = Fix(

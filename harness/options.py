@@ -38,7 +38,10 @@ class Fixes(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What makes a campaign the same one when it goes on another day, and where it is kept."""
+    """What makes a campaign the same one when it goes on another day, and where it is kept.
+
+    ``release`` is the name of the TVM release that workers run (``harness.releases``).
+    """
 
     families: tuple[str, ...]
     pipelines: tuple[str, ...]
@@ -46,6 +49,7 @@ class Options:
     fixes: Fixes
     uniform: bool
     shard: Shard
+    release: str
     directory: Path
 
     @property
@@ -58,6 +62,7 @@ class Options:
             "fixes": self.fixes.value,
             "drawn": "uniformly" if self.uniform else "steered",
             "shard": str(self.shard),
+            "release": self.release,
         }
 
     def plan(
@@ -86,7 +91,7 @@ class Options:
         )
 
 
-OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard")
+OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard", "release")
 """What a campaign's description holds besides the versions that it ran with."""
 
 
@@ -121,6 +126,7 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
         Fixes(described["fixes"]),
         described["drawn"] == "uniformly",
         shard(described["shard"]),
+        described["release"],
         directory,
     )
 

@@ -24,6 +24,7 @@ from harness.marker import IDLE, mark
 from harness.outcome import Outcome, Verdict, blamed_on_us
 from harness.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from harness.protocol import Order, Reply
+from harness.releases import Release, advice, own
 
 _POLL_SECONDS = 0.2
 _DEATH_SECONDS = 1.0
@@ -43,7 +44,8 @@ class Pool:
     """``size`` workers forked from one zygote. Use as a context manager.
 
     ``zygote`` is the module that the workers' parent runs: ``harness.zygote``, or one that patches
-    something before it calls that module's ``main`` (a planted bug), as ``arguments`` say.
+    something before it calls that module's ``main`` (a planted bug), as ``arguments`` say. Workers
+    run in the environment of ``release``, the engine's own without one.
 
     Raises:
         PoolError: the zygote does not start (TVM or an oracle cannot be imported).
@@ -55,11 +57,13 @@ class Pool:
         limits: Limits | None = None,
         zygote: str = "harness.zygote",
         arguments: Sequence[str] = (),
+        release: Release | None = None,
     ):
         self.size = size
         self.limits = limits or Limits()
         self._module = zygote
         self._arguments = arguments
+        self.release = release or own()
         self._waiting: deque[Queued] = deque()
         self._given_up: list[tuple[Job, Outcome]] = []
         self._events: list[Event] = []
@@ -146,11 +150,16 @@ class Pool:
 
     def _started(self) -> Zygote:
         try:
-            return Zygote(self._module, self._arguments)
+            return Zygote(self._module, self._arguments, self.release)
         except ZygoteGone as gone:
-            raise PoolError(f"the workers' parent process ended: {gone}") from gone
+            raise PoolError(self._about(f"the workers' parent process ended: {gone}")) from gone
         except OSError as error:
-            raise PoolError(f"cannot start the workers: {error}") from error
+            raise PoolError(self._about(f"cannot start the workers: {error}")) from error
+
+    def _about(self, said: str) -> str:
+        """What was ``said`` of another release than the engine's, and what mends it."""
+        name = self.release.name
+        return said if self.release.own else f"TVM {name}: {said}; {advice(name)}"
 
     def _restart(self) -> None:
         """Start another zygote; what its workers were on is run again."""

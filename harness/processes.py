@@ -7,19 +7,17 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
 from harness import marker as markers
-from harness.environment import single_threaded
 from harness.marker import IDLE, Mark, mark, marked
 from harness.protocol import SCRATCH, Command, Reply
+from harness.releases import CHECKOUT, Release, environment
 
 _LAST_WORDS = 2000
 """Bytes of what a process wrote last that are quoted."""
@@ -110,7 +108,7 @@ class Process:
 
 
 class Zygote:
-    """The workers' parent: ``module`` run with ``arguments``.
+    """The workers' parent: ``module`` run with ``arguments`` in the environment of ``release``.
 
     Workers die in the middle of things: their temporary files go with it.
 
@@ -120,7 +118,7 @@ class Zygote:
             raise it where it ended since.
     """
 
-    def __init__(self, module: str, arguments: Sequence[str]):
+    def __init__(self, module: str, arguments: Sequence[str], release: Release):
         self._scratch = tempfile.TemporaryDirectory(
             prefix="relaxcheck-", ignore_cleanup_errors=True
         )
@@ -129,13 +127,17 @@ class Zygote:
         # Not a pipe, which would have to be read while it runs.
         self._said = os.memfd_create("relaxcheck-zygote", os.MFD_CLOEXEC)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, str(theirs.fileno()), *arguments],
+            [str(release.python), "-m", module, str(theirs.fileno()), *arguments],
             pass_fds=[theirs.fileno()],
-            env={**single_threaded(), "TMPDIR": self._scratch.name, SCRATCH: self._scratch.name},
+            env={
+                **environment(release),
+                "TMPDIR": self._scratch.name,
+                SCRATCH: self._scratch.name,
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._said,
-            cwd=Path(__file__).resolve().parent.parent,
+            cwd=CHECKOUT,
         )
         theirs.close()
         try:

@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from harness import marker, worker
+from harness.compile import tvm_version
 from harness.environment import versions
 from harness.protocol import SCRATCH, Command, Reply
 
@@ -40,7 +41,7 @@ def main() -> None:
     # The engine's end closes when it dies, however it dies; then nothing is to be left of this.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         own = _children()
-        _send(engine, Reply(environment=versions()))
+        _send(engine, Reply(environment={**versions(), "apache-tvm": tvm_version()}))
         _serve(engine, own)
     _end_orphans(set())
     if SCRATCH in os.environ:

@@ -24,6 +24,7 @@ from harness.options import (
     resumed,
 )
 from harness.options import shard as shard_of
+from harness.releases import own, release
 
 EPILOG = f"""Examples:
 
@@ -112,6 +113,15 @@ def fuzz(
             rich_help_panel=_DRAWN,
         ),
     ] = None,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Run another TVM release than that of this environment, such as 0.25 (see "
+            "relaxcheck releases).",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     pipelines: Annotated[
         str | None,
         typer.Option(
@@ -194,6 +204,7 @@ def fuzz(
                 switch,
                 uniform,
                 WHOLE if shard is None else shard_of(shard),
+                own().name if tvm is None else release(tvm).name,
                 out or RUNS / f"{stamp}-fixes-{switch.value}",
             )
         else:
@@ -201,6 +212,7 @@ def fuzz(
                 "FAMILY": family,
                 "--pipelines": pipelines,
                 "--fixes": fixes,
+                "--tvm": tvm,
                 "--seed": seed,
                 "--shard": shard,
                 "--out": out,

@@ -15,12 +15,21 @@ from harness.jobs import Job, Limits
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
+from harness.releases import own, release
 
 
 def replay(
     case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
     fixes: Annotated[
         Switch | None, typer.Option(help="Override whether the fixes are installed.")
+    ] = None,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Run it on this TVM release (default: the one that it was recorded with, or that "
+            "of this environment; see relaxcheck releases).",
+        ),
     ] = None,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
@@ -32,10 +41,13 @@ def replay(
     with one_line_errors():
         known = look_up(case, directory)
         found, recorded = known.case, known.outcome
+        chosen = known.environment.get("release", own().name)
+        if tvm is not None and tvm != chosen:
+            chosen, recorded = tvm, None
         if fixes is not None and found.fixes is not (fixes is Switch.ON):
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
             recorded = None
-        with Pool(1, Limits(seconds=case_seconds)) as pool:
+        with Pool(1, Limits(seconds=case_seconds), release=release(chosen)) as pool:
             pool.submit(Job(found, fresh=True))
             ((_, outcome),) = pool.drain()
             if outcome.verdict is Verdict.HARNESS_ERROR and outcome.stage == "read":

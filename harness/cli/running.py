@@ -20,6 +20,7 @@ from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
 from harness.pool import Pool
+from harness.releases import release
 from reports.page import write_page
 from reports.results import results_of
 
@@ -45,7 +46,8 @@ def run(wanted: Run, voice: Voice) -> int:
     """Run the campaign to its end, or until it is interrupted; the exit code.
 
     Raises:
-        CaseError: it cannot go on with these versions, or the known gaps are malformed.
+        CaseError: it cannot go on with these versions, its release is not installed, or the known
+            gaps are malformed.
         JournalError: its folder cannot be written.
         PoolError: the workers cannot start.
     """
@@ -60,7 +62,7 @@ def run(wanted: Run, voice: Voice) -> int:
         journal.describe(options.description)
         keep_hypothesis_in(directory / "hypothesis")
         voice.say("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
-        with Pool(wanted.workers, wanted.limits) as pool:
+        with Pool(wanted.workers, wanted.limits, release=release(options.release)) as pool:
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
             journal.describe(pool.environment)

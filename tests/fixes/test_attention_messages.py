@@ -143,7 +143,7 @@ def test_bias(fixes_on: None, bias: Any, said: str) -> None:
 )
 def test_a_tensor_of_unknown_shape(fixes_on: None, number: int, operator: str) -> None:
     tensors = [relax.Var("x", tvm_api.tensor_type(SHAPE, "float32")) for _ in range(4)]
-    tensors[number] = relax.Var("x", relax.TensorType(ndim=4, dtype="float32"))
+    tensors[number] = relax.Var("x", tvm_api.unshaped_type(4, "float32"))
     given = tensors if number == 3 else tensors[:3]
     shown = 'R.Tensor(dtype="float32", ndim=4)'
     said = f"{operator} cannot be lowered with tensor='{shown}', shape=None"

@@ -133,7 +133,7 @@ def test_a_tensor_of_unknown_shape(fixes_on: None, number: int) -> None:
         relax.Var("x", tvm_api.tensor_type(shape, dtype))
         for shape, dtype in zip(shapes(), DTYPES, strict=True)
     ]
-    tensors[number] = relax.Var("x", relax.TensorType(ndim=4, dtype=DTYPES[number]))
+    tensors[number] = relax.Var("x", tvm_api.unshaped_type(4, DTYPES[number]))
     shown = f'R.Tensor(dtype="{DTYPES[number]}", ndim=4)'
     said = re.escape(f"{NAME} cannot be lowered with tensor='{shown}', shape=None")
     with pytest.raises(tvm_api.OpNotImplemented, match=f"^{said}$"):

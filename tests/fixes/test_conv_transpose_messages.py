@@ -142,7 +142,7 @@ def test_dtypes_that_differ(dtypes: tuple[str, str], when: str) -> None:
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_every_rank_names_itself(fixes_on: None, rank: int) -> None:
-    data = relax.Var("x", relax.TensorType(ndim=rank + 2, dtype="float32"))
+    data = relax.Var("x", tvm_api.unshaped_type(rank + 2, "float32"))
     name = f"conv{rank}d_transpose"
     said = f"relax.nn.{name} is invalid with groups=0: there is no group"
     with pytest.raises(ValueError, match=compiled.whole(said)):
@@ -188,7 +188,7 @@ def test_no_output_channel(fixes_on: None, outs: Any, groups: int) -> None:
 
 
 def test_a_shape_that_is_not_known(fixes_on: None) -> None:
-    data = relax.Var("x", relax.TensorType(ndim=3, dtype="float32"))
+    data = relax.Var("x", tvm_api.unshaped_type(3, "float32"))
     kernel = relax.Var("w", tvm_api.tensor_type((2, 3, 2), "float32"))
     builder = relax.BlockBuilder()
     with builder.function("main", [data, kernel]):

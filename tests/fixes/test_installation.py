@@ -150,7 +150,7 @@ def test_the_map_wraps_the_lowerings_of_tvm(installed: bool) -> None:
 
 def test_calls_of_unknown_shape_are_refused(fixes_on: None) -> None:
     builder = relax.BlockBuilder()
-    x = relax.Var("x", relax.TensorType(ndim=4, dtype="float32"))
+    x = relax.Var("x", tvm_api.unshaped_type(4, "float32"))
     w = relax.Var("w", tvm_api.tensor_type((2, 3, 2, 2), "float32"))
     with builder.function("main", [x, w]):
         builder.emit_func_output(builder.emit(relax.op.nn.conv2d_transpose(x, w)))

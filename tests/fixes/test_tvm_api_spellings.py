@@ -9,11 +9,12 @@ import pytest
 from tvm import relax, te, tirx
 
 from fixes import tvm_api
+from tests.fixes.compiled import build, module
 
 
 def test_the_type_of_an_expression_was_called_struct_info() -> None:
     kind = tvm_api.tensor_type((2, 3), "float16")
-    old: Any = SimpleNamespace(struct_info=kind)
+    old: Any = SimpleNamespace(struct_info_=kind)
     assert tvm_api.type_of(old) is kind
     assert tvm_api.dtype_of(old) == "float16"
     assert tvm_api.has_shape(old)
@@ -24,12 +25,12 @@ def test_the_type_of_an_expression_was_called_struct_info() -> None:
 def test_a_dtype_was_its_own_text() -> None:
     assert tvm_api.dtype_of(SimpleNamespace(dtype="int8")) == "int8"
     assert tvm_api.dtype_of(SimpleNamespace(ty=SimpleNamespace(dtype="int16"))) == "int16"
-    value = SimpleNamespace(ty=None, struct_info=SimpleNamespace(dtype="int32"))
+    value = SimpleNamespace(ty=None, struct_info_=SimpleNamespace(dtype="int32"))
     assert tvm_api.dtype_of(value) == "int32"
 
 
 def test_an_expression_without_a_shape_is_shown_with_its_type() -> None:
-    variable = relax.Var("x", relax.TensorType(ndim=2, dtype="float32"))
+    variable = relax.Var("x", tvm_api.unshaped_type(2, "float32"))
     said = 'x: its shape is not known, only R.Tensor(dtype="float32", ndim=2)'
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         tvm_api.shape_of(variable)
@@ -81,7 +82,9 @@ def test_dimensions_are_shown_without_their_dtype() -> None:
 def test_a_constant_of_an_array_that_is_not_contiguous() -> None:
     array = np.arange(12, dtype="int16").reshape(3, 4).T[::2]
     constant = tvm_api.const(array)
-    np.testing.assert_array_equal(constant.value.numpy(), array)
+    zeros = np.zeros(array.shape, array.dtype)
+    added = module(lambda x: relax.op.add(x, constant), array.shape, dtypes=("int16",))
+    np.testing.assert_array_equal(build(added)(zeros), array)
     assert tvm_api.dtype_of(constant) == "int16"
 
 
@@ -95,3 +98,17 @@ def test_dtypes_of_tensors_of_te() -> None:
 def test_names_of_attributes_are_sorted_and_none_is_private() -> None:
     attrs = SimpleNamespace(window=1, axis=2, _hidden=3)
     assert tvm_api.attribute_names(attrs) == ["axis", "window"]
+
+
+def test_a_dtype_that_is_not_given_is_none() -> None:
+    attrs = SimpleNamespace(out_dtype="", data_layout="", groups=0)
+    assert tvm_api.attribute_values(attrs) == {"data_layout": "", "groups": 0, "out_dtype": None}
+    assert tvm_api.attribute_values(SimpleNamespace(out_dtype="int8")) == {"out_dtype": "int8"}
+
+
+def test_the_type_of_what_is_not_normalized_is_not_known() -> None:
+    x = relax.Var("x", tvm_api.tensor_type((2, 3), "float32"))
+    made = relax.op.nn.relu(x)
+    assert tvm_api.type_of(made) is None
+    assert not tvm_api.is_tensor(made)
+    assert not tvm_api.has_shape(made)

@@ -22,7 +22,7 @@ class Named:
     [
         SimpleNamespace(dtype=Named()),
         SimpleNamespace(ty=SimpleNamespace(dtype=Named())),
-        SimpleNamespace(struct_info=SimpleNamespace(dtype=Named())),
+        SimpleNamespace(struct_info_=SimpleNamespace(dtype=Named())),
     ],
 )
 def test_the_name_of_a_dtype_is_that_of_its_dtype(value: Any) -> None:

@@ -72,7 +72,9 @@ CONTENTS = st.tuples(st.sampled_from(("1/3", "2/3", "3/3")), CASES, FINDINGS)
 def journal_of(content: Content, folder: Path) -> Path:
     """A campaign that met ``content``; what failed is counted to the finding of its kind."""
     shard, drawn, findings = content
-    options = dict(zip(OPTIONS, ("toy", "build", "5", "off", "steered", shard), strict=True))
+    options = dict(
+        zip(OPTIONS, ("toy", "build", "5", "off", "steered", shard, "0.27"), strict=True)
+    )
     kinds = {one.verdict: one for one in findings}
     with Journal(folder) as journal:
         journal.describe({**VERSIONS, "platform": f"machine {shard[0]}", **options})

@@ -25,6 +25,7 @@ from harness.options import Fixes, Options
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
+from harness.releases import own
 from tests.quality.section import Figures, Show
 from tests.quality.splits import unexplained
 
@@ -112,6 +113,7 @@ def measure(
         Fixes.ON if fixes else Fixes.OFF,
         plan.uniform,
         plan.shard,
+        own().name,
         directory,
     )
 

@@ -1,0 +1,101 @@
+"""Making the environment of a release: a venv, the pinned packages, a worker tried in it."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from harness.releases import (
+    CHECKOUT,
+    Release,
+    ReleaseError,
+    State,
+    constraints,
+    declare_ready,
+    environment,
+    folder,
+    interpreter,
+    state,
+)
+
+Say = Callable[[str], None]
+"""Is told what is being done, a short line each time."""
+
+_SAID_BY_PIP = ("Collecting ", "Downloading ", "Building ", "Installing ", "Successfully ")
+_ERROR = "ERROR: "
+
+
+def install(name: str, pip_arguments: Sequence[str], say: Say) -> bool:
+    """Make the environment of the release ``name``, or complete it; whether anything was to do.
+
+    A venv that is there is used again, with what pip had installed when it was interrupted; one
+    whose Python does not run is made anew. It counts as installed once a worker started in it.
+
+    Raises:
+        ReleaseError: no such release, or it cannot be made: what pip said last, where all of it is.
+    """
+    pins = constraints(name)
+    if state(name).usable:
+        return False
+    place = folder() / name
+    log = folder() / f"{name}.log"
+    release = Release(name, interpreter(name))
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        if state(name) is not State.MISSING and not _runs(release.python):
+            say("what is there does not run; made anew")
+        if not _runs(release.python):
+            say("making a venv")
+            _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say)
+        pip = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+        wanted = ["--constraint", str(pins), *pip_arguments, "--editable", str(CHECKOUT)]
+        _call([str(release.python), *pip, *wanted], log, release, say)
+        say("trying a worker")
+        # It imports everything, and then only says how it is called.
+        _call([str(release.python), "-m", "harness.zygote", "--help"], log, release, say)
+        declare_ready(name)
+    except OSError as error:
+        raise ReleaseError(f"TVM {name}: {error}") from error
+    return True
+
+
+def _runs(python: Path) -> bool:
+    with suppress(OSError):
+        return (
+            subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+        )
+    return False
+
+
+def _call(command: list[str], log: Path, release: Release, say: Say) -> None:
+    """Run ``command`` to its end; all that it says goes to ``log``."""
+    with (
+        log.open("w") as kept,
+        subprocess.Popen(
+            command,
+            env=environment(release),
+            cwd=CHECKOUT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process,
+    ):
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            kept.write(line)
+            lines.append(line.strip())
+            if lines[-1].startswith(_SAID_BY_PIP):
+                say(lines[-1])
+    if process.returncode:
+        raise ReleaseError(f"TVM {release.name}: {_last_error(lines)} (all of it: {log})")
+
+
+def _last_error(lines: Sequence[str]) -> str:
+    """What a command that failed said last, its error where it marks one."""
+    said = [line for line in lines if line] or ["it failed without a word"]
+    errors = [line for line in said if line.startswith(_ERROR)]
+    return (errors or said)[-1].removeprefix(_ERROR)
