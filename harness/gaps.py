@@ -23,6 +23,8 @@ class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``when`` maps axes to the values (as text) at which it happens; ``releases`` are prefixes of
     apache-tvm's version; ``fixes`` whether it is there with fixes on, off or both (None).
     ``reason`` says why it cannot be fixed from Python; ``expires`` is an ISO date to look again.
+    Not every case in ``when`` need fail: one does whose axes are as ``example`` says too, and
+    otherwise at their default.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expires: str
     reason: str
     message: str = ""
+    example: dict[str, str] = {}
     fixes: bool | None = None
 
     def applies(self, case: Case, point: Point, environment: Mapping[str, str]) -> bool:

@@ -172,14 +172,15 @@ def _gap(gap: Gap) -> Subject:
 
 def _cases(family: Family, gap: Gap) -> Iterator[Case]:
     """Cases that lie in ``gap``: everything that it does not name is at its default."""
-    axes = [axis for axis in family.axes if axis.name in gap.when]
-    if len(axes) < len(gap.when):
+    named = {**gap.when, **{axis: (value,) for axis, value in gap.example.items()}}
+    axes = [axis for axis in family.axes if axis.name in named]
+    if len(axes) < len(named):
         return
-    values = ([one for one in axis.values if str(one) in gap.when[axis.name]] for axis in axes)
+    values = ([one for one in axis.values if str(one) in named[axis.name]] for axis in axes)
     for chosen in product(*values):
-        named = zip((axis.name for axis in axes), chosen, strict=True)
+        point = {axis.name: value for axis, value in zip(axes, chosen, strict=True)}
         try:
-            case = family.build(complete(family.axes, dict(named)), 0)
+            case = family.build(complete(family.axes, point), 0)
         except ValueError:
             continue
         if gap.operator in {node.operator for node in case.program.nodes}:

@@ -2,7 +2,7 @@
 
 import typer
 
-from harness.cli import bisect, export, families, fuzz, merge, reduce, releases, replay
+from harness.cli import bisect, export, families, fuzz, matrix, merge, reduce, releases, replay
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -18,5 +18,6 @@ app.command(epilog=reduce.EPILOG)(reduce.reduce)
 app.command(epilog=bisect.EPILOG)(bisect.bisect)
 app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
+app.command(epilog=matrix.EPILOG)(matrix.matrix)
 app.command()(families.families)
 app.add_typer(releases.app, name="releases")

@@ -1,0 +1,172 @@
+"""The matrix: its rows, what a cell says, and what becomes of a release that is missing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+import pytest
+
+from generators.axes import complete
+from generators.families import families, family
+from generators.program import CaseError, write
+from harness import matrix
+from harness.corpus import entries
+from harness.gaps import Gap
+from harness.jobs import Job, Limits
+from harness.matrix import Cell
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import PoolError
+from harness.releases import Release, ReleaseError
+from reports import release_matrix
+
+NAMES = ("0.25", "0.26", "0.27")
+
+
+class FakePool:
+    """Everything passes with the fixes, and silently bails without, on 0.26 alone."""
+
+    def __init__(self, size: int, limits: Limits, release: Release):
+        if release.name == "0.27":
+            raise PoolError("the workers cannot start")
+        self.environment = {"apache-tvm": f"{release.name}.0", "apache-tvm-ffi": "0.1"}
+        self.jobs: list[Job] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def submit(self, job: Job) -> None:
+        self.jobs.append(job)
+
+    def drain(self) -> Iterator[tuple[Job, Outcome]]:
+        bails = self.environment["apache-tvm"].startswith("0.26")
+        for job in reversed(self.jobs):
+            bail = bails and not job.case.fixes
+            yield job, Outcome(Verdict.SILENT_BAIL if bail else Verdict.PASS, message="said\nmore")
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> matrix.Matrix:
+    def release(name: str) -> Release:
+        if name == "0.28":
+            raise ReleaseError("TVM 0.28 is not installed")
+        return Release(name, Path("python"))
+
+    monkeypatch.setattr(matrix, "Pool", FakePool)
+    monkeypatch.setattr(matrix, "release", release)
+    shown: list[Any] = []
+    wanted = matrix.subjects([])[:2]
+    result = matrix.run(wanted, (*NAMES, "0.28"), 1, Limits(), lambda *one: shown.append(one))
+    assert shown[:4] == [("0.25", done, 4) for done in (1, 2, 3, 4)]
+    return result
+
+
+def test_each_cell_is_the_outcome_of_its_case(found: matrix.Matrix) -> None:
+    names = [entry.name for entry in entries()]
+    assert [row.name for row in found.rows] == names[:2]
+    for row in found.rows:
+        assert set(row.cells) == {"0.25", "0.26"}
+        assert row.cells["0.25"]["off"].verdict is Verdict.PASS
+        assert row.cells["0.26"]["off"].verdict is Verdict.SILENT_BAIL
+        assert row.cells["0.26"]["on"].verdict is Verdict.PASS
+        assert row.cells["0.26"]["off"].message == "said"
+
+
+def test_a_release_that_does_not_run_is_a_column_that_says_why(found: matrix.Matrix) -> None:
+    assert [column.release for column in found.columns] == [*NAMES, "0.28"]
+    assert [column.missing for column in found.columns] == [
+        "",
+        "",
+        "the workers cannot start",
+        "TVM 0.28 is not installed",
+    ]
+    page = release_matrix.markdown(found)
+    assert "* 0.28: TVM 0.28 is not installed\n" in page
+    sides = [f"{name}, fixes {side}" for name in ("0.25", "0.26") for side in ("off", "on")]
+    head = f"| case | {' | '.join(sides)} | 0.27 | 0.28 |\n"
+    assert head in page
+    assert "| not installed | not installed |\n" in page
+
+
+def test_what_fails_on_a_later_release_alone_is_a_regression(found: matrix.Matrix) -> None:
+    told = [
+        (one.row.name, one.side, one.good, one.bad) for one in release_matrix.regressions(found)
+    ]
+    assert told == [(row.name, "off", "0.25", "0.26") for row in found.rows]
+    assert f"* `{found.rows[0].name}` (" in release_matrix.markdown(found)
+
+
+def test_the_data_is_the_matrix(found: matrix.Matrix, tmp_path: Path) -> None:
+    page = release_matrix.write(found, tmp_path / "new")
+    assert page.read_text() == release_matrix.markdown(found)
+    data = (tmp_path / "new" / release_matrix.DATA).read_bytes()
+    assert msgspec.json.decode(data, type=matrix.Matrix) == found
+
+
+@pytest.mark.parametrize(
+    ("cell", "surprises"),
+    [
+        (Cell(Verdict.PASS), False),
+        (Cell(Verdict.REJECTED), False),
+        (Cell(Verdict.WRONG_VALUE), True),
+        (Cell(Verdict.WRONG_VALUE, declared=Verdict.WRONG_VALUE), False),
+        (Cell(Verdict.PASS, declared=Verdict.WRONG_VALUE), True),
+    ],
+)
+def test_what_is_declared_is_no_surprise(cell: Cell, surprises: bool) -> None:
+    assert cell.surprises is surprises
+
+
+def test_cases_are_taken_from_files_folders_and_the_corpus(tmp_path: Path) -> None:
+    entry = entries()[0]
+    case = family("attention", tuple(PIPELINES)).build(
+        complete(family("attention", tuple(PIPELINES)).axes, {}), 3
+    )
+    write(case, tmp_path / "mine.json")
+    for places, name in (
+        ([tmp_path / "mine.json"], "mine"),
+        ([tmp_path], "mine"),
+        ([Path(entry.name)], entry.name),
+    ):
+        (subject,) = matrix.subjects(places)
+        assert subject.row.name == name
+    assert matrix.subjects([Path(entry.name)])[0].row.case == entry.case
+    with pytest.raises(CaseError, match="no case file"):
+        matrix.subjects([tmp_path / "nothing"])
+
+
+def gap(**changes: Any) -> Gap:
+    values: dict[str, Any] = {
+        "name": "bails",
+        "operator": "nn.attention",
+        "when": {"pipeline": ("mixed-precision",)},
+        "releases": ("0.26",),
+        "verdict": Verdict.SILENT_BAIL,
+        "issue": None,
+        "expires": "2027-01-01",
+        "reason": "a reason",
+    }
+    return Gap(**{**values, **changes})
+
+
+def test_a_gap_is_a_row_of_a_case_that_lies_in_it() -> None:
+    one = gap()
+    subject = matrix._gap(one)
+    assert subject.row.gap
+    assert subject.row.case.pipeline == "mixed-precision"
+    own = next(
+        member for member in families(tuple(PIPELINES)) if member.name == subject.row.case.family
+    )
+    assert one.applies(subject.row.case, own.point(subject.row.case), {"apache-tvm": "0.26.0"})
+    assert subject.wanted("0.26.0", fixes=True) is Verdict.SILENT_BAIL
+    assert subject.wanted("0.27.0", fixes=True) is Verdict.PASS
+    assert matrix._gap(gap(fixes=False)).wanted("0.26.0", fixes=True) is None
+
+
+def test_a_gap_that_no_case_can_lie_in_is_an_error() -> None:
+    with pytest.raises(CaseError, match="known gap bails"):
+        matrix._gap(gap(when={"no-such-axis": ("1",)}))

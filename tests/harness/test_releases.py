@@ -1,0 +1,190 @@
+"""Releases side by side: what there is of each, how one is made, and what is said where it fails.
+
+The interpreters are scripts that say what the real ones would; no package is downloaded.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import releases
+from harness.installing import install
+from harness.jobs import Limits
+from harness.pool import Pool, PoolError
+from harness.releases import FOLDER_VARIABLE, LOCAL, Release, ReleaseError, State
+
+OTHER = next(name for name in releases.supported() if name != releases.own().name)
+
+WORKS = 'echo "$@" >> "$(dirname "$0")/calls"\n'
+NO_TVM = 'case "$*" in *zygote*) echo "ImportError: undefined symbol" >&2; exit 1;; esac\n'
+NO_INDEX = """case "$*" in *" install "*)
+  echo "Collecting apache-tvm"
+  echo "ERROR: No matching distribution found for apache-tvm"
+  echo "and a remark" >&2
+  exit 1;;
+esac
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def fake(place: Path, script: str, name: str = OTHER) -> Path:
+    """An environment whose Python is ``script``, as an interruption might leave it."""
+    python = place / name / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\n{script}")
+    python.chmod(0o755)
+    return python
+
+
+def relaxcheck(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "harness.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])},
+    )
+
+
+def test_each_state_is_told_from_the_others(place: Path) -> None:
+    assert releases.state(OTHER) is State.MISSING
+    fake(place, WORKS)
+    assert releases.state(OTHER) is State.HALF
+    (place / OTHER / "ready").write_text("another digest")
+    assert releases.state(OTHER) is State.STALE
+    releases.declare_ready(OTHER)
+    assert releases.state(OTHER) is State.READY
+    assert releases.state(releases.own().name) is State.OWN
+
+
+def test_every_state_but_a_ready_one_names_the_command(place: Path) -> None:
+    command = f"relaxcheck releases install {OTHER}$"
+    with pytest.raises(ReleaseError, match=f"TVM {OTHER} is not installed; run: {command}"):
+        releases.release(OTHER)
+    python = fake(place, WORKS)
+    with pytest.raises(ReleaseError, match=f"is half made; run: {command}"):
+        releases.release(OTHER)
+    releases.declare_ready(OTHER)
+    assert releases.release(OTHER) == Release(OTHER, python)
+
+
+def test_a_release_without_constraints_is_unknown() -> None:
+    with pytest.raises(
+        ReleaseError, match=r"no release '0\.1'; those with .*: 0\.25, 0\.26, 0\.27"
+    ):
+        releases.release("0.1")
+
+
+def test_releases_are_in_their_order() -> None:
+    assert releases.supported() == ("0.25", "0.26", "0.27")
+    names = ["0.100", "0.9", LOCAL, "0.27"]
+    assert sorted(names, key=releases._order) == ["0.9", "0.27", "0.100", LOCAL]
+
+
+def test_the_engine_runs_its_own_release() -> None:
+    own = releases.own()
+    assert own == Release(own.name, Path(sys.executable), own=True)
+    assert releases.release(own.name) == own
+
+
+def test_a_build_on_the_path_is_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tvm").mkdir()
+    (tmp_path / "tvm" / "__init__.py").touch()
+    monkeypatch.delitem(sys.modules, "tvm", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert releases.own().name == LOCAL
+
+
+def test_nothing_leads_the_workers_of_a_release_to_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "elsewhere")
+    monkeypatch.setenv("HOME", "home")
+    other = releases.environment(Release(OTHER, tmp_path))
+    assert "PYTHONPATH" not in other
+    assert other["HOME"] == "home"
+    assert other["TVM_NUM_THREADS"] == "1"
+    assert releases.environment(releases.own())["PYTHONPATH"] == "elsewhere"
+
+
+def test_what_is_half_made_is_completed(place: Path) -> None:
+    python = fake(place, WORKS)
+    said: list[str] = []
+    assert install(OTHER, ["--no-index"], said.append)
+    pip, worker = (python.parent / "calls").read_text().splitlines()[-2:]
+    assert pip.startswith("-m pip install")
+    assert f"--constraint {releases.constraints(OTHER)} --no-index --editable" in pip
+    assert worker == "-m harness.zygote --help"
+    assert releases.state(OTHER) is State.READY
+    assert said == ["trying a worker"]
+    assert not install(OTHER, [], said.append)
+
+
+def test_a_venv_that_does_not_run_is_made_anew(place: Path) -> None:
+    fake(place, "exit 1\n")
+    (place / OTHER / "left-over").touch()
+    said: list[str] = []
+    # The index is closed, so that it ends after the venv.
+    with pytest.raises(ReleaseError):
+        install(OTHER, ["--no-index"], said.append)
+    assert said[:2] == ["what is there does not run; made anew", "making a venv"]
+    assert not (place / OTHER / "left-over").exists()
+    assert releases.state(OTHER) is State.HALF
+
+
+def test_the_error_of_pip_is_one_line(place: Path) -> None:
+    fake(place, NO_INDEX)
+    said: list[str] = []
+    message = f"^TVM {OTHER}: No matching distribution found for apache-tvm \\(all of it: .*log\\)$"
+    with pytest.raises(ReleaseError, match=message):
+        install(OTHER, [], said.append)
+    assert said == ["Collecting apache-tvm"]
+    assert "and a remark" in (place / f"{OTHER}.log").read_text()
+    assert releases.state(OTHER) is State.HALF
+
+
+def test_an_environment_whose_worker_does_not_start_is_not_ready(place: Path) -> None:
+    fake(place, NO_TVM)
+    with pytest.raises(ReleaseError, match=f"^TVM {OTHER}: ImportError: undefined symbol"):
+        install(OTHER, [], lambda said: None)
+    assert releases.state(OTHER) is State.HALF
+
+
+@pytest.mark.parametrize(
+    ("python", "said"),
+    [(NO_TVM, "ended: ImportError: undefined symbol"), (None, "cannot start the workers: ")],
+)
+def test_a_worker_that_cannot_start_is_one_line(place: Path, python: str | None, said: str) -> None:
+    path = fake(place, python or "")
+    if python is None:
+        path.unlink()
+    with pytest.raises(PoolError) as error:
+        Pool(1, Limits(), release=Release(OTHER, path))
+    line = str(error.value)
+    assert line.startswith(f"TVM {OTHER}: ")
+    assert said in line
+    assert line.endswith(f"; run: relaxcheck releases install {OTHER}")
+
+
+def test_a_missing_release_is_bad_input() -> None:
+    done = relaxcheck("replay", "attention-window", "--tvm", OTHER)
+    assert done.returncode == 2
+    wanted = f"relaxcheck: TVM {OTHER} is not installed; run: relaxcheck releases install {OTHER}\n"
+    assert done.stderr == wanted
+
+
+def test_the_list_says_what_there_is(place: Path) -> None:
+    fake(place, WORKS)
+    done = relaxcheck("releases")
+    assert done.returncode == 0
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
+    assert "half made" in rows[OTHER]
+    assert "this environment" in rows[releases.own().name]
