@@ -60,7 +60,7 @@ def unshaped_type(rank: int, dtype: str) -> Any:
 
 
 def type_of(expr: Expr) -> Any:
-    """The static type of ``expr`` (once called struct info), None where it is not known yet."""
+    """The static type of ``expr`` (once called struct info); of no kind where it is not known."""
     return expr.ty if hasattr(expr, "ty") else expr.struct_info_
 
 

@@ -1,11 +1,15 @@
-"""Every entry of the corpus gives the verdict that is declared for this release."""
+"""Every entry of the corpus gives the verdict that is declared, on each release that is there."""
 
 import msgspec
 import pytest
 
+from harness import matrix, releases
 from harness.corpus import Entry, entries
-from harness.jobs import Job
+from harness.jobs import Job, Limits
 from harness.pool import Pool
+from reports.release_matrix import lines, surprises
+
+OTHERS = [name for name in releases.supported() if name != releases.own().name]
 
 
 @pytest.mark.parametrize("fixes", [False, True], ids=["fixes-off", "fixes-on"])
@@ -16,3 +20,14 @@ def test_an_entry_gives_its_verdict(pool: Pool, entry: Entry, fixes: bool) -> No
     pool.submit(Job(msgspec.structs.replace(entry.case, fixes=fixes)))
     ((_, outcome),) = pool.drain()
     assert outcome.verdict is wanted, outcome.message
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_entries_and_gaps_are_as_declared_on_another_release(name: str) -> None:
+    found = releases.state(name)
+    if not found.usable:
+        pytest.skip(f"TVM {name} is {found}; {releases.advice(name)}")
+    result = matrix.run(matrix.subjects([]), [name], 1, Limits(), lambda *_: None)
+    assert not surprises(result), "\n".join(lines(result))
+    assert not result.columns[0].missing, result.columns[0].missing
+    assert all(cell.declared for row in result.rows for cell in row.cells[name].values())

@@ -106,9 +106,8 @@ def test_a_dtype_that_is_not_given_is_none() -> None:
     assert tvm_api.attribute_values(SimpleNamespace(out_dtype="int8")) == {"out_dtype": "int8"}
 
 
-def test_the_type_of_what_is_not_normalized_is_not_known() -> None:
+def test_what_is_not_normalized_is_no_tensor_yet() -> None:
     x = relax.Var("x", tvm_api.tensor_type((2, 3), "float32"))
     made = relax.op.nn.relu(x)
-    assert tvm_api.type_of(made) is None
     assert not tvm_api.is_tensor(made)
     assert not tvm_api.has_shape(made)

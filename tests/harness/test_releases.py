@@ -161,6 +161,7 @@ def test_an_environment_whose_worker_does_not_start_is_not_ready(place: Path) ->
 @pytest.mark.parametrize(
     ("python", "said"),
     [(NO_TVM, "ended: ImportError: undefined symbol"), (None, "cannot start the workers: ")],
+    ids=["an import fails", "no interpreter"],
 )
 def test_a_worker_that_cannot_start_is_one_line(place: Path, python: str | None, said: str) -> None:
     path = fake(place, python or "")
