@@ -101,22 +101,25 @@ def run(
 ) -> Matrix:
     """The matrix of ``wanted`` on ``releases``, one after the other.
 
-    A release that is not installed, or whose workers do not start, is a column that says so.
+    A release that is not installed, or whose workers do not start (again), is a column that says
+    so, without any cell.
     """
     columns = []
     cells: list[dict[str, dict[str, Cell]]] = [{} for _ in wanted]
     for name in releases:
         try:
             with Pool(workers, limits, release=release(name)) as pool:
-                columns.append(Column(name, pool.environment))
-                for number, side, cell in _column(pool, wanted, name, show):
-                    cells[number].setdefault(name, {})[side] = cell
+                column = Column(name, pool.environment)
+                found = list(_column(pool, wanted, name, show))
         except (ReleaseError, PoolError) as error:
-            columns.append(Column(name, missing=str(error)))
+            column, found = Column(name, missing=str(error)), []
+        columns.append(column)
+        for number, side, cell in found:
+            cells[number].setdefault(name, {})[side] = cell
     rows = zip(wanted, cells, strict=True)
     return Matrix(
         tuple(columns),
-        tuple(msgspec.structs.replace(subject.row, cells=found) for subject, found in rows),
+        tuple(msgspec.structs.replace(subject.row, cells=by) for subject, by in rows),
     )
 
 

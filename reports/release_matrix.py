@@ -17,7 +17,7 @@ PAGE = "MATRIX.md"
 DATA = "matrix.json"
 
 _GOOD = (Verdict.PASS, Verdict.REJECTED)
-_NOT_RUN = "not installed"
+_NOT_RUN = "did not run"
 
 
 @dataclass(frozen=True, slots=True)
