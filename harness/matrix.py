@@ -146,7 +146,7 @@ def _corpus(folder: Path) -> Iterator[Subject]:
 
 
 def _at(place: Path) -> Iterator[Subject]:
-    entry = place if place.is_dir() else CORPUS / place
+    entry = place.resolve() if place.is_dir() else CORPUS / place
     if place.is_file():
         files = [place]
     elif (entry / "expected.json").is_file():
@@ -155,6 +155,8 @@ def _at(place: Path) -> Iterator[Subject]:
     elif any(place.glob("*/expected.json")):
         yield from _corpus(place)
         return
+    elif (entry / "case.json").is_file():
+        files = [entry / "case.json"]
     else:
         files = sorted(place.glob("*.json")) or sorted(place.glob("*/case.json"))
     if not files:

@@ -11,7 +11,7 @@ from generators.axes import complete
 from generators.families import families, family
 from generators.program import CaseError, write
 from harness import matrix
-from harness.corpus import entries
+from harness.corpus import CORPUS, entries
 from harness.gaps import Gap
 from harness.jobs import Job, Limits
 from harness.matrix import Cell
@@ -138,6 +138,19 @@ def test_cases_are_taken_from_files_folders_and_the_corpus(tmp_path: Path) -> No
     assert matrix.subjects([Path(entry.name)])[0].row.case == entry.case
     with pytest.raises(CaseError, match="no case file"):
         matrix.subjects([tmp_path / "nothing"])
+
+
+def test_a_folder_of_one_case_is_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = entries()[0]
+    exported = tmp_path / "exported"
+    exported.mkdir()
+    write(entry.case, exported / "case.json")
+    (exported / "finding.json").write_text("{}")
+    for folder, name in ((exported, "exported"), (CORPUS / entry.name, entry.name)):
+        monkeypatch.chdir(folder)
+        for place in (folder, Path()):
+            (subject,) = matrix.subjects([place])
+            assert (subject.row.name, subject.row.case) == (name, entry.case)
 
 
 def gap(**changes: Any) -> Gap:
