@@ -41,7 +41,9 @@ def look_up(wanted: str, directory: Path | None) -> Found:
     path = Path(wanted)
     if path.suffix == ".json" or path.is_file():
         return Found(read(path))
-    for folder in (path, CORPUS / wanted):
+    # An export's folder has the name of what it was made from, of which more is known.
+    plain = path.name == wanted
+    for folder in (CORPUS / wanted,) if plain else (path, CORPUS / wanted):
         if (folder / "case.json").is_file():
             return _entry(folder)
     places = [one.parent for one in sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)]
@@ -54,6 +56,8 @@ def look_up(wanted: str, directory: Path | None) -> Found:
             if directory:
                 raise
             unread.append(str(error))
+    if (path / "case.json").is_file():
+        return _entry(path)
     for file in sorted(CORPUS.glob("*/case.json")):
         if read(file).identifier.startswith(wanted):
             return _entry(file.parent)

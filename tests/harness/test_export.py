@@ -84,8 +84,12 @@ def test_a_finding_becomes_a_folder(campaign: Case) -> None:
     script = (folder / "repro.py").read_text()
     assert script in (folder / "issue.md").read_text()
     assert 'data_layout="NHWC"' in script
-    # What is exported can be named again.
-    assert look_up(str(folder), None).case == campaign
+    # What is exported can be named again, and no less is known of it.
+    assert look_up(str(folder.absolute()), None).case == campaign
+    assert look_up(str(folder), None).finding == finding(campaign)
+    written = {path: path.read_text() for path in folder.iterdir()}
+    assert export(campaign.identifier).exit_code == 0
+    assert {path: path.read_text() for path in folder.iterdir()} == written
 
 
 def test_a_finding_becomes_a_test(campaign: Case) -> None:
@@ -135,6 +139,11 @@ def test_an_entry_of_the_corpus_runs_first(tmp_path: Path, monkeypatch: pytest.M
     assert "Known: https://github.com/apache/tvm/issues/19694" in issue
     assert read(Path(entry) / "case.json") == read(CORPUS / entry / "case.json")
     assert json.loads((Path(entry) / "finding.json").read_text())["verdict"] == "silent-bail"
+    # Its folder, which is named alike, does not come before it.
+    assert look_up(entry, None).expected is not None
+    assert look_up(f"./{entry}", None).expected is None
+    Path(entry).rename("renamed")
+    assert look_up("renamed", None).case == read(CORPUS / entry / "case.json")
 
 
 class Sound:
