@@ -14,6 +14,7 @@ from harness.finding import operators
 from harness.jobs import Job, Limits
 from harness.outcome import Verdict
 from harness.pool import Pool
+from harness.releases import own, release
 from harness.reproduction import Reproduction, reproduction
 from reports.issue import attribution, issue_text, title_text
 from reports.repro import pytest_text, repro_text
@@ -24,7 +25,8 @@ EPILOG = "\n\n".join(
         "values, torch; it exits with 1 while the bug is there and with 0 once it is gone. "
         "issue.md is TVM's bug-report template filled in, its first line the title. case.json is "
         "the case, for relaxcheck replay. finding.json is all that is known. Where no outcome is "
-        "recorded, the case runs once, in a fresh process, without the fixes.",
+        "recorded, the case runs once, in a fresh process, without the fixes, on the TVM release "
+        "of its campaign, or of this environment.",
         "Examples:",
         "  relaxcheck export 3f2a9c1b",
         "  relaxcheck export CORPUS-ENTRY --pytest --out tests/python/relax",
@@ -86,12 +88,16 @@ def _without_fixes(found: Found) -> Found:
     if not found.case.fixes:
         return found
     return Found(
-        msgspec.structs.replace(found.case, fixes=False), entry=found.entry, expected=found.expected
+        msgspec.structs.replace(found.case, fixes=False),
+        environment=found.environment,
+        entry=found.entry,
+        expected=found.expected,
     )
 
 
 def _run(called: str, found: Found, limits: Limits) -> Found:
-    with Pool(1, limits) as pool:
+    name = found.environment.get("release", own().name)
+    with Pool(1, limits, release=release(name)) as pool:
         pool.submit(Job(found.case, fresh=True))
         ((_, outcome),) = pool.drain()
         if outcome.verdict is Verdict.HARNESS_ERROR and outcome.stage == "read":

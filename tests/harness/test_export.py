@@ -19,6 +19,7 @@ from harness.jobs import Job, Limits
 from harness.journal import Journal, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.releases import Release
 from harness.reproduction import reproduction
 from reports.issue import attribution, issue_text, title_text
 
@@ -150,10 +151,10 @@ class Sound:
     """In the place of the workers: whatever runs passes."""
 
     environment: ClassVar = {"apache-tvm": "0.27.0"}
-    ran: ClassVar[list[Case]] = []
+    ran: ClassVar[list[tuple[Case, Release]]] = []
 
-    def __init__(self, count: int, limits: Limits) -> None:
-        pass
+    def __init__(self, count: int, limits: Limits, release: Release) -> None:
+        self.release = release
 
     def __enter__(self) -> "Sound":
         return self
@@ -162,24 +163,27 @@ class Sound:
         pass
 
     def submit(self, job: Job) -> None:
-        self.ran.append(job.case)
+        self.ran.append((job.case, self.release))
 
     def drain(self) -> list[tuple[None, Outcome]]:
         return [(None, Outcome(Verdict.PASS))]
 
 
-def test_what_was_recorded_with_the_fixes_runs_without(
+def test_what_was_recorded_with_the_fixes_runs_without_on_its_release(
     campaign: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fixed = failing(fixes=True)
     with Journal(Path("runs") / "two", Mode.NEW) as journal:
+        journal.describe({"release": "0.1"})
         journal.start(fixed, "drawn")
         journal.end(fixed, LEFT)
     monkeypatch.setattr("harness.cli.export.Pool", Sound)
+    old = Release("0.1", Path("python"))
+    monkeypatch.setattr("harness.cli.export.release", {"0.1": old}.__getitem__)
     result = export(fixed.identifier)
     assert result.exit_code == 2
     assert f"{fixed.identifier} does not fail without the fixes: pass" in result.stderr
-    assert Sound.ran == [failing()]
+    assert Sound.ran == [(failing(), old)]
 
 
 def test_an_issue_tells_what_else_is_known() -> None:
