@@ -22,8 +22,9 @@ class Expected:
 
     ``reference`` are the lines of a function that computes it, empty where it is written out;
     ``value`` the expression of it and ``bound`` that of its bound, ``remark`` where that comes
-    from. ``dtype`` is what both are compared in. ``finite`` says whether all of it is finite with
-    a finite bound; ``signed``, whether the signs of zeros count.
+    from; ``single``, whether it is one number for all elements. ``dtype`` is what both are
+    compared in. ``finite`` says whether all of it is finite with a finite bound; ``signed``,
+    whether the signs of zeros count.
     """
 
     output: int
@@ -31,6 +32,7 @@ class Expected:
     value: str
     bound: str
     remark: str
+    single: bool
     dtype: str
     finite: bool
     signed: bool
@@ -54,13 +56,14 @@ def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
             *(f"    {line}" for line in [*_tensors(what.case.program, names, used), *lines]),
             f"    return {names[what.output]}.numpy(){_wrapping(wanted, integer)}",
         ]
-    bound, remark = _bound(what, wanted, computed=bool(lines))
+    bound, remark, single = _bound(what, wanted, computed=bool(lines))
     return Expected(
         output=what.case.program.outputs.index(what.output),
         reference=lines,
         value=value,
         bound=bound,
         remark=remark,
+        single=single,
         dtype="int64" if integer else "float64",
         finite=bool(np.isfinite(wanted.value).all() and np.isfinite(wanted.bound).all()),
         signed=wanted.signed_zeros and what.runs[0].regime == "special",
@@ -116,12 +119,12 @@ def _tensors(program: Program, names: Mapping[str, str], used: Sequence[str]) ->
     return lines
 
 
-def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str]:
-    """The bound as an expression, and a remark on where it comes from."""
+def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str, bool]:
+    """The bound as an expression, a remark on where it comes from, whether it is one number."""
     if wanted.dtype not in FORMATS:
-        return "0", "Integers are exact."
+        return "0", "Integers are exact.", True
     if not wanted.bound.any():
-        return "0", "All of it can be represented exactly, so that nothing is rounded."
+        return "0", "All of it can be represented exactly, so that nothing is rounded.", True
     mixed = PIPELINES[what.case.pipeline].mixed_precision
     where = "float16 (ToMixedPrecision)" if mixed else "the program's own dtypes"
     # PyTorch computes in float64, too.
@@ -135,6 +138,6 @@ def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str,
     if twice:
         remark = f"What rounding may add up to in {where} and in PyTorch, {whose}."
     if one is not None:
-        return repr(rounded_up(factor * one)), remark
+        return repr(rounded_up(factor * one)), remark, True
     each = np.vectorize(lambda x: rounded_up(x) if np.isfinite(x) else x, otypes=[float])
-    return array_text(each(factor * wanted.bound)), remark
+    return array_text(each(factor * wanted.bound)), remark, False

@@ -5,12 +5,15 @@ import math
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
 import pytest
+import torch
 
 from generators import program as model
 from generators.program import Case, CaseError, Input, Invalid, Literal, Node, Offsets, Program
@@ -224,6 +227,26 @@ def test_a_test_is_an_expected_failure_with_its_reason() -> None:
     marks = scope["test_it"].pytestmark  # type: ignore[attr-defined]
     assert marks[0].name == "xfail"
     assert marks[0].kwargs == {"strict": True, "reason": reason}
+
+
+@pytest.mark.parametrize("ratio", [1.5, 1e9], ids=["a bound an element", "one bound"])
+def test_a_test_passes_once_the_values_are_right(ratio: float) -> None:
+    inputs = tuple(Input(name, (9,), "float16") for name in "xy")
+    case = Case("toy", Program(inputs, (Node("z", "multiply", ("x", "y")),), ("z",)))
+    checks = (Check({}, "z", ratio, ()),)
+    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
+    text = pytest_text(what, "It breaks", VERSIONS, "test_it")
+    assert ("tvm.testing.assert_allclose" in text) is (ratio == 1e9)
+    lines = text[text.index("    expected = ") : text.index("\n\nif __name__")]
+    # TVM's function calls NumPy's of the same name.
+    tvm = SimpleNamespace(testing=np.testing)
+    scope = {"np": np, "torch": torch, "tvm": tvm, **what.runs[0].inputs}
+    exec(text[text.index("def reference") : text.index("@pytest")], scope)
+    wanted = what.values["z"].value
+    exec(textwrap.dedent(lines), scope | {"actual": wanted})
+    for wrong in (wanted + 1, wanted * np.nan):
+        with pytest.raises(AssertionError):
+            exec(textwrap.dedent(lines), scope | {"actual": wrong})
 
 
 def test_one_bound_never_hides_the_failure() -> None:
