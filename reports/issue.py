@@ -10,7 +10,7 @@ from generators.program import Invalid
 from harness.finding import Finding, kind_of, operators
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
-from harness.reproduction import Reproduction
+from harness.reproduction import Reproduction, Way
 from oracles.pytorch_source import telling
 from reports.python_source import attribute_text, shape_text
 
@@ -26,7 +26,7 @@ _MESSAGE_LENGTH = 3000
 _HAPPENS = {
     Verdict.PASS: "is right",
     Verdict.REJECTED: "is refused, as it should be",
-    Verdict.UNSUPPORTED: "is not supported",
+    Verdict.UNSUPPORTED: "is not supported, in {stage}",
     Verdict.SILENT_BAIL: "is left behind by LegalizeOps without an error",
     Verdict.OPAQUE_CRASH: "raises an error that does not say what is unsupported, in {stage}",
     Verdict.ACCEPTS_INVALID: "is accepted though invalid",
@@ -37,7 +37,7 @@ _HAPPENS = {
     Verdict.TIMEOUT: "does not end, in {stage}",
     Verdict.OUT_OF_MEMORY: "takes all memory, in {stage}",
 }
-"""What an operator does, by verdict, for a title."""
+"""What an operator does, by verdict, in TVM's words: a maintainer knows no verdicts."""
 
 _PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 
@@ -46,29 +46,34 @@ def title_text(what: Reproduction, finding: Finding | None, entry: str | None) -
     """The issue's title: what happens, with which operator, and what is to blame.
 
     ``entry`` is the title of a corpus entry, which says the same in a person's words. Without a
-    finding, the attributes that are not at TVM's default are named.
+    finding, the attributes that are not at TVM's default are named, and the passes that run first.
     """
-    outcome = what.outcome
     if entry is not None:
         return f"[Bug][Relax] {entry}"
-    operator = kind_of(what.case, outcome).operator
-    happens = _HAPPENS[outcome.verdict].format(stage=outcome.stage)
-    if isinstance(what.case.expect, Invalid) and outcome.verdict is not Verdict.ACCEPTS_INVALID:
-        happens = f"is refused in {outcome.stage} without saying what is invalid"
-    named = _attributes(what)
+    operator = kind_of(what.case, what.outcome).operator
+    named = _settings(what)
     if finding is not None and finding.blame:
         named = finding.blamed
     elif isinstance(what.case.expect, Invalid):
         named = f"invalid {what.case.expect.fault[0]}"
-    return f"[Bug][Relax] {operator} {happens}" + (f" ({named})" if named else "")
+    return f"[Bug][Relax] {operator} {_happens(what)}" + (f" ({named})" if named else "")
 
 
-def _attributes(what: Reproduction) -> str:
-    return ", ".join(
+def _happens(what: Reproduction) -> str:
+    verdict, stage = what.outcome.verdict, what.outcome.stage
+    if isinstance(what.case.expect, Invalid) and what.way is Way.UNCLEAR:
+        return f"is refused in {stage} without saying what is invalid"
+    return _HAPPENS[verdict].format(stage=stage)
+
+
+def _settings(what: Reproduction) -> str:
+    """The attributes that are not at TVM's default, and the passes before ``relax.build``."""
+    attributes = [
         f"{name}={attribute_text(value)}"
         for node in what.case.program.nodes
         for name, value in telling(node).items()
-    )
+    ]
+    return ", ".join([*attributes, *PIPELINES[what.case.pipeline].before])
 
 
 def attribution(finding: Finding) -> str:
@@ -113,8 +118,7 @@ def issue_text(
     return _TEMPLATES.get_template("issue.md.j2").render(
         title=title,
         expected=_expected(what),
-        verdict=outcome.verdict,
-        stage=outcome.stage,
+        actual=f"{_called(what)} {_happens(what)}:",
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         blamed=blamed,
         culprit=culprit,
@@ -126,10 +130,14 @@ def issue_text(
     )
 
 
+def _called(what: Reproduction) -> str:
+    return " and ".join(f"`relax.op.{name}`" for name in operators(what.case).split(" + "))
+
+
 def _expected(what: Reproduction) -> str:
     """What should happen, in a sentence or two."""
     case, outcome = what.case, what.outcome
-    called = " and ".join(f"`relax.op.{name}`" for name in operators(case).split(" + "))
+    called = _called(what)
     if isinstance(case.expect, Invalid):
         faults = " or ".join(f"`{one}`" for one in case.expect.fault)
         return (

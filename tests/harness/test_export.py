@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from generators.axes import complete
 from generators.families import family
-from generators.program import Case, read
+from generators.program import Case, Invalid, read
 from harness.cli import app
 from harness.cli.lookup import look_up
 from harness.corpus import CORPUS
@@ -81,6 +81,7 @@ def test_a_finding_becomes_a_folder(campaign: Case) -> None:
         "Fails iff data_layout ≠ NCHW and groups > 1 (seen with data_layout=NHWC, groups=2)."
         in body
     )
+    assert "`relax.op.nn.conv2d_transpose` is left behind by LegalizeOps without an error:" in body
     assert "* apache-tvm 0.27.0" in body
     script = (folder / "repro.py").read_text()
     assert script in (folder / "issue.md").read_text()
@@ -203,6 +204,38 @@ def test_an_issue_tells_what_else_is_known() -> None:
     )
     assert "The pass that breaks it: `ConvertLayout`." in full
     assert "| 0.26.0 | pass |\n| 0.27.0 | silent-bail |" in full
+
+
+@pytest.mark.parametrize(
+    ("verdict", "invalid", "said"),
+    [
+        (Verdict.OPAQUE_CRASH, True, "is refused in run without saying what is invalid"),
+        (Verdict.UNSUPPORTED, True, "is refused in run without saying what is invalid"),
+        (Verdict.PROCESS_DEATH, True, "kills the process, in run"),
+        (Verdict.ACCEPTS_INVALID, True, "is accepted though invalid"),
+        (Verdict.UNSUPPORTED, False, "is not supported, in run"),
+        (Verdict.WRONG_VALUE, False, "gives wrong values"),
+    ],
+)
+def test_an_issue_says_what_happens_without_verdicts(
+    verdict: Verdict, invalid: bool, said: str
+) -> None:
+    case = failing()
+    if invalid:
+        fault = Invalid("nn.conv2d_transpose", ("groups",))
+        case = msgspec.structs.replace(case, expect=fault)
+    what = reproduction(case, Outcome(verdict, "run", message="a message"))
+    title = title_text(what, None, None)
+    assert title.startswith(f"[Bug][Relax] nn.conv2d_transpose {said} (")
+    text = issue_text(what, title, "pass\n", {})
+    assert f"`relax.op.nn.conv2d_transpose` {said}:\n\n```\na message\n" in text
+    assert verdict not in text
+
+
+def test_a_title_names_the_passes_that_run_first() -> None:
+    case = msgspec.structs.replace(failing(), pipeline="mixed-precision")
+    title = title_text(reproduction(case, LEFT), None, None)
+    assert title.endswith('(groups=2, data_layout="NHWC", ToMixedPrecision)')
 
 
 def test_without_blame_nothing_is_attributed() -> None:
