@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -86,12 +87,8 @@ def _rendered(
     name: str = "",
 ) -> str:
     rendered = _TEMPLATES.get_template(template).render(
-        case=what.case,
-        outcome=what.outcome,
         way=what.way.value,
-        stage=what.outcome.stage,
         limits=what.limits,
-        legalized="LegalizeOps" in PIPELINES[what.case.pipeline].before,
         timed_out=what.outcome.verdict is Verdict.TIMEOUT,
         out_of_memory=what.outcome.verdict is Verdict.OUT_OF_MEMORY,
         multiple=len(what.case.program.outputs) > 1,
@@ -167,8 +164,14 @@ def _script(what: Reproduction) -> Script:
 def _names(case: Case) -> dict[str, str]:
     """The script's variables for inputs and nodes."""
     own = [*(given.name for given in case.program.inputs), *(n.name for n in case.program.nodes)]
-    taken = _TAKEN | set(case.program.symbols)
-    return {name: f"{name}_" if name in taken or keyword.iskeyword(name) else name for name in own}
+    taken = {*_TAKEN, *case.program.symbols, *keyword.kwlist}
+    names = {name: name for name in own if name not in taken}
+    for name in own:
+        if name in taken:
+            names[name] = next(
+                free for n in count(1) if (free := name + "_" * n) not in {*taken, *names.values()}
+            )
+    return names
 
 
 def _program(case: Case, names: Mapping[str, str]) -> list[str]:

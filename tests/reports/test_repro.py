@@ -173,7 +173,7 @@ UNNAMED = "raise ValueError('Check failed: i < n')"
 def test_a_script_tells_by_what_tvm_does(
     tmp_path: Path, case: Case, verdict: Verdict, does: str, code: int, said: str
 ) -> None:
-    what = reproduction(case, Outcome(verdict, "emit"), Limits(seconds=10))
+    what = reproduction(case, Outcome(verdict, "emit"), Limits(seconds=3))
     told = run_with_stub(tmp_path, does, repro_text(what, "It breaks", VERSIONS))
     assert told[0] == code, told[1]
     assert said in told[1]
@@ -214,6 +214,11 @@ def test_names_that_a_script_needs_are_changed() -> None:
     text = repro_text(what, "It breaks", VERSIONS)
     assert "target_ = bb.emit(relax.op.add(np_, lambda_))" in text
     assert 'np_ = relax.Var("np", ' in text
+    inputs = (Input("np", (2,), "float32"), Input("np_", (2,), "float32"))
+    program = Program(inputs, (Node("R", "add", ("np", "np_")),), ("R",))
+    what = reproduction(Case("toy", program), Outcome(Verdict.OPAQUE_CRASH, "run"))
+    text = repro_text(what, "It breaks", VERSIONS)
+    assert "R_ = bb.emit(relax.op.add(np__, np_))" in text
 
 
 def test_a_test_is_an_expected_failure_with_its_reason() -> None:
