@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from generators.program import CaseError
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.installing import install
 from harness.releases import FOLDER_VARIABLE, State, constraints, folder, known, state, supported
@@ -56,6 +57,10 @@ def install_releases(
     """Make an environment for each release. What was interrupted goes on where it stopped."""
     with one_line_errors():
         out = console()
+        try:
+            pip_arguments = shlex.split(pip_args)
+        except ValueError as error:
+            raise CaseError(f"--pip-args: {error}") from error
         names = release or list(supported())
         for name in names:
             constraints(name)
@@ -64,7 +69,7 @@ def install_releases(
             if found.usable:
                 out.print(f"TVM {name}: {found}", highlight=False)
                 continue
-            _install(out, name, shlex.split(pip_args))
+            _install(out, name, pip_arguments)
 
 
 def _install(out: Console, name: str, pip_arguments: list[str]) -> None:

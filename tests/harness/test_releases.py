@@ -3,14 +3,14 @@
 The interpreters are scripts that say what the real ones would; no package is downloaded.
 """
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
 from harness import releases
+from harness.cli import app
 from harness.installing import install
 from harness.jobs import Limits
 from harness.pool import Pool, PoolError
@@ -44,14 +44,8 @@ def fake(place: Path, script: str, name: str = OTHER) -> Path:
     return python
 
 
-def relaxcheck(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "harness.cli", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])},
-    )
+def relaxcheck(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
 
 
 def test_each_state_is_told_from_the_others(place: Path) -> None:
@@ -128,13 +122,19 @@ def test_what_is_half_made_is_completed(place: Path) -> None:
     assert not install(OTHER, [], said.append)
 
 
-def test_a_venv_that_does_not_run_is_made_anew(place: Path) -> None:
+def test_a_venv_that_does_not_run_is_made_anew(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake(place, "exit 1\n")
     (place / OTHER / "left-over").touch()
+    # Without pip a venv is made in no time, and all ends after it.
+    quick = place / "python"
+    quick.write_text(f'#!/bin/sh\nexec {sys.executable} "$@" --without-pip\n')
+    quick.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(quick))
     said: list[str] = []
-    # The index is closed, so that it ends after the venv.
-    with pytest.raises(ReleaseError):
-        install(OTHER, ["--no-index"], said.append)
+    with pytest.raises(ReleaseError, match="No module named pip"):
+        install(OTHER, [], said.append)
     assert said[:2] == ["what is there does not run; made anew", "making a venv"]
     assert not (place / OTHER / "left-over").exists()
     assert releases.state(OTHER) is State.HALF
@@ -177,15 +177,21 @@ def test_a_worker_that_cannot_start_is_one_line(place: Path, python: str | None,
 
 def test_a_missing_release_is_bad_input() -> None:
     done = relaxcheck("replay", "attention-window", "--tvm", OTHER)
-    assert done.returncode == 2
+    assert done.exit_code == 2
     wanted = f"relaxcheck: TVM {OTHER} is not installed; run: relaxcheck releases install {OTHER}\n"
     assert done.stderr == wanted
+
+
+def test_arguments_for_pip_that_cannot_be_split_are_bad_input(place: Path) -> None:
+    done = relaxcheck("releases", "install", OTHER, "--pip-args", "--find-links 'folder")
+    assert (done.exit_code, done.stderr) == (2, "relaxcheck: --pip-args: No closing quotation\n")
+    assert not list(place.iterdir())
 
 
 def test_the_list_says_what_there_is(place: Path) -> None:
     fake(place, WORKS)
     done = relaxcheck("releases")
-    assert done.returncode == 0
+    assert done.exit_code == 0
     rows = {line.split()[0]: line for line in done.stdout.splitlines()[1:]}
     assert "half made" in rows[OTHER]
     assert "this environment" in rows[releases.own().name]
