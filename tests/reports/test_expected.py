@@ -10,31 +10,31 @@ from hypothesis import strategies as st
 from generators.axes import cases
 from generators.families import families
 from generators.program import Case, Input, Node, Program
-from harness.outcome import Outcome, Verdict
+from harness.outcome import Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import reproduction
 from oracles.reference import evaluate
 from reports.expected import expected_of
 
 FAMILIES = {one.name: one for one in families(tuple(PIPELINES))}
+PASSES = Outcome(Verdict.PASS)
 
 
-def value_of(case: Case) -> tuple[np.ndarray, bool]:  # type: ignore[type-arg]
-    """What a script of ``case`` expects of its first output, and whether PyTorch computes it."""
-    what = reproduction(case, Outcome(Verdict.PASS))
+def assert_right(case: Case, outcome: Outcome = PASSES) -> bool:
+    """Hold what a script of ``case`` expects against the reference; whether PyTorch computes it."""
+    what = reproduction(case, outcome)
     own = [*(one.name for one in case.program.inputs), *(one.name for one in case.program.nodes)]
     found = expected_of(what, {name: name for name in own})
     scope = {"np": np, "torch": torch, "F": torch.nn.functional, **what.runs[0].inputs}
     exec("\n".join(found.reference), scope)
     value = eval(found.value, scope)
     assert isinstance(value, np.ndarray)
-    return value, bool(found.reference)
-
-
-def assert_right(case: Case) -> bool:
-    """Hold what a script of ``case`` expects against the reference; whether PyTorch computes it."""
-    value, computed = value_of(case)
-    what = reproduction(case, Outcome(Verdict.PASS))
+    bound, least = eval(found.bound, scope), what.values[what.output].bound
+    assert np.isscalar(bound) is found.single
+    assert (bound >= least).all()
+    if what.outcome.verdict.is_failure:
+        assert least.any()
+        assert what.ratio is None or (what.ratio * least > bound)[least > 0].all()
     wanted = evaluate(case.program, what.runs[0].inputs)[0]
     assert value.shape == wanted.value.shape
     free = np.isinf(wanted.bound)
@@ -42,7 +42,7 @@ def assert_right(case: Case) -> bool:
     with np.errstate(invalid="ignore"):
         close = np.abs(value - wanted.value) <= wanted.bound
     assert (same | close).all()
-    return computed
+    return bool(found.reference)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -55,6 +55,15 @@ def test_expected_values_are_the_reference_s(name: str, data: st.DataObject) -> 
 def case(dtype: str, *nodes: Node, shape: tuple[int, ...] = (3, 3)) -> Case:
     inputs = tuple(Input(name, shape, dtype) for name in ("a", "b"))
     return Case("toy", Program(inputs, nodes, (nodes[-1].name,)), seed=5)
+
+
+@pytest.mark.parametrize("ratio", [1.5, 1e9, None])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+def test_no_bound_hides_a_wrong_value(dtype: str, ratio: float | None) -> None:
+    multiplied = case(dtype, Node("c", "matmul", ("a", "b")))
+    check = Check({}, "c", ratio, (), regime="boundary")
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", checks=(check,))
+    assert_right(msgspec.structs.replace(multiplied, regime="boundary"), wrong)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint8"])
