@@ -45,8 +45,8 @@ def matrix(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Where the page and its data are written (default: reports/matrix for all, and "
-            "nowhere for chosen cases or releases)."
+            help="Where the page and its data are written (default: reports/matrix where "
+            "everything ran on every release, and nowhere otherwise)."
         ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
@@ -62,7 +62,8 @@ def matrix(
         screen.print(release_matrix.table(found))
         for line in release_matrix.lines(found):
             screen.print(line, highlight=False, markup=False, soft_wrap=True)
-        if out is None and not cases and not tvm:
+        complete = not any(column.missing for column in found.columns)
+        if out is None and not cases and not tvm and complete:
             out = _COMMITTED
         if out is not None:
             try:

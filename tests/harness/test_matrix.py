@@ -6,11 +6,13 @@ from typing import Any, Self
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 from generators.axes import complete
 from generators.families import families, family
 from generators.program import CaseError, write
 from harness import matrix
+from harness.cli import app
 from harness.corpus import CORPUS, entries
 from harness.gaps import Gap
 from harness.jobs import Job, Limits
@@ -151,6 +153,48 @@ def test_a_folder_of_one_case_is_a_case(tmp_path: Path, monkeypatch: pytest.Monk
         for place in (folder, Path()):
             (subject,) = matrix.subjects([place])
             assert (subject.row.name, subject.row.case) == (name, entry.case)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "declared", "missing", "arguments", "code", "written"),
+    [
+        (Verdict.PASS, Verdict.PASS, "", (), 0, "committed"),
+        (Verdict.WRONG_VALUE, Verdict.WRONG_VALUE, "", (), 0, "committed"),
+        (Verdict.WRONG_VALUE, Verdict.PASS, "", (), 1, "committed"),
+        (Verdict.WRONG_VALUE, None, "", (), 1, "committed"),
+        (Verdict.HARNESS_ERROR, None, "", (), 3, "committed"),
+        (Verdict.PASS, Verdict.PASS, "not installed", (), 0, None),
+        (Verdict.PASS, Verdict.PASS, "", ("--tvm", "0.25"), 0, None),
+        (Verdict.PASS, Verdict.PASS, "not installed", ("--out", "mine"), 0, "mine"),
+        (None, None, "not installed", (), 2, None),
+    ],
+)
+def test_the_command_ends_and_writes_as_it_says(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: Verdict | None,
+    declared: Verdict | None,
+    missing: str,
+    arguments: tuple[str, ...],
+    code: int,
+    written: str | None,
+) -> None:
+    versions = {"apache-tvm": "0.25.0", "apache-tvm-ffi": "0.1"}
+    columns = [matrix.Column("0.26", versions, missing)]
+    row = matrix.subjects([])[0].row
+    if verdict is not None:
+        columns.insert(0, matrix.Column("0.25", versions))
+        cell = Cell(verdict, "said", declared)
+        row = msgspec.structs.replace(row, cells={"0.25": {"off": cell, "on": cell}})
+        if not missing:
+            row.cells["0.26"] = row.cells["0.25"]
+    result = matrix.Matrix(tuple(columns), (row,))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(matrix, "run", lambda *_: result)
+    monkeypatch.setattr("harness.cli.matrix._COMMITTED", Path("committed"))
+    ended = CliRunner().invoke(app, ["matrix", *arguments])
+    assert ended.exit_code == code, ended.output
+    assert {path.name for path in tmp_path.iterdir()} == ({written} if written else set())
 
 
 def gap(**changes: Any) -> Gap:
