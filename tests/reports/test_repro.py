@@ -94,12 +94,36 @@ def test_a_script_of_each_kind_exits_as_it_says(pool: Pool, tmp_path: Path) -> N
     assert "actual:" in told["attention-causal-mask-underflow"][1]
     # Nothing of this project is named, and all of it is formatted as TVM formats its own.
     assert not [name for name, text in scripts.items() if "relaxcheck" in text]
-    formatted = [tmp_path / f"{name}.py" for name in KINDS]
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--diff"]
-    ended = subprocess.run(
-        [*command, "--line-length", "100", *formatted], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stdout
+    assert not complaints([tmp_path / f"{name}.py" for name in KINDS])
+
+
+def complaints(files: list[Path]) -> str:
+    """What is not formatted in ``files``, not used, or not defined."""
+    said = ""
+    for command in (["format", "--diff"], ["check", "--select", "E,F,I"]):
+        ended = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--isolated", "--line-length=100", *files],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said += ended.stdout * bool(ended.returncode)
+    return said
+
+
+def test_a_script_and_a_test_for_every_verdict_is_sound_python(tmp_path: Path) -> None:
+    files = []
+    for verdict in {*Verdict} - {Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE, Verdict.HARNESS_ERROR}:
+        for case in (Case("toy", PROGRAM), Case("toy", PROGRAM, regime="special"), INVALID):
+            what = reproduction(case, Outcome(verdict, "run"))
+            for text in (
+                repro_text(what, "It breaks", VERSIONS),
+                pytest_text(what, "It breaks", VERSIONS, "test_it"),
+            ):
+                files.append(tmp_path / f"{len(files)}.py")
+                files[-1].write_text(text)
+    assert len(files) == 72
+    assert not complaints(files)
 
 
 def test_every_script_of_the_corpus_agrees(
