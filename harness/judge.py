@@ -84,7 +84,8 @@ def judge(
         verdict, message, ratio, room = _hold(array, reference)
         checks.append(Check(dict(binding), name, ratio, wanted.agreeing, array.size, room, regime))
         if verdict is not Verdict.PASS and worst[0] is Verdict.PASS:
-            worst = (verdict, f"output {name} at {dict(binding)}: {message}")
+            where = f"{name} at {dict(binding)}" if binding else name
+            worst = (verdict, f"output {where}: {message}")
     if not wanted.agreeing and not wanted.splits:
         reasons = "; ".join(wanted.unsupported.values())
         return Judgement(Verdict.NO_ORACLE, tuple(checks), f"no oracle ran: {reasons}")

@@ -52,6 +52,15 @@ def test_an_output_gets_the_verdict_that_fits(actual: Array, verdict: Verdict, s
     found, message = verdict_on(actual)
     assert found is verdict
     assert said in message
+    assert bool(message) is (verdict is not Verdict.PASS)
+
+
+def test_a_message_names_the_output_and_the_binding_if_there_is_any() -> None:
+    wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
+    (name,) = PROGRAM.outputs
+    for binding, where in (({}, name), ({"n": 2}, f"{name} at {{'n': 2}}")):
+        judgement = judge(PROGRAM, binding, (RIGHT.reshape(4),), wanted)
+        assert judgement.message == f"output {where}: shape (4,), not (2, 2)"
 
 
 def test_an_output_missing_or_too_many_is_a_wrong_shape() -> None:
