@@ -146,7 +146,9 @@ def _corpus(folder: Path) -> Iterator[Subject]:
 
 
 def _at(place: Path) -> Iterator[Subject]:
-    entry = place.resolve() if place.is_dir() else CORPUS / place
+    # An export of an entry has its name, and declares nothing.
+    named = CORPUS / place
+    entry = named if (named / "expected.json").is_file() else place.resolve()
     if place.is_file():
         files = [place]
     elif (entry / "expected.json").is_file():

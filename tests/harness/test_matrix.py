@@ -153,6 +153,10 @@ def test_a_folder_of_one_case_is_a_case(tmp_path: Path, monkeypatch: pytest.Monk
         for place in (folder, Path()):
             (subject,) = matrix.subjects([place])
             assert (subject.row.name, subject.row.case) == (name, entry.case)
+    monkeypatch.chdir(tmp_path)
+    exported.rename(entry.name)
+    (subject,) = matrix.subjects([Path(entry.name)])
+    assert subject.declared == entry.expected
 
 
 @pytest.mark.parametrize(
