@@ -38,8 +38,8 @@ class Ask(enum.StrEnum):
 class Tracing(msgspec.Struct, frozen=True):
     """What to write down of the passes of one case, and which of them to leave out.
 
-    ``file`` is appended to while they run, so that it outlives the worker;
-    ``harness.bisection.trace`` reads it. A pass is named by its path there: those of ``without`` do
+    ``file`` is written while they run, so that it outlives the worker; ``harness.bisection.trace``
+    reads it. A pass is named by its path there: those of ``without`` do
     not run, the module before and after ``show`` is written as text, and the fixes are on while
     those of ``fixed`` run, in a case that has them off. ``direct``: what LegalizeOps gives is not
     compiled any further, but its functions are built one by one and called

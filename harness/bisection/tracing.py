@@ -44,7 +44,8 @@ class Tracer:
     def __init__(self, tracing: Tracing) -> None:
         self.tracing = tracing
         # Unbuffered: whatever ends this process, what was written is there.
-        self.file = os.open(tracing.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        # What another worker wrote that was killed, and whose case is run again, is of no use.
+        self.file = os.open(tracing.file, os.O_WRONLY | os.O_TRUNC | os.O_CREAT, 0o600)
         self.outermost = Counter[str]()
         self.running: list[_Running] = []
         self.state = 0

@@ -159,3 +159,13 @@ def test_a_worker_may_die_while_it_writes(tmp_path: Path) -> None:
     assert trace.unfinished is not None
     assert trace.unfinished.name == "B"
     assert read(tmp_path / "none") == Trace()
+
+
+def test_of_a_case_that_is_run_again_only_the_last_run_is_told(tmp_path: Path) -> None:
+    traced(tmp_path, to(1, "A"), to(2, "B"))
+    file = tmp_path / "trace"
+    # The worker was killed in the middle of a line.
+    file.write_bytes(file.read_bytes()[:-5])
+    trace = traced(tmp_path, to(1, "A"), to(2, "B"))
+    assert steps(trace) == [("A", True), ("B", True)]
+    assert trace.unfinished is None
