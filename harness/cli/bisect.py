@@ -7,6 +7,8 @@ from typing import Annotated
 import msgspec
 import typer
 from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -54,8 +56,10 @@ def bisect(
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
         watcher = _Watcher(Console(stderr=True), found)
         with Pool(1, Limits(seconds=case_seconds)) as pool:
-            result = bisected(pool, found, watcher.told)
-        watcher.end()
+            try:
+                result = bisected(pool, found, watcher.told)
+            finally:
+                watcher.end()
         if result.verdict is Verdict.HARNESS_ERROR and result.stage == "read":
             raise CaseError(f"{case}: {result.message}")
         if json:
@@ -87,12 +91,17 @@ class _Watcher:
             return
         what = _what(trial, self._case)
         line = f"run {number}: {outcome.verdict}, {what}"
-        self._out.print(f"\r\x1b[K{line[: self._out.width - 1]}", end="", markup=False)
+        self._clear()
+        self._out.print(line[: self._out.width - 1], end="", markup=False, highlight=False)
 
     def end(self) -> None:
         """Clear the line."""
         if self._out.is_terminal:
-            self._out.print("\r\x1b[K", end="")
+            self._clear()
+
+    def _clear(self) -> None:
+        # Of what is printed Rich takes control characters away.
+        self._out.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 0)))
 
 
 def _what(trial: Trial, case: Case) -> str:

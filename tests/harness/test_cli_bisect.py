@@ -1,18 +1,21 @@
 """``relaxcheck bisect``: what it says, and its exit codes."""
 
+import io
 from types import SimpleNamespace
 
 import msgspec
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from generators.program import Case
-from harness.bisection.search import Bisected, Ending, Evidence, Tried
+from generators.program import Case, read
+from harness.bisection.search import Bisected, Ending, Evidence, Trial, Tried
 from harness.bisection.trace import Step
 from harness.cli import app
 from harness.cli import bisect as command
+from harness.corpus import CORPUS
 from harness.jobs import Limits
-from harness.outcome import Verdict
+from harness.outcome import Outcome, Verdict
 
 ENTRY = "conv3d-transpose-convert-layout"
 CONVERT, LEGALIZE = (Step(name, name, True) for name in ("ConvertLayout", "LegalizeOps"))
@@ -109,3 +112,19 @@ def test_json_is_the_result_and_nothing_else(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_fixes_are_as_asked(switch: str, fixes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     _, (case,) = called(FOUND, monkeypatch, "--fixes", switch)
     assert case.fixes is fixes
+
+
+def test_on_a_terminal_each_run_is_told_over_the_one_before() -> None:
+    written = io.StringIO()
+    case = read(CORPUS / ENTRY / "case.json")
+    watcher = command._Watcher(Console(file=written, force_terminal=True, width=40), case)
+    watcher.told(1, Trial(case), Outcome(Verdict.SILENT_BAIL))
+    watcher.told(2, Trial(case, ("LegalizeOps",)), Outcome(Verdict.OPAQUE_CRASH))
+    watcher.end()
+    clear = "\r\x1b[0K"
+    assert written.getvalue().split(clear) == [
+        "",
+        "run 1: silent-bail, the whole pipeline",
+        "run 2: opaque-crash, without LegalizeOp",
+        "",
+    ]
