@@ -145,6 +145,10 @@ class Investigations:
             return
         if reduced is not None:
             finding = finding_of((yield from self._trials(shrink(family, reduced))))
+        if finding.fingerprint in self._findings:
+            # Meanwhile a failure of other operators has come down to the same.
+            self._count(drawn, finding.fingerprint)
+            return
         self._save(msgspec.structs.replace(finding, count=0))
         self._count(drawn, finding.fingerprint)
         yield from self._confirm(finding)

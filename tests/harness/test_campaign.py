@@ -176,6 +176,23 @@ def test_thousands_of_failures_with_one_cause_are_no_deep_recursion(tmp_path: Pa
     assert investigations.unfinished == 0
 
 
+def test_failures_that_come_down_to_one_side_by_side_are_all_counted(tmp_path: Path) -> None:
+    failed = Outcome(Verdict.WRONG_VALUE, "compare", None, "off")
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        investigations = Investigations((MEMBER,), journal, findings, jobs.append)
+        # Of other operators, so of another kind, until it is reduced.
+        for chosen in ({"result": "relu"}, {}):
+            case = MEMBER.build(complete(MEMBER.axes, chosen), 1)
+            journal.start(case, DRAWN)
+            investigations.look_into(case, failed)
+        while jobs:
+            investigations.advance(jobs.popleft(), failed)
+    (finding,) = findings.values()
+    assert finding.count == 2
+
+
 def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:
     def alone(case: Case) -> Outcome:
         return Outcome(Verdict.PASS, retried="Traceback\nLinkError: ld: no room")
