@@ -28,6 +28,8 @@ LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions: all later ones know only these."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+_RIGHT = frozenset({Verdict.PASS, Verdict.REJECTED})
+"""A valid program runs as it should; an invalid one is refused for what is wrong with it."""
 _RUNNING = ("run", "compare")
 
 
@@ -213,7 +215,7 @@ class _Search:
         current = self.outcome
         for step in reversed(self.suspects):
             without = yield from self.run((*self.left, step.path))
-            right = without.verdict is Verdict.PASS
+            right = without.verdict in _RIGHT
             kept = not right and (self.boundary is not None or not self.alike(without))
             rows.append(_tried(step, current, needed=kept))
             if kept:
@@ -241,7 +243,7 @@ class _Search:
         at = self.left.index(self.boundary.path)
         fails = yield from self.run(self.left[:at], plain=True)
         passes = yield from self.run(self.left[: at + 1], plain=True)
-        return self.alike(fails) and passes.verdict is Verdict.PASS
+        return self.alike(fails) and passes.verdict in _RIGHT
 
     def run(self, without: tuple[str, ...], *, plain: bool = False) -> _Runs:
         """The outcome of the case without these steps; each combination is run once."""
@@ -283,7 +285,7 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         return _nobody("what was seen without some passes did not come again in a new process")
     if boundary is not None:
         alone = yield from search.run((boundary.path,))
-        cured = "right too" if alone.verdict is Verdict.PASS else f"{alone.verdict} all the same"
+        cured = "right too" if alone.verdict in _RIGHT else f"{alone.verdict} all the same"
         why = (
             f"{outcome.verdict} with the passes up to {boundary.name} and the shortest way from "
             f"there, right without it; the whole pipeline without it is {cured}"
@@ -316,7 +318,7 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         )
         return _Blame(lowering, Evidence.DIRECT, why)
     after = [step.name for step in search.needed[at + 1 :]]
-    said = "right" if direct.verdict is Verdict.PASS else f"{direct.verdict} in {direct.stage}"
+    said = "right" if direct.verdict in _RIGHT else f"{direct.verdict} in {direct.stage}"
     return _nobody(
         f"the shortest way ({way}) fails alike; called one by one, the functions that {LOWERING} "
         f"makes are {said}: it may be any of {', '.join(after)}, or code generation"
@@ -335,13 +337,13 @@ def _before_lowering(
     if not search.case.fixes:
         with_fixed = Trial(search.case, search.left, plain=True, fixed=(lowering.path,))
         lowered = (yield with_fixed).outcome
-        if lowered.verdict is Verdict.PASS:
+        if lowered.verdict in _RIGHT:
             why = f"right with the fixes on while {LOWERING} runs, and only then"
             return _Blame(lowering, Evidence.FIXED, why)
         paths = (*(step.path for step in early), lowering.path)
         all_fixed = Trial(search.case, search.left, plain=True, fixed=paths)
         both = (yield all_fixed).outcome
-        if len(early) == 1 and search.alike(lowered) and both.verdict is Verdict.PASS:
+        if len(early) == 1 and search.alike(lowered) and both.verdict in _RIGHT:
             why = (
                 f"{lowered.verdict} still with the fixes on while {LOWERING} runs, right with them "
                 f"on while {names} runs too; without {names} the program is not compiled at all"

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.program import Case, Input, Node, Program
+from generators.program import Case, Input, Invalid, Node, Program
 from harness.bisection.search import Bisected, Evidence, Traced, Trial, bisect
 from harness.bisection.trace import Step, Trace
 from harness.outcome import Outcome, Verdict
@@ -33,10 +34,12 @@ class Ended:
     trials: list[Trial]
 
 
-def conclude(steps: Sequence[str], judge: Judge, unfinished: str | None = None) -> Ended:
-    """Bisect ``CASE`` on a pipeline of ``steps``, judged by what is left out."""
+def conclude(
+    steps: Sequence[str], judge: Judge, unfinished: str | None = None, case: Case = CASE
+) -> Ended:
+    """Bisect ``case`` on a pipeline of ``steps``, judged by what is left out."""
     trials: list[Trial] = []
-    bisection = bisect(CASE)
+    bisection = bisect(case)
     trial = next(bisection)
     while True:
         trials.append(trial)
@@ -162,6 +165,21 @@ def test_a_call_is_left_by_the_pass_that_made_it_so(converted: bool) -> None:
     assert result.evidence == (Evidence.PREFIX if converted else Evidence.RAISED)
     # What comes after the call was left has nothing to do with it.
     assert "ToNonDataflow" not in dict(verdicts(result))
+
+
+def test_a_pass_that_hides_that_a_program_is_invalid_is_named() -> None:
+    invalid = msgspec.structs.replace(CASE, expect=Invalid("toy.first", ("groups",)))
+    accepted = Outcome(Verdict.ACCEPTS_INVALID, "run", "toy.first", "compiled and ran")
+    refused = Outcome(Verdict.REJECTED, "LegalizeOps", "toy.first", "ValueError: groups")
+
+    def judge(trial: Trial) -> Outcome:
+        if "LegalizeOps" in trial.without:
+            return UNUSABLE
+        return refused if "hides" in trial.without else accepted
+
+    result = conclude(["hides", "LegalizeOps"], judge, case=invalid).result
+    assert (result.culprit, result.evidence) == ("hides", Evidence.PREFIX)
+    assert "the whole pipeline without it is right too" in result.why
 
 
 @pytest.mark.parametrize(
