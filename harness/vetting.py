@@ -37,7 +37,11 @@ def vetted(case: Case, progress: Callable[[str], None], run: Callable[[], Outcom
 
 
 def reference(case: Case) -> Reference:
-    """What the reference makes of the program of ``case``, at every binding."""
+    """What the reference makes of the program of ``case``, at every binding.
+
+    Raises:
+        MemoryError: it is too big to say.
+    """
     names = tuple(node.name for node in case.program.nodes)
     every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
     computed = []
@@ -46,6 +50,8 @@ def reference(case: Case) -> Reference:
             computed.append(evaluate(every, arrays(case, at)))
     except Unsupported as reason:
         return Reference(str(reason), unknown=True)
+    except MemoryError:
+        raise
     except Exception as error:
         # It refuses what is invalid, NumPy shapes that do not go together; both are refusals.
         return Reference(f"{type(error).__name__}: {error}")

@@ -6,6 +6,7 @@ import pytest
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Input, Invalid, Node, Program
+from harness import vetting
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.reduction.search import same_standing, was_refused
@@ -104,3 +105,12 @@ def test_two_programs_stand_alike_if_they_are_refused_in_the_same_words() -> Non
     assert not same_standing(refused(groups), refused(VALID))
     assert same_standing(refused(VALID), refused(VALID))
     assert same_standing(Outcome(Verdict.PROCESS_DEATH), refused(VALID))
+
+
+def test_what_takes_too_much_memory_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(vetting, "evaluate", exhausted)
+    with pytest.raises(MemoryError):
+        ran(VALID)
