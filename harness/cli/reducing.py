@@ -173,8 +173,15 @@ def _tell(
     if reduction.minimal:
         say("No further step keeps the failure.")
     else:
-        say(f"Not at its end: {why}. To go on: {called_as()} reduce {_quoted(wanted.target)}")
+        say(f"Not at its end: {why}. To go on: {_further(wanted)}")
     say(f"Written to {wanted.target}; again: {_again(wanted)}")
+
+
+def _further(wanted: Wanted) -> str:
+    command = f"{called_as()} reduce {_quoted(wanted.target)}"
+    if wanted.predicate is None:
+        return command
+    return f"{command} --predicate {shlex.quote(wanted.predicate)}"
 
 
 def _again(wanted: Wanted) -> str:

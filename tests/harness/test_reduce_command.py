@@ -96,6 +96,7 @@ def test_ctrl_c_writes_the_simplest_case_so_far(tmp_path: Path) -> None:
     assert process.returncode == 130, error
     assert "Traceback" not in error
     assert "Not at its end: interrupted. To go on:" in said
+    assert f"reduce {out} --predicate '{command}'" in said
     assert len(read(out).program.nodes) == 1
 
 
