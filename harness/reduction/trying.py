@@ -83,7 +83,8 @@ class ByCommand:
 
     Use as a context manager. The command is started by a shell, as many times at once as there are
     workers; the candidate's file takes the place of ``{}`` in it, or is its last argument. It is
-    not asked about what the reference says otherwise of than of the start.
+    not asked about what the reference says otherwise of than of the start, or says nothing of
+    because the worker died of asking it.
     """
 
     def __init__(self, command: str, pool: Pool, seconds: float):
@@ -121,7 +122,7 @@ class ByCommand:
         """The cases that ended since it was asked last; waits a little for one."""
         for job, vetted in self._pool.wait(0 if self._asked else _POLL_SECONDS):
             self._start = self._start or vetted
-            if same_standing(vetted, self._start):
+            if vetted.reference is not None and same_standing(vetted, self._start):
                 self._asked[self._threads.submit(self._ask, job.case, vetted)] = job.case
             else:
                 yield job.case, vetted
@@ -154,7 +155,8 @@ class ByCommand:
             code = process.wait()
         finally:
             self._running.discard(process.pid)
-            path.unlink()
+            # The command may have taken it away.
+            path.unlink(missing_ok=True)
         interesting = INTERESTING if code == 0 else Outcome(Verdict.PASS)
         return msgspec.structs.replace(interesting, reference=vetted.reference)
 

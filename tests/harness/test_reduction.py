@@ -19,7 +19,7 @@ from harness.protocol import Ask
 from harness.reduction.search import STEPS, Reduction, defaults_of, one_by_one, search, was_refused
 from harness.reduction.simplicity import extent, measure, sizes
 from harness.reduction.steps import Known
-from harness.reduction.trying import Budget, InWorkers, Trying, outcome_of
+from harness.reduction.trying import INTERESTING, Budget, ByCommand, InWorkers, Trying, outcome_of
 
 FAMILIES = families(tuple(PIPELINES))
 DEFAULTS = defaults_of(FAMILIES)
@@ -286,3 +286,43 @@ def test_what_the_reference_said_before_a_worker_died_is_asked_for_again() -> No
     assert outcome.verdict is Verdict.PROCESS_DEATH
     assert outcome.reference is not None
     assert list(outcome.reference.values) == ["y"]
+
+
+class Vetting:
+    """As a pool of one worker that answers each case with the next of ``outcomes``."""
+
+    size = 1
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        self.outcomes = list(outcomes)
+        self.jobs: list[Job] = []
+
+    @property
+    def running(self) -> int:
+        return len(self.jobs)
+
+    def submit(self, *jobs: Job, first: bool = False) -> None:
+        self.jobs += jobs
+
+    def wait(self, timeout: float) -> Iterator[tuple[Job, Outcome]]:
+        while self.jobs:
+            yield self.jobs.pop(0), self.outcomes.pop(0)
+
+
+ACCEPTED = Outcome(Verdict.PASS, reference=Reference())
+
+
+def asked(command: str, *outcomes: Outcome) -> list[Outcome]:
+    """What comes of as many cases as ``outcomes``, by ``command``."""
+    with ByCommand(command, Vetting(*outcomes), 30) as trier:  # type: ignore[arg-type]
+        return [outcome_of(trier, chain(at)) for at in range(1, len(outcomes) + 1)]
+
+
+def test_a_command_may_take_its_file_away() -> None:
+    (outcome,) = asked("rm", ACCEPTED)
+    assert outcome.verdict is INTERESTING.verdict
+
+
+def test_a_command_is_not_asked_about_what_could_not_be_vetted() -> None:
+    late = Outcome(Verdict.HARNESS_ERROR, "oracle", None, "no answer within 60 s")
+    assert asked("true", ACCEPTED, late)[1] == late
