@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 from generators.axes import Family, complete
 from generators.program import Case
 from harness.errors import normalise
-from harness.finding import Trials
 from harness.outcome import Outcome, Verdict
 from harness.reduction import graph_steps, setting_steps, size_steps, value_steps
 from harness.reduction.simplicity import Defaults, Measure, measure
@@ -176,23 +175,3 @@ class _Candidates:
 def _known(outcome: Outcome, defaults: Defaults) -> Known:
     values = outcome.reference.values if outcome.reference is not None else {}
     return Known(defaults, values, outcome.stage in RUNNING)
-
-
-def one_by_one(reduction: Reduction, search: Search, keeps: Keeps, tries: int) -> Trials[None]:
-    """Run ``search`` one candidate after the other, at most ``tries``, into ``reduction``."""
-    try:
-        candidates = next(search)
-        while True:
-            hit = None
-            for number, case in enumerate(candidates):
-                if reduction.spent(tries):
-                    return
-                outcome = yield case
-                reduction.count(outcome)
-                if keeps(case, outcome):
-                    hit = Hit(number, case, outcome)
-                    reduction.move(hit)
-                    break
-            candidates = search.send(hit)
-    except StopIteration:
-        reduction.minimal = True

@@ -16,7 +16,16 @@ from harness.jobs import Job
 from harness.outcome import Computed, Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
 from harness.protocol import Ask
-from harness.reduction.search import STEPS, Reduction, defaults_of, one_by_one, search, was_refused
+from harness.reduction.search import (
+    STEPS,
+    Hit,
+    Keeps,
+    Reduction,
+    Search,
+    defaults_of,
+    search,
+    was_refused,
+)
 from harness.reduction.simplicity import extent, measure, sizes
 from harness.reduction.steps import Known
 from harness.reduction.trying import INTERESTING, Budget, ByCommand, InWorkers, Trying, outcome_of
@@ -32,6 +41,26 @@ FAILED = Outcome(Verdict.WRONG_VALUE, "compare", "toy")
 
 def keeps(case: Case, outcome: Outcome) -> bool:
     return outcome.verdict is FAILED.verdict
+
+
+def one_by_one(reduction: Reduction, search: Search, keeps: Keeps, tries: int) -> Trials[None]:
+    """The plain way to run ``search``: one candidate after the other, at most ``tries``."""
+    try:
+        candidates = next(search)
+        while True:
+            hit = None
+            for number, case in enumerate(candidates):
+                if reduction.spent(tries):
+                    return
+                outcome = yield case
+                reduction.count(outcome)
+                if keeps(case, outcome):
+                    hit = Hit(number, case, outcome)
+                    reduction.move(hit)
+                    break
+            candidates = search.send(hit)
+    except StopIteration:
+        reduction.minimal = True
 
 
 def drive(trials: Trials[None], fails: Fails, failed: Outcome = FAILED) -> list[Case]:
