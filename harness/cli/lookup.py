@@ -58,12 +58,14 @@ def look_up(wanted: str, directory: Path | None) -> Found:
             unread.append(str(error))
     if (path / "case.json").is_file():
         return _entry(path)
-    for file in sorted(CORPUS.glob("*/case.json")):
-        if read(file).identifier.startswith(wanted):
-            return _entry(file.parent)
+    files = sorted(CORPUS.glob("*/case.json"))
+    alike = [one.parent for one in files if read(one).identifier.startswith(wanted)]
+    if len(alike) == 1:
+        return _entry(alike[0])
     raise CaseError(
         f"no case {wanted!r}: it is no file, no corpus entry, and in no campaign under "
         f"{directory or RUNS}/ (give the campaign's folder with --dir)"
+        + ("; the ids of several entries of the corpus begin so" if alike else "")
         + "".join(f"; not looked into: {one}" for one in unread)
     )
 
