@@ -23,8 +23,8 @@ EPILOG = """Examples:
 
   relaxcheck reduce case.json --predicate './still-fails.sh'
 
-Exit codes: 0 reduced; 2 bad input, or there is no failure to keep; 130 interrupted, with the
-simplest case so far written."""
+Exit codes: 0 reduced; 2 bad input, there is no failure to keep, or the workers cannot start; 130
+interrupted. Where it was begun, the simplest case so far is written."""
 
 
 def reduce(

@@ -18,11 +18,12 @@ from harness.interruption import Interruption
 from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Pool
+from harness.pool import Pool, PoolError
 from harness.reduction.search import Keeps, Reduction, defaults_of, same_standing, search
 from harness.reduction.simplicity import Defaults, Extent, extent
 from harness.reduction.trying import Budget, ByCommand, InWorkers, Trier, Trying, outcome_of
 
+_BROKEN = 2
 _INTERRUPTED = 130
 _LINE_EVERY_SECONDS = 10.0
 
@@ -46,18 +47,19 @@ def run(wanted: Wanted, console: Console) -> int:
 
     Raises:
         CaseError: there is no failure to keep, or the result cannot be written.
-        PoolError: the workers cannot start.
+        PoolError: the workers cannot start; where they cannot again, the result is written.
     """
     with Interruption() as interruption:
         console.print("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
         with Pool(wanted.workers, wanted.limits) as pool:
             if wanted.predicate is None:
-                return _run(wanted, InWorkers(pool), console, interruption)
+                return reduced(wanted, InWorkers(pool), console, interruption)
             with ByCommand(wanted.predicate, pool, wanted.limits.seconds) as trier:
-                return _run(wanted, trier, console, interruption)
+                return reduced(wanted, trier, console, interruption)
 
 
-def _run(wanted: Wanted, trier: Trier, console: Console, interruption: Interruption) -> int:
+def reduced(wanted: Wanted, trier: Trier, console: Console, interruption: Interruption) -> int:
+    """Reduce what is ``wanted`` with ``trier``, and write it; the exit code. Raises as ``run``."""
     by_name = {one.name: one for one in families(tuple(PIPELINES))}
     defaults = defaults_of(by_name.values())
     start = outcome_of(trier, wanted.case)
@@ -71,14 +73,20 @@ def _run(wanted: Wanted, trier: Trier, console: Console, interruption: Interrupt
     with _Show(console, defaults) as show:
         trying = Trying(trier, reduction, keeps, budget, show)
         family = by_name.get(wanted.case.family)
-        why = trying.walk(along_axes(family, wanted.case, start)) if family else ""
-        why = why or trying.search(search(reduction.case, reduction.outcome, defaults))
+        broken = False
+        try:
+            why = trying.walk(along_axes(family, wanted.case, start)) if family else ""
+            why = why or trying.search(search(reduction.case, reduction.outcome, defaults))
+        except PoolError as error:
+            broken, why = True, str(error)
     try:
         write(reduction.case, wanted.target)
     except OSError as error:
         raise CaseError(f"cannot write to {wanted.target}: {error.strerror}") from error
     _tell(console, wanted, reduction, defaults, why, time.monotonic() - began)
-    return _INTERRUPTED if interruption() else 0
+    if interruption():
+        return _INTERRUPTED
+    return _BROKEN if broken else 0
 
 
 def check(wanted: Wanted, start: Outcome) -> None:

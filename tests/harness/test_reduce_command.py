@@ -1,24 +1,29 @@
 """``relaxcheck reduce`` as a user meets it: real processes, files, exit codes, Ctrl-C."""
 
 import dataclasses
+import io
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from generators.axes import complete
 from generators.families import family
-from generators.program import CaseError, read, write
+from generators.program import Case, CaseError, read, write
 from harness.cli import app
-from harness.cli.reducing import Wanted, check
+from harness.cli.reducing import Wanted, check, reduced
 from harness.corpus import CORPUS
+from harness.interruption import Interruption
 from harness.jobs import Limits
-from harness.outcome import Outcome, Verdict
+from harness.outcome import Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
+from harness.pool import PoolError
 from harness.reduction.trying import INTERESTING
 
 COMMAND = [sys.executable, "-m", "harness.cli", "reduce"]
@@ -132,3 +137,29 @@ def test_there_has_to_be_a_failure_to_keep(
     else:
         with pytest.raises(CaseError, match=said):
             check(wanted, outcome)
+
+
+class Breaking:
+    """Finds the same failure in every candidate, until the fourth cannot be run any more."""
+
+    width = 1
+
+    def __init__(self) -> None:
+        self.given: list[Case] = []
+
+    def submit(self, case: Case) -> None:
+        if len(self.given) == 3:
+            raise PoolError("cannot start the workers: no room")
+        self.given.append(case)
+
+    def ended(self) -> Iterator[tuple[Case, Outcome]]:
+        failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", reference=Reference())
+        yield self.given[-1], failed
+
+
+def test_what_was_found_before_the_workers_broke_is_written(tmp_path: Path) -> None:
+    wanted = dataclasses.replace(WANTED, target=tmp_path / "out.json")
+    out, trier = io.StringIO(), Breaking()
+    assert reduced(wanted, trier, Console(file=out), Interruption()) == 2
+    assert "Not at its end: cannot start the workers: no room. To go on:" in out.getvalue()
+    assert read(wanted.target) == trier.given[-1]
