@@ -20,7 +20,7 @@ from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool, PoolError
 from harness.reduction.search import Keeps, Reduction, defaults_of, same_standing, search
-from harness.reduction.simplicity import Defaults, Extent, extent
+from harness.reduction.simplicity import Defaults, Extent, extent, measure
 from harness.reduction.trying import Budget, ByCommand, InWorkers, Trier, Trying, outcome_of
 
 _BROKEN = 2
@@ -76,6 +76,9 @@ def reduced(wanted: Wanted, trier: Trier, console: Console, interruption: Interr
         broken = False
         try:
             why = trying.walk(along_axes(family, wanted.case, start)) if family else ""
+            if measure(reduction.case, defaults) > measure(wanted.case, defaults):
+                # The axes' defaults are no smallest sizes: all that was found were larger ones.
+                reduction.case, reduction.outcome, reduction.kept = wanted.case, start, 0
             why = why or trying.search(search(reduction.case, reduction.outcome, defaults))
         except PoolError as error:
             broken, why = True, str(error)

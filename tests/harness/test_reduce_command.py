@@ -139,16 +139,17 @@ def test_there_has_to_be_a_failure_to_keep(
             check(wanted, outcome)
 
 
-class Breaking:
-    """Finds the same failure in every candidate, until the fourth cannot be run any more."""
+class Alike:
+    """Finds the same failure in every candidate, until one too many is to be run."""
 
     width = 1
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.given: list[Case] = []
+        self._most = most
 
     def submit(self, case: Case) -> None:
-        if len(self.given) == 3:
+        if len(self.given) == self._most:
             raise PoolError("cannot start the workers: no room")
         self.given.append(case)
 
@@ -159,7 +160,16 @@ class Breaking:
 
 def test_what_was_found_before_the_workers_broke_is_written(tmp_path: Path) -> None:
     wanted = dataclasses.replace(WANTED, target=tmp_path / "out.json")
-    out, trier = io.StringIO(), Breaking()
+    out, trier = io.StringIO(), Alike(3)
     assert reduced(wanted, trier, Console(file=out), Interruption()) == 2
     assert "Not at its end: cannot start the workers: no room. To go on:" in out.getvalue()
     assert read(wanted.target) == trier.given[-1]
+
+
+def test_sizes_below_the_defaults_do_not_come_back_up(tmp_path: Path) -> None:
+    small = MEMBER.build(complete(MEMBER.axes, {"batch": 1, "size.w": 1, "kernel.w": 1}), 3)
+    wanted = dataclasses.replace(WANTED, case=small, target=tmp_path / "out.json", tries=1)
+    trier = Alike(9)
+    assert reduced(wanted, trier, Console(file=io.StringIO()), Interruption()) == 0
+    assert trier.given[:2] == [small, MEMBER.build(complete(MEMBER.axes, {}), 3)]
+    assert read(wanted.target) == small
