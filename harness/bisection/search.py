@@ -22,7 +22,7 @@ from generators.program import Case, Invalid, Program
 from harness.bisection.trace import Step, Trace
 from harness.errors import headline
 from harness.finding import kind_of, operators
-from harness.outcome import Outcome, Verdict
+from harness.outcome import DESCRIPTIONS, Outcome, Verdict
 
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions: all later ones know only these."""
@@ -133,7 +133,7 @@ _Runs = Generator[Trial, Traced, Outcome]
 def bisect(case: Case) -> Bisection:
     """Find out which pass breaks ``case``. Deterministic; one run or two for each step.
 
-    Where ``case`` does not fail, the result has its verdict and nothing else.
+    Where ``case`` does not fail, the result has its verdict, what that means, and nothing else.
     """
     first = yield Trial(case, plain=True)
     outcome = first.outcome
@@ -144,7 +144,7 @@ def bisect(case: Case) -> Bisection:
         headline(outcome.message),
         None,
         Evidence.NONE,
-        "it does not fail",
+        DESCRIPTIONS[outcome.verdict],
         outcome.operator or operators(case),
     )
     if not outcome.verdict.is_failure:

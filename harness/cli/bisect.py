@@ -125,10 +125,11 @@ def tell(out: Console, case: Case, result: Bisected) -> None:
         f"fixes {'on' if case.fixes else 'off'}): [b]{result.verdict}[/b]"
         + (f" in {result.stage}" if result.stage else "")
     )
+    if result.message:
+        out.print(result.message, markup=False, highlight=False)
     if not result.verdict.is_failure:
-        out.print("It does not fail: there is nothing to bisect.")
+        out.print(f"TVM does not fail, so there is nothing to bisect: {result.why}", markup=False)
         return
-    out.print(result.message, markup=False, highlight=False)
     if result.prefixes:
         out.print(_table("Passes up to this one, then the shortest way", result.prefixes))
     if result.ablations:

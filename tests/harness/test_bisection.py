@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from generators.program import Case, Input, Invalid, Node, Program
 from harness.bisection.search import Bisected, Evidence, Traced, Trial, bisect
 from harness.bisection.trace import Step, Trace
-from harness.outcome import Outcome, Verdict
+from harness.outcome import DESCRIPTIONS, Outcome, Verdict
 
 CASE = Case(
     "toy",
@@ -278,4 +278,5 @@ def test_what_is_refused_when_it_is_built_is_no_pass_s() -> None:
 def test_what_does_not_fail_is_run_once(verdict: Verdict) -> None:
     ended = conclude(["a"], lambda trial: Outcome(verdict))
     assert (ended.result.verdict, ended.result.culprit) == (verdict, None)
+    assert ended.result.why == DESCRIPTIONS[verdict]
     assert len(ended.trials) == 1

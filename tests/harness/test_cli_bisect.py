@@ -43,9 +43,11 @@ UNKNOWN = msgspec.structs.replace(
     FOUND, culprit=None, evidence=Evidence.NONE, why="any of [them]", before="", difference=""
 )
 FINE = Bisected(
-    FOUND.case, Verdict.PASS, None, "", None, Evidence.NONE, "it does not fail", "nn.op"
+    FOUND.case, Verdict.PASS, None, "", None, Evidence.NONE, "every output is right", "nn.op"
 )
-BROKEN = msgspec.structs.replace(FINE, verdict=Verdict.HARNESS_ERROR, stage="oracle")
+BROKEN = msgspec.structs.replace(
+    FINE, verdict=Verdict.HARNESS_ERROR, stage="oracle", message="KeyError: [it]"
+)
 
 
 class FakePool:
@@ -79,9 +81,10 @@ def called(
     ("result", "code", "said"),
     [
         (FOUND, 0, "culprit: ConvertLayout: silent-bail with the passes up to it"),
-        (FINE, 1, "does not fail"),
+        (FINE, 1, "TVM does not fail, so there is nothing to bisect: every output is right"),
         (UNKNOWN, 3, "culprit: unknown: any of [them]"),
-        (BROKEN, 3, "harness-error"),
+        (BROKEN, 3, "harness-error in oracle"),
+        (BROKEN, 3, "KeyError: [it]"),
     ],
 )
 def test_the_exit_code_says_whether_a_culprit_is_named(
