@@ -155,6 +155,8 @@ class ByCommand:
             code = process.wait()
         finally:
             self._running.discard(process.pid)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             # The command may have taken it away.
             path.unlink(missing_ok=True)
         interesting = INTERESTING if code == 0 else Outcome(Verdict.PASS)

@@ -1,7 +1,10 @@
 """The search for a simpler case, with failures that are known and nothing compiled."""
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -350,6 +353,17 @@ def asked(command: str, *outcomes: Outcome) -> list[Outcome]:
 def test_a_command_may_take_its_file_away() -> None:
     (outcome,) = asked("rm", ACCEPTED)
     assert outcome.verdict is INTERESTING.verdict
+
+
+def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
+    left = tmp_path / "pid"
+    asked(f"sleep 60 & echo $! > {left}; test -f {{}}", ACCEPTED)
+    stat = Path(f"/proc/{int(left.read_text())}/stat")
+    with suppress(FileNotFoundError, ProcessLookupError):
+        deadline = time.monotonic() + 5
+        # Ended, if perhaps not yet reaped by whoever inherited it.
+        while (state := stat.read_text().rpartition(")")[2].split()[0]) != "Z":
+            assert time.monotonic() < deadline, state
 
 
 def test_a_command_is_not_asked_about_what_could_not_be_vetted() -> None:
