@@ -9,6 +9,7 @@ import pytest
 import tvm
 from tvm import relax
 
+from fixes import tvm_api
 from harness.bisection import tracing
 from harness.bisection.trace import Trace, read
 from harness.bisection.tracing import Tracer
@@ -19,7 +20,7 @@ Module = Any
 
 def module(number: int = 0) -> Module:
     builder = relax.BlockBuilder()
-    with builder.function("main", [given := relax.Var("x", relax.TensorType([2], "float32"))]):
+    with builder.function("main", [given := relax.Var("x", tvm_api.tensor_type((2,), "float32"))]):
         builder.emit_func_output(given)
     return builder.get().with_attr("number", number)
 

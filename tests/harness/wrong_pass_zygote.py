@@ -23,9 +23,8 @@ class _Swap(relax.PyExprMutator):
         if call.op != tvm.ir.Op.get("relax.call_tir"):
             return call
         function, arguments = call.args
-        return relax.Call(
-            call.op, [function, relax.Tuple(arguments.fields[::-1])], call.attrs, call.ty_args
-        )
+        swapped_fields = relax.Tuple(arguments.fields[::-1])
+        return relax.call_tir(function, swapped_fields, tvm_api.type_of(call))
 
 
 def swapped(module: Module) -> Module:
