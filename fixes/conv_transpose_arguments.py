@@ -71,7 +71,7 @@ def read(operator: str, attributes: Mapping[str, Any], spatial: str) -> Convolut
         raise invalid(operator, why, output_padding=extra, strides=strides)
     groups = int(attributes["groups"])
     if groups < 1:
-        raise invalid(operator, "there is no group", groups=groups)
+        raise invalid(operator, "there are fewer groups than one", groups=groups)
     begins, ends = padding[: len(spatial)], padding[len(spatial) :]
     windows = zip(strides, dilation, begins, ends, extra, strict=True)
 

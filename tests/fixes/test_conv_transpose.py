@@ -243,7 +243,7 @@ REFUSED_WITHOUT_A_NAME = [
     ({"padding": (0, 0, 0)}, r"padding=\[0, 0, 0\]: 2 spatial axes need 4"),
     ({"output_padding": (0,) * 4}, r"output_padding=\[0, 0, 0, 0\]"),
     ({"output_padding": 1}, r"output_padding=\[1, 1\], strides=\[1, 1\]"),
-    ({"groups": 0}, "groups=0: there is no group"),
+    ({"groups": 0}, "groups=0: there are fewer groups than one"),
     ({"groups": -1}, "groups=-1"),
     ({"groups": 3}, "groups=3: 2 input channels"),
     ({"data_layout": "NXHW"}, "data_layout='NXHW': 'NXHW' must have each of the axes N, C, H, W"),

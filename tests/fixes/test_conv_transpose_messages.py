@@ -59,7 +59,7 @@ AXES_2D = "must have each of the axes"
             {"output_padding": (0, 3), "strides": (2, 3)},
             "output_padding=[0, 3], strides=[2, 3]: output padding is not less than the stride",
         ),
-        ({"groups": 0}, "groups=0: there is no group"),
+        ({"groups": 0}, "groups=0: there are fewer groups than one"),
         ({"groups": 3}, "groups=3: 2 input channels are not divisible"),
         ({"data_layout": "NXHW"}, f"data_layout='NXHW': 'NXHW' {AXES_2D} N, C, H, W once"),
         ({"kernel_layout": "NCHW"}, f"kernel_layout='NCHW': 'NCHW' {AXES_2D} I, O, H, W once"),
@@ -144,7 +144,7 @@ def test_dtypes_that_differ(dtypes: tuple[str, str], when: str) -> None:
 def test_every_rank_names_itself(fixes_on: None, rank: int) -> None:
     data = relax.Var("x", tvm_api.unshaped_type(rank + 2, "float32"))
     name = f"conv{rank}d_transpose"
-    said = f"relax.nn.{name} is invalid with groups=0: there is no group"
+    said = f"relax.nn.{name} is invalid with groups=0: there are fewer groups than one"
     with pytest.raises(ValueError, match=compiled.whole(said)):
         getattr(relax.op.nn, name)(data, data, groups=0)
 
