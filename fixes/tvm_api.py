@@ -49,6 +49,11 @@ _LAYOUT: Any = tvm.s_tir.slayout
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
 
+def tensor_of(constant: Expr) -> Any:
+    """The tensor that ``constant`` holds: its ``value``, once its ``data``."""
+    return constant.value if hasattr(constant, "value") else constant.data
+
+
 def tensor_type(shape: Sequence[int | PrimExpr], dtype: str) -> Any:
     """The static type of a tensor: ``shape`` of integers or expressions, TVM's dtype name."""
     return _TENSOR_TYPE(list(shape), dtype)

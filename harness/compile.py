@@ -14,7 +14,7 @@ from tvm import relax
 from generators.families import desired_layouts
 from generators.program import Case
 from generators.values import Array, constants
-from harness.bisection.direct import called
+from harness.bisection.direct import NotDirect, called
 from harness.bisection.tracing import Tracer
 from harness.late_linking import Left, hand_over, leaving_code, link_together, named
 from harness.link import LinkError, can_link, linked
@@ -216,11 +216,18 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
 
 
 def run(main: Callable[..., Any], arguments: list[Array]) -> tuple[Array, ...]:
-    """Call the compiled ``main`` on arrays. Raises ``StageError`` for the stage ``run``."""
+    """Call the compiled ``main`` on arrays.
+
+    Raises:
+        StageError: TVM raised; the stage is ``run``.
+        NotDirect: the program cannot be run without the passes after LegalizeOps.
+    """
     try:
         result = main(*(tvm.runtime.tensor(argument) for argument in arguments))
         tensors = [result] if hasattr(result, "numpy") else list(result)
         return tuple(tensor.numpy() for tensor in tensors)
+    except NotDirect:
+        raise
     except Exception as error:
         raise StageError("run", error) from error
 

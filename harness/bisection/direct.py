@@ -23,7 +23,10 @@ _CONSTANT = type(tvm_api.const(np.zeros(())))
 
 
 class NotDirect(Exception):
-    """The program holds something else than calls of functions, tuples and constants."""
+    """The program holds something else than calls of functions, tuples and constants.
+
+    Our limit, no fault of TVM.
+    """
 
 
 def called(module: Module, target: Any) -> Callable[..., Value]:
@@ -73,7 +76,7 @@ class _Frame:
             case relax.Var():
                 return self.known[expr]
             case _ if isinstance(expr, _CONSTANT):
-                return expr.value
+                return tvm_api.tensor_of(expr)
             case relax.Tuple():
                 return tuple(self.value(field) for field in expr.fields)
             case relax.TupleGetItem():

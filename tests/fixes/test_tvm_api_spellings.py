@@ -29,6 +29,14 @@ def test_a_dtype_was_its_own_text() -> None:
     assert tvm_api.dtype_of(value) == "int32"
 
 
+def test_the_tensor_of_a_constant() -> None:
+    numbers = np.arange(6, dtype="int64").reshape(2, 3)
+    constant = tvm_api.const(numbers)
+    np.testing.assert_array_equal(tvm_api.tensor_of(constant).numpy(), numbers)
+    old: Any = SimpleNamespace(data=numbers)
+    assert tvm_api.tensor_of(old) is numbers
+
+
 def test_an_expression_without_a_shape_is_shown_with_its_type() -> None:
     variable = relax.Var("x", tvm_api.unshaped_type(2, "float32"))
     said = 'x: its shape is not known, only R.Tensor(dtype="float32", ndim=2)'
