@@ -9,11 +9,13 @@ import os
 from harness.cli import app, running
 from harness.jobs import Limits
 from harness.pool import Pool
+from harness.releases import Release
 
 
-def pool(size: int, limits: Limits) -> Pool:
+def pool(size: int, limits: Limits, *, release: Release) -> Pool:
     memory = int(os.environ.get("MEMORY_LIMIT", "4096")) << 20
-    return Pool(size, dataclasses.replace(limits, memory=memory), "tests.faults.zygote")
+    limits = dataclasses.replace(limits, memory=memory)
+    return Pool(size, limits, "tests.faults.zygote", release=release)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 
 from generators.program import Case, Input
 from generators.values import Array
-from harness.cli import replay
+from harness.cli import lookup
 from harness.journal import DRAWN, Journal, Mode
 from harness.judge import expected, judge
 from harness.options import Fixes, resumed
@@ -64,7 +64,7 @@ def test_a_measured_campaign_can_be_replayed_and_taken_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaigns, "RUNS", tmp_path)
-    monkeypatch.setattr(replay, "RUNS", tmp_path)
+    monkeypatch.setattr(lookup, "RUNS", tmp_path)
     shown: list[float] = []
     figures = campaigns.measure(
         "control", 3, 1, lambda _, done: shown.append(done), seed=3, zygote=CONTROL
@@ -76,4 +76,4 @@ def test_a_measured_campaign_can_be_replayed_and_taken_up(
     assert (options.seed, options.fixes, options.uniform) == (3, Fixes.OFF, False)
     with Journal(directory, Mode.READ) as journal:
         drawn = [one.case for one in journal.cases(DRAWN)]
-    assert replay._find(drawn[0].identifier, None)[0] == drawn[0]
+    assert lookup.look_up(drawn[0].identifier, None).case == drawn[0]

@@ -16,7 +16,12 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> Case:
 
 
 def build(
-    module: Case, case: Case, progress: Callable[[str], None], *, late: str | None = None
+    module: Case,
+    case: Case,
+    progress: Callable[[str], None],
+    *,
+    late: str | None = None,
+    tracing: None = None,
 ) -> Case:
     """Refuse what the operators' definitions do not allow."""
     progress("check")

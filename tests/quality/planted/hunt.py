@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from generators.axes import Family, non_default
+from generators.axes import Axis, Family, Value, non_default
 from generators.families import families, family
 from generators.program import Case, Valid, decode, encode
 from harness.campaign import Campaign, Plan, State
@@ -143,14 +143,24 @@ def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) ->
 
 
 def axes_off(case: Case) -> int | None:
-    """How many axes of its family are off their default in ``case``; None off the grid."""
+    """How many axes of its family are off their default in ``case``; None off the grid.
+
+    A size below its default is not counted: that is what reduction ends at.
+    """
     if not isinstance(case.expect, Valid):
         return None
     made = family(case.family, tuple(PIPELINES))
     try:
-        return len(non_default(made.axes, made.point(case)))
+        point = made.point(case)
     except ValueError:
         return None
+    off = non_default(made.axes, point)
+    return sum(axis.name in off and not _reduced(point[axis.name], axis) for axis in made.axes)
+
+
+def _reduced(value: Value, axis: Axis) -> bool:
+    numbers = isinstance(value, int) and isinstance(axis.default, int)
+    return numbers and not isinstance(value, bool) and 0 < value < axis.default
 
 
 def largest(case: Case) -> int:

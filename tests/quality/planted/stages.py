@@ -70,8 +70,8 @@ PLANTS = (
         (
             Edit(
                 "fixes.tvm_api",
-                "    function, inputs, result = gen_call_tir_inputs(compute, *arguments)\n",
-                "    function, inputs, result = gen_call_tir_inputs(compute, *arguments)\n"
+                "*dimensions = gen_call_tir_inputs(compute, *arguments)\n",
+                "*dimensions = gen_call_tir_inputs(compute, *arguments)\n"
                 '    if name == "conv2d_transpose":\n'
                 "        from tests.quality.planted.tails import without_tail\n"
                 "        function = without_tail(function)\n",
