@@ -94,6 +94,8 @@ class State:
     pairs of cells that none has met yet, by family; there were ``all_pairs``. ``taken_up`` of
     the ``cases`` ran before, in the campaign that this one goes on with. ``known`` says what became
     of each known finding, by fingerprint, ``interrupted`` what ended the campaign, if anything did.
+    ``cases_cpu`` and ``engine_cpu`` are the CPU seconds of the cases and further runs that ended
+    since the campaign began or went on, and of the engine's process.
     """
 
     started: float = field(default_factory=time.monotonic)
@@ -113,6 +115,8 @@ class State:
     investigating: int = 0
     phase: str = "running"
     interrupted: str | None = None
+    cases_cpu: float = 0.0
+    engine_cpu: float = 0.0
 
     @property
     def elapsed(self) -> float:
@@ -124,6 +128,12 @@ class State:
         """The share of the pairs of cells of two axes that a drawn case has met."""
         missing = sum(pairs.count for pairs in self.pairs.values())
         return 1 - missing / self.all_pairs if self.all_pairs else 0.0
+
+    @property
+    def engine_share(self) -> float:
+        """The engine's own share of the CPU time, which is what cannot be spent on cases."""
+        whole = self.cases_cpu + self.engine_cpu
+        return self.engine_cpu / whole if whole else 0.0
 
     @property
     def verdicts(self) -> Counter[Verdict]:
@@ -169,6 +179,7 @@ class Campaign:
         self.state.all_pairs = sum(pairs.count for pairs in self.state.pairs.values())
         self._started = 0
         self._counted = time.monotonic()
+        self._cpu = time.process_time()
         self._stop: Callable[[], str | None] = lambda: None
         self._investigations = Investigations(
             grids, journal, self.state.findings, lambda job: pool.submit(job, first=True)
@@ -260,6 +271,7 @@ class Campaign:
             self.pool.submit(*self._begun(case))
         self.state.phase = "running"
         self.state.started = time.monotonic()
+        self._cpu = time.process_time()
 
     def _try_known(self, show: Callable[[State], None]) -> None:
         """Run the cases of the known findings before any other; look into what fails otherwise."""
@@ -313,6 +325,7 @@ class Campaign:
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):
+            self.state.cases_cpu += sum(outcome.seconds.values())
             if job.tag is None:
                 self._drawn(job.case, outcome)
             elif isinstance(job.tag, Finding):
@@ -327,6 +340,7 @@ class Campaign:
         if time.monotonic() - self._counted > _COVERAGE_SECONDS:
             self._counted = time.monotonic()
             self.journal.write_coverage(self.state.cells)
+        self.state.engine_cpu = time.process_time() - self._cpu
         self.state.busy = self.pool.busy
         self.state.investigating = self._investigations.active
         show(self.state)

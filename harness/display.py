@@ -139,6 +139,7 @@ class Display:
             f"[b]{state.checks}[/b] checks",
             f"{state.trials} trials",
             f"[b]{len(state.findings)}[/b] findings",
+            f"engine: {state.engine_share:.1%} of CPU",
         )
         seen = (
             f"{100 * len(state.cells) / max(self._cells, 1):.0f}% of axis values and "

@@ -219,6 +219,7 @@ def _numbers(state: State) -> dict[str, object]:
         "trials": state.trials,
         "pair_coverage": round(state.pair_coverage, 4),
         "findings": len(state.findings),
+        "engine_cpu_share": round(state.engine_share, 4),
     }
 
 
@@ -241,7 +242,8 @@ def _last_lines(ended: Ended) -> Iterator[str]:
     before = f" ({state.taken_up} of them before this run)" if state.taken_up else ""
     yield (
         f"{state.cases} cases{before}, {state.checks} checks, {state.trials} further runs to find "
-        f"causes, {state.elapsed:.0f} s; fixes {ended.results.description['fixes']}."
+        f"causes, {state.elapsed:.0f} s; fixes {ended.results.description['fixes']}; "
+        f"{state.engine_share:.1%} of the CPU time went to the engine itself."
     )
     if state.investigating:
         yield f"{state.investigating} failures were not looked into; they are in the journal."

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from generators.axes import complete
@@ -114,6 +115,22 @@ def bails(case: Case) -> Outcome:
     if MEMBER.point(case)["data_layout"] != "NCW":
         return Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
     return Outcome(Verdict.PASS)
+
+
+def test_the_engines_share_of_the_cpu_time_is_that_beside_all_that_ran(tmp_path: Path) -> None:
+    ran = 0
+
+    def answer(case: Case) -> Outcome:
+        nonlocal ran
+        ran += 1
+        return msgspec.structs.replace(bails(case), seconds={"tvm": 2.0, "compare": 0.5})
+
+    _, state = conduct(tmp_path, answer, 20)
+    assert state.trials > 0
+    assert state.cases_cpu == 2.5 * ran == 2.5 * (state.cases + state.trials)
+    assert 0 < state.engine_cpu < 30
+    whole = state.cases_cpu + state.engine_cpu
+    assert state.engine_share == pytest.approx(state.engine_cpu / whole)
 
 
 def test_one_cause_is_one_finding_that_counts_all_its_failures(tmp_path: Path) -> None:

@@ -116,6 +116,7 @@ def test_quiet_says_findings_and_the_last_lines(fuzz: Fuzz, tmp_path: Path) -> N
     first, second, third = ended.stdout.splitlines()
     assert first.startswith(f"finding {recorded.fingerprint}: opaque-crash, toy, data_layout=")
     assert second.startswith("20 cases, ")
+    assert second.endswith("% of the CPU time went to the engine itself.")
     assert third.startswith("Written to ")
 
 
