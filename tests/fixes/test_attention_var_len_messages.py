@@ -116,6 +116,11 @@ def test_shapes(given: tuple[Any, ...], said: str, when: str) -> None:
     refused(f"is invalid with {said}", when, given)
 
 
+def test_keys_without_offsets_of_their_own() -> None:
+    given = shapes(starts=(3, 1))[:5]
+    refused("is invalid with seqstart_q='(3, 1)': its rank is not 1", "made", given, DTYPES[:5])
+
+
 def test_shapes_that_tvm_refuses_too() -> None:
     given = shapes((1, 4, 3), (1, 4, 3), (1, 4, 3))
     refused("is invalid with query='(1, 4, 3)': its rank is not 4", "made", given)
