@@ -146,6 +146,20 @@ def test_products_of_other_symbols_are_another_batch() -> None:
         probes.batch_matmul_proves_equality(broken)
 
 
+def test_an_operation_that_sums_nothing() -> None:
+    def without_a_sum(left: Any, right: Any) -> Any:
+        return left
+
+    assert probes.batch_matmul_sums_nothing_to_zero(without_a_sum)
+
+    def of_extent(extent: int) -> Callable[..., Any]:
+        k = te.reduce_axis((0, extent), name="k")
+        return lambda left, right: te.compute((2,), lambda i: te.sum(left[0, i, k], axis=k))
+
+    assert probes.batch_matmul_sums_nothing_to_zero(of_extent(1))
+    assert not probes.batch_matmul_sums_nothing_to_zero(of_extent(0))
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_integers_in_mixed_precision(kept: bool) -> None:
     seen = []
