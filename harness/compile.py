@@ -6,6 +6,7 @@ keeps the module that LegalizeOps gave, so that no list of passes is copied from
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import tvm
@@ -74,10 +75,19 @@ def unlowered(module: Module) -> list[tuple[str, str]]:
 
 @tvm.instrument.pass_instrument
 class _Watch:
-    """Follows the passes: which one is running, and what LegalizeOps left behind."""
+    """Follows the passes: which one is running, and what LegalizeOps left behind.
 
-    def __init__(self, progress: Progress) -> None:
+    ``lowered`` is what LegalizeOps gave, if it is to be kept. One serves for all programs, since
+    TVM never frees an instrument, nor what it holds.
+    """
+
+    def __init__(self) -> None:
+        self.begin(lambda stage: None, keeps=False)
+
+    def begin(self, progress: Progress, *, keeps: bool) -> None:
+        """Follow the passes of another program, and forget the last one."""
         self.progress = progress
+        self.keeps = keeps
         self.running: list[str] = []
         self.left: list[tuple[str, str]] = []
         self.lowered: Module | None = None
@@ -94,7 +104,7 @@ class _Watch:
         self.running.pop()
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
-            self.lowered = module
+            self.lowered = module if self.keeps else None
         self.progress(self.running[-1] if self.running else "codegen")
 
     @property
@@ -105,6 +115,11 @@ class _Watch:
         """
         named = [name for name in self.running if name not in ("sequential", "_pipeline")]
         return named[-1] if named else "codegen"
+
+
+@cache
+def _watch() -> Any:
+    return _Watch()
 
 
 def target(opt_level: int) -> tvm.target.Target:
@@ -145,7 +160,8 @@ def build(
     """
     pipeline = PIPELINES[case.pipeline]
     where = target(case.opt_level)
-    watch = _Watch(progress)
+    watch = _watch()
+    watch.begin(progress, keeps=tracing is not None and tracing.direct)
     if late is not None:
         module = named(module, late)
     instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
@@ -160,7 +176,7 @@ def build(
             if late is None:
                 return Compiled(
                     relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode),
-                    direct=watch.lowered if tracing is not None and tracing.direct else None,
+                    direct=watch.lowered,
                 )
             if not fused:
                 # What relax.build takes for "default" on a CPU.

@@ -160,10 +160,13 @@ def check_whole(folder: Path) -> None:
 
 
 def arguments(cases: int = 100) -> Sequence[object]:
-    """What the command is given for the campaign that is the same in all of these tests."""
-    return ("fuzz", FAMILY, "--cases", cases, "--minutes", 2, "--seed", 5, "--workers", 2)
+    """What the command is given for the campaign that is the same in all of these tests.
+
+    Its cases end it, not the minutes, however slow the machine is.
+    """
+    return ("fuzz", FAMILY, "--cases", cases, "--minutes", 20, "--seed", 5, "--workers", 2)
 
 
 def resuming(folder: Path, cases: int = 100) -> Sequence[object]:
     """What goes on with it."""
-    return ("fuzz", "--resume", folder, "--cases", cases, "--minutes", 2, "--workers", 2)
+    return ("fuzz", "--resume", folder, "--cases", cases, "--minutes", 20, "--workers", 2)

@@ -95,7 +95,7 @@ def _wait_for_more(folder: Path) -> None:
 
 def _finish(campaigns: Campaigns, folder: Path, undisturbed: Told) -> None:
     process = _start(campaigns, folder)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     assert "resumed" in out
     check_whole(folder)
@@ -108,7 +108,7 @@ def test_a_worker_that_is_killed_costs_no_verdict(
     folder = tmp_path / "out"
     chance = random.Random("worker")
     wanted = repetitions(request, 6, 13)
-    process = campaigns.start(*arguments(), "--out", folder, JUDGE_SECONDS="0.05")
+    process = campaigns.start(*arguments(), "--out", folder, JUDGE_SECONDS="0.1")
     until(lambda: ended(folder), bool)
     killed = 0
     while process.poll() is None and killed < wanted:
@@ -119,7 +119,7 @@ def test_a_worker_that_is_killed_costs_no_verdict(
             # So that it is never the same case again: twice in a row is its own doing.
             _wait_for_more(folder)
         time.sleep(chance.uniform(0.15, 0.35))
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     assert killed == wanted
     check_whole(folder)
@@ -147,7 +147,7 @@ def test_the_workers_parent_that_is_killed_is_started_again(
         time.sleep(chance.uniform(0, 0.5))
         _kill(zygote)
         until(campaigns.zygotes, lambda pids, gone=zygote: bool(pids) and gone not in pids)  # type: ignore[misc]
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     check_whole(folder)
     assert told(folder) == undisturbed

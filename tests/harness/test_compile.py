@@ -1,9 +1,14 @@
-"""What is said about passes while they run."""
+"""What is said about passes while they run, and that nothing is kept of them."""
+
+import gc
 
 import tvm
 from tvm import relax
 
-from harness.compile import _Watch
+from generators.emission import emit
+from generators.families import family
+from harness.compile import _Watch, build
+from harness.pipelines import PIPELINES
 
 
 @tvm.transform.module_pass(opt_level=0, name="Inner")
@@ -22,7 +27,8 @@ def test_a_pass_that_failed_inside_of_another_is_not_running_any_more() -> None:
             said.append("caught")
         return module
 
-    watch = _Watch(said.append)
+    watch = _Watch()
+    watch.begin(said.append, keeps=False)
     passes = tvm.transform.Sequential([outer, relax.transform.LegalizeOps()], name="passes")
     with tvm.transform.PassContext(instruments=[watch]):
         passes(relax.BlockBuilder().get())
@@ -37,3 +43,16 @@ def test_a_pass_that_failed_inside_of_another_is_not_running_any_more() -> None:
         "codegen",
     ]
     assert watch.running == []
+
+
+def test_compiling_leaves_nothing_behind() -> None:
+    """TVM frees no instrument: one for each case held the lowered program of each."""
+    made = family("conv1d_transpose", tuple(PIPELINES))
+    case = made.build({axis.name: axis.default for axis in made.axes}, seed=1)
+    kept = []
+    for _ in range(3):
+        build(emit(case), case, lambda stage: None)
+        gc.collect()
+        kept.append([one for one in gc.get_objects() if isinstance(one, _Watch)])
+    assert len(kept[0]) == len(kept[1]) == len(kept[2]) > 0
+    assert all(one.lowered is None for one in kept[2])
