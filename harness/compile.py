@@ -44,11 +44,6 @@ class SilentBail(Exception):
     calls: tuple[str, ...]
 
 
-def tvm_version() -> str:
-    """The version of TVM that runs, a source build's included."""
-    return str(tvm.__version__)
-
-
 def unlowered(module: Module) -> list[tuple[str, str]]:
     """The calls in ``module`` whose operator has a legalization: (operator, call as text).
 

@@ -8,9 +8,9 @@ import numpy as np
 from generators.program import Program
 from generators.values import Array, numpy_dtype
 from harness.outcome import Check, Verdict
-from oracles import ORACLES
 from oracles.answer import Bounded, Unsupported
 from oracles.compare import within
+from oracles.independent import ORACLES
 from oracles.reference import Numerics, evaluate
 
 

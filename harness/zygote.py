@@ -13,18 +13,29 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import threading
 from pathlib import Path
 
 import msgspec
 
 from harness import marker, worker
-from harness.compile import tvm_version
 from harness.environment import versions
 from harness.protocol import SCRATCH, Command, Reply
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+
+
+def _environment() -> dict[str, str]:
+    """What cases run with: of TVM what was imported, which in a source build is no package.
+
+    It is not imported for that: a zygote that conducts cases in a way of its own does without.
+    """
+    found = versions()
+    if "tvm" in sys.modules:
+        found["apache-tvm"] = str(sys.modules["tvm"].__version__)
+    return found
 
 
 def main() -> None:
@@ -41,7 +52,7 @@ def main() -> None:
     # The engine's end closes when it dies, however it dies; then nothing is to be left of this.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         own = _children()
-        _send(engine, Reply(environment={**versions(), "apache-tvm": tvm_version()}))
+        _send(engine, Reply(environment=_environment()))
         _serve(engine, own)
     _end_orphans(set())
     if SCRATCH in os.environ:

@@ -1,13 +1,5 @@
-"""What the answer should be: PyTorch, ONNX Runtime, and a float64 reference with error bounds."""
+"""What the answer should be: PyTorch, ONNX Runtime, and a float64 reference with error bounds.
 
-from collections.abc import Callable, Mapping
-
-from generators.program import Program
-from oracles import onnx_runtime, pytorch
-from oracles.answer import Array
-
-ORACLES: Mapping[str, Callable[[Program, Mapping[str, Array]], tuple[Array, ...]]] = {
-    "pytorch": pytorch.evaluate,
-    "onnxruntime": onnx_runtime.evaluate,
-}
-"""The independent oracles by name; each raises ``Unsupported`` where it cannot answer."""
+Importing a module of this room imports neither PyTorch nor ONNX Runtime unless it is theirs: the
+command line and the engine need parts of it, and are not to wait for those.
+"""

@@ -1,6 +1,8 @@
 """Who may import whom, module by module: new modules are held to it without being listed."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,3 +86,28 @@ def test_no_operator_is_named_in_the_engine_or_the_reports() -> None:
         if module.partition("/")[0] in ("harness", "reports"):
             text = (ROOT / module).read_text()
             assert not [name for name in operators if name in text], module
+
+
+@pytest.mark.parametrize("module", ["harness.cli", "reports.repro"])
+def test_what_runs_nothing_waits_for_no_library_that_takes_seconds(module: str) -> None:
+    slow = ("tvm", "torch", "onnxruntime")
+    script = f"import sys, {module}; print([name for name in {slow} if name in sys.modules])"
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert ended.stdout.strip() == "[]"
+
+
+def test_a_zygote_that_conducts_cases_in_its_own_way_imports_no_tvm() -> None:
+    script = """
+import sys, types
+conduct = types.ModuleType("harness.conduct")
+conduct.conduct = conduct.conduct_together = None
+sys.modules["harness.conduct"] = conduct
+import harness.zygote
+print("tvm" in sys.modules)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert ended.stdout.strip() == "False"

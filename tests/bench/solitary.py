@@ -33,8 +33,9 @@ from harness.compile import STEPS
 from harness.conduct import conduct_together
 from harness.jobs import Limits
 from harness.pipelines import PIPELINES
-from oracles import ORACLES, onnx_graph
+from oracles import onnx_graph
 from oracles.answer import Unsupported
+from oracles.independent import ORACLES
 from tests.bench.spent import Spent, total
 
 TOLERANCE = 1e-2

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 
 from generators.program import Case, Input
 from generators.values import arrays, numpy_dtype
-from oracles import ORACLES
 from oracles.answer import Unsupported
 from oracles.compare import within
+from oracles.independent import ORACLES
 from oracles.reference import evaluate
 from tests.oracles import programs
 

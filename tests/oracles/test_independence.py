@@ -12,8 +12,9 @@ import pytest
 import oracles
 from generators.program import Case, Input, LongestSegment, Offsets, Program
 from generators.values import arrays
-from oracles import ORACLES, attributes, masks, onnx_attributes, onnx_layouts, onnx_runtime, pytorch
+from oracles import attributes, masks, onnx_attributes, onnx_layouts, onnx_runtime, pytorch
 from oracles.compare import within
+from oracles.independent import ORACLES
 from oracles.layouts import Layout
 from oracles.reference import evaluate
 from tests.oracles import programs

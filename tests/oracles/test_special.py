@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from generators.program import Input
-from oracles import ORACLES
 from oracles.answer import Bounded
 from oracles.compare import within
+from oracles.independent import ORACLES
 from oracles.reference import Numerics, evaluate
 from tests.oracles import programs
 

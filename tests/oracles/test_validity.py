@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from generators.program import Case, Program
 from generators.values import arrays, numpy_dtype
-from oracles import ORACLES
 from oracles.answer import Unsupported
 from oracles.compare import within
+from oracles.independent import ORACLES
 from oracles.reference import OPERATORS, Numerics, evaluate
 from tests.oracles import in_dtype, programs
 from tests.oracles.evaluations import evaluations

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from generators.program import Case
-from oracles import ORACLES
+from oracles.independent import ORACLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from generators.families import families
 from generators.program import Case, Input, Program
 from generators.values import Array, arrays, numpy_dtype
 from harness.drawing import draw
-from oracles import ORACLES
 from oracles.answer import Bounded, Unsupported
 from oracles.compare import within
 from oracles.estimate import FORMATS
+from oracles.independent import ORACLES
 from oracles.reference import evaluate
 from tests.oracles import programs
 from tests.oracles.evaluations import evaluations
