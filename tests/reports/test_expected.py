@@ -37,7 +37,8 @@ def assert_right(case: Case, outcome: Outcome = PASSES) -> bool:
         assert what.ratio is None or (what.ratio * least > bound)[least > 0].all()
     wanted = evaluate(case.program, what.runs[0].inputs)[0]
     assert value.shape == wanted.value.shape
-    free = np.isinf(wanted.bound)
+    # Where mixed precision may do anything the script need not know better.
+    free = np.isinf(wanted.bound) | np.isinf(least)
     same = (value == wanted.value) | (np.isnan(value) & np.isnan(wanted.value)) | free
     with np.errstate(invalid="ignore"):
         close = np.abs(value - wanted.value) <= wanted.bound
