@@ -19,18 +19,19 @@ _ROLES = ("engine", "zygote", "worker")
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """Bytes of resident memory of one process, ``seconds`` after the start.
+    """Bytes of resident memory of one process, ``seconds`` after the start and ``cases`` ended.
 
     ``process`` is its role and number: a worker is a child of the zygote, that of the engine.
     """
 
     seconds: float
+    cases: int
     pid: int
     process: str
     resident: int
 
 
-def sampled(engine: int, seconds: float) -> Iterator[Sample]:
+def sampled(engine: int, seconds: float, cases: int) -> Iterator[Sample]:
     """The engine's process, its children and theirs, as they are now."""
     generation = [engine]
     for role in _ROLES:
@@ -42,7 +43,8 @@ def sampled(engine: int, seconds: float) -> Iterator[Sample]:
             except (FileNotFoundError, ProcessLookupError):
                 continue
             following += map(int, children)
-            yield Sample(seconds, pid, f"{role} {pid}", pages * os.sysconf("SC_PAGE_SIZE"))
+            resident = pages * os.sysconf("SC_PAGE_SIZE")
+            yield Sample(seconds, cases, pid, f"{role} {pid}", resident)
         generation = following
 
 
@@ -63,13 +65,13 @@ def drift(samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def plot(samples: Sequence[Sample], path: Path) -> None:
-    """Draw the resident memory of each process to ``path``, as SVG."""
+    """Draw the resident memory of each process over the cases that ended to ``path``, as SVG."""
     figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
     for process in drift(samples):
         own = [sample for sample in samples if sample.process == process]
-        minutes = [sample.seconds / 60 for sample in own]
-        axes.plot(minutes, [sample.resident / 2**20 for sample in own], label=process)
-    axes.set_xlabel("minutes")
+        cases = [sample.cases for sample in own]
+        axes.plot(cases, [sample.resident / 2**20 for sample in own], label=process)
+    axes.set_xlabel("cases that have ended")
     axes.set_ylabel("resident memory, MiB")
     axes.set_ylim(bottom=0)
     axes.legend()

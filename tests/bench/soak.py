@@ -1,8 +1,8 @@
 """``python -m tests.bench.soak``: a long campaign, watched from outside; nothing may accumulate.
 
-The campaign is ``relaxcheck fuzz --fixes both``, whose workers are never replaced. Its processes'
-memory is sampled; at its end the journal has to be sound and every case accounted for, and no
-process may be left.
+The campaign is ``relaxcheck fuzz``, whose workers are not replaced for what they have done (only
+for a fresh process, which a finding is confirmed in). Its processes' memory is sampled; at its end
+the journal has to be sound and every case accounted for, and no process may be left.
 """
 
 import os
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,6 @@ from tests.quality.showing import Showing
 
 EXIT_CODES = "Exit codes: 0 everything held; 1 something did not; 130 interrupted."
 
-DATA, PAGE, PLOT = "soak.json", "SOAK.md", "soak.svg"
 _EVERY_SECONDS = 10.0
 _ENDING_SECONDS = 120.0
 _NEVER = 10**9
@@ -34,6 +34,14 @@ DRIFT = 0.05
 """How much larger a process may be at the end than after its first quarter, as a share."""
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class Fixes(StrEnum):
+    """With the fixes, without, or each case both ways."""
+
+    ON = "on"
+    OFF = "off"
+    BOTH = "both"
 
 
 class Soaked(msgspec.Struct, frozen=True):
@@ -45,6 +53,7 @@ class Soaked(msgspec.Struct, frozen=True):
     """
 
     date: str
+    fixes: Fixes
     minutes: float
     versions: dict[str, str]
     cases: int
@@ -83,44 +92,55 @@ class Soaked(msgspec.Struct, frozen=True):
 @app.command(epilog=EXIT_CODES)
 def soak(
     minutes: Annotated[float, typer.Option(min=0.5, help="How long to draw new cases.")] = 60,
+    cases: Annotated[
+        int | None, typer.Option(min=1, help="How many new cases to draw at most.")
+    ] = None,
+    fixes: Annotated[Fixes, typer.Option(help="With the fixes, without, or both.")] = Fixes.BOTH,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
     runs: Annotated[Path, typer.Option(help="Where the campaign's folder goes.")] = Path("runs"),
-    out: Annotated[Path, typer.Option(help=f"Where {DATA}, {PAGE} and {PLOT} go.")] = Path(
-        "reports/bench"
+    out: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("reports/bench"),
+    name: Annotated[str, typer.Option(help="What the page, its data and its plot are called.")] = (
+        "soak"
     ),
 ) -> None:
-    """Run a campaign with and without the fixes; watch memory, processes and the journal."""
+    """Run a campaign; watch its memory, its processes and its journal."""
     console = Console(soft_wrap=True, highlight=False)
-    folder = runs / time.strftime("soak-%Y-%m-%d-%H%M%S", time.gmtime())
+    folder = runs / time.strftime(f"{name}-%Y-%m-%d-%H%M%S", time.gmtime())
     command = [sys.executable, "-m", "harness.cli", "fuzz", f"--out={folder}"]
-    command += ["--fixes=both", f"--minutes={minutes}", f"--workers={workers}"]
+    command += [f"--fixes={fixes}", f"--minutes={minutes}", f"--workers={workers}"]
     command += [f"--recycle={_NEVER}", "--quiet"]
+    if cases is not None:
+        command.append(f"--cases={cases}")
     with Showing(console, "soak") as show, subprocess.Popen(command) as campaign:
         samples: list[Sample] = []
-        began = time.monotonic()
+        began, now = time.monotonic(), 0.0
         try:
             while campaign.poll() is None:
                 now = time.monotonic() - began
-                samples += sampled(campaign.pid, now)
-                count = _cases(folder)
-                show(f"{count} cases", min(1.0, now / (minutes * 60 + _ENDING_SECONDS)))
+                count = _ended(folder)
+                samples += sampled(campaign.pid, now, count)
+                share = now / (minutes * 60 + _ENDING_SECONDS)
+                if cases is not None:
+                    share = max(share, count / cases)
+                show(f"{count} cases", min(1.0, share))
                 time.sleep(_EVERY_SECONDS)
         except KeyboardInterrupt:
             campaign.send_signal(2)
             campaign.wait()
             raise typer.Exit(130) from None
     seen = {sample.pid for sample in samples}
-    soaked = _looked_at(folder, minutes, campaign.returncode, samples, list(_alive(seen)))
+    left = list(_alive(seen))
+    soaked = _looked_at(folder, fixes, now / 60, campaign.returncode, samples, left)
     out.mkdir(parents=True, exist_ok=True)
-    (out / DATA).write_bytes(msgspec.json.encode(soaked) + b"\n")
-    plot(samples, out / PLOT)
-    page = "\n".join(_page(soaked)) + "\n"
-    (out / PAGE).write_text(page)
+    (out / f"{name}.json").write_bytes(msgspec.json.encode(soaked) + b"\n")
+    plot(samples, out / f"{name}.svg")
+    page = "\n".join(_page(soaked, f"{name}.svg")) + "\n"
+    (out / f"{name.upper()}.md").write_text(page)
     console.print(page, markup=False)
     raise typer.Exit(1 if soaked.missed else 0)
 
 
-def _cases(folder: Path) -> int:
+def _ended(folder: Path) -> int:
     """How many drawn cases have ended."""
     try:
         with sqlite3.connect(f"file:{folder / FILE_NAME}?mode=ro", uri=True) as database:
@@ -134,7 +154,12 @@ def _cases(folder: Path) -> int:
 
 
 def _looked_at(
-    folder: Path, minutes: float, exit_code: int, samples: list[Sample], left: list[int]
+    folder: Path,
+    fixes: Fixes,
+    minutes: float,
+    exit_code: int,
+    samples: list[Sample],
+    left: list[int],
 ) -> Soaked:
     with sqlite3.connect(folder / FILE_NAME) as database:
         ((integrity,),) = database.execute("PRAGMA integrity_check")
@@ -143,6 +168,7 @@ def _looked_at(
         unended, findings = journal.unfinished(), len(journal.findings())
     return Soaked(
         time.strftime("%Y-%m-%d", time.gmtime()),
+        fixes,
         minutes,
         versions(),
         cases,
@@ -165,16 +191,16 @@ def _alive(pids: set[int]) -> Iterator[int]:
     return (pid for pid in sorted(pids) if os.path.exists(f"/proc/{pid}"))
 
 
-def _page(soaked: Soaked) -> Iterator[str]:
-    yield "# An hour of fuzzing, watched"
+def _page(soaked: Soaked, picture: str) -> Iterator[str]:
+    yield f"# {soaked.cases} cases, watched"
     yield ""
     told = ", ".join(
         f"{name} {soaked.versions.get(name, '?')}"
         for name in ("python", "apache-tvm", "torch", "onnxruntime")
     )
     yield (
-        f"Made by `make soak` on {soaked.date}: `relaxcheck fuzz --fixes both` for "
-        f"{soaked.minutes:g} minutes, workers never replaced. {told}."
+        f"Made by `make soak` on {soaked.date}: `relaxcheck fuzz --fixes {soaked.fixes}` for "
+        f"{soaked.minutes:.0f} minutes, no worker replaced for its age. {told}."
     )
     yield ""
     yield (
@@ -183,7 +209,7 @@ def _page(soaked: Soaked) -> Iterator[str]:
         f"{len(soaked.left)}."
     )
     yield ""
-    yield f"![Resident memory of each process]({PLOT})"
+    yield f"![Resident memory of each process]({picture})"
     yield ""
     yield "| process | largest, MiB | growth after its first quarter |"
     yield "|---|---:|---:|"
