@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
+from pathlib import Path
 
 import msgspec
 
@@ -17,8 +18,11 @@ from harness.environment import versions
 from harness.jobs import Job, Limits
 from harness.pool import Pool
 from tests.bench.contestants import Contestant, Engine, Solitary
-from tests.bench.spent import Spent, total
+from tests.bench.record import ended
+from tests.bench.spent import Spent
 from tests.bench.subjects import FAMILIES, SUBJECTS, chunks, drawn, invalid
+
+_POLL_SECONDS = 0.05
 
 Show = Callable[[str, float], None]
 
@@ -27,15 +31,16 @@ NAIVE, FORK, CONDUCT, ENGINE, PAIR = "naive", "fork", "conduct", "engine", "pair
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """What each contestant spent on each subject, and what else was measured, in seconds.
+    """What each contestant spent on each subject, turn by turn, and what else was measured.
 
-    ``rejected`` is what the engine spent on invalid programs.
+    In the same turn all have the same cases. ``rejected`` is what the engine spent on invalid
+    programs; ``drawing`` CPU seconds a case, ``first_verdict`` seconds from the start.
     """
 
     cases: int
     seed: int
     versions: dict[str, str]
-    spent: dict[str, dict[str, Spent]]
+    spent: dict[str, dict[str, list[Spent]]]
     rejected: Spent
     drawing: float
     first_verdict: float
@@ -54,20 +59,19 @@ def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
             PAIR: stack.enter_context(Engine(2, Limits(), drawing)),
         }
         _warm(contestants, cases)
-        spent: dict[str, dict[str, Spent]] = {}
+        spent: dict[str, dict[str, list[Spent]]] = {}
         turns = sum(-(-len(some) // chunk) for some in cases.values()) * len(contestants)
         done = 0
         for subject, some in cases.items():
-            parts: dict[str, list[Spent]] = {name: [] for name in contestants}
+            spent[subject] = {name: [] for name in contestants}
             for turn, part in enumerate(chunks(some, chunk)):
                 # Another one begins each time: none always comes when the machine is busy.
                 order = list(contestants)[turn % len(contestants) :]
                 order += list(contestants)[: turn % len(contestants)]
                 for name in order:
-                    parts[name].append(contestants[name](part))
+                    spent[subject][name].append(contestants[name](part))
                     done += 1
                     show(f"{subject}: {name}", done / turns)
-            spent[subject] = {name: total(some_parts) for name, some_parts in parts.items()}
     return Measured(
         count, seed, versions(), spent, _rejecting(count, seed), drawing, _first_verdict()
     )
@@ -98,11 +102,16 @@ def _rejecting(count: int, seed: int) -> Spent:
 
 
 def _first_verdict() -> float:
+    """Seconds from the start of a campaign until its journal has the first outcome."""
     with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        command = [sys.executable, "-m", "harness.cli", "fuzz", "--cases=1", f"--out={out}"]
         began = time.monotonic()
-        subprocess.run(
-            [sys.executable, "-m", "harness.cli", "fuzz", "--cases=1", f"--out={folder}/out"],
-            check=False,
-            capture_output=True,
-        )
-        return time.monotonic() - began
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as campaign:
+            while not ended(out):
+                if campaign.poll() is not None and not ended(out):
+                    raise RuntimeError("a campaign ended without a verdict")
+                time.sleep(_POLL_SECONDS)
+            return time.monotonic() - began

@@ -22,6 +22,7 @@ from rich.console import Console
 from harness.environment import versions
 from harness.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
 from tests.bench.memory import Sample, drift, plot, sampled
+from tests.bench.record import ended
 from tests.quality.showing import Showing
 
 EXIT_CODES = "Exit codes: 0 everything held; 1 something did not; 130 interrupted."
@@ -117,7 +118,7 @@ def soak(
         try:
             while campaign.poll() is None:
                 now = time.monotonic() - began
-                count = _ended(folder)
+                count = ended(folder)
                 samples += sampled(campaign.pid, now, count)
                 share = now / (minutes * 60 + _ENDING_SECONDS)
                 if cases is not None:
@@ -138,19 +139,6 @@ def soak(
     (out / f"{name.upper()}.md").write_text(page)
     console.print(page, markup=False)
     raise typer.Exit(1 if soaked.missed else 0)
-
-
-def _ended(folder: Path) -> int:
-    """How many drawn cases have ended."""
-    try:
-        with sqlite3.connect(f"file:{folder / FILE_NAME}?mode=ro", uri=True) as database:
-            ((count,),) = database.execute(
-                "SELECT count(*) FROM cases WHERE purpose = ? AND verdict NOT NULL", (DRAWN,)
-            )
-    except sqlite3.Error:
-        # It is not there yet.
-        return 0
-    return int(count)
 
 
 def _looked_at(
