@@ -7,6 +7,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LAYOUT = re.compile(r"\b[A-Z]{3,6}(?:\d+[a-z])*\b")
+_DTYPE = re.compile(r"\b(?:bool|bfloat16|(?:float|u?int)\d+)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
@@ -44,11 +45,12 @@ def headline(message: str) -> str:
 
 
 def normalise(message: str) -> str:
-    """The headline of ``message`` with numbers, strings, layouts, addresses and paths folded."""
+    """The headline of ``message``, folded: numbers, strings, layouts, dtypes, addresses, paths."""
     line = headline(message)
     line = _ADDRESS.sub("0x…", line)
     line = _PATH.sub(r"\1", line)
     line = _QUOTED.sub("'…'", line)
     line = _LAYOUT.sub("L", line)
+    line = _DTYPE.sub("dtype", line)
     line = _NUMBER.sub("#", line)
     return _SHAPE.sub("(#)", line)[:300]

@@ -12,7 +12,7 @@ from generators.program import Case
 from harness.errors import normalise
 from harness.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 2
+FINGERPRINT_FORMAT = 3
 """Changes when the same failure would get another fingerprint."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})

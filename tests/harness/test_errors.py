@@ -46,6 +46,7 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
         ('R.add(y, z) of R.Tensor((2, "Q", 8))', 'R.add(y, z) of R.Tensor((B, "K*2", 16))'),
         ("R.Tensor((2, Q, 2, 8), dtype)", "R.Tensor((B, 5, 2, 8), dtype)"),
         ("Invalid layout NWW8c: missing axis 67", "Invalid layout OXHW4i8o: missing axis 73"),
+        ("operands are float64 and float32", "operands are bfloat16 and float16"),
     ],
 )
 def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None:
