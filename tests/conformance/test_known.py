@@ -1,0 +1,13 @@
+"""What is declared as known fails as it is declared; what does not fail any more is told."""
+
+import pytest
+
+from harness.conformance import Conformance
+
+
+def test_what_is_declared_fails_as_declared_and_has_not_expired(
+    conformance: Conformance, fixes_on: bool
+) -> None:
+    failures = conformance.check_declared(fixes=fixes_on)
+    if failures:
+        pytest.fail("\n".join(failures), pytrace=False)
