@@ -139,7 +139,7 @@ class Investigations:
             if isinstance(case.expect, Valid)
             else None
         )
-        finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
+        finding = finding_of(reduced) if reduced is not None else unreduced(case, outcome)
         if finding.fingerprint in self._findings:
             self._count(drawn, finding.fingerprint)
             return
@@ -210,7 +210,7 @@ def _in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]
     return case, outcome
 
 
-def _unreduced(case: Case, outcome: Outcome) -> Finding:
+def unreduced(case: Case, outcome: Outcome) -> Finding:
     """A finding about an invalid program: what is at fault is known from how it was made."""
     blame = {}
     if isinstance(case.expect, Invalid) and outcome.verdict is not Verdict.UNSUPPORTED:

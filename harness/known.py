@@ -9,8 +9,18 @@ import msgspec
 from generators.axes import Family, Point
 from generators.program import Case, Valid
 from harness.campaign import Fate, Plan, State
-from harness.finding import Finding, T, Trials, explained, fingerprint, same_kind
+from harness.finding import (
+    Finding,
+    T,
+    Trials,
+    explained,
+    finding_of,
+    fingerprint,
+    reduce,
+    same_kind,
+)
 from harness.gaps import Gap, Known, KnownFinding, Met
+from harness.investigation import unreduced
 from harness.jobs import Job
 from harness.journal import Journal, JournalError, Mode
 from harness.outcome import Outcome
@@ -135,6 +145,12 @@ class Expectations:
             for one in self.declared
             if one.concerns(version, fixes=fixes)
         }
+
+    def cause(self, case: Case, outcome: Outcome) -> Finding:
+        """The finding that the failure ``outcome`` of ``case`` comes down to: some 100 runs."""
+        if not isinstance(case.expect, Valid) or case.family not in self.families:
+            return unreduced(case, outcome)
+        return finding_of(self._run(reduce(self.families[case.family], case, outcome)))
 
     def _point(self, case: Case) -> Point:
         try:
