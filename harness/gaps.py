@@ -221,8 +221,9 @@ class Met(msgspec.Struct):
 Known = Gap | KnownFinding
 
 
-def declared(path: Path = FILE) -> tuple[Known, ...]:
-    """Everything that is declared. Raises ``CaseError`` if the file is malformed."""
+def declared(path: Path | None = None) -> tuple[Known, ...]:
+    """Everything that is declared, in ``FILE``. Raises ``CaseError`` if it is malformed."""
+    path = path or FILE
     try:
         found = msgspec.json.decode(path.read_bytes(), type=tuple[Known, ...])
     except (OSError, msgspec.DecodeError) as error:
@@ -234,13 +235,14 @@ def declared(path: Path = FILE) -> tuple[Known, ...]:
     return found
 
 
-def known_gaps(path: Path = FILE) -> tuple[Gap, ...]:
-    """The declared gaps. Raises ``CaseError`` if the file is malformed."""
+def known_gaps(path: Path | None = None) -> tuple[Gap, ...]:
+    """The declared gaps. Raises as ``declared``."""
     return tuple(one for one in declared(path) if isinstance(one, Gap))
 
 
-def write_declared(wanted: Sequence[Known], path: Path = FILE) -> None:
+def write_declared(wanted: Sequence[Known], path: Path | None = None) -> None:
     """Write ``wanted`` in place of everything that is declared, by name. Raises ``OSError``."""
+    path = path or FILE
     text = msgspec.json.encode(sorted(wanted, key=lambda one: one.name))
     unfinished = path.with_suffix(".new")
     unfinished.write_bytes(msgspec.json.format(text, indent=1) + b"\n")

@@ -9,7 +9,7 @@ import typer
 from generators.families import families
 from harness.campaign import Fate
 from harness.cli.running import exit_code
-from harness.cli.terminal import called_as, console, one_line_errors
+from harness.cli.terminal import EXIT_CODES, called_as, console, one_line_errors
 from harness.cli.voices import Ended
 from harness.events import told
 from harness.finding import Finding
@@ -23,12 +23,11 @@ from reports.page import write_page
 from reports.results import results_of
 from reports.summary import campaign_summary
 
-EPILOG = """Example:
+EPILOG = f"""Example:
 
   relaxcheck merge shard-1 shard-2 shard-3 --out runs/all
 
-Exit codes: 0 nothing failed; 1 findings; 2 campaigns that cannot be merged; 3 a fault of
-relaxcheck itself is among what they met."""
+{EXIT_CODES}"""
 
 
 def merge(

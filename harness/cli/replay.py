@@ -101,7 +101,7 @@ def replay(
             (one.found.environment["release"] for one in subjects if one.recorded), own().name
         )
         chosen = release(tvm or recorded_on)
-        size = min(len(subjects), workers or len(os.sched_getaffinity(0)))
+        size = min(max(len(subjects), 1), workers or len(os.sched_getaffinity(0)))
         with Pool(size, Limits(seconds=case_seconds), release=chosen) as pool:
             version = pool.environment["apache-tvm"]
             side = None if fixes is None else fixes is Switch.ON
@@ -129,8 +129,9 @@ class _Subject:
 def _subjects(wanted: str, directory: Path | None, known: Sequence[Known]) -> Iterator[_Subject]:
     """What ``wanted`` names; a folder names all that is in it. Raises as ``look_up``."""
     path = Path(wanted)
-    named = [one for one in known if one.name == wanted or path.resolve() == FILE]
-    if named:
+    listed = path.resolve() == FILE
+    named = [one for one in known if listed or one.name == wanted]
+    if named or listed:
         yield from (_Subject(one.name, Found(one.case), one) for one in named)
         return
     entry = path.name == wanted and (CORPUS / wanted / "case.json").is_file()
@@ -184,7 +185,8 @@ def _run(pool: Pool, items: Sequence[Item], expectations: Expectations) -> int:
     """Run ``items`` and say what comes of each; the exit code."""
     out = console()
     if not items:
-        raise CaseError(f"nothing of it concerns apache-tvm {pool.environment['apache-tvm']}")
+        out.print(f"Nothing is declared for apache-tvm {pool.environment['apache-tvm']}.")
+        return 0
     ended: list[Replayed] = []
     interrupted = False
     try:
@@ -194,7 +196,8 @@ def _run(pool: Pool, items: Sequence[Item], expectations: Expectations) -> int:
             ended.append(one)
             if len(items) == 1:
                 _tell(out, one, pool.environment)
-            out.print(_line(one), highlight=False, soft_wrap=True)
+            said = _line(one, message=len(items) > 1)
+            out.print(said, highlight=False, soft_wrap=True)
     except KeyboardInterrupt:
         interrupted = True
     if len(items) > 1 or interrupted:
@@ -214,12 +217,12 @@ def _unreadable(one: Replayed) -> bool:
     return one.outcome.verdict is Verdict.HARNESS_ERROR and one.outcome.stage == "read"
 
 
-def _line(one: Replayed) -> str:
+def _line(one: Replayed, *, message: bool) -> str:
     outcome = one.outcome
     said = str(outcome.verdict) + (f" at {outcome.stage}" if outcome.stage else "")
     if one.again in (Again.CHANGED, Again.FIXED):
         said += f", recorded is {one.item.recorded}"
-    if one.again in (Again.FAILS, Again.CHANGED) and outcome.message:
+    if message and outcome.message and one.again in (Again.FAILS, Again.CHANGED):
         said += f": {headline(outcome.message)[:_MESSAGE]}"
     state = f"[{_STYLES[one.again]}]{one.again}[/]"
     return f"{state} {escape(one.item.called)}: {escape(said + _about_known(one))}"
@@ -231,7 +234,7 @@ def _about_known(one: Replayed) -> str:
         return f"; remove it: relaxcheck known remove {known.name}"
     if known is not None and one.again is Again.FAILS and one.expected is None:
         return f" (expected until {known.expires})"
-    return f" (known: {one.expected})" if one.expected else ""
+    return f" (known: {one.expected})" if one.expected and known is None else ""
 
 
 def _tell(out: Console, one: Replayed, environment: dict[str, str]) -> None:
