@@ -2,8 +2,8 @@
 
 import signal
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
+from typing import Self
 
 import msgspec
 import pytest
@@ -19,10 +19,12 @@ from harness.cli import known as command
 from harness.conformance import Conformance
 from harness.finding import Finding
 from harness.gaps import KnownFinding, declared, write_declared
+from harness.jobs import Job
 from harness.journal import Journal, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Pool
+from tests.harness.test_campaign import Instant
+from tests.harness.toy_zygote import judged
 
 NAME = "conv1d_transpose"
 MEMBER = family(NAME, tuple(PIPELINES))
@@ -31,6 +33,23 @@ LATER = ("--expires", "2127-01-01")
 
 def case(**chosen: object) -> Case:
     return MEMBER.build(complete(MEMBER.axes, chosen), 7)  # type: ignore[arg-type]
+
+
+class ToyPool(Instant):
+    """Judges by ``TOY_FAULTS``, as the toy's workers do, in this process."""
+
+    def __init__(self, *_: object, **__: object):
+        super().__init__(lambda case: judged(case, None, plain=False))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def drain(self) -> Iterator[tuple[Job, Outcome]]:
+        while self.jobs:
+            yield from self.wait(0)
 
 
 class Commands:
@@ -68,7 +87,7 @@ class Commands:
 def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Commands]:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for module in (running, replay, command):
-        monkeypatch.setattr(module, "Pool", partial(Pool, zygote="tests.harness.toy_zygote"))
+        monkeypatch.setattr(module, "Pool", ToyPool)
     for module in (gaps, replay, command):
         monkeypatch.setattr(module, "FILE", tmp_path / "known.json")
     (tmp_path / "known.json").write_text("[]")
@@ -252,7 +271,7 @@ def test_the_conformance_suite_expects_what_is_declared(
     assert commands("known", "add", commands.folder / "case.json", *LATER).exit_code == 0
     by_name = {one.name: one for one in families(tuple(PIPELINES))}
     same, other = case(data_layout="NWC", exec_mode="compiled"), case(groups=2)
-    with Pool(1, zygote="tests.harness.toy_zygote") as pool:
+    with ToyPool() as pool:
         suite = Conformance(pool, by_name, declared())
         [said] = suite.failures([same, other])
         assert said.startswith("opaque-crash at LegalizeOps: groups is off: relaxcheck replay runs")
@@ -266,7 +285,7 @@ def test_the_conformance_suite_expects_what_is_declared(
         assert said.startswith("expired on 2026-01-01: opaque-crash at LegalizeOps: ")
         assert not late.tally.known.expected
     monkeypatch.setenv("TOY_FAULTS", "")
-    with Pool(1, zygote="tests.harness.toy_zygote") as pool:
+    with ToyPool() as pool:
         cured = Conformance(pool, by_name, declared())
         assert cured.check_declared(fixes=False) == []
         [said] = cured.tally.known.lines(declared())
