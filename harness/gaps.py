@@ -196,26 +196,36 @@ class Met(msgspec.Struct):
         return None
 
     def lines(self, declared: Sequence[Declared]) -> dict[str, int]:
-        """What there is to say of each of what is ``declared`` that was met, and of how many cases.
+        """What there is to say of each of what failed as ``declared``, and of how many cases."""
+        return {
+            f"known {one.title}: {one.reason or one.verdict}{_at(one)}": count
+            for one in declared
+            if (count := self.expected.get(one.name))
+        }
+
+    def notes(self, declared: Sequence[Declared]) -> tuple[str, ...]:
+        """A line for each of what is ``declared`` that has expired and failed, or is fixed.
 
         It is fixed only if nothing failed as declared.
         """
-        said: dict[str, int] = {}
+        said = []
         for one in declared:
-            where = f" ({one.issue})" if one.issue else ""
-            if count := self.expired.get(one.name):
-                said[
-                    f"expired {one.title}: since {one.expires} it is not expected any more; "
-                    f"give it another date in corpus/{FILE.name} if it is to stay{where}"
-                ] = count
-            if count := self.expected.get(one.name):
-                said[f"known {one.title}: {one.reason or one.verdict}{where}"] = count
-            if one.name in self.fixed and not {one.name} & {*self.expected, *self.expired}:
-                said[
+            if one.name in self.expired:
+                said.append(
+                    f"expired {one.title}: it fails, and since {one.expires} that is not expected "
+                    f"any more; if it is to stay, give it another date in corpus/{FILE.name}"
+                    + _at(one)
+                )
+            elif one.name in self.fixed and one.name not in self.expected:
+                said.append(
                     f"fixed {one.title}: it passes now; remove it: relaxcheck known remove "
                     f"{one.name}"
-                ] = self.fixed[one.name]
-        return said
+                )
+        return tuple(said)
+
+
+def _at(declared: Declared) -> str:
+    return f" ({declared.issue})" if declared.issue else ""
 
 
 Known = Gap | KnownFinding

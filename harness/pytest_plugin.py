@@ -144,6 +144,8 @@ def pytest_terminal_summary(
         write(f"{operator}: {', '.join(ordered)}")
     for said, count in tally.known.lines(declared()).items():
         write(f"{said} ({count} cases)")
+    for note in tally.known.notes(declared()):
+        write(note)
     judged = ", ".join(f"{tally.oracles.get(number, 0)} by {number}" for number in (2, 1, 0))
     write(f"cases judged by so many oracles: {judged}")
     for family in families(tuple(PIPELINES)):

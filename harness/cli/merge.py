@@ -83,6 +83,7 @@ def finished(
     take_declared(state, known, described["apache-tvm"])
     said = state.gaps.lines(known)
     earlier = tuple(one for one in earlier if one.fingerprint in state.known)
+    lines = [*state.gaps.notes(known), *lines]
     results = results_of(state, described, said, earlier, tuple(lines), called_as())
     try:
         page = write_page(out, results)

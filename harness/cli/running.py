@@ -77,7 +77,8 @@ def run(wanted: Run, voice: Voice) -> int:
         take_declared(state, known, version)
         said = state.gaps.lines(known)
         earlier = tuple(one for one in plan.known if one.fingerprint in state.known)
-        happened = tuple(told(journal.events(), journal.unfinished()))
+        events = told(journal.events(), journal.unfinished())
+        happened = (*state.gaps.notes(known), *events)
         described = journal.description
         results = results_of(state, described, said, earlier, happened, called_as())
         code = _INTERRUPTED if state.interrupted else exit_code(state)
