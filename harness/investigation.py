@@ -127,7 +127,7 @@ class Investigations:
         self._run(Job(job.case, kind, job.fresh, alone=True))
 
     def _investigate(self, drawn: Case, failed: Outcome) -> _Investigation:
-        case, outcome = yield from self._trials(_in_one_regime(drawn, failed))
+        case, outcome = yield from self._trials(in_one_regime(drawn, failed))
         family = self._families[case.family]
         alike = [one for one in self._findings.values() if same_kind(case, outcome, one.kind)]
         known = yield from self._trials(explained(family, case, alike))
@@ -192,7 +192,7 @@ class Investigations:
         self._journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
 
 
-def _in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
+def in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
     """The failure ``outcome`` of ``case`` where inputs of one regime will do for it."""
     if not case.also:
         return case, outcome

@@ -20,11 +20,12 @@ from harness.finding import (
     same_kind,
 )
 from harness.gaps import Gap, Known, KnownFinding, Met
-from harness.investigation import unreduced
+from harness.investigation import in_one_regime, unreduced
 from harness.jobs import Job
 from harness.journal import Journal, JournalError, Mode
 from harness.outcome import Outcome
 from harness.pool import Pool
+from harness.reduction.shrinking import shrink
 
 
 def known_findings(directories: Iterable[Path]) -> tuple[Finding, ...]:
@@ -147,10 +148,13 @@ class Expectations:
         }
 
     def cause(self, case: Case, outcome: Outcome) -> Finding:
-        """The finding that the failure ``outcome`` of ``case`` comes down to: some 100 runs."""
-        if not isinstance(case.expect, Valid) or case.family not in self.families:
+        """The finding that campaigns make of the failure ``outcome`` of ``case``: some 100 runs."""
+        case, outcome = self._run(in_one_regime(case, outcome))
+        family = self.families.get(case.family)
+        if family is None or not isinstance(case.expect, Valid):
             return unreduced(case, outcome)
-        return finding_of(self._run(reduce(self.families[case.family], case, outcome)))
+        reduced = self._run(reduce(family, case, outcome))
+        return finding_of(self._run(shrink(family, reduced)))
 
     def _point(self, case: Case) -> Point:
         try:
