@@ -133,7 +133,7 @@ def run_shard(task: Task) -> Part:
     stop = Event(task.stop)
     with tempfile.TemporaryDirectory(dir=get_worker().local_directory) as folder:
         out, known = Path(folder, "out"), Path(folder, "known")
-        arguments = [*task.arguments, "--out", str(out), "--json"]
+        arguments = [*task.arguments, "--out", str(out), "--format", "jsonl"]
         if task.known:
             _write_known(known, task.known)
             arguments += ["--known", str(known)]

@@ -1,30 +1,38 @@
-"""Known gaps: failures that are expected, declared as data in ``corpus/known_gaps.json``.
+"""What is declared as known, as data in ``corpus/known.json``: gaps and findings.
 
-A gap filters nothing silently: its cases run, count as expected failures and are shown; a gap that
-no longer fails is reported as stale.
+A *gap* is a condition under which a failure is expected. A *finding* is one cause that a campaign
+found, with its smallest case. Neither filters anything silently: their cases run, count as
+expected failures and are shown; what no longer fails is reported as fixed, and what has expired
+fails again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from itertools import product
 from pathlib import Path
 
 import msgspec
 
-from generators.axes import Point
+from generators.axes import Family, Point, complete
+from generators.families import families
 from generators.program import Case, CaseError
 from harness.corpus import CORPUS
+from harness.finding import Finding, fingerprint, kind_of, same_kind
 from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
 
-FILE = CORPUS / "known_gaps.json"
+FILE = CORPUS / "known.json"
 
 
-class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An expected failure.
+class Declared(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"
+):
+    """A failure that is expected.
 
     ``when`` maps axes to the values (as text) at which it happens; ``releases`` are prefixes of
     apache-tvm's version; ``fixes`` whether it is there with fixes on, off or both (None).
-    ``reason`` says why it cannot be fixed from Python; ``expires`` is an ISO date to look again.
-    Not every case in ``when`` need fail: one does whose axes are as ``example`` says too, and
-    otherwise at their default.
+    ``message`` is what TVM says, or a part of it. ``reason`` says why it stays, ``issue`` where it
+    is reported. After ``expires``, an ISO date, it is not expected any more.
     """
 
     name: str
@@ -34,37 +42,139 @@ class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Verdict
     issue: str | None
     expires: str
-    reason: str
+    reason: str = ""
     message: str = ""
-    example: dict[str, str] = {}
     fixes: bool | None = None
+
+    def __post_init__(self) -> None:
+        date.fromisoformat(self.expires)
+
+    @property
+    def title(self) -> str:
+        """What a person calls it: ``gap NAME``, ``finding NAME``."""
+        return f"{self.__struct_config__.tag} {self.name}"
+
+    def concerns(self, version: str, *, fixes: bool) -> bool:
+        """Whether it is declared for ``version`` of apache-tvm, with the fixes on or off."""
+        return self.fixes in (None, fixes) and version.startswith(self.releases)
+
+    def expired(self, today: str) -> bool:
+        """Whether it is not expected any more on ``today``, an ISO date."""
+        return self.expires < today
+
+
+class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
+    """A failure that is expected of every case in ``when``.
+
+    Not every case there need fail: one does whose axes are as ``example`` says too, and otherwise
+    at their default.
+    """
+
+    example: dict[str, str] = {}
+
+    def expects(self, outcome: Outcome) -> bool:
+        """Whether ``outcome``, of a case to which it applies, is the failure that is declared."""
+        return outcome.verdict is self.verdict and self.message in outcome.message
 
     def applies(self, case: Case, point: Point, environment: Mapping[str, str]) -> bool:
         """Whether ``case``, which lies at ``point``, is one where this gap expects its failure."""
-        release = environment.get("apache-tvm", "")
         return (
-            self.fixes in (None, case.fixes)
-            and any(release.startswith(prefix) for prefix in self.releases)
+            self.concerns(environment.get("apache-tvm", ""), fixes=case.fixes)
             and self.operator in {node.operator for node in case.program.nodes}
             and all(str(point.get(axis)) in values for axis, values in self.when.items())
         )
 
+    def surely_fails(self, point: Point) -> bool:
+        """Whether a case at ``point``, to which it applies, is as the one that is known to fail."""
+        return all(str(point.get(axis)) == value for axis, value in self.example.items())
+
+    @property
+    def case(self) -> Case:
+        """The case that is known to fail, without the fixes. Raises ``CaseError``: there is none.
+
+        Everything that ``when`` and ``example`` do not name is at its default.
+        """
+        found = next(
+            (case for one in families(tuple(PIPELINES)) for case in _cases(one, self)), None
+        )
+        if found is None:
+            raise CaseError(f"known gap {self.name}: no family has a case at what it says of axes")
+        return found
+
+
+class KnownFinding(Declared, frozen=True, kw_only=True, tag="finding"):
+    """A finding of a campaign; ``when`` holds what it is blamed on, ``case`` is its smallest case.
+
+    What fails is known by it if it comes down to the same fingerprint.
+    """
+
+    stage: str | None
+    case: Case
+
     def expects(self, outcome: Outcome) -> bool:
-        """Whether ``outcome`` is the failure that this gap declares."""
-        return outcome.verdict is self.verdict and self.message in outcome.message
+        """Whether ``outcome`` of its own case is of the kind that is declared."""
+        return same_kind(self.case, outcome, self.finding.kind)
+
+    @property
+    def finding(self) -> Finding:
+        """It as campaigns know it."""
+        outcome = Outcome(self.verdict, self.stage, self.operator, self.message)
+        kind = kind_of(self.case, outcome)
+        blame = {axis: values[0] for axis, values in self.when.items()}
+        return Finding(
+            fingerprint(kind, blame),
+            kind.verdict,
+            kind.stage,
+            kind.operator,
+            kind.message,
+            blame,
+            self.case,
+            outcome,
+            count=0,
+        )
+
+
+def utc_today() -> str:
+    """The ISO date that it is, in UTC."""
+    return datetime.now(UTC).date().isoformat()
 
 
 class Met(msgspec.Struct):
-    """How often each gap, by name, failed as declared (``expected``), and passed (``stale``)."""
+    """How often each of what is declared, by name, was met as of ``today``, an ISO date (UTC).
 
+    ``expected`` failed as declared, ``expired`` did so but too late, ``fixed`` passed.
+    """
+
+    today: str = msgspec.field(default_factory=utc_today)
     expected: dict[str, int] = {}
-    stale: dict[str, int] = {}
+    expired: dict[str, int] = {}
+    fixed: dict[str, int] = {}
+
+    @property
+    def met(self) -> bool:
+        """Whether anything was."""
+        return bool(self.expected or self.expired or self.fixed)
 
     def add(self, other: "Met") -> None:
         """Add the counts of ``other``."""
-        for mine, theirs in ((self.expected, other.expected), (self.stale, other.stale)):
+        for mine, theirs in (
+            (self.expected, other.expected),
+            (self.expired, other.expired),
+            (self.fixed, other.fixed),
+        ):
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
+
+    def failed(self, declared: Declared, count: int = 1) -> str | None:
+        """Count ``count`` failures as ``declared``; its name, or None if it has expired."""
+        late = declared.expired(self.today)
+        counts = self.expired if late else self.expected
+        counts[declared.name] = counts.get(declared.name, 0) + count
+        return None if late else declared.name
+
+    def passed(self, declared: Declared) -> None:
+        """Count that something passed which was to fail as ``declared``."""
+        self.fixed[declared.name] = self.fixed.get(declared.name, 0) + 1
 
     def meet(
         self,
@@ -79,30 +189,88 @@ class Met(msgspec.Struct):
             if not gap.applies(case, point, environment):
                 continue
             if gap.expects(outcome):
-                self.expected[gap.name] = self.expected.get(gap.name, 0) + 1
-                return gap.name
-            if outcome.verdict is Verdict.PASS:
-                self.stale[gap.name] = self.stale.get(gap.name, 0) + 1
+                if name := self.failed(gap):
+                    return name
+            elif outcome.verdict is Verdict.PASS and gap.surely_fails(point):
+                self.passed(gap)
         return None
 
-    def lines(self, gaps: Sequence[Gap], today: str) -> dict[str, int]:
-        """What there is to say of each gap that was met, and how many cases it is about.
+    def lines(self, declared: Sequence[Declared]) -> dict[str, int]:
+        """What there is to say of each of what failed as ``declared``, and of how many cases."""
+        return {
+            f"known {one.title}: {one.reason or one.verdict}{_at(one)}": count
+            for one in declared
+            if (count := self.expected.get(one.name))
+        }
 
-        ``today`` is an ISO date. A gap is stale only if no case failed as it declares.
+    def notes(self, declared: Sequence[Declared]) -> tuple[str, ...]:
+        """A line for each of what is ``declared`` that has expired and failed, or is fixed.
+
+        It is fixed only if nothing failed as declared.
         """
-        said: dict[str, int] = {}
-        for gap in gaps:
-            if gap.name in self.expected:
-                again = f" (look again: it expired on {gap.expires})" if gap.expires < today else ""
-                said[f"known gap {gap.name}: {gap.reason}{again}"] = self.expected[gap.name]
-            elif gap.name in self.stale:
-                said[f"stale gap {gap.name}: it passes now, remove it"] = self.stale[gap.name]
-        return said
+        said = []
+        for one in declared:
+            if one.name in self.expired:
+                said.append(
+                    f"expired {one.title}: it fails, and since {one.expires} that is not expected "
+                    f"any more; if it is to stay, give it another date in corpus/{FILE.name}"
+                    + _at(one)
+                )
+            elif one.name in self.fixed and one.name not in self.expected:
+                said.append(
+                    f"fixed {one.title}: it passes now; remove it: relaxcheck known remove "
+                    f"{one.name}"
+                )
+        return tuple(said)
 
 
-def known_gaps(path: Path = FILE) -> tuple[Gap, ...]:
-    """The declared gaps. Raises ``CaseError`` if the file is malformed."""
+def _at(declared: Declared) -> str:
+    return f" ({declared.issue})" if declared.issue else ""
+
+
+Known = Gap | KnownFinding
+
+
+def declared(path: Path | None = None) -> tuple[Known, ...]:
+    """Everything that is declared, in ``FILE``. Raises ``CaseError`` if it is malformed."""
+    path = path or FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=tuple[Gap, ...])
+        found = msgspec.json.decode(path.read_bytes(), type=tuple[Known, ...])
     except (OSError, msgspec.DecodeError) as error:
-        raise CaseError(f"{path}: {error}") from error
+        raise CaseError(f"{path}: {' '.join(str(error).split())}") from error
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise CaseError(f"{path}: {name} is declared twice")
+    return found
+
+
+def known_gaps(path: Path | None = None) -> tuple[Gap, ...]:
+    """The declared gaps. Raises as ``declared``."""
+    return tuple(one for one in declared(path) if isinstance(one, Gap))
+
+
+def write_declared(wanted: Sequence[Known], path: Path | None = None) -> None:
+    """Write ``wanted`` in place of everything that is declared, by name. Raises ``OSError``."""
+    path = path or FILE
+    text = msgspec.json.encode(sorted(wanted, key=lambda one: one.name))
+    unfinished = path.with_suffix(".new")
+    unfinished.write_bytes(msgspec.json.format(text, indent=1) + b"\n")
+    unfinished.replace(path)
+
+
+def _cases(family: Family, gap: Gap) -> Iterator[Case]:
+    """Cases that lie in ``gap``: everything that it does not name is at its default."""
+    named = {**gap.when, **{axis: (value,) for axis, value in gap.example.items()}}
+    axes = [axis for axis in family.axes if axis.name in named]
+    if len(axes) < len(named):
+        return
+    values = ([one for one in axis.values if str(one) in named[axis.name]] for axis in axes)
+    for chosen in product(*values):
+        point = {axis.name: value for axis, value in zip(axes, chosen, strict=True)}
+        try:
+            case = family.build(complete(family.axes, point), 0)
+        except ValueError:
+            continue
+        if gap.operator in {node.operator for node in case.program.nodes}:
+            yield case

@@ -127,7 +127,7 @@ class Investigations:
         self._run(Job(job.case, kind, job.fresh, alone=True))
 
     def _investigate(self, drawn: Case, failed: Outcome) -> _Investigation:
-        case, outcome = yield from self._trials(_in_one_regime(drawn, failed))
+        case, outcome = yield from self._trials(in_one_regime(drawn, failed))
         family = self._families[case.family]
         alike = [one for one in self._findings.values() if same_kind(case, outcome, one.kind)]
         known = yield from self._trials(explained(family, case, alike))
@@ -139,7 +139,7 @@ class Investigations:
             if isinstance(case.expect, Valid)
             else None
         )
-        finding = finding_of(reduced) if reduced is not None else _unreduced(case, outcome)
+        finding = finding_of(reduced) if reduced is not None else unreduced(case, outcome)
         if finding.fingerprint in self._findings:
             self._count(drawn, finding.fingerprint)
             return
@@ -192,7 +192,7 @@ class Investigations:
         self._journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
 
 
-def _in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
+def in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
     """The failure ``outcome`` of ``case`` where inputs of one regime will do for it."""
     if not case.also:
         return case, outcome
@@ -210,7 +210,7 @@ def _in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]
     return case, outcome
 
 
-def _unreduced(case: Case, outcome: Outcome) -> Finding:
+def unreduced(case: Case, outcome: Outcome) -> Finding:
     """A finding about an invalid program: what is at fault is known from how it was made."""
     blame = {}
     if isinstance(case.expect, Invalid) and outcome.verdict is not Verdict.UNSUPPORTED:

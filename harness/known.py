@@ -1,12 +1,31 @@
-"""Known findings: what earlier campaigns found, as this one compares with it."""
+"""What is known, declared or found by earlier campaigns, held against what fails now."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from harness.finding import Finding, fingerprint
+from generators.axes import Family, Point
+from generators.program import Case, Valid
+from harness.campaign import Fate, Plan, State
+from harness.finding import (
+    Finding,
+    T,
+    Trials,
+    explained,
+    finding_of,
+    fingerprint,
+    reduce,
+    same_kind,
+)
+from harness.gaps import Gap, Known, KnownFinding, Met
+from harness.investigation import in_one_regime, unreduced
+from harness.jobs import Job
 from harness.journal import Journal, JournalError, Mode
+from harness.outcome import Outcome
+from harness.pool import Pool
+from harness.reduction.shrinking import shrink
 
 
 def known_findings(directories: Iterable[Path]) -> tuple[Finding, ...]:
@@ -38,3 +57,119 @@ def findings_in(journal: Journal) -> Iterator[Finding]:
         except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
             said = " ".join(str(error).split())
             raise JournalError(f"{journal.path}: a finding makes no sense ({said})") from error
+
+
+def with_declared(plan: Plan, declared: Sequence[Known], version: str) -> Plan:
+    """``plan`` that knows also the findings ``declared`` for ``version`` that it can meet."""
+    known = {one.fingerprint: one for one in plan.known}
+    for finding in _concerned(declared, version, plan):
+        known.setdefault(finding.fingerprint, finding)
+    return replace(plan, known=tuple(known.values()))
+
+
+def take_declared(state: State, declared: Sequence[Known], version: str) -> None:
+    """Count what became of the findings ``declared`` in a campaign that stands at ``state``.
+
+    One that has expired is not among what is known any more, whoever else may know it; one that
+    was not tried, and came all the same, still fails.
+    """
+    for one in declared:
+        if not (isinstance(one, KnownFinding) and one.concerns(version, fixes=one.case.fixes)):
+            continue
+        key = one.finding.fingerprint
+        now = state.findings.get(key)
+        fate = state.known.get(key, Fate.UNTRIED)
+        if now is not None:
+            fate = Fate.STILL if fate in (Fate.UNTRIED, Fate.GONE) else fate
+            state.gaps.failed(one, max(now.count, 1))
+        elif fate is Fate.GONE:
+            state.gaps.passed(one)
+        if one.expired(state.gaps.today):
+            state.known.pop(key, None)
+        elif now is not None or key in state.known:
+            state.known[key] = fate
+
+
+def _concerned(declared: Sequence[Known], version: str, plan: Plan) -> Iterator[Finding]:
+    families = {family.name for family in plan.families}
+    for one in declared:
+        if (
+            isinstance(one, KnownFinding)
+            and one.case.family in families
+            and one.case.fixes in plan.fixes
+            and one.concerns(version, fixes=one.case.fixes)
+        ):
+            yield one.finding
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    """What is ``declared``, for whoever runs single cases on ``pool``; counts into ``met``.
+
+    ``pool`` is to be idle whenever something is asked. ``families`` are by name.
+    """
+
+    pool: Pool
+    families: Mapping[str, Family]
+    declared: Sequence[Known]
+    met: Met
+
+    def name(self, case: Case, outcome: Outcome) -> str | None:
+        """The name of what expects ``outcome`` of ``case``, if anything does; counted.
+
+        What a known finding blames has to be off its default, and without it all the failure has to
+        be gone: that takes one further run.
+        """
+        gaps = [one for one in self.declared if isinstance(one, Gap)]
+        environment = self.pool.environment
+        point = self._point(case)
+        if name := self.met.meet(gaps, case, point, outcome, environment):
+            return name
+        alike = {
+            finding.fingerprint: (one, finding)
+            for one in self.declared
+            if isinstance(one, KnownFinding)
+            and one.concerns(environment.get("apache-tvm", ""), fixes=case.fixes)
+            and same_kind(case, outcome, (finding := one.finding).kind)
+        }
+        if not alike or case.family not in self.families:
+            return None
+        candidates = [finding for _, finding in alike.values()]
+        cause = self._run(explained(self.families[case.family], case, candidates))
+        return None if cause is None else self.met.failed(alike[cause.fingerprint][0])
+
+    def cases(self, *, fixes: bool) -> dict[str, Case]:
+        """The case of each of what is declared for this TVM, by name, with the fixes on or off."""
+        version = self.pool.environment.get("apache-tvm", "")
+        return {
+            one.name: msgspec.structs.replace(one.case, fixes=fixes)
+            for one in self.declared
+            if one.concerns(version, fixes=fixes)
+        }
+
+    def cause(self, case: Case, outcome: Outcome) -> Finding:
+        """The finding that campaigns make of the failure ``outcome`` of ``case``: some 100 runs."""
+        case, outcome = self._run(in_one_regime(case, outcome))
+        family = self.families.get(case.family)
+        if family is None or not isinstance(case.expect, Valid):
+            return unreduced(case, outcome)
+        reduced = self._run(reduce(family, case, outcome))
+        return finding_of(self._run(shrink(family, reduced)))
+
+    def _point(self, case: Case) -> Point:
+        try:
+            valid = isinstance(case.expect, Valid) and case.family in self.families
+            return self.families[case.family].point(case) if valid else {}
+        except ValueError:
+            return {}
+
+    def _run(self, trials: Trials[T]) -> T:
+        try:
+            case = next(trials)
+            while True:
+                self.pool.submit(Job(case))
+                ((_, outcome),) = self.pool.drain()
+                case = trials.send(outcome)
+        except StopIteration as end:
+            result: T = end.value
+            return result

@@ -2,20 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import msgspec
 
-from generators.axes import Family, complete
-from generators.families import families
-from generators.program import Case, CaseError, read
+from generators.program import Case, CaseError, Invalid, read
 from harness.corpus import CORPUS, Expected, entries
 from harness.errors import headline
-from harness.gaps import Gap, known_gaps
+from harness.gaps import Gap, Known, KnownFinding, declared, utc_today
 from harness.jobs import Job, Limits
-from harness.outcome import Verdict
-from harness.pipelines import PIPELINES
+from harness.outcome import Outcome, Verdict
 from harness.pool import Pool, PoolError
 from harness.releases import ReleaseError, release
 
@@ -27,22 +23,34 @@ Progress = Callable[[str, int, int], None]
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """What came of a case on a release; ``declared`` is what was said to, None where nothing is."""
+    """What came of a case on a release; ``declared`` is what was said to, None where nothing is.
+
+    ``otherwise``: the verdict is that, but the failure is another one.
+    """
 
     verdict: Verdict
     message: str = ""
     declared: Verdict | None = None
+    otherwise: bool = False
 
     @property
     def surprises(self) -> bool:
         """Whether it is not as declared, or, where nothing is, a failure."""
         if self.declared is None:
             return self.verdict not in (Verdict.PASS, Verdict.REJECTED)
-        return self.verdict is not self.declared
+        return self.otherwise or self.verdict is not self.declared
+
+    @property
+    def promised(self) -> str:
+        """What it is not, where it surprises: ``pass``, ``another opaque-crash``."""
+        return f"another {self.declared}" if self.otherwise else str(self.declared)
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A case, or a declared gap by a case of it; ``cells`` by release, then by ``SIDES``."""
+    """A case, or (``gap``) what is declared as known, by a case of it.
+
+    ``cells`` are by release, then by ``SIDES``.
+    """
 
     name: str
     title: str
@@ -69,30 +77,55 @@ class Matrix(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a row is about, and what is declared of it: by the corpus, by a gap, or by nothing."""
+    """What a row is about, and what is declared of it: by the corpus, as known, or nothing."""
 
     row: Row
-    declared: Expected | Gap | None = None
+    declared: Expected | Known | None = None
 
     def wanted(self, version: str, *, fixes: bool) -> Verdict | None:
-        """The verdict that is declared for ``version`` of apache-tvm."""
-        match self.declared:
+        """The verdict that is declared for ``version`` of apache-tvm.
+
+        What has expired is to be right, and so is a gap on releases that it does not name. Of a
+        known finding nothing is said elsewhere.
+        """
+        declared = self.declared
+        match declared:
             case Expected():
-                return self.declared.verdict(version, fixes=fixes)
-            case Gap(releases=releases) if self.declared.fixes in (None, fixes):
-                fails = any(version.startswith(prefix) for prefix in releases)
-                return self.declared.verdict if fails else Verdict.PASS
+                return declared.verdict(version, fixes=fixes)
+            case Gap() | KnownFinding() if declared.concerns(version, fixes=fixes):
+                return self._right if declared.expired(utc_today()) else declared.verdict
+            case Gap() if declared.fixes in (None, fixes):
+                return self._right
         return None
+
+    def cell(self, outcome: Outcome, version: str, *, fixes: bool) -> Cell:
+        """What came of it on ``version`` of apache-tvm."""
+        wanted = self.wanted(version, fixes=fixes)
+        otherwise = (
+            isinstance(self.declared, Gap | KnownFinding)
+            and wanted is outcome.verdict is self.declared.verdict
+            and not self.declared.expects(outcome)
+        )
+        said = headline(outcome.message)
+        if isinstance(self.declared, Gap | KnownFinding) and wanted is not outcome.verdict:
+            late = self.declared.concerns(version, fixes=fixes) and self.declared.expects(outcome)
+            said += f" (expected until {self.declared.expires})" if late else ""
+        return Cell(outcome.verdict, said, wanted, otherwise)
+
+    @property
+    def _right(self) -> Verdict:
+        invalid = isinstance(self.row.case.expect, Invalid)
+        return Verdict.REJECTED if invalid else Verdict.PASS
 
 
 def subjects(places: Sequence[Path]) -> tuple[Subject, ...]:
-    """The cases in ``places``, files or folders of them; without any, the corpus and the gaps.
+    """The cases in ``places``, files or folders of them; without any, the corpus and what is known.
 
     Raises:
         CaseError: a place holds no case, or a file is malformed.
     """
     if not places:
-        return (*_corpus(CORPUS), *(_gap(one) for one in known_gaps()))
+        return (*_corpus(CORPUS), *(_gap(one) for one in declared()))
     return tuple(subject for place in places for subject in _at(place))
 
 
@@ -134,8 +167,8 @@ def _column(
     for done, (job, outcome) in enumerate(pool.drain(), 1):
         assert isinstance(job.tag, int)
         fixes = job.case.fixes
-        declared = wanted[job.tag].wanted(pool.environment["apache-tvm"], fixes=fixes)
-        yield job.tag, SIDES[fixes], Cell(outcome.verdict, headline(outcome.message), declared)
+        version = pool.environment["apache-tvm"]
+        yield job.tag, SIDES[fixes], wanted[job.tag].cell(outcome, version, fixes=fixes)
         show(name, done, total)
 
 
@@ -170,25 +203,6 @@ def _at(place: Path) -> Iterator[Subject]:
         yield Subject(Row(name, f"{calls}, {case.pipeline}", None, case))
 
 
-def _gap(gap: Gap) -> Subject:
-    case = next((case for one in families(tuple(PIPELINES)) for case in _cases(one, gap)), None)
-    if case is None:
-        raise CaseError(f"known gap {gap.name}: no family has a case at what it says of axes")
-    return Subject(Row(gap.name, gap.reason, gap.issue, case, gap=True), gap)
-
-
-def _cases(family: Family, gap: Gap) -> Iterator[Case]:
-    """Cases that lie in ``gap``: everything that it does not name is at its default."""
-    named = {**gap.when, **{axis: (value,) for axis, value in gap.example.items()}}
-    axes = [axis for axis in family.axes if axis.name in named]
-    if len(axes) < len(named):
-        return
-    values = ([one for one in axis.values if str(one) in named[axis.name]] for axis in axes)
-    for chosen in product(*values):
-        point = {axis.name: value for axis, value in zip(axes, chosen, strict=True)}
-        try:
-            case = family.build(complete(family.axes, point), 0)
-        except ValueError:
-            continue
-        if gap.operator in {node.operator for node in case.program.nodes}:
-            yield case
+def _gap(known: Known) -> Subject:
+    row = Row(known.name, known.reason, known.issue, known.case, gap=True)
+    return Subject(row, known)

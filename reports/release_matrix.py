@@ -75,7 +75,7 @@ def lines(matrix: Matrix) -> Iterator[str]:
     for one in regressions(matrix):
         yield f"regression: {one.row.name} passes on {one.good} and not on {one.bad}, {_side(one)}"
     for row, release, side, cell in surprises(matrix):
-        declared = f"declared {cell.declared}" if cell.declared else "nothing is declared"
+        declared = f"declared {cell.promised}" if cell.declared else "nothing is declared"
         yield f"{row.name} on {release}, fixes {side}: {cell.verdict} ({declared}): {cell.message}"
 
 
@@ -172,7 +172,7 @@ def _cells(row: Row, column: Column) -> list[str]:
 
 def _cell(cell: Cell) -> str:
     shown = str(cell.verdict) if cell.verdict in _GOOD else f"**{cell.verdict}**"
-    return f"{shown} ≠ {cell.declared}" if _contradicts(cell) else shown
+    return f"{shown} ≠ {cell.promised}" if _contradicts(cell) else shown
 
 
 def _contradicts(cell: Cell) -> bool:
@@ -182,5 +182,5 @@ def _contradicts(cell: Cell) -> bool:
 def _styled(cell: Cell) -> Text:
     shown = Text(str(cell.verdict), style="green" if cell.verdict in _GOOD else "red")
     if _contradicts(cell):
-        shown.append(f" ≠ {cell.declared}", style="bold red")
+        shown.append(f" ≠ {cell.promised}", style="bold red")
     return shown

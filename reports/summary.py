@@ -81,7 +81,7 @@ def messages(findings: Sequence[Finding]) -> Text:
 
 
 def verdicts_table(results: Results) -> Table:
-    """One row a verdict that occurred, and one a known gap: what to say of it, and its cases."""
+    """One row a verdict that occurred, and one for what is declared as known."""
     table = _table("Verdicts")
     table.add_column("verdict", no_wrap=True)
     for title in results.columns:
@@ -92,7 +92,7 @@ def verdicts_table(results: Results) -> Table:
         shown = (str(count or "") for count in counts)
         table.add_row(Text(verdict, style=style), *shown, DESCRIPTIONS[verdict])
     for said, count in results.gaps.items():
-        table.add_row("gap", str(count), *[""] * (len(results.columns) - 1), said)
+        table.add_row("declared", str(count), *[""] * (len(results.columns) - 1), said)
     return table
 
 

@@ -2,7 +2,18 @@
 
 import typer
 
-from harness.cli import bisect, export, families, fuzz, matrix, merge, reduce, releases, replay
+from harness.cli import (
+    bisect,
+    export,
+    families,
+    fuzz,
+    known,
+    matrix,
+    merge,
+    reduce,
+    releases,
+    replay,
+)
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -13,11 +24,12 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 app.command(epilog=fuzz.EPILOG)(fuzz.fuzz)
-app.command(epilog=EXIT_CODES)(replay.replay)
+app.command(epilog=replay.EPILOG)(replay.replay)
 app.command(epilog=reduce.EPILOG)(reduce.reduce)
 app.command(epilog=bisect.EPILOG)(bisect.bisect)
 app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
 app.command(epilog=matrix.EPILOG)(matrix.matrix)
-app.command()(families.families)
+app.command(epilog=EXIT_CODES)(families.families)
 app.add_typer(releases.app, name="releases")
+app.add_typer(known.app, name="known")

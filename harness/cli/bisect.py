@@ -32,7 +32,7 @@ unknown. Passes that change nothing are left alone.
 
 Example: relaxcheck bisect runs/conformance/CASE.json --fixes off
 
-Exit codes: 0 a culprit is named; 1 the case does not fail; 2 bad input, or the workers cannot
+Exit codes: 0 a culprit is named; 2 bad input, the case does not fail, or the workers cannot
 start; 3 no culprit can be named, or a fault of relaxcheck itself; 130 interrupted."""
 
 
@@ -74,7 +74,7 @@ def exit_code(result: Bisected) -> int:
     if result.verdict is Verdict.HARNESS_ERROR:
         return 3
     if not result.verdict.is_failure:
-        return 1
+        return 2
     return 3 if result.culprit is None else 0
 
 

@@ -12,7 +12,7 @@ from generators.program import CaseError
 from harness.cli.running import Run, describe, run
 from harness.cli.spreading import Spread, spread
 from harness.cli.terminal import EXIT_CODES, RUNS, console, one_line_errors
-from harness.cli.voices import Lines, Quiet, Spoken, Summarised, Voice
+from harness.cli.voices import Format, Lines, Quiet, Spoken, Summarised, Voice
 from harness.drawing import WHOLE
 from harness.jobs import Limits
 from harness.known import known_findings
@@ -32,7 +32,7 @@ EPILOG = f"""Examples:
 
   relaxcheck fuzz --fixes both --until-new --known runs/YESTERDAY
 
-  relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --json
+  relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --format jsonl
 
   relaxcheck fuzz --minutes 60 --cluster tcp://HOST:8786
 
@@ -178,15 +178,15 @@ def fuzz(
             rich_help_panel=_TOLD,
         ),
     ] = None,
-    json: Annotated[
-        bool,
+    form: Annotated[
+        Format,
         typer.Option(
-            "--json",
-            help="For a program: one JSON object a line, whose event is started, progress, finding "
-            "or summary (see docs/long-runs.md).",
+            "--format",
+            help="text; or jsonl for a program: one JSON object a line, whose event is started, "
+            "progress, finding or summary (see docs/long-runs.md).",
             rich_help_panel=_TOLD,
         ),
-    ] = False,
+    ] = Format.TEXT,
 ) -> None:
     """Draw programs, compile and run them with TVM, compare with PyTorch and ONNX Runtime.
 
@@ -224,7 +224,7 @@ def fuzz(
             describe(console(), plan)
             return
         limits = Limits(seconds=case_seconds, cases=recycle)
-        voice = _voice(summary, quiet=quiet, json=json)
+        voice = _voice(summary, form, quiet=quiet)
         if cluster is not None:
             if resume is not None or shard is not None:
                 raise CaseError("--cluster starts shards of its own; leave out --resume, --shard")
@@ -237,11 +237,11 @@ def fuzz(
         raise typer.Exit(run(Run(options, plan, size, limits, resume is not None), voice))
 
 
-def _voice(summary: Path | None, *, quiet: bool, json: bool) -> Voice:
-    if quiet and json:
-        raise CaseError("--quiet and --json exclude each other")
+def _voice(summary: Path | None, form: Format, *, quiet: bool) -> Voice:
+    if quiet and form is Format.JSONL:
+        raise CaseError("--quiet and --format jsonl exclude each other")
     voice: Voice = Quiet(console()) if quiet else Spoken(console())
-    if json:
+    if form is Format.JSONL:
         voice = Lines(lambda line: print(line, flush=True))
     return voice if summary is None else Summarised(voice, summary)
 

@@ -1,7 +1,6 @@
 """``relaxcheck merge``."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +9,13 @@ import typer
 from generators.families import families
 from harness.campaign import Fate
 from harness.cli.running import exit_code
-from harness.cli.terminal import called_as, console, one_line_errors
+from harness.cli.terminal import EXIT_CODES, called_as, console, one_line_errors
 from harness.cli.voices import Ended
 from harness.events import told
 from harness.finding import Finding
-from harness.gaps import known_gaps
+from harness.gaps import Gap, declared
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
+from harness.known import take_declared
 from harness.merging import merge as merged_into
 from harness.merging import recount
 from harness.pipelines import PIPELINES
@@ -23,12 +23,11 @@ from reports.page import write_page
 from reports.results import results_of
 from reports.summary import campaign_summary
 
-EPILOG = """Example:
+EPILOG = f"""Example:
 
   relaxcheck merge shard-1 shard-2 shard-3 --out runs/all
 
-Exit codes: 0 nothing failed; 1 findings; 2 campaigns that cannot be merged; 3 a fault of
-relaxcheck itself is among what they met."""
+{EXIT_CODES}"""
 
 
 def merge(
@@ -70,17 +69,21 @@ def finished(
     Raises:
         JournalError: the folder cannot be written.
     """
-    gaps = known_gaps()
+    known = declared()
+    gaps = [one for one in known if isinstance(one, Gap)]
     by_name = {one.name: one for one in families(tuple(PIPELINES))}
     with Journal(out, Mode.RESUME) as journal:
         state = recount(journal, by_name, gaps)
         journal.write_coverage(state.cells)
-        said = state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
         lines = [*happened, *told(journal.events(), 0)]
         if unended := journal.unfinished():
             lines.append(f"{unended} cases began and never ended.")
         described = journal.description
     state.known = dict(fates or {})
+    take_declared(state, known, described["apache-tvm"])
+    said = state.gaps.lines(known)
+    earlier = tuple(one for one in earlier if one.fingerprint in state.known)
+    lines = [*state.gaps.notes(known), *lines]
     results = results_of(state, described, said, earlier, tuple(lines), called_as())
     try:
         page = write_page(out, results)

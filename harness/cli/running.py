@@ -2,7 +2,6 @@
 
 import tempfile
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
@@ -13,10 +12,11 @@ from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
 from harness.drawing import keep_hypothesis_in
 from harness.events import told
-from harness.gaps import known_gaps
+from harness.gaps import Gap, declared
 from harness.interruption import Interruption
 from harness.jobs import Limits
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
+from harness.known import take_declared, with_declared
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
 from harness.pool import Pool
@@ -46,14 +46,15 @@ def run(wanted: Run, voice: Voice) -> int:
     """Run the campaign to its end, or until it is interrupted; the exit code.
 
     Raises:
-        CaseError: it cannot go on with these versions, its release is not installed, or the known
-            gaps are malformed.
+        CaseError: it cannot go on with these versions, its release is not installed, or what is
+            declared as known is malformed.
         JournalError: its folder cannot be written.
         PoolError: the workers cannot start.
     """
     options, plan = wanted.options, wanted.plan
     directory = options.directory
-    gaps = known_gaps()
+    known = declared()
+    gaps = [one for one in known if isinstance(one, Gap)]
     with (
         Interruption() as interruption,
         Journal(directory, Mode.RESUME if wanted.resume else Mode.NEW) as journal,
@@ -66,15 +67,20 @@ def run(wanted: Run, voice: Voice) -> int:
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
             journal.describe(pool.environment)
-            voice.begin(options, pool.environment["apache-tvm"], wanted.workers, plan.seconds)
+            version = pool.environment["apache-tvm"]
+            voice.begin(options, version, wanted.workers, plan.seconds)
+            plan = with_declared(plan, known, version)
             campaign = Campaign(plan, pool, journal, gaps)
             interruption.defer()
             with voice.watch(plan) as show:
                 state = campaign.run(show, interruption)
-        said = state.gaps.lines(gaps, datetime.now(UTC).date().isoformat())
-        happened = tuple(told(journal.events(), journal.unfinished()))
+        take_declared(state, known, version)
+        said = state.gaps.lines(known)
+        earlier = tuple(one for one in plan.known if one.fingerprint in state.known)
+        events = told(journal.events(), journal.unfinished())
+        happened = (*state.gaps.notes(known), *events)
         described = journal.description
-        results = results_of(state, described, said, plan.known, happened, called_as())
+        results = results_of(state, described, said, earlier, happened, called_as())
         code = _INTERRUPTED if state.interrupted else exit_code(state)
         try:
             page = write_page(directory, results)
@@ -112,6 +118,6 @@ def exit_code(state: State) -> int:
     met = state.verdicts + state.special
     if Verdict.HARNESS_ERROR in met:
         return 3
-    if state.known:
+    if state.new or state.known:
         return int(bool(state.new))
     return int(any(verdict.is_failure for verdict in met))

@@ -14,9 +14,9 @@ from generators.program import CaseError
 from harness.journal import JournalError
 from harness.pool import PoolError
 
-EXIT_CODES = """Exit codes: 0 nothing failed (replay: the recorded verdict came again); 1 findings
-(replay: another verdict); 2 bad input, or the workers cannot start; 3 a fault of relaxcheck itself;
-130 interrupted."""
+EXIT_CODES = """Exit codes: 0 done, and nothing that is new fails; 1 a failure that is new; 2 bad
+input, or the environment is not fit for it; 3 a fault of relaxcheck itself; 130 interrupted. See
+docs/exit-codes.md."""
 
 RUNS = Path("runs")
 """Where campaigns are written, and looked for."""

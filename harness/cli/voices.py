@@ -3,6 +3,7 @@
 A voice is told what is going to be done, shown the state while it is, and given the end.
 """
 
+import enum
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -27,6 +28,13 @@ from reports.summary import campaign_summary
 Show = Callable[[State], None]
 
 _PROGRESS_EVERY_SECONDS = 10.0
+
+
+class Format(enum.StrEnum):
+    """What is written on standard output: for a person, or events for a program."""
+
+    TEXT = "text"
+    JSONL = "jsonl"
 
 
 @dataclass(frozen=True, slots=True)

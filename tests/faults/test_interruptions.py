@@ -73,7 +73,7 @@ def test_what_is_interrupted_while_it_starts_is_one_line(
     assert campaigns.run(*resuming(folder, 3)).returncode in (0, 1)
 
 
-@pytest.mark.parametrize("how", [(), ("--json",)], ids=["tables", "json"])
+@pytest.mark.parametrize("how", [(), ("--format", "jsonl")], ids=["tables", "json"])
 def test_an_output_that_is_closed_costs_nothing(
     campaigns: Campaigns, undisturbed: Told, tmp_path: Path, how: tuple[str, ...]
 ) -> None:

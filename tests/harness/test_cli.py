@@ -127,7 +127,8 @@ def test_a_finding_replays_with_the_same_verdict(campaign: Path) -> None:
     assert finding.confirmed
     again = run("replay", finding.case.identifier[:8], "--dir", campaign)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert f"recorded verdict: {finding.verdict} — the same" in again.stdout
+    last = again.stdout.splitlines()[-1]
+    assert last.startswith(f"FAILS {finding.case.identifier}: {finding.verdict}")
 
 
 def test_a_case_file_can_be_replayed_with_fixes_on(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def called(
     ("result", "code", "said"),
     [
         (FOUND, 0, "culprit: ConvertLayout: silent-bail with the passes up to it"),
-        (FINE, 1, "TVM does not fail, so there is nothing to bisect: every output is right"),
+        (FINE, 2, "TVM does not fail, so there is nothing to bisect: every output is right"),
         (UNKNOWN, 3, "culprit: unknown: any of [them]"),
         (BROKEN, 3, "harness-error in oracle"),
         (BROKEN, 3, "KeyError: [it]"),

@@ -1,12 +1,23 @@
-"""A known gap turns exactly its failure into an expected one, and tells when it is stale."""
+"""What is declared turns exactly its failure into an expected one, and tells what became of it."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from generators.program import Case, CaseError, Input, Node, Program
-from harness.gaps import Gap, Met, known_gaps
+from harness.gaps import (
+    Gap,
+    Known,
+    KnownFinding,
+    Met,
+    declared,
+    known_gaps,
+    utc_today,
+    write_declared,
+)
 from harness.outcome import Outcome, Verdict
 
 CASE = Case(
@@ -21,20 +32,38 @@ GAP = Gap(
     releases=("0.27",),
     verdict=Verdict.OPAQUE_CRASH,
     issue=None,
-    expires="2027-01-01",
+    expires="2127-01-01",
     reason="code generation of a runtime function that only C++ can add",
     message="undefined symbol",
+    example={"size": "3"},
     fixes=True,
+)
+FINDING = KnownFinding(
+    name="toy-large",
+    operator="toy.op",
+    when={"size": ("3",)},
+    releases=("0.27",),
+    verdict=Verdict.WRONG_VALUE,
+    issue="https://example.org/1",
+    expires="2127-01-01",
+    fixes=True,
+    stage="compare",
+    case=CASE,
 )
 POINT = {"dtype": "bfloat16", "size": 3}
 TVM = {"apache-tvm": "0.27.0.post1"}
 FAILED = Outcome(Verdict.OPAQUE_CRASH, "load", None, "RuntimeError: undefined symbol __x")
+PASSED = Outcome(Verdict.PASS)
+
+
+def expired(known: Known) -> Known:
+    return msgspec.structs.replace(known, expires="2026-01-01")
 
 
 def test_the_declared_failure_is_expected_and_counted() -> None:
     met = Met()
     assert met.meet((GAP,), CASE, POINT, FAILED, TVM) == "toy-bfloat16"
-    assert met.lines((GAP,), "2026-12-01") == {f"known gap toy-bfloat16: {GAP.reason}": 1}
+    assert met.lines((GAP,)) == {f"known gap toy-bfloat16: {GAP.reason}": 1}
 
 
 @pytest.mark.parametrize(
@@ -56,28 +85,90 @@ def test_any_other_failure_is_not(
     assert met == Met()
 
 
-def test_a_gap_that_passes_is_stale_unless_it_also_fails() -> None:
+def test_a_gap_that_passes_is_fixed_unless_it_also_fails() -> None:
     met = Met()
-    met.meet((GAP,), CASE, POINT, Outcome(Verdict.PASS), TVM)
-    assert met.lines((GAP,), "2026-12-01") == {
-        "stale gap toy-bfloat16: it passes now, remove it": 1
-    }
+    met.meet((GAP,), CASE, POINT, PASSED, TVM)
+    assert met.notes((GAP,)) == (
+        "fixed gap toy-bfloat16: it passes now; remove it: relaxcheck known remove toy-bfloat16",
+    )
+    assert not met.lines((GAP,))
     other = Met()
     other.meet((GAP,), CASE, POINT, FAILED, TVM)
     met.add(other)
-    assert list(met.lines((GAP,), "2026-12-01")) == [f"known gap toy-bfloat16: {GAP.reason}"]
+    assert list(met.lines((GAP,))) == [f"known gap toy-bfloat16: {GAP.reason}"]
+    assert not met.notes((GAP,))
 
 
-def test_an_expired_gap_says_so() -> None:
-    met = Met({"toy-bfloat16": 2})
-    (said,) = met.lines((GAP,), "2027-01-02")
-    assert "expired on 2027-01-01" in said
+def test_what_need_not_fail_says_nothing_when_it_passes() -> None:
+    met = Met()
+    met.meet((GAP,), CASE, {**POINT, "size": 4}, PASSED, TVM)
+    assert not met.met
 
 
-def test_the_declared_gaps_can_be_read_and_a_malformed_file_is_one_line(tmp_path: Path) -> None:
-    assert isinstance(known_gaps(), tuple)
-    bad = tmp_path / "gaps.json"
-    bad.write_text('[{"name": "x", "nonsense": 1}]')
-    with pytest.raises(CaseError, match=r"gaps\.json") as error:
-        known_gaps(bad)
+def test_an_expired_gap_expects_nothing_and_says_so() -> None:
+    met = Met()
+    assert met.meet((expired(GAP),), CASE, POINT, FAILED, TVM) is None  # type: ignore[arg-type]
+    (said,) = met.notes((expired(GAP),))
+    assert said.startswith("expired gap toy-bfloat16: it fails, and since 2026-01-01 that is not")
+    assert not met.lines((expired(GAP),))
+    assert not met.expected
+
+
+def test_it_is_expected_on_the_day_that_it_expires() -> None:
+    last = msgspec.structs.replace(GAP, expires=utc_today())
+    assert Met().meet((last,), CASE, POINT, FAILED, TVM) == GAP.name
+    assert Met(today="9999-01-01").meet((last,), CASE, POINT, FAILED, TVM) is None
+
+
+def test_a_known_finding_has_the_fingerprint_of_its_cause() -> None:
+    one = FINDING.finding
+    assert one.blame == {"size": "3"}
+    assert FINDING.expects(one.outcome)
+    assert not FINDING.expects(msgspec.structs.replace(one.outcome, stage="run"))
+    larger = msgspec.structs.replace(FINDING, when={"size": ("7",)})
+    assert larger.finding.fingerprint == one.fingerprint
+    other = msgspec.structs.replace(FINDING, when={"dtype": ("float16",)})
+    assert other.finding.fingerprint != one.fingerprint
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    write_declared((FINDING, GAP), path)
+    assert declared(path) == (GAP, FINDING)
+    assert known_gaps(path) == (GAP,)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["known.json"]
+
+
+def test_the_file_of_the_corpus_is_written_as_it_is(tmp_path: Path) -> None:
+    from harness.gaps import FILE
+
+    write_declared(declared(), tmp_path / "known.json")
+    # What is at its default need not be spelled out.
+    assert declared(tmp_path / "known.json") == tuple(sorted(declared(), key=lambda one: one.name))
+    assert FILE.is_file()
+
+
+def changed(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
+    return lambda found: [{**found[0], **changes}]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (changed(nonsense=1), "nonsense"),
+        (changed(expires="soon"), "Invalid isoformat string: 'soon'"),
+        (changed(verdict="odd"), "odd"),
+        (changed(kind="hunch"), "hunch"),
+        (lambda found: found * 2, "toy-bfloat16 is declared twice"),
+    ],
+)
+def test_a_malformed_file_is_one_line(
+    tmp_path: Path, change: Callable[[list[dict[str, Any]]], object], said: str
+) -> None:
+    path = tmp_path / "known.json"
+    write_declared((GAP,), path)
+    path.write_bytes(msgspec.json.encode(change(msgspec.json.decode(path.read_bytes()))))
+    with pytest.raises(CaseError, match=r"known\.json: ") as error:
+        declared(path)
+    assert said in str(error.value)
     assert "\n" not in str(error.value)

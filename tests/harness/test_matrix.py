@@ -14,7 +14,7 @@ from generators.program import CaseError, write
 from harness import matrix
 from harness.cli import app
 from harness.corpus import CORPUS, entries
-from harness.gaps import Gap
+from harness.gaps import Gap, KnownFinding
 from harness.jobs import Job, Limits
 from harness.matrix import Cell
 from harness.outcome import Outcome, Verdict
@@ -209,7 +209,7 @@ def gap(**changes: Any) -> Gap:
         "releases": ("0.26",),
         "verdict": Verdict.SILENT_BAIL,
         "issue": None,
-        "expires": "2027-01-01",
+        "expires": "2127-01-01",
         "reason": "a reason",
     }
     return Gap(**{**values, **changes})
@@ -227,6 +227,55 @@ def test_a_gap_is_a_row_of_a_case_that_lies_in_it() -> None:
     assert subject.wanted("0.26.0", fixes=True) is Verdict.SILENT_BAIL
     assert subject.wanted("0.27.0", fixes=True) is Verdict.PASS
     assert matrix._gap(gap(fixes=False)).wanted("0.26.0", fixes=True) is None
+    late = matrix._gap(gap(expires="2026-01-01"))
+    assert late.wanted("0.26.0", fixes=True) is Verdict.PASS
+
+
+def test_a_failure_that_says_something_else_is_not_the_declared_one() -> None:
+    subject = matrix._gap(gap(verdict=Verdict.OPAQUE_CRASH, message="no shape"))
+    crash = Outcome(Verdict.OPAQUE_CRASH, "emit", None, "it has no shape")
+    assert not subject.cell(crash, "0.26.0", fixes=True).surprises
+    other = msgspec.structs.replace(crash, message="out of registers")
+    cell = subject.cell(other, "0.26.0", fixes=True)
+    assert (cell.surprises, cell.promised) == (True, "another opaque-crash")
+    row = msgspec.structs.replace(subject.row, cells={"0.26": {"on": cell, "off": cell}})
+    (said, _) = release_matrix.lines(matrix.Matrix((matrix.Column("0.26"),), (row,)))
+    assert said == (
+        "bails on 0.26, fixes on: opaque-crash (declared another opaque-crash): out of registers"
+    )
+
+
+def test_what_has_expired_is_a_surprise_that_says_since_when() -> None:
+    subject = matrix._gap(gap(expires="2026-01-01"))
+    cell = subject.cell(Outcome(Verdict.SILENT_BAIL, message="left"), "0.26.0", fixes=False)
+    assert (cell.surprises, cell.declared) == (True, Verdict.PASS)
+    assert cell.message == "left (expected until 2026-01-01)"
+    assert not subject.cell(Outcome(Verdict.PASS), "0.26.0", fixes=False).surprises
+
+
+def test_a_known_finding_is_a_row_of_its_own_case() -> None:
+    case = entries()[0].case
+    one = KnownFinding(
+        name="mine",
+        operator="toy",
+        when={},
+        releases=("0.26",),
+        verdict=Verdict.WRONG_VALUE,
+        issue=None,
+        expires="2127-01-01",
+        fixes=False,
+        stage="compare",
+        case=case,
+    )
+    subject = matrix._gap(one)
+    assert subject.row.case == case
+    assert subject.wanted("0.26.0", fixes=False) is Verdict.WRONG_VALUE
+    assert subject.wanted("0.26.0", fixes=True) is None
+    assert subject.wanted("0.27.0", fixes=False) is None
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", "toy", "off by 3")
+    assert not subject.cell(wrong, "0.26.0", fixes=False).surprises
+    other = msgspec.structs.replace(wrong, stage="run")
+    assert subject.cell(other, "0.26.0", fixes=False).otherwise
 
 
 def test_a_gap_that_no_case_can_lie_in_is_an_error() -> None:

@@ -1,9 +1,11 @@
 """The pytest side as a user meets it: options, summary, and what a failure says."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,14 +51,47 @@ def test_the_profiles_exist_and_max_examples_overrides_them() -> None:
         assert "cases judged by so many oracles: 4 by 2" in ended.stdout
 
 
-def test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it() -> None:
+def test_with_fixes_off_a_failure_ends_with_the_command_that_replays_it(tmp_path: Path) -> None:
+    report = tmp_path / "junit.xml"
     ended = pytest_run(
-        "tests/conformance/test_grid.py", "--fixes=off", "--family=attention_var_len"
+        *("tests/conformance/test_grid.py", "--fixes=off", "--family=attention_var_len"),
+        f"--junitxml={report}",
     )
     assert ended.returncode == 1
+    for failure in ElementTree.parse(report).iter("failure"):
+        first = failure.attrib["message"].splitlines()[0]
+        assert re.fullmatch(
+            r"Failed: unsupported at \w+: .*: relaxcheck replay runs/\S+\.json", first
+        )
     assert "relaxcheck: conformance, fixes off" in ended.stdout
     assert "unsupported at LegalizeOps" in ended.stdout
     assert "relaxcheck replay runs/conformance/" in ended.stdout
+
+
+PROPERTY = """
+from hypothesis import given, strategies as st
+from harness.conformance import DoesNotConform
+
+def test_it_conforms(told_in_one_line):
+    @given(st.integers())
+    def conforms(number):
+        if number > 9:
+            raise DoesNotConform(f"opaque-crash at load: {number}: relaxcheck replay runs/it.json")
+
+    told_in_one_line(conforms)
+"""
+
+
+def test_the_smallest_example_is_one_line_in_the_terminal_and_in_junit_xml(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(PROPERTY)
+    report = tmp_path / "junit.xml"
+    config = f"--config-file={ROOT / 'pyproject.toml'}"
+    ended = pytest_run(str(tmp_path / "test_it.py"), f"--junitxml={report}", config)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    said = "opaque-crash at load: 10: relaxcheck replay runs/it.json"
+    assert ended.stdout.splitlines().count(said) == 1
+    (failure,) = ElementTree.parse(report).iter("failure")
+    assert (failure.attrib["message"], failure.text) == (f"Failed: {said}", said)
 
 
 def test_an_unknown_family_or_pipeline_is_one_line() -> None:

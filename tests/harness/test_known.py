@@ -1,0 +1,323 @@
+"""What is declared as known is expected by every command alike, on workers without TVM."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import msgspec
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from generators.axes import complete
+from generators.families import families, family
+from generators.program import Case, write
+from harness import gaps
+from harness.cli import app, replay, running
+from harness.cli import known as command
+from harness.conformance import Conformance
+from harness.finding import Finding
+from harness.gaps import KnownFinding, declared, write_declared
+from harness.jobs import Job
+from harness.journal import Journal, Mode
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from tests.harness.test_campaign import Instant
+from tests.harness.toy_zygote import judged
+
+NAME = "conv1d_transpose"
+MEMBER = family(NAME, tuple(PIPELINES))
+LATER = ("--expires", "2127-01-01")
+
+
+def case(**chosen: object) -> Case:
+    return MEMBER.build(complete(MEMBER.axes, chosen), 7)  # type: ignore[arg-type]
+
+
+class ToyPool(Instant):
+    """Judges by ``TOY_FAULTS``, as the toy's workers do, in this process."""
+
+    def __init__(self, *_: object, **__: object):
+        super().__init__(lambda case: judged(case, None, plain=False))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def drain(self) -> Iterator[tuple[Job, Outcome]]:
+        while self.jobs:
+            yield from self.wait(0)
+
+
+class Commands:
+    """The command line in this process, with a file of its own for what is declared."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._made = 0
+
+    def __call__(self, *arguments: object) -> Result:
+        return CliRunner().invoke(app, list(map(str, arguments)))  # type: ignore[return-value]
+
+    def fuzz(self, *arguments: object) -> Result:
+        self._made += 1
+        options = ("--workers", 1, "--minutes", 1, "--cases", 40, "--seed", 3)
+        return self("fuzz", NAME, *options, "--out", self.last, *arguments)
+
+    @property
+    def last(self) -> Path:
+        """The folder of the last campaign."""
+        return self.folder / f"campaign-{self._made}"
+
+    def found(self) -> dict[str, Finding]:
+        """What the last campaign found, by the first axis that it is blamed on."""
+        with Journal(self.last, Mode.READ) as journal:
+            found = [msgspec.json.decode(one, type=Finding) for one in journal.findings()]
+        return {next(iter(one.blame), ""): one for one in found}
+
+    def expire(self) -> None:
+        """Have everything that is declared expired."""
+        write_declared([msgspec.structs.replace(one, expires="2026-01-01") for one in declared()])
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Commands]:
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for module in (running, replay, command):
+        monkeypatch.setattr(module, "Pool", ToyPool)
+    for module in (gaps, replay, command):
+        monkeypatch.setattr(module, "FILE", tmp_path / "known.json")
+    (tmp_path / "known.json").write_text("[]")
+    yield Commands(tmp_path)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_a_campaign_is_red_only_for_what_is_not_declared(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
+    assert commands.fuzz().exit_code == 1
+    first = commands.found()
+    assert set(first) == {"data_layout", "groups"}
+    known = first["data_layout"].case.identifier
+    added = commands("known", "add", known, "--dir", commands.last, *LATER, "--reason", "because")
+    assert added.exit_code == 0, added.output
+    [entry] = declared()
+    assert isinstance(entry, KnownFinding)
+    assert entry.finding.fingerprint == first["data_layout"].fingerprint
+    assert entry.name == "toy-opaque-crash-data-layout"
+
+    ended = commands.fuzz()
+    assert ended.exit_code == 1
+    assert first["groups"].case.identifier[:8] in ended.stdout
+    assert "known finding toy-opaque-crash-data-layout: because" in ended.stdout
+
+    monkeypatch.setenv("TOY_FAULTS", "data_layout")
+    ended = commands.fuzz()
+    assert (ended.exit_code, "No new findings." in ended.stdout) == (0, True)
+    merged = commands("merge", commands.last, "--out", commands.folder / "merged")
+    assert (merged.exit_code, "No new findings." in merged.stdout) == (0, True)
+
+    commands.expire()
+    for again in (
+        commands.fuzz(),
+        # That last night knew it as well changes nothing.
+        commands.fuzz("--known", commands.last),
+        commands("merge", commands.last, "--out", commands.folder / "merged-again"),
+    ):
+        assert again.exit_code == 1
+        assert "expired finding toy-opaque-crash-data-layout: it fails" in again.stdout
+        assert first["data_layout"].case.identifier[:8] in again.stdout
+
+
+def test_what_is_fixed_is_told_with_the_command_that_removes_it(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As campaigns draw it: with several regimes, and with more off its default than is to blame.
+    drawn = msgspec.structs.replace(case(data_layout="NWC", batch=3), also=("exact",))
+    write(drawn, commands.folder / "case.json")
+    added = commands("known", "add", commands.folder / "case.json", *LATER, "--name", "nwc")
+    assert added.exit_code == 0, added.output
+    assert "looking for what is to blame" in added.stdout
+    [entry] = declared()
+    assert isinstance(entry, KnownFinding)
+    assert (set(entry.when), entry.case.also) == ({"data_layout"}, ())
+    monkeypatch.setenv("TOY_FAULTS", "")
+    ended = commands.fuzz("--quiet")
+    assert ended.exit_code == 0
+    assert "fixed finding nwc: it passes now; remove it: relaxcheck known remove nwc" in (
+        " ".join(ended.stdout.split())
+    )
+    again = commands("replay", "nwc")
+    assert again.exit_code == 0
+    assert again.stdout.splitlines()[-1] == (
+        "FIXED nwc: pass, recorded is opaque-crash; remove it: relaxcheck known remove nwc"
+    )
+    removed = commands("known", "remove", "nwc")
+    assert (removed.exit_code, declared()) == (0, ())
+    assert "Nothing is declared" in commands("known", "list").stdout
+
+
+def test_the_list_says_what_is_declared_and_what_has_expired(commands: Commands) -> None:
+    write(case(data_layout="NWC"), commands.folder / "case.json")
+    url = "https://example.org/1"
+    commands("known", "add", commands.folder / "case.json", *LATER, "--issue", url)
+    [entry] = declared()
+    assert isinstance(entry, KnownFinding)
+    shown = commands("known")
+    assert shown.exit_code == 0
+    assert {"toy-opaque-crash-data-layout", "opaque-crash", "data_layout=NWC", "2127-01-01"} <= set(
+        shown.stdout.split()
+    )
+    assert f"{url}; fingerprint {entry.finding.fingerprint}" in shown.stdout
+    commands.expire()
+    assert "2026-01-01: expired" in " ".join(commands("known", "list").stdout.split())
+
+
+def test_what_cannot_be_declared_is_one_line(commands: Commands) -> None:
+    bad, good = commands.folder / "bad.json", commands.folder / "good.json"
+    write(case(data_layout="NWC"), bad)
+    write(case(), good)
+    assert commands("known", "add", bad, *LATER).exit_code == 0
+    for arguments, said in (
+        (("add", bad, *LATER), "is known already, as toy-opaque-crash-data-layout"),
+        (("add", good, *LATER), "does not fail: pass"),
+        (("add", "nothing", *LATER), "no case 'nothing'"),
+        (("add", bad, "--expires", "soon"), "--expires soon: Invalid isoformat string"),
+        (("add", bad, "--expires", "2020-01-01"), "--expires 2020-01-01: that day is over"),
+        (("remove", "x"), "nothing is declared as x; declared is toy-opaque-crash-data-layout"),
+    ):
+        ended = commands("known", *arguments)
+        assert (ended.exit_code, said in ended.stderr) == (2, True), ended.output
+        assert len(ended.stderr.strip().splitlines()) == 1
+    assert len(declared()) == 1
+
+
+def test_a_campaign_is_replayed_finding_by_finding(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
+    commands.fuzz()
+    found = commands.found()
+    same = commands("replay", commands.last, "--workers", 1)
+    assert (same.exit_code, same.stdout.splitlines()[-1]) == (0, "2 cases: 2 FAILS")
+    monkeypatch.setenv("TOY_FAULTS", "groups")
+    fixed = commands("replay", commands.last, "--workers", 1)
+    assert (fixed.exit_code, fixed.stdout.splitlines()[-1]) == (0, "2 cases: 1 FAILS, 1 FIXED")
+    assert f"FIXED {found['data_layout'].case.identifier}: pass, recorded is opaque-crash" in (
+        fixed.stdout
+    )
+    died = Outcome(Verdict.PROCESS_DEATH, "run", "toy", "worker ended with SIGSEGV in run")
+    with Journal(commands.last, Mode.RESUME) as journal:
+        one = msgspec.structs.replace(found["groups"], verdict=died.verdict, outcome=died)
+        journal.write_finding(one.fingerprint, msgspec.json.encode(one))
+    changed = commands("replay", commands.last, "--workers", 1)
+    assert (changed.exit_code, changed.stdout.splitlines()[-1]) == (
+        1,
+        "2 cases: 1 CHANGED, 1 FIXED",
+    )
+    assert f"CHANGED {one.case.identifier}: opaque-crash at LegalizeOps, recorded is process-" in (
+        changed.stdout
+    )
+    # The case of a finding that did not change is replayed as before by its id.
+    single = commands("replay", found["data_layout"].case.identifier, "--dir", commands.last)
+    assert (single.exit_code, single.stdout.splitlines()[-1][:6]) == (0, "FIXED ")
+
+
+def test_a_failure_in_a_folder_of_cases_is_new_unless_it_is_declared(commands: Commands) -> None:
+    cases = commands.folder / "cases"
+    (cases / "nested").mkdir(parents=True)
+    write(case(data_layout="NWC"), cases / "one.json")
+    write(case(), cases / "nested" / "case.json")
+    ended = commands("replay", cases)
+    assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (1, "2 cases: 1 FAILS, 1 PASSES")
+    commands("known", "add", cases / "one.json", *LATER)
+    ended = commands("replay", cases)
+    assert (ended.exit_code, ended.stdout.splitlines()[-1]) == (0, "2 cases: 1 FAILS, 1 PASSES")
+    # Another value of what is blamed is another case of the same finding.
+    write(case(data_layout="NWC", exec_mode="compiled"), cases / "one.json")
+    ended = commands("replay", cases)
+    assert ended.exit_code == 0
+    assert "(known: toy-opaque-crash-data-layout)" in ended.stdout
+    commands.expire()
+    assert commands("replay", cases).exit_code == 1
+    (cases / "one.json").write_text("{")
+    ended = commands("replay", cases)
+    assert (ended.exit_code, len(ended.stderr.strip().splitlines())) == (2, 1)
+    (commands.folder / "empty").mkdir()
+    ended = commands("replay", commands.folder / "empty")
+    assert (ended.exit_code, "holds no campaign, no case file" in ended.stderr) == (2, True)
+
+
+def test_the_file_of_what_is_declared_is_replayed(commands: Commands) -> None:
+    ended = commands("replay", commands.folder / "known.json")
+    assert (ended.exit_code, ended.stdout[:27]) == (0, "Nothing is declared for apa")
+    write(case(data_layout="NWC"), commands.folder / "case.json")
+    commands("known", "add", commands.folder / "case.json", *LATER)
+    ended = commands("replay", commands.folder / "known.json")
+    assert (ended.exit_code, ended.stdout.splitlines()[-1][:6]) == (0, "FAILS ")
+    commands.expire()
+    ended = commands("replay", commands.folder / "known.json")
+    assert (ended.exit_code, "(expected until 2026-01-01)" in ended.stdout) == (1, True)
+
+
+def test_the_conformance_suite_expects_what_is_declared(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(commands.folder)
+    monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
+    write(case(data_layout="NWC"), commands.folder / "case.json")
+    assert commands("known", "add", commands.folder / "case.json", *LATER).exit_code == 0
+    by_name = {one.name: one for one in families(tuple(PIPELINES))}
+    same, other = case(data_layout="NWC", exec_mode="compiled"), case(groups=2)
+    with ToyPool() as pool:
+        suite = Conformance(pool, by_name, declared())
+        [said] = suite.failures([same, other])
+        assert said.startswith("opaque-crash at LegalizeOps: groups is off: relaxcheck replay runs")
+        assert "\n" not in said
+        assert suite.check_declared(fixes=False) == suite.check_declared(fixes=True) == []
+        assert suite.tally.known.expected == {"toy-opaque-crash-data-layout": 2}
+        commands.expire()
+        late = Conformance(pool, by_name, declared())
+        assert len(late.failures([same])) == 1
+        [said] = late.check_declared(fixes=False)
+        assert said.startswith("expired on 2026-01-01: opaque-crash at LegalizeOps: ")
+        assert not late.tally.known.expected
+    monkeypatch.setenv("TOY_FAULTS", "")
+    with ToyPool() as pool:
+        cured = Conformance(pool, by_name, declared())
+        assert cured.check_declared(fixes=False) == []
+        [said] = cured.tally.known.notes(declared())
+        assert said.startswith("fixed finding toy-opaque-crash-data-layout")
+
+
+def test_a_case_that_fails_beside_what_it_is_known_for_is_new(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both faults are off, and give the same message: without the known one it still fails."""
+    monkeypatch.chdir(commands.folder)
+    write(case(data_layout="NWC"), commands.folder / "case.json")
+    commands("known", "add", commands.folder / "case.json", *LATER)
+    [entry] = declared()
+    assert isinstance(entry, KnownFinding)
+    failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", entry.message)
+
+    class Failing:
+        environment = {"apache-tvm": entry.releases[0]}  # noqa: RUF012
+        jobs: list[object] = []  # noqa: RUF012
+
+        def submit(self, *jobs: object) -> None:
+            self.jobs.extend(jobs)
+
+        def drain(self) -> Iterator[tuple[object, Outcome]]:
+            while self.jobs:
+                yield self.jobs.pop(), failed
+
+    by_name = {one.name: one for one in families(tuple(PIPELINES))}
+    suite = Conformance(Failing(), by_name, declared())  # type: ignore[arg-type]
+    assert len(suite.failures([case(data_layout="NWC", groups=2)])) == 1
+    assert not suite.tally.known.met
