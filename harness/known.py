@@ -16,6 +16,7 @@ from harness.finding import (
     explained,
     finding_of,
     fingerprint,
+    kind_of,
     reduce,
     same_kind,
 )
@@ -40,8 +41,11 @@ def known_findings(directories: Iterable[Path]) -> tuple[Finding, ...]:
     for directory in directories:
         with Journal(directory, Mode.READ) as journal:
             for one in findings_in(journal):
-                current = fingerprint(one.kind, one.blame)
-                found[current] = msgspec.structs.replace(one, fingerprint=current)
+                kind = kind_of(one.case, one.outcome)
+                current = fingerprint(kind, one.blame)
+                found[current] = msgspec.structs.replace(
+                    one, fingerprint=current, message=kind.message
+                )
     return tuple(found[key] for key in sorted(found))
 
 
