@@ -3,6 +3,7 @@
 import typer
 
 from harness.cli import bisect, export, families, fuzz, matrix, merge, reduce, releases, replay
+from harness.cli import report as report_command
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -19,5 +20,6 @@ app.command(epilog=bisect.EPILOG)(bisect.bisect)
 app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
 app.command(epilog=matrix.EPILOG)(matrix.matrix)
+app.command(epilog=report_command.EPILOG)(report_command.report)
 app.command()(families.families)
 app.add_typer(releases.app, name="releases")
