@@ -47,31 +47,45 @@ class Output(msgspec.Struct, frozen=True):
     bound: tuple[str, ...]
 
 
-def outputs_of(
+class Ended(msgspec.Struct, frozen=True):
+    """A case that ran again: what came of it, and the outputs that were judged, if any."""
+
+    outcome: Outcome
+    outputs: tuple[Output, ...] = ()
+
+
+class Again(msgspec.Struct, frozen=True):
+    """Cases that ran again, by identifier, and the versions that they ran with."""
+
+    environment: dict[str, str]
+    ended: dict[str, Ended]
+
+
+def run_again(
     cases: Sequence[Case],
     folder: Path,
     release: Release,
     limits: Limits,
     told: Callable[[int], None] = lambda done: None,
-) -> dict[str, tuple[Output, ...]]:
-    """The outputs of ``cases`` run again on ``release``, by identifier; those that ran to an end.
+) -> Again:
+    """Run ``cases`` on ``release``, and keep their outputs.
 
     ``told`` hears how many have ended. What workers write goes to ``folder``, which is there.
 
     Raises:
         PoolError: the workers cannot start.
     """
-    found: dict[str, tuple[Output, ...]] = {}
+    ended: dict[str, Ended] = {}
     with Pool(1, limits, __name__, [str(folder)], release) as pool:
         pool.submit(*(Job(case, alone=True) for case in cases))
-        for done, (job, _) in enumerate(pool.drain(), 1):
+        for done, (job, outcome) in enumerate(pool.drain(), 1):
             file = folder / job.case.identifier
+            outputs: tuple[Output, ...] = ()
             if file.exists():
-                found[job.case.identifier] = msgspec.json.decode(
-                    file.read_bytes(), type=tuple[Output, ...]
-                )
+                outputs = msgspec.json.decode(file.read_bytes(), type=tuple[Output, ...])
+            ended[job.case.identifier] = Ended(outcome, outputs)
             told(done)
-    return found
+        return Again(pool.environment, ended)
 
 
 def output_of(

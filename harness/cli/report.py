@@ -20,10 +20,10 @@ from harness.bisection.search import Bisected
 from harness.cli.terminal import RUNS, called_as, console, one_line_errors
 from harness.corpus import Entry, Expected, entries
 from harness.finding import Reduced, finding_of
-from harness.jobs import Job, Limits
+from harness.jobs import Limits
 from harness.journal import FILE_NAME
-from harness.outcome import Outcome, Verdict
-from harness.outputs import outputs_of
+from harness.outcome import Verdict
+from harness.outputs import run_again
 from harness.pool import Pool, PoolError
 from harness.releases import own, release
 from reports.html.findings import Known
@@ -93,7 +93,7 @@ def report(
             file = out or Path(PAGE)
         else:
             directories = _directories(campaigns)
-            records = {directory: read_campaign(directory) for directory in directories}
+            records = {directory: _read(screen, directory) for directory in directories}
             *before, last = sorted(directories, key=lambda one: _when(records[one]))
             learnt = _learn(screen, last, records[last], limits, bisect=bisect, run=run)
             sources = Sources(
@@ -119,6 +119,17 @@ def _directories(given: Sequence[Path] | None) -> list[Path]:
     return [found[-1].parent]
 
 
+def _read(screen: Console, directory: Path) -> Record:
+    if not screen.is_terminal:
+        return read_campaign(directory)
+    columns = (TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task(directory.name, total=None)
+        return read_campaign(
+            directory, lambda done, of: progress.update(task, completed=done, total=of)
+        )
+
+
 def _when(record: Record) -> datetime:
     return record.began or datetime.fromtimestamp(0, UTC)
 
@@ -140,9 +151,9 @@ def _learn(
                 tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
                 _progress(screen, "running wrong values again", len(wrong)) as told,
             ):
-                found = outputs_of(wrong, Path(folder), release(name), limits, told)
-            for identifier, outputs in found.items():
-                learnt.known[identifier] = replace(learnt.known[identifier], outputs=outputs)
+                again = run_again(wrong, Path(folder), release(name), limits, told)
+            for identifier, one in again.ended.items():
+                learnt.known[identifier] = replace(learnt.known[identifier], outputs=one.outputs)
         if bisect and left:
             with (
                 Pool(1, limits, release=release(name)) as pool,
@@ -193,24 +204,24 @@ def _with_releases(known: dict[str, Known], records: Sequence[Record]) -> dict[s
 def _corpus(screen: Console, limits: Limits) -> Sources:
     """The corpus, run here and now with the fixes off."""
     there = {entry.case.identifier: entry for entry in entries()}
-    ended: list[tuple[Case, Outcome]] = []
+    cases = [entry.case for entry in there.values()]
     with (
-        Pool(1, limits) as pool,
-        _progress(screen, "running the corpus", len(there)) as told,
+        tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
+        _progress(screen, "running the corpus", len(cases)) as told,
     ):
-        pool.submit(*(Job(entry.case, tag=identifier) for identifier, entry in there.items()))
-        for done, (job, outcome) in enumerate(pool.drain(), 1):
-            ended.append((job.case, outcome))
-            told(done)
-        environment = pool.environment
+        again = run_again(cases, Path(folder), own(), limits, told)
+    ended = [(case, again.ended[case.identifier].outcome) for case in cases]
     now = datetime.now(UTC)
     record = Record(
         "corpus",
-        environment,
+        again.environment,
         tuple(ran_of(case, outcome.verdict, now) for case, outcome in ended),
         tuple(finding_of(Reduced(case, outcome, {})) for case, outcome in ended),
     )
-    known = {identifier: _declared(entry) for identifier, entry in there.items()}
+    known = {
+        identifier: replace(_declared(entry), outputs=again.ended[identifier].outputs)
+        for identifier, entry in there.items()
+    }
     return Sources(record, (), known, corpus=True, command=called_as())
 
 

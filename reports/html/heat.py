@@ -143,11 +143,11 @@ def step(value: float) -> int:
 
 
 def short(text: str) -> str:
-    """A number in as few letters as tell it, up to four digits."""
+    """A number in as few letters as tell it, up to six digits."""
     value = float(text)
     if not math.isfinite(value):
         return text.replace("inf", "∞")
-    return f"{value:.4g}"
+    return f"{value:.6g}"
 
 
 def _split(shape: Sequence[int]) -> tuple[tuple[int, ...], int, int]:
@@ -167,8 +167,8 @@ def _cell(output: Output, at: int, found: float, *, worst: bool) -> Cell:
     return Cell(
         short(expected),
         short(actual),
-        short(str(error)),
-        "any" if found < 0 else short(str(found)),
+        f"{error:.3g}".replace("inf", "∞"),
+        "any" if found < 0 else f"{found:.3g}".replace("inf", "∞"),
         step(found),
         worst,
     )

@@ -151,6 +151,7 @@ def ordered(found: Sequence[Shown]) -> list[Shown]:
             bool(one.seen_in),
             not one.finding.verdict.is_failure,
             -one.met,
+            one.title,
             one.finding.fingerprint,
         ),
     )

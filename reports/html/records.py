@@ -1,7 +1,7 @@
 """What the page is made from: a campaign as its journal holds it, read once."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -74,15 +74,18 @@ class Record:
         return sum(one.verdict.is_failure for one in self.ran)
 
 
-def read_campaign(directory: Path) -> Record:
-    """The campaign in ``directory``.
+def read_campaign(
+    directory: Path, progress: Callable[[int, int], None] = lambda done, of: None
+) -> Record:
+    """The campaign in ``directory``; ``progress`` hears how many of how many cases were read.
 
     Raises:
         JournalError: there is none, or it cannot be read.
     """
     with Journal(directory, Mode.READ) as journal:
         columns = TABLES["cases"].split(", ")
-        ran, unended = [], 0
+        ran: list[Ran] = []
+        ended, unended = sum(journal.counts(DRAWN).values()), 0
         for row in journal.stored("cases"):
             values = dict(zip(columns, row, strict=True))
             if values["purpose"] != DRAWN:
@@ -97,6 +100,7 @@ def read_campaign(directory: Path) -> Record:
                 raise JournalError(said) from error
             one = ran_of(case, verdict, _time(values["started"]))
             ran.append(replace(one, finding=values["finding"], gap=values["gap"]))
+            progress(len(ran), ended)
         happened = tuple(told(journal.events(), journal.unfinished()))
         found = tuple(findings_in(journal))
         ran.sort(key=lambda one: one.began)
