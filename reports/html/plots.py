@@ -136,7 +136,7 @@ def timeline_svg(line: Timeline) -> str:
     for axes in (shares, rates):
         axes.set_xlim(0, line.seconds / unit)
         axes.set_xlabel(name)
-    return _svg(figure)
+    return _svg(figure, "timeline")
 
 
 @_styled()
@@ -153,7 +153,7 @@ def trend_svg(points: Sequence[Point]) -> str:
         axes.set_ylabel(label)
         axes.set_xticks(places, [one.name for one in points])
         axes.margins(x=0.08)
-    return _svg(figure)
+    return _svg(figure, "trend")
 
 
 def _pair() -> "tuple[Figure, Axes, Axes]":
@@ -165,10 +165,10 @@ def _pair() -> "tuple[Figure, Axes, Axes]":
     return figure, left, right
 
 
-def _svg(figure: "Figure") -> str:
+def _svg(figure: "Figure", name: str) -> str:
     """``figure`` as an element of a page: in the page's font and colours, as wide as there is room.
 
-    Its size in inches stays as the ``viewBox``.
+    Its size stays as the ``viewBox``. Identifiers begin with ``name``: no other plot has the same.
     """
     out = StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
@@ -179,6 +179,7 @@ def _svg(figure: "Figure") -> str:
     )
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"font: [^;\"]*;?", "", text)
+    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
     for colour, variable in {**_VARIABLES, **_verdict_variables()}.items():
         text = text.replace(colour, variable)
     return text
