@@ -30,22 +30,21 @@ from reports.html.findings import Known
 from reports.html.page import Sources, page_text
 from reports.html.records import Record, ran_of, read_campaign
 
-EPILOG = """The page is one file: it needs no network and nothing beside it. It is about the
-campaign that began last; the others given are its trend. Cases with wrong values run once more, so
-that expected and actual can stand side by side; with --bisect each finding is told its pass, which
-takes a minute or so for each, is kept in the campaign's folder, and goes on where it was
-interrupted.
-
-Examples:
-
-  relaxcheck report
-
-  relaxcheck report runs/MONDAY runs/TUESDAY --bisect
-
-  relaxcheck report --corpus --out corpus.html
-
-Exit codes: 0 written; 2 bad input, or the page cannot be written; 130 interrupted, and written with
-what there was until then."""
+EPILOG = "\n\n".join(
+    (
+        "The page is one file: it needs no network and nothing beside it. It is about the campaign "
+        "that began last; the others given are its trend. Cases with wrong values run once more, "
+        "so that expected and actual stand side by side. With --bisect each finding is told its "
+        "pass, which takes a while for each; what is known is kept in the campaign's folder, and "
+        "after an interruption the rest is done the next time.",
+        "Examples:",
+        "  relaxcheck report",
+        "  relaxcheck report runs/MONDAY runs/TUESDAY --bisect",
+        "  relaxcheck report --corpus --out corpus.html",
+        "Exit codes: 0 written; 2 bad input, or the page cannot be written; 130 interrupted: the "
+        "page has what there was until then.",
+    )
+)
 
 PAGE = "report.html"
 _BISECTIONS = "bisections"

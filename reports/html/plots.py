@@ -21,7 +21,8 @@ _PAUSE = timedelta(minutes=1)
 _BINS, _CASES_A_BIN = 48, 12
 """Parts that the time is cut into at the most, and cases in each at the least, on average."""
 
-_SIZE = (9.0, 2.6)
+_SIZE = (12.0, 3.2)
+"""Width and height in inches: of the page's width, text is a little smaller than the page's."""
 
 _VARIABLES = {
     "#010101": "var(--text)",
