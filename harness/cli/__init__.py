@@ -14,6 +14,7 @@ from harness.cli import (
     releases,
     replay,
 )
+from harness.cli import report as report_command
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app.command(epilog=bisect.EPILOG)(bisect.bisect)
 app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
 app.command(epilog=matrix.EPILOG)(matrix.matrix)
+app.command(epilog=report_command.EPILOG)(report_command.report)
 app.command(epilog=EXIT_CODES)(families.families)
 app.add_typer(releases.app, name="releases")
 app.add_typer(known.app, name="known")

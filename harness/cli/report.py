@@ -1,0 +1,273 @@
+"""``relaxcheck report``."""
+
+import shlex
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from generators.program import Case, CaseError
+from harness.bisection.running import bisected
+from harness.bisection.search import Bisected
+from harness.cli.terminal import RUNS, called_as, console, one_line_errors
+from harness.corpus import Entry, Expected, entries
+from harness.finding import Reduced, finding_of
+from harness.jobs import Limits
+from harness.journal import FILE_NAME
+from harness.outcome import Verdict
+from harness.outputs import run_again
+from harness.pool import Pool, PoolError
+from harness.releases import own, release
+from reports.html.findings import Known
+from reports.html.page import Sources, page_text
+from reports.html.records import Record, ran_of, read_campaign
+
+EPILOG = "\n\n".join(
+    (
+        "The page is one file: it needs no network and nothing beside it. It is about the campaign "
+        "that began last; the others given are its trend. Cases with wrong values run once more, "
+        "so that expected and actual stand side by side. With --bisect each finding is told its "
+        "pass, which takes a while for each; what is known is kept in the campaign's folder, and "
+        "after an interruption the rest is done the next time.",
+        "Examples:",
+        "  relaxcheck report",
+        "  relaxcheck report runs/MONDAY runs/TUESDAY --bisect",
+        "  relaxcheck report --corpus --out corpus.html",
+        "Exit codes: 0 written; 2 bad input, or the page cannot be written; 130 interrupted: the "
+        "page has what there was until then.",
+    )
+)
+
+PAGE = "report.html"
+_BISECTIONS = "bisections"
+"""The folder in a campaign's own that holds a bisection for each case."""
+
+
+@dataclass(slots=True)
+class _Learnt:
+    """What was found out about the findings, by case, and whether that was cut short."""
+
+    known: dict[str, Known] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+def report(
+    campaigns: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[CAMPAIGN]...", help="Campaigns' folders (default: the newest in runs/)."
+        ),
+    ] = None,
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="Run the corpus, and make the page of that.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help=f"The file (default: {PAGE} in the campaign's folder; corpus: here)."),
+    ] = None,
+    bisect: Annotated[
+        bool, typer.Option("--bisect", help="Find the pass that breaks each finding.")
+    ] = False,
+    run: Annotated[
+        bool, typer.Option("--run/--no-run", help="Run wrong values again, to show them.")
+    ] = True,
+    case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of each run.")] = 60,
+) -> None:
+    """Write a campaign, or the corpus, as a web page that is one file."""
+    screen = console()
+    limits = Limits(seconds=case_seconds)
+    with one_line_errors():
+        if corpus:
+            if campaigns or bisect or not run:
+                raise CaseError("--corpus goes with neither campaigns, --bisect nor --no-run")
+            sources, interrupted = _corpus(screen, limits), False
+            file = out or Path(PAGE)
+        else:
+            directories = _directories(campaigns)
+            records = {directory: _read(screen, directory) for directory in directories}
+            *before, last = sorted(directories, key=lambda one: _when(records[one]))
+            learnt = _learn(screen, last, records[last], limits, bisect=bisect, run=run)
+            sources = Sources(
+                records[last],
+                [records[one] for one in before],
+                _with_releases(learnt.known, [records[one] for one in (*before, last)]),
+                command=called_as(),
+                folder="" if last.parent == RUNS else f" --dir {shlex.quote(str(last))}",
+            )
+            interrupted = learnt.interrupted
+            file = out or last / PAGE
+        _write(file, page_text(sources))
+        screen.print(str(file), markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(130 if interrupted else 0)
+
+
+def _directories(given: Sequence[Path] | None) -> list[Path]:
+    if given:
+        return list(dict.fromkeys(given))
+    found = sorted(RUNS.glob(f"*/{FILE_NAME}"), key=lambda file: file.stat().st_mtime)
+    if not found:
+        raise CaseError(f"no campaign in {RUNS}/; give a campaign's folder, or --corpus")
+    return [found[-1].parent]
+
+
+def _read(screen: Console, directory: Path) -> Record:
+    if not screen.is_terminal:
+        return read_campaign(directory)
+    columns = (TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task(directory.name, total=None)
+        return read_campaign(
+            directory, lambda done, of: progress.update(task, completed=done, total=of)
+        )
+
+
+def _when(record: Record) -> datetime:
+    return record.began or datetime.fromtimestamp(0, UTC)
+
+
+def _learn(
+    screen: Console, directory: Path, record: Record, limits: Limits, *, bisect: bool, run: bool
+) -> _Learnt:
+    """What is known, or found out now, about the findings of ``record``."""
+    learnt = _Learnt()
+    cases = [one.case for one in record.findings]
+    for case in cases:
+        learnt.known[case.identifier] = Known(bisected=_stored(directory, case))
+    name = record.description.get("release", own().name)
+    wrong = [one.case for one in record.findings if one.verdict is Verdict.WRONG_VALUE]
+    left = [case for case in cases if learnt.known[case.identifier].bisected is None]
+    try:
+        if run and wrong:
+            with (
+                tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
+                _progress(screen, "running wrong values again", len(wrong)) as told,
+            ):
+                again = run_again(wrong, Path(folder), release(name), limits, told)
+            for identifier, one in again.ended.items():
+                learnt.known[identifier] = replace(learnt.known[identifier], outputs=one.outputs)
+        if bisect and left:
+            with (
+                Pool(1, limits, release=release(name)) as pool,
+                _progress(screen, "bisecting", len(left)) as told,
+            ):
+                for done, case in enumerate(left, 1):
+                    result = bisected(pool, case)
+                    _store(directory, case, result)
+                    before = learnt.known[case.identifier]
+                    learnt.known[case.identifier] = replace(before, bisected=result)
+                    told(done)
+    except (CaseError, PoolError) as error:
+        screen.print(f"nothing could be run again: {error}", markup=False, soft_wrap=True)
+    except KeyboardInterrupt:
+        learnt.interrupted = True
+    return learnt
+
+
+def _stored(directory: Path, case: Case) -> Bisected | None:
+    """The bisection of ``case`` that was made earlier; none where what is there makes no sense."""
+    file = directory / _BISECTIONS / f"{case.identifier}.json"
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Bisected)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _store(directory: Path, case: Case, result: Bisected) -> None:
+    _write(
+        directory / _BISECTIONS / f"{case.identifier}.json", msgspec.json.encode(result).decode()
+    )
+
+
+def _with_releases(known: dict[str, Known], records: Sequence[Record]) -> dict[str, Known]:
+    """``known`` with the verdict of each finding on every TVM that a campaign met it on."""
+    met: dict[str, dict[str, dict[str, Verdict]]] = {}
+    for record in records:
+        version = record.description.get("apache-tvm", "unknown")
+        for one in record.findings:
+            side = "on" if one.case.fixes else "off"
+            met.setdefault(one.fingerprint, {}).setdefault(version, {})[side] = one.verdict
+    return {
+        one.case.identifier: replace(known[one.case.identifier], releases=met[one.fingerprint])
+        for one in records[-1].findings
+    }
+
+
+def _corpus(screen: Console, limits: Limits) -> Sources:
+    """The corpus, run here and now with the fixes off."""
+    there = {entry.case.identifier: entry for entry in entries()}
+    cases = [entry.case for entry in there.values()]
+    with (
+        tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
+        _progress(screen, "running the corpus", len(cases)) as told,
+    ):
+        again = run_again(cases, Path(folder), own(), limits, told)
+    ended = [(case, again.ended[case.identifier].outcome) for case in cases]
+    now = datetime.now(UTC)
+    record = Record(
+        "corpus",
+        again.environment,
+        tuple(ran_of(case, outcome.verdict, now) for case, outcome in ended),
+        tuple(finding_of(Reduced(case, outcome, {})) for case, outcome in ended),
+    )
+    known = {
+        identifier: replace(_declared(entry), outputs=again.ended[identifier].outputs)
+        for identifier, entry in there.items()
+    }
+    return Sources(record, (), known, corpus=True, command=called_as())
+
+
+def _declared(entry: Entry) -> Known:
+    expected = entry.expected
+    return Known(
+        title=expected.title,
+        issue=expected.issue,
+        releases=expected.verdicts,
+        regression=regression(expected),
+    )
+
+
+def regression(expected: Expected) -> str:
+    """What to say where an older release passes and a newer one fails, the fixes off; or nothing.
+
+    Releases are declared from the oldest to the newest.
+    """
+    good = ""
+    for name in sorted(expected.verdicts, key=lambda text: [int(n) for n in text.split(".")]):
+        verdict = expected.verdicts[name].get("off")
+        if verdict is Verdict.PASS:
+            good = name
+        elif verdict is not None and good and verdict.is_failure:
+            return f"A regression: {good} passes, {name} does not."
+    return ""
+
+
+def _write(file: Path, text: str) -> None:
+    """Write ``text``; what was there is not lost where there is no room. Raises ``CaseError``."""
+    unfinished = file.with_name(f"{file.name}.new")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(file)
+    except OSError as error:
+        raise CaseError(f"cannot write {file}: {error.strerror}") from error
+
+
+@contextmanager
+def _progress(screen: Console, title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar; where there is no terminal, a line at the beginning."""
+    if not screen.is_terminal:
+        screen.print(f"{title}: {total}", highlight=False)
+        yield lambda done: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda done: progress.update(task, completed=done)

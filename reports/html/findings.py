@@ -1,0 +1,175 @@
+"""A finding as the page shows it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from generators.program import CaseError
+from harness.bisection.search import Bisected
+from harness.errors import headline
+from harness.finding import Finding
+from harness.outcome import DESCRIPTIONS, Verdict
+from harness.outputs import Output
+from harness.reproduction import reproduction
+from reports.html.graph import Picture, picture
+from reports.html.heat import Heat, heat
+from reports.html.records import Record
+from reports.html.tvmscript import conditions, tvmscript
+from reports.issue import attribution, issue_text, title_text
+from reports.repro import repro_text
+from reports.summary import CONFIRMED
+
+_MESSAGE_LENGTH = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a finding beside its record.
+
+    ``title`` and ``issue`` are a person's words for it and the upstream issue. ``releases`` maps
+    TVM releases to the verdict with the fixes off and on, as far as each is known. ``regression``
+    says, where it is one, on which release it passed. ``outputs`` are those of its case run again,
+    ``bisected`` where it breaks.
+    """
+
+    title: str | None = None
+    issue: str | None = None
+    releases: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+    regression: str = ""
+    outputs: tuple[Output, ...] = ()
+    bisected: Bisected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paste:
+    """The script and the issue to be copied; ``why`` there are none, where that is so."""
+
+    script: str = ""
+    issue: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that the page says of a finding.
+
+    ``met`` is how many of the campaign's cases are counted to it, the first one at ``first``;
+    ``seen_in`` names the earlier campaigns that have it too, and is None where there are none at
+    all. ``actual`` says what happened in one line, ``message`` is all of TVM's text.
+    """
+
+    finding: Finding
+    title: str
+    issue: str | None
+    met: int
+    first: datetime | None
+    last: datetime | None
+    seen_in: tuple[str, ...] | None
+    confirmed: str
+    program: str
+    picture: Picture
+    conditions: tuple[tuple[str, str], ...]
+    expected: str
+    actual: str
+    message: str
+    heat: tuple[Heat, ...]
+    attribution: str
+    bisected: Bisected | None
+    releases: Mapping[str, Mapping[str, Verdict]]
+    regression: str
+    paste: Paste
+
+    @property
+    def search(self) -> str:
+        """The words that the filter looks in."""
+        one = self.finding
+        words = (one.fingerprint, one.case.identifier, one.verdict, one.operator, one.stage or "")
+        more = (one.blamed, one.case.family, self.title, self.actual)
+        return " ".join((*words, *more)).lower()
+
+
+def shown(
+    finding: Finding, record: Record, earlier: Sequence[Record] | None, known: Known
+) -> Shown:
+    """``finding`` of the campaign ``record``; ``earlier`` campaigns, None where nothing is known
+    of any.
+    """
+    times = [one.began for one in record.ran if one.finding == finding.fingerprint]
+    seen_in = None
+    if earlier is not None:
+        seen_in = tuple(
+            one.name
+            for one in earlier
+            if any(other.fingerprint == finding.fingerprint for other in one.findings)
+        )
+    outcome = finding.outcome
+    title, paste = _paste(finding, record.description, known)
+    return Shown(
+        finding=finding,
+        title=title,
+        issue=known.issue,
+        met=finding.count,
+        first=min(times, default=None),
+        last=max(times, default=None),
+        seen_in=seen_in,
+        confirmed=CONFIRMED[finding.confirmed],
+        program=tvmscript(finding.case.program),
+        picture=picture(finding.case.program),
+        conditions=conditions(finding.case),
+        expected=_EXPECTED.get(finding.verdict, _RUNS),
+        actual=headline(outcome.message) or DESCRIPTIONS[finding.verdict],
+        message=outcome.message.strip()[:_MESSAGE_LENGTH],
+        heat=_heats(known.outputs),
+        attribution=attribution(finding),
+        bisected=known.bisected,
+        releases=known.releases,
+        regression=known.regression,
+        paste=paste,
+    )
+
+
+_RUNS = "It compiles and runs, and every output is right."
+_EXPECTED = {
+    Verdict.UNSUPPORTED: "It compiles and runs: the program is valid.",
+    Verdict.SILENT_BAIL: "LegalizeOps lowers the call, or raises an error that says why it cannot.",
+    Verdict.OPAQUE_CRASH: "It compiles and runs; or an error names the operator and what is wrong.",
+    Verdict.ACCEPTS_INVALID: "An error that names the operator and what is invalid.",
+    Verdict.WRONG_SHAPE: "The shape that the operator's type says, and the oracles give.",
+    Verdict.WRONG_DTYPE: "The dtype that the operator's type says, and the oracles give.",
+    Verdict.WRONG_VALUE: "Every element within its error bound of the float64 reference.",
+    Verdict.ORACLE_SPLIT: "The oracles agree with the reference within its bounds.",
+}
+
+
+def _heats(outputs: Sequence[Output]) -> tuple[Heat, ...]:
+    """The heat maps of the outputs that are wrong, those of the smallest run that has any."""
+    maps = [heat(one) for one in outputs if one.actual]
+    wrong = [one for one in maps if one.outside]
+    if not wrong:
+        return ()
+    least = min(wrong, key=lambda one: one.size).where
+    return tuple(one for one in wrong if one.where == least)
+
+
+def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
+    """The title, and what can be pasted."""
+    plain = f"{finding.verdict}: {finding.operator} ({finding.blamed})"
+    try:
+        what = reproduction(finding.case, finding.outcome)
+    except CaseError as error:
+        return known.title or plain, Paste(why=str(error))
+    title = title_text(what, finding, known.title)
+    script = repro_text(what, title, description)
+    culprit = known.bisected.culprit if known.bisected else None
+    off = {name: sides["off"] for name, sides in known.releases.items() if "off" in sides}
+    issue = issue_text(
+        what,
+        title,
+        script,
+        description,
+        blamed=attribution(finding),
+        culprit=culprit,
+        releases=off,
+        known=known.issue,
+    )
+    return title.removeprefix("[Bug][Relax] "), Paste(script, issue)

@@ -1,0 +1,159 @@
+"""``relaxcheck report`` from its arguments to the file; no TVM runs here."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from harness.bisection.search import Bisected
+from harness.cli import app, report
+from harness.cli.report import PAGE, regression
+from harness.corpus import Expected
+from harness.journal import FILE_NAME
+from harness.outcome import Verdict
+from harness.outputs import Again
+from harness.pool import PoolError
+from harness.releases import CHECKOUT
+from tests.reports import html_campaign as made
+from tests.reports.test_html_page import BISECTED, ID, OTHER
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    ended = CliRunner().invoke(app, ["report", *map(str, arguments)])
+    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return ended.exit_code, ended.output
+
+
+def bisections(folder: Path) -> Path:
+    folder = folder / "bisections"
+    folder.mkdir()
+    (folder / f"{ID}.json").write_bytes(msgspec.json.encode(BISECTED))
+    (folder / f"{OTHER}.json").write_text("{")
+    return folder
+
+
+def test_the_newest_campaign_is_shown_and_the_others_are_its_trend(tmp_path: Path) -> None:
+    old, new = (made.usual(tmp_path / name) for name in ("monday", "tuesday"))
+    bisections(new)
+    # Whatever the order in which they are given.
+    code, said = run(new, old, new, "--no-run")
+    assert (code, said.strip()) == (0, str(new / PAGE))
+    text = (new / PAGE).read_text()
+    assert "met before in monday" in text
+    assert text.count("Culprit: <code>LegalizeOps</code>") == 1
+    assert f"replay {ID} --dir {new}" in text
+    assert not (old / PAGE).exists()
+
+
+def test_without_a_campaign_it_is_the_newest_in_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = run()
+    assert (code, "no campaign in runs/" in said) == (2, True)
+    for number, name in enumerate(("b", "a")):
+        file = made.usual(Path("runs", name)) / FILE_NAME
+        os.utime(file, (number, number))
+    code, said = run("--no-run", "--out", "page.html")
+    assert (code, said.strip()) == (0, "page.html")
+    assert f"replay {ID}</code>" in Path("page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("nowhere",), "holds no campaign"),
+        (("--corpus", "runs/x"), "--corpus goes with neither"),
+        (("--corpus", "--bisect"), "--corpus goes with neither"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: tuple[str, ...], wanted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = run(*arguments)
+    assert (code, wanted in said, len(said.splitlines())) == (2, True, 1)
+
+
+def test_a_page_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    folder = made.usual(tmp_path / "one")
+    (tmp_path / "file").write_text("")
+    code, said = run(folder, "--no-run", "--out", tmp_path / "file" / "page.html")
+    assert code == 2
+    assert said.startswith(f"relaxcheck: cannot write {tmp_path / 'file' / 'page.html'}")
+
+
+def test_workers_that_do_not_start_cost_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*arguments: object) -> Again:
+        raise PoolError("no TVM here")
+
+    monkeypatch.setattr(report, "run_again", none)
+    folder = made.usual(tmp_path / "one")
+    code, said = run(folder)
+    assert (code, "nothing could be run again: no TVM here" in said) == (0, True)
+    assert (folder / PAGE).exists()
+
+
+def test_an_interruption_keeps_what_was_bisected_and_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def interrupted(pool: object, case: made.Case) -> Bisected:
+        asked.append(case.identifier)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return msgspec.structs.replace(BISECTED, case=case.identifier, culprit="FuseOps")
+
+    class Nobody:
+        def __init__(self, *arguments: object, **options: object) -> None: ...
+        def __enter__(self) -> "Nobody":
+            return self
+
+        def __exit__(self, *arguments: object) -> None: ...
+
+    monkeypatch.setattr(report, "Pool", Nobody)
+    monkeypatch.setattr(report, "bisected", interrupted)
+    monkeypatch.setattr(report, "run_again", lambda *arguments: Again({}, {}))
+    folder = made.usual(tmp_path / "one")
+    code, _ = run(folder, "--bisect")
+    assert code == 130
+    assert (folder / PAGE).read_text().count("Culprit: <code>FuseOps</code>") == 1
+    code, _ = run(folder, "--bisect")
+    assert code == 0
+    # The one that was not done, and no other, was asked for again.
+    assert asked == [asked[0], asked[1], asked[1]]
+    assert (folder / PAGE).read_text().count("Culprit: <code>FuseOps</code>") == 2
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "wanted"),
+    [
+        ({"0.25": "pass", "0.26": "wrong-value"}, "A regression: 0.25 passes, 0.26 does not."),
+        ({"0.9": "pass", "0.26": "wrong-value"}, "A regression: 0.9 passes, 0.26 does not."),
+        ({"0.25": "wrong-value", "0.26": "pass"}, ""),
+        ({"0.25": "wrong-value", "0.26": "wrong-value"}, ""),
+        ({"0.25": "pass", "0.26": "rejected"}, ""),
+    ],
+)
+def test_a_regression_is_what_an_older_release_passes(
+    verdicts: dict[str, str], wanted: str
+) -> None:
+    by_side = {name: {"off": Verdict(verdict)} for name, verdict in verdicts.items()}
+    assert regression(Expected("t", None, by_side)) == wanted
+
+
+def test_no_command_but_this_one_waits_for_the_plots() -> None:
+    slow = ("matplotlib", "networkx")
+    script = f"import sys, harness.cli; print([name for name in {slow} if name in sys.modules])"
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=CHECKOUT
+    )
+    assert ended.stdout.strip() == "[]"

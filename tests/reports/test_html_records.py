@@ -1,0 +1,72 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from generators.program import Case, Invalid
+from harness.journal import DRAWN, FILE_NAME, Journal, JournalError, Mode
+from harness.outcome import Verdict
+from reports.html.records import FIXES, SHAPES, ran_of, read_campaign
+from tests.reports import html_campaign as made
+
+
+def test_a_campaign_is_read_in_order_of_time_without_its_trials(tmp_path: Path) -> None:
+    heard: list[tuple[int, int]] = []
+    record = read_campaign(made.usual(tmp_path / "one"), lambda *numbers: heard.append(numbers))
+    assert [one.verdict for one in record.ran] == [
+        Verdict.PASS,
+        Verdict.WRONG_VALUE,
+        Verdict.WRONG_VALUE,
+        Verdict.OPAQUE_CRASH,
+    ]
+    assert [one.began for one in record.ran] == sorted(one.began for one in record.ran)
+    assert heard == [(number, 4) for number in (1, 2, 3, 4)]
+    assert record.name == "one"
+    assert record.failed == 3
+    assert {one.fingerprint for one in record.findings} == {
+        made.DILATED.fingerprint,
+        made.LAYOUT.fingerprint,
+    }
+    assert [one.finding == made.DILATED.fingerprint for one in record.ran] == [
+        *(False, True, True),
+        False,
+    ]
+
+
+def test_a_case_that_never_ended_is_counted_apart(tmp_path: Path) -> None:
+    made.usual(tmp_path)
+    with Journal(tmp_path, Mode.RESUME) as journal:
+        journal.start(made.case(50), DRAWN)
+    record = read_campaign(tmp_path)
+    assert (len(record.ran), record.unended) == (4, 1)
+
+
+def test_cells_are_those_of_the_axes_and_of_the_page() -> None:
+    moment = read_moment()
+    cells = ran_of(made.case(dilation__w=2, symbolic__batch=True), Verdict.PASS, moment).cells
+    assert cells["dilation.w"] == "2"
+    assert cells["data_layout"] == "NCW"
+    assert (cells[SHAPES], cells[FIXES]) == ("symbolic", "off")
+    assert ran_of(made.case(), Verdict.PASS, moment).cells[SHAPES] == "static"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(made.case(), expect=Invalid("nn.x", ("groups",))),
+        replace(made.case(), family="one of another time"),
+        replace(made.case(), bindings=({}, {})),
+    ],
+)
+def test_what_lies_on_no_axis_has_no_cells(changed: Case) -> None:
+    assert ran_of(changed, Verdict.REJECTED, read_moment()).cells == {}
+
+
+def test_a_folder_without_a_campaign_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match=f"holds no campaign .{FILE_NAME} is missing"):
+        read_campaign(tmp_path)
+
+
+def read_moment() -> datetime:
+    return datetime(2026, 1, 2, tzinfo=UTC)

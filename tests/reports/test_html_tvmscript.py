@@ -1,0 +1,62 @@
+import pytest
+import tvm
+from msgspec.structs import replace
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+from generators.axes import cases
+from generators.emission import emit
+from generators.families import families
+from generators.program import Case, Input, Node, Program, ShapeValue
+from harness.corpus import entries
+from harness.drawing import draw
+from reports.html.tvmscript import conditions, tvmscript
+
+DRAWN = [case for family in families(("build",)) for case in draw(cases(family), 3, 4)]
+
+
+@pytest.mark.parametrize(
+    "case", [*DRAWN, *(entry.case for entry in entries())], ids=lambda case: case.identifier
+)
+def test_tvm_reads_the_text_as_the_program_that_it_is_given(case: Case) -> None:
+    # In the text constants are parameters, where they are declared.
+    given = tuple(replace(one, constant=False) for one in case.program.inputs)
+    emitted = emit(replace(case, program=replace(case.program, inputs=given)))
+    read = tvm.script.from_source(tvmscript(case.program), extra_vars={"R": R, "T": T})
+    # What is emitted gives each output a name of its own.
+    plain = tvm.relax.transform.CanonicalizeBindings()
+    tvm.ir.assert_structural_equal(plain(tvm.IRModule({"main": read})), plain(emitted))
+
+
+def test_a_symbol_of_an_attribute_is_declared_and_a_constant_is_marked() -> None:
+    program = Program(
+        (Input("x", ("B", 4), "float16"), Input("w", (4, 2), "float16", constant=True)),
+        (
+            Node("y", "matmul", ("x", "w"), {"out_dtype": "float32"}),
+            Node("z", "reshape", ("y",), {"shape": ShapeValue(("2*B",))}),
+        ),
+        ("y", "z"),
+    )
+    assert tvmscript(program).splitlines() == [
+        "@R.function",
+        "def main(",
+        '    x: R.Tensor(("B", 4), "float16"),',
+        '    w: R.Tensor((4, 2), "float16"),  # constant',
+        "):",
+        "    B = T.int64()",
+        "    with R.dataflow():",
+        '        y = R.matmul(x, w, out_dtype="float32")',
+        "        z = R.reshape(y, shape=R.shape([2*B]))",
+        "        R.output(y, z)",
+        "    return (y, z)",
+    ]
+
+
+def test_conditions_leave_out_what_a_static_program_does_not_have() -> None:
+    program = Program((Input("x", ("B",), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
+    said = dict(conditions(Case("toy", program, ({"B": 1}, {"B": 3}), also=("exact",), fixes=True)))
+    assert said["bindings"] == "B = 1; B = 3"
+    assert said["inputs"] == "normal, exact"
+    assert said["fixes"] == "on"
+    static = Program((Input("x", (2,), "float32"),), program.nodes, ("y",))
+    assert "bindings" not in dict(conditions(Case("toy", static)))
