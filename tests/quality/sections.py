@@ -9,6 +9,7 @@ _MODULES = {
     "tvm": "tests.quality.tvm_clean",
     "planted": "tests.quality.planted.section",
     "steering": "tests.quality.steering",
+    "novelty": "tests.quality.novelty",
     "mutation": "tests.quality.mutation",
     "coverage": "tests.quality.generator_coverage",
     "tightness": "tests.quality.tightness",
