@@ -1,6 +1,8 @@
 """A campaign from its options to its page and exit code."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -11,6 +13,7 @@ from rich.console import Console
 from harness.campaign import Campaign, Plan, State
 from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
+from harness.differential import versions
 from harness.drawing import keep_hypothesis_in
 from harness.events import told
 from harness.gaps import known_gaps
@@ -20,6 +23,7 @@ from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
 from harness.pool import Pool
+from harness.pools import Pools
 from harness.releases import release
 from reports.page import write_page
 from reports.results import results_of
@@ -62,11 +66,11 @@ def run(wanted: Run, voice: Voice) -> int:
         journal.describe(options.description)
         keep_hypothesis_in(directory / "hypothesis")
         voice.say("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
-        with Pool(wanted.workers, wanted.limits, release=release(options.release)) as pool:
+        with _workers(wanted) as pool:
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
             journal.describe(pool.environment)
-            voice.begin(options, pool.environment["apache-tvm"], wanted.workers, plan.seconds)
+            voice.begin(options, versions(pool.environment), _size(wanted), plan.seconds)
             campaign = Campaign(plan, pool, journal, gaps)
             interruption.defer()
             with voice.watch(plan) as show:
@@ -86,6 +90,30 @@ def run(wanted: Run, voice: Voice) -> int:
             ) from error
         voice.end(Ended(state, results, directory, page, code))
     return code
+
+
+@contextmanager
+def _workers(wanted: Run) -> Iterator[Pool | Pools]:
+    """The workers, shared out among the releases where there are several."""
+    releases = [release(name) for name in wanted.options.releases]
+    if len(releases) == 1:
+        with Pool(wanted.workers, wanted.limits, release=releases[0]) as pool:
+            yield pool
+        return
+    size = _size(wanted) // len(releases)
+    with ExitStack() as started:
+        yield Pools(
+            {
+                one.name: started.enter_context(Pool(size, wanted.limits, release=one))
+                for one in releases
+            }
+        )
+
+
+def _size(wanted: Run) -> int:
+    """How many workers there are: as many on each release, one at least."""
+    releases = len(wanted.options.releases)
+    return max(1, wanted.workers // releases) * releases
 
 
 def describe(console: Console, plan: Plan) -> None:

@@ -228,6 +228,8 @@ def _fields(finding: Finding) -> dict[str, object]:
         "fingerprint": finding.fingerprint,
         "verdict": finding.verdict,
         "stage": finding.stage,
+        "regression": None if finding.regression is None else finding.regression._asdict(),
+        "releases": finding.releases,
         "operator": finding.operator,
         "blame": finding.blame,
         "fixes": finding.case.fixes,
