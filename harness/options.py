@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generators.axes import Family
@@ -82,8 +82,9 @@ class Options:
         """The plan of a campaign with these options.
 
         Failures are reduced along all pipelines, so that one is blamed only where it is to blame.
+        Where every case runs on several releases, the grace at the end is as much longer.
         """
-        return Plan(
+        plan = Plan(
             _made(self.families, self.pipelines),
             self.seed,
             seconds,
@@ -95,6 +96,7 @@ class Options:
             known=known,
             until_new=until_new,
         )
+        return replace(plan, grace=plan.grace * len(self.releases))
 
 
 OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard", "release")

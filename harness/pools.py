@@ -11,9 +11,6 @@ from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool, PoolError
 
-_LEAD = 2
-"""How many times what keeps a release busy it may be ahead of another."""
-
 
 @dataclass(slots=True, eq=False)
 class _Asked:
@@ -54,8 +51,8 @@ class Pools:
 
     @property
     def appetite(self) -> int:
-        """How many jobs it takes to keep all workers busy, while one release waits for another."""
-        return _LEAD * max(pool.appetite for pool in self._pools.values())
+        """How many jobs keep all workers busy; no release gets further ahead than that."""
+        return max(pool.appetite for pool in self._pools.values())
 
     @property
     def busy(self) -> tuple[str, ...]:

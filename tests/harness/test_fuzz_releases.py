@@ -20,10 +20,12 @@ from harness.campaign import tally
 from harness.cli import app, running
 from harness.cli.lookup import look_up
 from harness.differential import Failure, by_release, joined, together
+from harness.drawing import WHOLE
 from harness.finding import Finding
 from harness.gaps import Gap
 from harness.jobs import Limits
 from harness.journal import DRAWN, Journal, Mode
+from harness.options import Fixes, Options
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
@@ -168,6 +170,11 @@ def test_for_programs_a_finding_says_its_releases(fuzz: Any, tmp_path: Path) -> 
     versions = said[0]["release"].split(", ")
     assert len(versions) == 2
     assert said[0]["workers"] == 2
+    by_name = said[-1]["releases"]
+    assert set(by_name) == {"0.25", "0.26"}
+    for name, verdicts in {**by_name, "both": said[-1]["verdicts"]}.items():
+        ran = sum(sum(counts.values()) for counts in verdicts["off"].values())
+        assert ran == (80 if name == "both" else 40)
     text = summary.read_text()
     assert "| **regression 0.25 → 0.26**, `opaque-crash` | toy | " in text
     assert "| 0.25 `pass`, 0.26 `opaque-crash` | confirmed" in text
@@ -204,6 +211,15 @@ def test_what_is_declared_on_a_release_is_expected_there_alone() -> None:
         "0.25": {Verdict.PASS: 2},
         "0.27": {Verdict.PASS: 1, Verdict.OPAQUE_CRASH: 1},
     }
+
+
+@pytest.mark.parametrize(("names", "seconds"), [("0.27", 45), ("0.25 0.26 0.27", 135)])
+def test_what_is_found_is_looked_into_longer_where_each_case_runs_more_often(
+    tmp_path: Path, names: str, seconds: float
+) -> None:
+    options = Options((NAME,), ("build",), 1, Fixes.OFF, False, WHOLE, names, tmp_path)
+    assert options.releases == tuple(names.split())
+    assert options.plan(60, None).grace == seconds
 
 
 @pytest.mark.parametrize(
