@@ -25,7 +25,7 @@ from harness.jobs import Limits
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
-from harness.releases import known, own
+from harness.releases import known, own, release
 
 EPILOG = """The case runs after every prefix of its pipeline: the passes up to one, and of the later
 ones only those that it takes to get something executable. The first prefix that fails names the
@@ -36,17 +36,29 @@ unknown. Passes that change nothing are left alone.
 The case also runs on every other TVM release (see relaxcheck releases): the first that it fails on
 is named, and the first after that which it passes on; so are those that are not installed.
 
-Example: relaxcheck bisect runs/conformance/CASE.json --fixes off
+Examples:
 
-Exit codes: 0 a culprit is named; 1 the case does not fail in this environment; 2 bad input, or the
-workers cannot start; 3 no culprit can be named, or a fault of relaxcheck itself; 130
-interrupted."""
+  relaxcheck bisect runs/conformance/CASE.json --fixes off
+
+  relaxcheck bisect CORPUS-ENTRY --tvm 0.26
+
+Exit codes: 0 a culprit is named; 1 the case does not fail on the release whose passes were to be
+tried; 2 bad input, or the workers cannot start; 3 no culprit can be named, or a fault of relaxcheck
+itself; 130 interrupted."""
 
 
 def bisect(
     case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
     fixes: Annotated[
         Switch | None, typer.Option(help="Override whether the fixes are installed.")
+    ] = None,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Look for the pass on this TVM release (default: the one that it was recorded "
+            "with, or that of this environment).",
+        ),
     ] = None,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
@@ -61,23 +73,25 @@ def bisect(
     The program is shown before and after that pass.
     """
     with one_line_errors():
-        found = look_up(case, directory).case
+        looked_up = look_up(case, directory)
+        found = looked_up.case
+        here = release(tvm or looked_up.environment.get("release", own().name))
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
         watcher = _Watcher(Console(stderr=True), found)
         limits = Limits(seconds=case_seconds)
         try:
-            with Pool(1, limits) as pool:
+            with Pool(1, limits, release=here) as pool:
                 result = bisected(pool, found, watcher.told)
             if result.verdict is Verdict.HARNESS_ERROR and result.stage == "read":
                 raise CaseError(f"{case}: {result.message}")
-            here = OnRelease(own().name, result.verdict, result.stage, result.message)
-            others = [name for name in known() if name != here.release]
-            ran = [here, *run_on(others, found, limits, watcher.on)]
+            ran = [OnRelease(here.name, result.verdict, result.stage, result.message)]
+            others = [name for name in known() if name != here.name]
+            ran += run_on(others, found, limits, watcher.on)
         finally:
             watcher.end()
-        in_order = sorted(ran, key=lambda one: known().index(one.release))
-        result = msgspec.structs.replace(result, by_release=concluded(in_order))
+        ran.sort(key=lambda one: known().index(one.release))
+        result = msgspec.structs.replace(result, by_release=concluded(ran))
         if json:
             sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         else:
@@ -153,7 +167,7 @@ def tell(out: Console, case: Case, result: Bisected) -> None:
         for line in _by_release(result.by_release):
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     if not result.verdict.is_failure:
-        out.print(f"TVM does not fail, so there is nothing to bisect: {result.why}", markup=False)
+        out.print(f"TVM does not fail, so there is no pass to find: {result.why}", markup=False)
         return
     if result.prefixes:
         out.print(_table("Passes up to this one, then the shortest way", result.prefixes))

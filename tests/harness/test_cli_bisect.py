@@ -16,6 +16,7 @@ from harness.cli import bisect as command
 from harness.corpus import CORPUS
 from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
+from harness.releases import Release
 
 ENTRY = "conv3d-transpose-convert-layout"
 CONVERT, LEGALIZE = (Step(name, name, True) for name in ("ConvertLayout", "LegalizeOps"))
@@ -51,8 +52,9 @@ BROKEN = msgspec.structs.replace(
 
 
 class FakePool:
-    def __init__(self, size: int, limits: Limits) -> None:
+    def __init__(self, size: int, limits: Limits, release: Release) -> None:
         assert (size, limits.seconds) == (1, 7)
+        assert release == command.own()
 
     def __enter__(self) -> "FakePool":
         return self
@@ -86,7 +88,7 @@ def called(
     ("result", "code", "said"),
     [
         (FOUND, 0, "culprit: ConvertLayout: silent-bail with the passes up to it"),
-        (FINE, 1, "TVM does not fail, so there is nothing to bisect: every output is right"),
+        (FINE, 1, "TVM does not fail, so there is no pass to find: every output is right"),
         (UNKNOWN, 3, "culprit: unknown: any of [them]"),
         (BROKEN, 3, "harness-error in oracle"),
         (BROKEN, 3, "KeyError: [it]"),

@@ -111,7 +111,11 @@ def test_what_passes_on_one_release_and_fails_on_a_later_one_is_told_first(
     assert all(tuple(by_release(one.outcome)) == tuple(FAULTS) for one in recorded if one.outcome)
     failed = [one for one in recorded if one.finding]
     assert sum(one.count for one in findings.values()) == len(failed) > 10
-    rows = [line for line in ended.stdout.splitlines() if "REGRESSION" in line or " toy " in line]
+    table = ended.stdout[ended.stdout.index("by release") :].splitlines()
+    rows = [line for line in table if "REGRESSION" in line or " toy " in line]
+    stride = findings["stride.w"]
+    told = f"finding {stride.fingerprint}: regression 0.25 → 0.26, opaque-crash, toy, stride.w="
+    assert told in ended.stdout
     assert rows[0].strip().startswith("REGRESSION 0.25 → 0.26")
     # It is looked up where it fails, and not where the newest release is another.
     known = look_up(findings["dilation.w"].case.identifier, out)
@@ -138,6 +142,15 @@ def test_it_goes_on_with_the_same_releases_to_the_same_end(fuzz: Any, tmp_path: 
         axis: (one.count, one.releases) for axis, one in whole.items()
     }
     assert whole["stride.w"].regression == ("0.25", "0.27")
+    # What is known stays so, and what it says of the releases as well.
+    known = ("--known", tmp_path / "whole", "--out", tmp_path / "next")
+    ended = fuzz(NAME, "--tvm", "0.25,0.27", "--seed", 3, "--cases", 3, *known)
+    assert ended.exit_code == 0, ended.output
+    assert "REGRESSION 0.25 → 0.27" in ended.stdout
+    again = found(tmp_path / "next")
+    assert {axis: (one.fingerprint, one.releases) for axis, one in again.items()} == {
+        axis: (one.fingerprint, one.releases) for axis, one in whole.items()
+    }
     ended = fuzz("--resume", tmp_path / "stopped", "--tvm", "0.26")
     assert (ended.exit_code, "leave out --tvm" in ended.stderr) == (2, True)
 

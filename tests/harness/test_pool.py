@@ -214,14 +214,15 @@ def test_nothing_is_left_running_when_the_pool_closes() -> None:
 def test_workers_that_cannot_be_started_again_are_one_clear_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with (
-        pytest.raises(PoolError, match="No module named no_such_zygote"),
-        Pool(1, LIMITS, ZYGOTE) as pool,
-    ):
-        monkeypatch.setattr(pool, "_module", "no_such_zygote")
-        pool._zygote._process.kill()
-        pool.submit(Job(behave("well")))
-        list(pool.drain())
+    def run() -> None:
+        with Pool(1, LIMITS, ZYGOTE) as pool:
+            monkeypatch.setattr(pool, "_module", "no_such_zygote")
+            pool._zygote._process.kill()
+            pool.submit(Job(behave("well")))
+            list(pool.drain())
+
+    with pytest.raises(PoolError, match="No module named no_such_zygote"):
+        run()
 
 
 def test_a_zygote_that_does_not_start_is_one_clear_line() -> None:

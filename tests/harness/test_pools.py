@@ -10,7 +10,7 @@ from harness.differential import by_release
 from harness.events import Event, What, told
 from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
-from harness.pool import PoolError
+from harness.pool import Pool, PoolError
 from harness.pools import Pools
 
 
@@ -125,6 +125,28 @@ def test_a_release_that_is_gone_is_an_event_and_the_others_go_on() -> None:
     outcomes = answered(pools)
     assert tuple(by_release(outcomes[4])) == ("0.26",)
     assert outcomes[5].verdict is Verdict.HARNESS_ERROR
+
+
+def test_workers_that_do_not_start_again_take_no_case_with_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    zygote = "tests.harness.hostile_zygote"
+    with Pool(1, zygote=zygote) as old, Pool(1, zygote=zygote) as new:
+        pools = Pools({"0.25": old, "0.26": new})
+        monkeypatch.setattr(old, "_module", "no_such_zygote")
+        old._zygote._process.kill()
+        well = Case("well", case(1).program)
+        pools.submit(Job(well, "whose"))
+        while not (ended := list(pools.wait(0.1))):
+            assert pools.running
+        pools.submit(Job(well, "whose"))
+        while not (later := list(pools.wait(0.1))):
+            assert pools.running
+        events = pools.take_events()
+    for _, outcome in (*ended, *later):
+        assert (outcome.release, outcome.verdict) == ("0.26", Verdict.PASS)
+    assert What.GONE in {event.what for event in events}
+    assert "No module named no_such_zygote" in events[-1].text
 
 
 def test_when_no_release_is_left_it_is_over() -> None:
