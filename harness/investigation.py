@@ -73,9 +73,10 @@ class Investigations:
         return sum(map(len, self._queued.values())) + len(self._active)
 
     def look_into(self, case: Case, outcome: Outcome, good: str | None = None) -> None:
-        """Find the cause of the failure ``outcome``; ``good``: an earlier release that passes.
+        """Find the cause of the failure ``outcome``.
 
-        A cause of such a regression is one that ``good`` passes without, and with.
+        ``good`` is an earlier release that passes: then everything that it is reduced to passes
+        there too.
         """
         self._enqueue(kind_of(case, outcome), self._investigate(case, outcome, good))
 
@@ -167,7 +168,9 @@ class Investigations:
         before = self._findings.get(finding.fingerprint)
         if before is None:
             return False
-        return finding.regression is None or before.regression is not None
+        # In fresh processes it may have turned out to be none: once is enough.
+        same = before.case == finding.case
+        return same or finding.regression is None or before.regression is not None
 
     def _confirm(self, finding: Finding) -> _Investigation:
         """See whether ``finding`` comes again in fresh processes, and write that down.
