@@ -215,7 +215,7 @@ def test_workers_that_cannot_be_started_again_are_one_clear_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def run() -> None:
-        with Pool(1, LIMITS, ZYGOTE) as pool:
+        with Pool(1, LIMITS, "tests.harness.toy_zygote") as pool:
             monkeypatch.setattr(pool, "_module", "no_such_zygote")
             pool._zygote._process.kill()
             pool.submit(Job(behave("well")))

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from generators.axes import complete
+from generators.families import family
 from generators.program import Case, Input, Program
 from harness.differential import by_release
 from harness.events import Event, What, told
 from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
 from harness.pool import Pool, PoolError
 from harness.pools import Pools
 
@@ -130,12 +133,13 @@ def test_a_release_that_is_gone_is_an_event_and_the_others_go_on() -> None:
 def test_workers_that_do_not_start_again_take_no_case_with_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    zygote = "tests.harness.hostile_zygote"
+    zygote = "tests.harness.toy_zygote"
     with Pool(1, zygote=zygote) as old, Pool(1, zygote=zygote) as new:
         pools = Pools({"0.25": old, "0.26": new})
         monkeypatch.setattr(old, "_module", "no_such_zygote")
         old._zygote._process.kill()
-        well = Case("well", case(1).program)
+        member = family("conv1d_transpose", tuple(PIPELINES))
+        well = member.build(complete(member.axes, {}), 1)
         pools.submit(Job(well, "whose"))
         while not (ended := list(pools.wait(0.1))):
             assert pools.running
