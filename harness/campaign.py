@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 
@@ -15,6 +16,7 @@ from generators.axes import Family
 from generators.pairs import Pairs
 from generators.program import Case, Valid
 from generators.steering import possible
+from harness.differential import Failure, by_release, environment_on, seen_on, worst
 from harness.drawing import WHOLE, Shard, stream
 from harness.errors import headline
 from harness.events import Event, What
@@ -25,6 +27,7 @@ from harness.jobs import Job
 from harness.journal import DRAWN, TRIAL, Cell, Journal, JournalError
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
+from harness.pools import Pools
 
 SPECIAL_REGIME = "special"
 """The regime of infinities, NaN and their like, whose verdicts are counted apart."""
@@ -71,10 +74,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Side:
-    """Cases that are counted together: with or without the fixes, of the special regime or not."""
+    """Cases that are counted together: with or without the fixes, of the special regime or not.
+
+    ``release`` is where they ran, ``""`` in a campaign of one.
+    """
 
     fixes: bool
     special: bool
+    release: str = ""
 
 
 class Fate(enum.StrEnum):
@@ -152,11 +159,8 @@ class State:
     @property
     def new(self) -> list[Finding]:
         """The findings that are failures and not known."""
-        return [
-            one
-            for one in self.findings.values()
-            if one.verdict.is_failure and one.fingerprint not in self.known
-        ]
+        failures = (one for one in self.findings.values() if one.verdict.is_failure)
+        return [one for one in failures if one.fingerprint not in self.known]
 
 
 class Campaign:
@@ -167,11 +171,10 @@ class Campaign:
     asked to end. What is found is written then, and also when an exception ends it.
     """
 
-    def __init__(self, plan: Plan, pool: Pool, journal: Journal, gaps: Sequence[Gap]):
+    def __init__(self, plan: Plan, pool: Pool | Pools, journal: Journal, gaps: Sequence[Gap]):
         self.plan = plan
         self.pool = pool
         self.journal = journal
-        self.gaps = gaps
         self.state = State()
         grids = plan.grids or plan.families
         self._families = {family.name: family for family in grids}
@@ -185,6 +188,7 @@ class Campaign:
             grids, journal, self.state.findings, lambda job: pool.submit(job, first=True)
         )
         self._cases = plan.cases()
+        self._tally = partial(tally, self.state, self._families, gaps, pool.environment)
 
     def run(
         self, show: Callable[[State], None], stop: Callable[[], str | None] = lambda: None
@@ -231,13 +235,13 @@ class Campaign:
             if one.outcome is None:
                 self.pool.submit(Job(one.case))
                 continue
-            gap = self._tally(one.case, one.outcome)
+            gap, failure = self._tally(one.case, one.outcome)
             if gap != one.gap:
                 self.journal.end(one.case, one.outcome, gap)
-            if gap is None and one.finding in state.findings:
+            if failure is not None and one.finding in state.findings:
                 self._investigations.add(one.finding)
-            elif gap is None:
-                self._investigations.look_into(one.case, one.outcome)
+            elif failure is not None:
+                self._investigations.look_into(one.case, *failure)
         self._investigations.confirm_all()
         for case in self.journal.unended(TRIAL):
             self.pool.submit(Job(case, _LEFT))
@@ -293,12 +297,15 @@ class Campaign:
         case = finding.case
         self.journal.end(case, outcome, purpose=TRIAL)
         fate = Fate.GONE
-        if same_kind(case, outcome, finding.kind):
+        failure = worst(outcome)
+        outcomes = by_release(outcome)
+        if again := [name for name, one in outcomes.items() if same_kind(case, one, finding.kind)]:
             fate = Fate.STILL
-            self._investigations.adopt(msgspec.structs.replace(finding, outcome=outcome))
-        elif outcome.verdict.is_failure:
+            known = seen_on(again[-1], outcomes)
+            self._investigations.adopt(msgspec.structs.replace(finding, outcome=known))
+        elif failure is not None and failure.outcome.verdict.is_failure:
             fate = Fate.OTHERWISE
-            self._investigations.look_into(case, outcome)
+            self._investigations.look_into(case, *failure)
         self.state.known[finding.fingerprint] = fate
 
     def _over(self) -> bool:
@@ -325,7 +332,8 @@ class Campaign:
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):
-            self.state.cases_cpu += sum(outcome.seconds.values())
+            for one in by_release(outcome).values():
+                self.state.cases_cpu += sum(one.seconds.values())
             if job.tag is None:
                 self._drawn(job.case, outcome)
             elif isinstance(job.tag, Finding):
@@ -350,17 +358,12 @@ class Campaign:
             self.journal.note(event)
 
     def _drawn(self, case: Case, outcome: Outcome) -> None:
-        gap = self._tally(case, outcome)
+        gap, failure = self._tally(case, outcome)
         self.journal.end(case, outcome, gap)
-        if outcome.retried:
-            self.journal.note(
-                Event(What.RETRIED, f"{case.identifier}: {headline(outcome.retried)}")
-            )
-        if gap is None:
-            self._investigations.look_into(case, outcome)
-
-    def _tally(self, case: Case, outcome: Outcome) -> str | None:
-        return tally(self.state, self._families, self.gaps, self.pool.environment, case, outcome)
+        for one in filter(None, (each.retried for each in by_release(outcome).values())):
+            self.journal.note(Event(What.RETRIED, f"{case.identifier}: {headline(one)}"))
+        if failure is not None:
+            self._investigations.look_into(case, *failure)
 
 
 def tally(
@@ -370,21 +373,26 @@ def tally(
     environment: Mapping[str, str],
     case: Case,
     outcome: Outcome,
-) -> str | None:
-    """Count the outcome of a drawn case into ``state``; the known gap that it falls into, if any.
+) -> tuple[str | None, Failure | None]:
+    """Count the outcome of a drawn case into ``state``; its known gap, and what to look into.
 
-    ``families`` are by name; ``environment`` is what the case ran with.
+    Of several releases the gap is the newest one's. ``families`` are by name; ``environment`` is
+    what the case ran with.
     """
     state.cases += 1
-    state.checks += len(outcome.checks)
     point = families[case.family].point(case) if isinstance(case.expect, Valid) else {}
     state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
     if point and case.family in state.pairs:
         state.pairs[case.family].strike([point])
     if outcome.checks:
         state.oracle_counts[len(outcome.oracles)] += 1
-    gap = state.gaps.meet(gaps, case, point, outcome, environment)
-    if gap is None:
-        side = Side(case.fixes, case.regime == SPECIAL_REGIME)
-        state.counts.setdefault(side, Counter())[outcome.verdict] += 1
-    return gap
+    met: dict[str, str] = {}
+    for name, one in by_release(outcome).items():
+        state.checks += len(one.checks)
+        gap = state.gaps.meet(gaps, case, point, one, environment_on(name, environment))
+        if gap is None:
+            side = Side(case.fixes, case.regime == SPECIAL_REGIME, name)
+            state.counts.setdefault(side, Counter())[one.verdict] += 1
+        else:
+            met[name] = gap
+    return met.get(outcome.release), worst(outcome, met)

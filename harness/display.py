@@ -46,8 +46,9 @@ def finding_line(finding: Finding) -> str:
     """A finding in one line."""
     fixes = "on" if finding.case.fixes else "off"
     unstable = "" if finding.confirmed else ", not confirmed"
+    regression = f"regression {finding.regression}, " if finding.regression else ""
     return (
-        f"finding {finding.fingerprint}: {finding.verdict}, {finding.operator}, "
+        f"finding {finding.fingerprint}: {regression}{finding.verdict}, {finding.operator}, "
         f"{finding.blamed} (case {finding.case.identifier}, fixes {fixes}{unstable})"
     )
 

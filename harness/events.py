@@ -21,6 +21,7 @@ class What(enum.StrEnum):
     INTERRUPTED = "interrupted"
     RESUMED = "resumed"
     SALVAGED = "salvaged"
+    GONE = "release gone"
 
 
 DESCRIPTIONS = {
@@ -50,7 +51,7 @@ def told(events: Sequence[Event], unended: int) -> list[str]:
     single = [
         f"{event.what} {event.text}" if event.what is What.INTERRUPTED else event.text
         for event in events
-        if event.what in (What.INTERRUPTED, What.SALVAGED)
+        if event.what in (What.INTERRUPTED, What.SALVAGED, What.GONE)
     ]
     if counts[What.RESUMED]:
         times = "once" if counts[What.RESUMED] == 1 else f"{counts[What.RESUMED]} times"

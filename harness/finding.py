@@ -9,6 +9,7 @@ import msgspec
 
 from generators.axes import Family, Point, non_default, simpler, with_defaults
 from generators.program import Case
+from harness.differential import Regression, by_release, regression
 from harness.errors import normalise
 from harness.outcome import Outcome, Verdict
 
@@ -41,7 +42,8 @@ class Finding(msgspec.Struct, frozen=True):
     """Failures of one cause. ``blame`` maps each axis that has to be off its default to its value.
 
     ``case`` is the smallest case seen and ``outcome`` what came of it; ``confirmed`` says whether
-    it came again in fresh processes at both LLVM optimisation levels (None: not tried yet).
+    it came again in fresh processes at both LLVM optimisation levels (None: not tried yet). In a
+    campaign on several releases ``outcome`` holds what came of it, in such processes, on each.
     """
 
     fingerprint: str
@@ -60,6 +62,16 @@ class Finding(msgspec.Struct, frozen=True):
         """What it is blamed on, for a person: ``data_layout=NWC, groups=2``."""
         named = ", ".join(f"{axis}={value}" for axis, value in self.blame.items())
         return named or "any values"
+
+    @property
+    def releases(self) -> dict[str, Verdict]:
+        """The verdict on each release, the oldest first; empty in a campaign of one."""
+        return {name: one.verdict for name, one in by_release(self.outcome).items() if name}
+
+    @property
+    def regression(self) -> Regression | None:
+        """Between which releases it came into being, if it passed on an earlier one."""
+        return regression(self.outcome)
 
     @property
     def kind(self) -> Kind:

@@ -1,9 +1,11 @@
 """Making the environment of a release: a venv, the pinned packages, a worker tried in it."""
 
+import fcntl
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.releases import (
@@ -24,6 +26,8 @@ Say = Callable[[str], None]
 
 _SAID_BY_PIP = ("Collecting ", "Downloading ", "Building ", "Installing ", "Successfully ")
 _ERROR = "ERROR: "
+_TOLD = 4
+"""Words of a command that are written to the log: ``python -m pip install``."""
 
 
 def install(name: str, pip_arguments: Sequence[str], say: Say) -> bool:
@@ -31,32 +35,54 @@ def install(name: str, pip_arguments: Sequence[str], say: Say) -> bool:
 
     A venv that is there is used again, with what pip had installed when it was interrupted; one
     whose Python does not run is made anew. It counts as installed once a worker started in it.
+    All that the commands said is in ``NAME.log`` beside it.
 
     Raises:
-        ReleaseError: no such release, or it cannot be made: what pip said last, where all of it is.
+        ReleaseError: no such release, another process is installing it, or it cannot be made: what
+            pip said last, where all of it is.
     """
     pins = constraints(name)
     if state(name).usable:
         return False
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        with _alone(name):
+            # Whoever had it before may have come to the end.
+            return not state(name).usable and _made(name, pins, pip_arguments, say)
+    except OSError as error:
+        raise ReleaseError(f"TVM {name}: {error}") from error
+
+
+@contextmanager
+def _alone(name: str) -> Iterator[None]:
+    """Let no other process install ``name``; the lock goes with this one."""
+    with (folder() / f"{name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ReleaseError(
+                f"TVM {name} is being installed by another process; wait for its end"
+            ) from None
+        yield
+
+
+def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say) -> bool:
     place = folder() / name
     log = folder() / f"{name}.log"
     release = Release(name, interpreter(name))
-    try:
-        folder().mkdir(parents=True, exist_ok=True)
-        if state(name) is not State.MISSING and not _runs(release.python):
-            say("what is there does not run; made anew")
-        if not _runs(release.python):
-            say("making a venv")
-            _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say)
-        pip = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
-        wanted = ["--constraint", str(pins), *pip_arguments, "--editable", str(CHECKOUT)]
-        _call([str(release.python), *pip, *wanted], log, release, say)
-        say("trying a worker")
-        # It imports everything, and then only says how it is called.
-        _call([str(release.python), "-m", "harness.zygote", "--help"], log, release, say)
-        declare_ready(name)
-    except OSError as error:
-        raise ReleaseError(f"TVM {name}: {error}") from error
+    log.unlink(missing_ok=True)
+    if state(name) is not State.MISSING and not _runs(release.python):
+        say("what is there does not run; made anew")
+    if not _runs(release.python):
+        say("making a venv")
+        _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say)
+    pip = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+    wanted = ["--constraint", str(pins), *pip_arguments, "--editable", str(CHECKOUT)]
+    _call([str(release.python), *pip, *wanted], log, release, say)
+    say("trying a worker")
+    # It imports everything, and then only says how it is called.
+    _call([str(release.python), "-m", "harness.zygote", "--help"], log, release, say)
+    declare_ready(name)
     return True
 
 
@@ -69,9 +95,9 @@ def _runs(python: Path) -> bool:
 
 
 def _call(command: list[str], log: Path, release: Release, say: Say) -> None:
-    """Run ``command`` to its end; all that it says goes to ``log``."""
+    """Run ``command`` to its end; all that it says is added to ``log``, after it itself."""
     with (
-        log.open("w") as kept,
+        log.open("a") as kept,
         subprocess.Popen(
             command,
             env=environment(release),
@@ -84,6 +110,8 @@ def _call(command: list[str], log: Path, release: Release, say: Say) -> None:
         ) as process,
     ):
         assert process.stdout is not None
+        # Not the rest of it: an index may be named with a password.
+        kept.write(f"$ {shlex.join(command[:_TOLD])}\n")
         lines = []
         for line in process.stdout:
             kept.write(line)

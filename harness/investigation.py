@@ -6,11 +6,13 @@ the others, each for the price of one run. Those of different kinds go on side b
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from generators.axes import Family
 from generators.program import Case, Invalid, Valid
+from harness.differential import by_release, passed
 from harness.finding import (
     Finding,
     Kind,
@@ -33,6 +35,8 @@ LEVELS = (0, 3)
 
 _RUNNING = ("run", "oracle", "compare")
 """The stages in which inputs are there."""
+
+_NO_REGRESSION = Outcome(Verdict.PASS, message="on the earlier release it does not pass either")
 
 _Investigation = Generator[Job, Outcome, None]
 
@@ -68,13 +72,13 @@ class Investigations:
         """How many failures are being looked into, or wait to be."""
         return sum(map(len, self._queued.values())) + len(self._active)
 
-    def look_into(self, case: Case, outcome: Outcome) -> None:
-        """Find the cause of ``outcome``, where it is one that has to be told."""
-        if outcome.verdict.is_failure or outcome.verdict in (
-            Verdict.HARNESS_ERROR,
-            Verdict.ORACLE_SPLIT,
-        ):
-            self._enqueue(kind_of(case, outcome), self._investigate(case, outcome))
+    def look_into(self, case: Case, outcome: Outcome, good: str | None = None) -> None:
+        """Find the cause of the failure ``outcome``.
+
+        ``good`` is an earlier release that passes: then everything that it is reduced to passes
+        there too.
+        """
+        self._enqueue(kind_of(case, outcome), self._investigate(case, outcome, good))
 
     def confirm_all(self) -> None:
         """Confirm every finding that has not been yet."""
@@ -124,55 +128,87 @@ class Investigations:
             del self._active[kind]
             return
         self._journal.start(job.case, TRIAL)
-        self._run(Job(job.case, kind, job.fresh, alone=True))
+        self._run(replace(job, tag=kind, alone=True))
 
-    def _investigate(self, drawn: Case, failed: Outcome) -> _Investigation:
-        case, outcome = yield from self._trials(in_one_regime(drawn, failed))
+    def _investigate(self, drawn: Case, failed: Outcome, good: str | None) -> _Investigation:
+        place = _Place(failed.release, good)
+        case, outcome = yield from self._trials(in_one_regime(drawn, failed), place)
         family = self._families[case.family]
-        alike = [one for one in self._findings.values() if same_kind(case, outcome, one.kind)]
-        known = yield from self._trials(explained(family, case, alike))
+        alike = [
+            one
+            for one in self._findings.values()
+            if same_kind(case, outcome, one.kind) and (good is None or one.regression is not None)
+        ]
+        known = yield from self._trials(explained(family, case, alike), place)
         if known is not None:
             self._count(drawn, known.fingerprint)
             return
         reduced = (
-            (yield from self._trials(reduce(family, case, outcome)))
+            (yield from self._trials(reduce(family, case, outcome), place))
             if isinstance(case.expect, Valid)
             else None
         )
         finding = finding_of(reduced) if reduced is not None else unreduced(case, outcome)
-        if finding.fingerprint in self._findings:
+        if self._tells(finding):
             self._count(drawn, finding.fingerprint)
             return
         if reduced is not None:
-            finding = finding_of((yield from self._trials(shrink(family, reduced))))
-        if finding.fingerprint in self._findings:
+            finding = finding_of((yield from self._trials(shrink(family, reduced), place)))
+        if self._tells(finding):
             # Meanwhile a failure of other operators has come down to the same.
             self._count(drawn, finding.fingerprint)
             return
-        self._save(msgspec.structs.replace(finding, count=0))
+        before = self._findings.get(finding.fingerprint)
+        self._save(msgspec.structs.replace(finding, count=before.count if before else 0))
         self._count(drawn, finding.fingerprint)
         yield from self._confirm(finding)
 
+    def _tells(self, finding: Finding) -> bool:
+        """Whether there is one already that says as much: a regression says more."""
+        before = self._findings.get(finding.fingerprint)
+        if before is None:
+            return False
+        # In fresh processes it may have turned out to be none: once is enough.
+        same = before.case == finding.case
+        return same or finding.regression is None or before.regression is not None
+
     def _confirm(self, finding: Finding) -> _Investigation:
-        """See whether ``finding`` comes again in fresh processes, and write that down."""
+        """See whether ``finding`` comes again in fresh processes, and write that down.
+
+        Also what comes of it there on the other releases, of several: what fails at one
+        optimisation level fails.
+        """
         confirmed = True
+        elsewhere: dict[str, Outcome] = {}
         # A failure that the optimisation level is to blame for can only come at its own.
         levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
         for opt_level in levels:
             again = msgspec.structs.replace(finding.case, opt_level=opt_level)
             result = yield Job(again, fresh=True)
             self._end_trial(again, result)
-            confirmed = confirmed and same_kind(again, result, finding.kind)
+            outcomes = by_release(result)
+            here = outcomes.pop(finding.outcome.release, None)
+            if here is None:
+                # Its release has no workers any more: nobody can tell.
+                return
+            confirmed = confirmed and same_kind(again, here, finding.kind)
+            for name, other in outcomes.items():
+                if name not in elsewhere or passed(elsewhere[name]):
+                    elsewhere[name] = other
         latest = self._findings[finding.fingerprint]
-        self._save(msgspec.structs.replace(latest, confirmed=confirmed))
+        if latest.case != finding.case:
+            # Meanwhile it is told by a regression, which is confirmed by itself.
+            return
+        outcome = msgspec.structs.replace(latest.outcome, elsewhere=elsewhere)
+        self._save(msgspec.structs.replace(latest, confirmed=confirmed, outcome=outcome))
 
-    def _trials(self, trials: Trials[T]) -> Generator[Job, Outcome, T]:
+    def _trials(self, trials: Trials[T], place: "_Place") -> Generator[Job, Outcome, T]:
         try:
             case = next(trials)
             while True:
-                outcome = yield Job(case)
+                outcome = yield Job(case, releases=place.releases)
                 self._end_trial(case, outcome)
-                case = trials.send(outcome)
+                case = trials.send(place.judged(outcome))
         except StopIteration as end:
             result: T = end.value
             return result
@@ -190,6 +226,30 @@ class Investigations:
         if self._journal.start(finding.case, TRIAL):
             self._end_trial(finding.case, finding.outcome)
         self._journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a failure is looked into: on ``bad``, and on ``good``, where it is to pass.
+
+    In a campaign of one release ``bad`` is ``""``.
+    """
+
+    bad: str
+    good: str | None
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """What ``Job`` is to be given."""
+        return tuple(name for name in (self.good, self.bad) if name)
+
+    def judged(self, outcome: Outcome) -> Outcome:
+        """What counts of a trial's ``outcome``: no failure where it fails on ``good`` too."""
+        outcomes = by_release(outcome)
+        if self.good is None or self.bad not in outcomes:
+            return outcome
+        good = outcomes.get(self.good)
+        return outcome if good is not None and passed(good) else _NO_REGRESSION
 
 
 def in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:

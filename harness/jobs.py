@@ -31,7 +31,8 @@ class Job:
 
     ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut;
     ``alone``: not together with others, as everything has to be that the reference is asked about;
-    ``tracing``: only of one that is either.
+    ``tracing``: only of one that is either; ``releases``: where it runs, of several TVM releases
+    that there are workers of (by name; none: on all of them).
     """
 
     case: Case
@@ -40,6 +41,7 @@ class Job:
     alone: bool = False
     ask: Ask = Ask.RUN
     tracing: Tracing | None = None
+    releases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from harness.finding import Finding
 from harness.gaps import Gap
 from harness.journal import DRAWN, TRIAL, Journal, Mode
 from harness.known import findings_in
-from harness.options import MERGED, OPTIONS, Fixes, shard
+from harness.options import MERGED, OPTIONS, Fixes, not_begun, shard
 from harness.outcome import Verdict
 
 Description = Mapping[str, str]
@@ -55,7 +55,7 @@ def merge(directories: Sequence[Path], out: Path) -> None:
     finding a larger one, what was confirmed what was not.
 
     Raises:
-        CaseError: the campaigns ran with different versions, or none ran anything.
+        CaseError: the campaigns ran with different versions or releases, or none ran anything.
         JournalError: one is missing or cannot be read, or ``out`` holds a campaign.
     """
     with ExitStack() as opened:
@@ -124,8 +124,8 @@ def joined_descriptions(described: Sequence[tuple[str, Description]]) -> dict[st
     platforms: set[str] = set()
     first, versions = "", dict[str, str]()
     for name, description in described:
-        if not {*OPTIONS} <= set(description):
-            raise CaseError(f"the campaign in {name} ended before it began; leave it out")
+        if (why := not_begun(description)) is not None:
+            raise CaseError(f"the campaign in {name} {why}; leave it out")
         parts |= set(_parts(description))
         own = _versions(description)
         # One that ended before its workers were up has run nothing, with no version.
@@ -135,9 +135,10 @@ def joined_descriptions(described: Sequence[tuple[str, Description]]) -> dict[st
             first, versions = name, own
         for key in sorted({*versions, *own}):
             if versions.get(key) != own.get(key):
+                one, other = (each.get(key, "not there") for each in (versions, own))
                 raise CaseError(
-                    f"cannot merge {first} and {name}: {key} is {versions.get(key)} in the one "
-                    f"and {own.get(key)} in the other"
+                    f"cannot merge {first} and {name}: {key} is {one} in the one "
+                    f"and {other} in the other"
                 )
         platforms |= set(description.get(_PLATFORM, "").split("; "))
     if not versions:

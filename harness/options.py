@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generators.axes import Family
@@ -40,7 +40,8 @@ class Fixes(enum.StrEnum):
 class Options:
     """What makes a campaign the same one when it goes on another day, and where it is kept.
 
-    ``release`` is the name of the TVM release that workers run (``harness.releases``).
+    ``release`` names the TVM release that workers run, or several (``harness.releases``), the
+    oldest first and with spaces between them.
     """
 
     families: tuple[str, ...]
@@ -51,6 +52,11 @@ class Options:
     shard: Shard
     release: str
     directory: Path
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The name of each release, the oldest first."""
+        return tuple(self.release.split())
 
     @property
     def description(self) -> dict[str, str]:
@@ -76,8 +82,9 @@ class Options:
         """The plan of a campaign with these options.
 
         Failures are reduced along all pipelines, so that one is blamed only where it is to blame.
+        Where every case runs on several releases, the grace at the end is as much longer.
         """
-        return Plan(
+        plan = Plan(
             _made(self.families, self.pipelines),
             self.seed,
             seconds,
@@ -89,6 +96,7 @@ class Options:
             known=known,
             until_new=until_new,
         )
+        return replace(plan, grace=plan.grace * len(self.releases))
 
 
 OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard", "release")
@@ -103,7 +111,8 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
     """The options of the campaign in ``directory``; ``given`` on the command line must be none.
 
     Raises:
-        CaseError: some were given, or the campaign ended before it began.
+        CaseError: some were given, the campaign ended before it began, or what it was begun with is
+            not all there.
         JournalError: there is no campaign.
     """
     if given:
@@ -117,8 +126,8 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
         raise CaseError(
             f"{directory} is a merge of campaigns and draws nothing itself; go on with one of them"
         )
-    if not set(OPTIONS) <= set(described):
-        raise CaseError(f"the campaign in {directory} ended before it began; start a new one")
+    if (why := not_begun(described)) is not None:
+        raise CaseError(f"the campaign in {directory} {why}; start a new one")
     return Options(
         chosen_families(described["families"].split()),
         chosen_pipelines(described["pipelines"].split()),
@@ -129,6 +138,19 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
         described["release"],
         directory,
     )
+
+
+def not_begun(described: Mapping[str, str]) -> str | None:
+    """Why a campaign that is ``described`` so cannot be gone on with or merged; None if it can."""
+    missing = [option for option in OPTIONS if option not in described]
+    if len(missing) == len(OPTIONS):
+        return "ended before it began"
+    if missing:
+        return (
+            "was written by another version of relaxcheck, which did not record its "
+            f"{' and '.join(missing)}"
+        )
+    return None
 
 
 def check_versions(

@@ -114,7 +114,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``oracles`` names the oracles that ran at every binding; ``unsupported_oracles`` the others
     with their reason. ``seconds`` maps a part of the run to its CPU time. ``retried`` says what
     went wrong when the case ran together with others, if anything did; the rest is of the case
-    alone. ``reference`` is there where it was asked before anything ran.
+    alone. ``reference`` is there where it was asked before anything ran. In a campaign on several
+    TVM releases ``release`` names its own, and ``elsewhere`` holds those on the others by name.
     """
 
     verdict: Verdict
@@ -128,3 +129,5 @@ class Outcome(msgspec.Struct, frozen=True):
     environment: dict[str, str] = {}
     retried: str = ""
     reference: Reference | None = None
+    release: str = ""
+    elsewhere: dict[str, "Outcome"] = {}

@@ -83,6 +83,10 @@ class Pool:
     ) -> None:
         self.close()
 
+    def fileno(self) -> int:
+        """What can be read as soon as a worker has something to say."""
+        return self._selector.fileno()
+
     @property
     def running(self) -> int:
         """How many cases workers have been given."""

@@ -125,7 +125,8 @@ class Zygote:
         self._control, theirs = socket.socketpair()
         self._replies = self._control.makefile("rb")
         # Not a pipe, which would have to be read while it runs.
-        self._said = os.memfd_create("relaxcheck-zygote", os.MFD_CLOEXEC)
+        self._said: int | None = os.memfd_create("relaxcheck-zygote", os.MFD_CLOEXEC)
+        self._last = "no message"
         self._process = subprocess.Popen(
             [str(release.python), "-m", module, str(theirs.fileno()), *arguments],
             pass_fds=[theirs.fileno()],
@@ -182,7 +183,12 @@ class Zygote:
         return self._reply()
 
     def close(self) -> str:
-        """End it, and all that is left of its workers; the last line that it said."""
+        """End it, and all that is left of its workers; the last line that it said.
+
+        To close it once more does nothing: what it was restarted for may keep it from starting.
+        """
+        if self._said is None:
+            return self._last
         self._replies.close()
         # It sees this, and ends them first.
         self._control.close()
@@ -193,10 +199,13 @@ class Zygote:
             ended = self._process.wait()
         said = _end_of(self._said, os.fstat(self._said).st_size)
         os.close(self._said)
+        self._said = None
         self._scratch.cleanup()
         if said:
-            return said.splitlines()[-1]
-        return f"killed by signal {-ended}" if ended < 0 else "no message"
+            self._last = said.splitlines()[-1]
+        elif ended < 0:
+            self._last = f"killed by signal {-ended}"
+        return self._last
 
     def _reply(self) -> Reply:
         line = b""

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
@@ -20,6 +21,8 @@ from harness.environment import single_threaded
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 FOLDER_VARIABLE = "RELAXCHECK_RELEASES"
+ALL = "all"
+"""What names every release that is installed, where several may be named."""
 LOCAL = "local"
 """The name of a TVM that ``import tvm`` finds outside an installed package: a source build, say."""
 
@@ -28,6 +31,8 @@ _READY = "ready"
 _PREFIX = "constraints-"
 _LEADING_ELSEWHERE = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
 """Variables that may name the modules or the libraries of the engine's own TVM."""
+_LIBRARIES = "LD_LIBRARY_PATH"
+_TVM_LIBRARY = "libtvm*"
 
 
 class ReleaseError(CaseError):
@@ -81,12 +86,17 @@ def constraints(name: str) -> Path:
 def supported() -> tuple[str, ...]:
     """The names of the releases that have a constraints file, the oldest first."""
     names = [path.stem.removeprefix(_PREFIX) for path in CHECKOUT.glob(f"{_PREFIX}*.txt")]
+    return by_age(names)
+
+
+def by_age(names: Iterable[str]) -> tuple[str, ...]:
+    """``names`` of releases, the oldest first; a build that has no number comes last."""
     return tuple(sorted(names, key=_order))
 
 
 def known() -> tuple[str, ...]:
     """The supported releases, and the engine's own one where it is another; the oldest first."""
-    return tuple(sorted({*supported(), own().name}, key=_order))
+    return by_age({*supported(), own().name})
 
 
 def own() -> Release:
@@ -122,6 +132,34 @@ def release(name: str) -> Release:
     return Release(name, interpreter(name))
 
 
+def named(text: str) -> tuple[str, ...]:
+    """The names of the releases that ``text`` asks for, as many as are ready; the oldest first.
+
+    ``text`` is ``all``, for everything that is installed, or names separated by commas.
+
+    Raises:
+        ReleaseError: one is not supported or not installed, or ``all`` is no more than one.
+    """
+    if text == ALL:
+        ready = tuple(name for name in known() if state(name).usable)
+        if len(ready) < 2:
+            raise ReleaseError(
+                f"TVM {', '.join(ready)} is all that is installed, so there is nothing to compare "
+                "it with; run: relaxcheck releases install"
+            )
+        return ready
+    return by_age({release(name.strip()).name for name in text.split(",")})
+
+
+def left_out() -> tuple[str, ...]:
+    """What ``all`` does not name, a line each that says why."""
+    return tuple(
+        f"TVM {name} is {state(name)}, and is left out; {advice(name)}"
+        for name in known()
+        if not state(name).usable
+    )
+
+
 def advice(name: str) -> str:
     """What to do about an environment that is not there, or does not work."""
     return f"run: relaxcheck releases install {name}"
@@ -133,6 +171,11 @@ def environment(given: Release) -> dict[str, str]:
     if not given.own:
         for name in _LEADING_ELSEWHERE:
             variables.pop(name, None)
+        # Not all of it: a compiler that a worker calls may need its own part.
+        paths = variables.pop(_LIBRARIES, "").split(os.pathsep)
+        kept = [path for path in paths if path and not any(Path(path).glob(_TVM_LIBRARY))]
+        if kept:
+            variables[_LIBRARIES] = os.pathsep.join(kept)
     return variables
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from generators.program import Attribute, Case, Program, ShapeValue, write
+from harness.differential import versions
 from harness.finding import Finding
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS
@@ -47,6 +48,8 @@ def summary_text(results: Results) -> str:
 def _rendered(template: str, results: Results) -> str:
     return _TEMPLATES.get_template(template).render(
         description=results.description,
+        tvm=versions(results.description),
+        several=results.several_releases,
         command=results.command,
         findings=[_row(one) for one in ranked(results.new)],
         known=[(_row(one), fate) for one, fate in results.known_findings],
@@ -81,6 +84,8 @@ def _value(value: Attribute) -> str:
 def _row(one: Finding) -> dict[str, object]:
     return {
         "verdict": one.verdict,
+        "regression": one.regression,
+        "releases": one.releases.items(),
         "operator": one.operator,
         "blame": one.blamed,
         "stage": one.stage,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from harness.campaign import Fate, Side, State
 from harness.finding import Finding
 from harness.outcome import Verdict
+from harness.releases import by_age
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,30 @@ class Results:
     def columns(self) -> dict[str, Mapping[Verdict, int]]:
         """Verdict counts by title: values as usual and special ones, each side of the fixes apart.
 
-        Where all cases ran on one side of the fixes, the titles leave it out.
+        So is each release, the oldest first. Where all cases ran on one side of the fixes, or on
+        one release, the titles leave it out.
         """
-        sides = sorted({side.fixes for side in self.counts})
+        sides = sorted({side.fixes for side in self.counts}) or [False]
         named: dict[str, Mapping[Verdict, int]] = {}
-        for fixes in sides or [False]:
-            usual, special = "cases", "special values"
-            if len(sides) > 1:
-                usual = f"fixes {'on' if fixes else 'off'}"
-                special = f"special, {'on' if fixes else 'off'}"
-            named[usual] = self.counts.get(Side(fixes, False), {})
-            named[special] = self.counts.get(Side(fixes, True), {})
+        for fixes in sides:
+            for release in by_age({side.release for side in self.counts}) or ("",):
+                usual, special = "cases", "special values"
+                if len(sides) > 1:
+                    usual = f"fixes {'on' if fixes else 'off'}"
+                    special = f"special, {'on' if fixes else 'off'}"
+                if release:
+                    usual = release if len(sides) == 1 else f"{release}, {usual}"
+                    special = f"{release}, {special}"
+                named[usual] = self.counts.get(Side(fixes, False, release), {})
+                named[special] = self.counts.get(Side(fixes, True, release), {})
         return named
+
+    @property
+    def several_releases(self) -> bool:
+        """Whether cases ran on several releases."""
+        return any(one.outcome.elsewhere for one in self.findings) or (
+            len({side.release for side in self.counts}) > 1
+        )
 
     @property
     def both_sides(self) -> bool:

@@ -22,9 +22,15 @@ _STYLES = {True: "bold red", False: "yellow"}
 
 
 def ranked(findings: Sequence[Finding]) -> list[Finding]:
-    """Failures first, then the most frequent; ties by fingerprint, so that the order is stable."""
+    """Regressions first, then other failures; the most frequent first; ties by fingerprint."""
     return sorted(
-        findings, key=lambda one: (not one.verdict.is_failure, -one.count, one.fingerprint)
+        findings,
+        key=lambda one: (
+            one.regression is None,
+            not one.verdict.is_failure,
+            -one.count,
+            one.fingerprint,
+        ),
     )
 
 
@@ -35,6 +41,8 @@ def findings_table(results: Results) -> Table:
     table.add_column("operator", overflow="fold")
     table.add_column("to blame", overflow="fold")
     table.add_column("count", justify="right")
+    if results.several_releases:
+        table.add_column("by release", no_wrap=True)
     table.add_column("replay", no_wrap=True)
     for one in ranked(results.new):
         table.add_row(*_row(one, results), f"{results.command} replay {one.case.identifier[:8]}")
@@ -48,6 +56,8 @@ def known_table(results: Results) -> Table:
     table.add_column("operator", overflow="fold")
     table.add_column("to blame", overflow="fold")
     table.add_column("count", justify="right")
+    if results.several_releases:
+        table.add_column("by release", no_wrap=True)
     table.add_column("its case", overflow="fold")
     table.add_column("id", no_wrap=True)
     for one, fate in results.known_findings:
@@ -60,14 +70,17 @@ def _table(title: str) -> Table:
     return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
 
 
-def _row(one: Finding, results: Results) -> tuple[Text, str, Text, str]:
+def _row(one: Finding, results: Results) -> list[Text | str]:
     fixes = f" (fixes {'on' if one.case.fixes else 'off'})" if results.both_sides else ""
-    return (
-        Text(one.verdict, style=_STYLES[one.verdict.is_failure]),
-        one.operator + fixes,
-        Text(one.blamed.replace(", ", ",\n")),
-        str(one.count),
-    )
+    verdict = Text(one.verdict, style=_STYLES[one.verdict.is_failure])
+    if one.regression is not None:
+        verdict = Text.assemble((f"REGRESSION {one.regression}", "reverse bold red"), "\n", verdict)
+    row: list[Text | str] = [verdict]
+    row += [one.operator + fixes, Text(one.blamed.replace(", ", ",\n")), str(one.count)]
+    if results.several_releases:
+        on_each = (f"{name} {came}" for name, came in one.releases.items())
+        row.append(Text("\n".join(on_each)))
+    return row
 
 
 def messages(findings: Sequence[Finding]) -> Text:

@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from generators.program import Case, Invalid, Program
-from harness.bisection.trace import Step, Trace
+from harness.bisection.trace import ByRelease, Step, Trace
 from harness.errors import headline
 from harness.finding import kind_of, operators
 from harness.outcome import DESCRIPTIONS, Outcome, Verdict
@@ -107,7 +107,7 @@ class Bisected(msgspec.Struct, frozen=True):
     sentence either way. ``operator`` is the one at fault, or those of the program. ``node`` is the
     first one with which, as its last, the program does not pass: of a wrong value the first that
     differs. ``before``, ``after`` and ``difference`` are TVMScript around the culprit and their
-    unified diff, empty where there is none.
+    unified diff, empty where there is none. ``by_release`` is there where others were tried.
     """
 
     case: str
@@ -124,6 +124,7 @@ class Bisected(msgspec.Struct, frozen=True):
     before: str = ""
     after: str = ""
     difference: str = ""
+    by_release: ByRelease | None = None
 
 
 Bisection = Generator[Trial, Traced, Bisected]

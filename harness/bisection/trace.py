@@ -4,11 +4,15 @@ A *step* is a pass that takes the program from one state to the next. A pass tha
 on the program (a pipeline, a named sequence) is none: its steps are theirs. What a pass compiles on
 the side, a constant's value say, is no step either. A step's *path* names it and all passes around
 it: the same path is the same step in every run of a case, whatever other steps are left out.
+
+What came of the case on each TVM release is written down beside it, where that was tried.
 """
 
 from pathlib import Path
 
 import msgspec
+
+from harness.outcome import Verdict
 
 
 class Begun(msgspec.Struct, frozen=True, tag="begun"):
@@ -60,6 +64,28 @@ class Trace(msgspec.Struct, frozen=True):
     unfinished: Step | None = None
     before: str | None = None
     after: str | None = None
+
+
+class OnRelease(msgspec.Struct, frozen=True):
+    """What came of a case on ``release``; ``missing`` says why nothing did, without a verdict."""
+
+    release: str
+    verdict: Verdict | None = None
+    stage: str | None = None
+    message: str = ""
+    missing: str = ""
+
+
+class ByRelease(msgspec.Struct, frozen=True):
+    """A case on all ``releases``, the oldest first.
+
+    ``first_bad`` is the first that it fails on, ``good_again`` the first after that which it passes
+    on; None where there is none. Those that it did not run on say nothing.
+    """
+
+    releases: tuple[OnRelease, ...]
+    first_bad: str | None
+    good_again: str | None
 
 
 def read(file: Path) -> Trace:

@@ -1,6 +1,7 @@
 """``relaxcheck bisect``."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,15 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.program import Case, CaseError
+from harness.bisection.by_release import concluded, run_on
 from harness.bisection.running import bisected
 from harness.bisection.search import Bisected, Evidence, Trial, Tried
-from harness.bisection.trace import Step
+from harness.bisection.trace import ByRelease, OnRelease, Step
 from harness.cli.lookup import look_up
 from harness.cli.terminal import console, one_line_errors
 from harness.jobs import Limits
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool
+from harness.releases import known, own, release
 
 EPILOG = """The case runs after every prefix of its pipeline: the passes up to one, and of the later
 ones only those that it takes to get something executable. The first prefix that fails names the
@@ -30,16 +33,32 @@ pass. Where even the shortest way fails, it is the pass that raised or left a ca
 lowering, if the functions that it made are wrong when called one by one; otherwise it stays
 unknown. Passes that change nothing are left alone.
 
-Example: relaxcheck bisect runs/conformance/CASE.json --fixes off
+The case also runs on every other TVM release (see relaxcheck releases): the first that it fails on
+is named, and the first after that which it passes on; so are those that are not installed.
 
-Exit codes: 0 a culprit is named; 2 bad input, the case does not fail, or the workers cannot
-start; 3 no culprit can be named, or a fault of relaxcheck itself; 130 interrupted."""
+Examples:
+
+  relaxcheck bisect runs/conformance/CASE.json --fixes off
+
+  relaxcheck bisect CORPUS-ENTRY --tvm 0.26
+
+Exit codes: 0 a culprit is named; 2 bad input, the case does not fail on the release whose passes
+were to be tried, or the workers cannot start; 3 no culprit can be named, or a fault of relaxcheck
+itself; 130 interrupted."""
 
 
 def bisect(
     case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
     fixes: Annotated[
         Switch | None, typer.Option(help="Override whether the fixes are installed.")
+    ] = None,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Look for the pass on this TVM release (default: the one that it was recorded "
+            "with, or that of this environment).",
+        ),
     ] = None,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
@@ -49,19 +68,30 @@ def bisect(
         bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")
     ] = False,
 ) -> None:
-    """Find the first pass that breaks a case, and show the program before and after it."""
+    """Find the first pass that breaks a case, and the first TVM release that it fails on.
+
+    The program is shown before and after that pass.
+    """
     with one_line_errors():
-        found = look_up(case, directory).case
+        looked_up = look_up(case, directory)
+        found = looked_up.case
+        here = release(tvm or looked_up.environment.get("release", own().name))
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
         watcher = _Watcher(Console(stderr=True), found)
-        with Pool(1, Limits(seconds=case_seconds)) as pool:
-            try:
+        limits = Limits(seconds=case_seconds)
+        try:
+            with Pool(1, limits, release=here) as pool:
                 result = bisected(pool, found, watcher.told)
-            finally:
-                watcher.end()
-        if result.verdict is Verdict.HARNESS_ERROR and result.stage == "read":
-            raise CaseError(f"{case}: {result.message}")
+            if result.verdict is Verdict.HARNESS_ERROR and result.stage == "read":
+                raise CaseError(f"{case}: {result.message}")
+            ran = [OnRelease(here.name, result.verdict, result.stage, result.message)]
+            others = [name for name in known() if name != here.name]
+            ran += run_on(others, found, limits, watcher.on)
+        finally:
+            watcher.end()
+        ran.sort(key=lambda one: known().index(one.release))
+        result = msgspec.structs.replace(result, by_release=concluded(ran))
         if json:
             sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         else:
@@ -93,6 +123,12 @@ class _Watcher:
         line = f"run {number}: {outcome.verdict}, {what}"
         self._clear()
         self._out.print(line[: self._out.width - 1], end="", markup=False, highlight=False)
+
+    def on(self, release: str) -> None:
+        """Say that the case runs on another release."""
+        if self._out.is_terminal:
+            self._clear()
+            self._out.print(f"on TVM {release}", end="", markup=False, highlight=False)
 
     def end(self) -> None:
         """Clear the line."""
@@ -127,8 +163,11 @@ def tell(out: Console, case: Case, result: Bisected) -> None:
     )
     if result.message:
         out.print(result.message, markup=False, highlight=False)
+    if result.by_release is not None:
+        for line in _by_release(result.by_release):
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
     if not result.verdict.is_failure:
-        out.print(f"TVM does not fail, so there is nothing to bisect: {result.why}", markup=False)
+        out.print(f"TVM does not fail, so there is no pass to find: {result.why}", markup=False)
         return
     if result.prefixes:
         out.print(_table("Passes up to this one, then the shortest way", result.prefixes))
@@ -150,6 +189,18 @@ def tell(out: Console, case: Case, result: Bisected) -> None:
         out.print(Text.assemble(("culprit: unknown", "bold red"), f": {result.why}"))
     else:
         out.print(Text.assemble((f"culprit: {result.culprit}", "bold"), f": {result.why}"))
+
+
+def _by_release(found: ByRelease) -> Iterator[str]:
+    ran = [f"{one.release} {one.verdict}" for one in found.releases if one.verdict is not None]
+    line = f"by release: {', '.join(ran)}"
+    if found.first_bad is not None:
+        line += f"; the first that fails: {found.first_bad}"
+        line += f"; the first that passes again: {found.good_again or 'none'}"
+    yield line
+    for one in found.releases:
+        if one.missing:
+            yield f"not tried: {one.missing}"
 
 
 def _table(title: str, rows: tuple[Tried, ...]) -> Table:

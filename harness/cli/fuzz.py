@@ -24,7 +24,7 @@ from harness.options import (
     resumed,
 )
 from harness.options import shard as shard_of
-from harness.releases import own, release
+from harness.releases import ALL, left_out, named, own
 
 EPILOG = f"""Examples:
 
@@ -33,6 +33,8 @@ EPILOG = f"""Examples:
   relaxcheck fuzz --fixes both --until-new --known runs/YESTERDAY
 
   relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --format jsonl
+
+  relaxcheck fuzz --tvm all --minutes 20
 
   relaxcheck fuzz --minutes 60 --cluster tcp://HOST:8786
 
@@ -116,9 +118,10 @@ def fuzz(
     tvm: Annotated[
         str | None,
         typer.Option(
-            metavar="RELEASE",
+            metavar="RELEASE,…",
             help="Run another TVM release than that of this environment, such as 0.25 (see "
-            "relaxcheck releases).",
+            "relaxcheck releases). Several, or all that are installed (all): every case runs on "
+            "each, and what passes on one and fails on a later one is told first.",
             rich_help_panel=_RUN,
         ),
     ] = None,
@@ -204,7 +207,7 @@ def fuzz(
                 switch,
                 uniform,
                 WHOLE if shard is None else shard_of(shard),
-                own().name if tvm is None else release(tvm).name,
+                own().name if tvm is None else " ".join(named(tvm)),
                 out or RUNS / f"{stamp}-fixes-{switch.value}",
             )
         else:
@@ -225,6 +228,8 @@ def fuzz(
             return
         limits = Limits(seconds=case_seconds, cases=recycle)
         voice = _voice(summary, form, quiet=quiet)
+        for line in left_out() if tvm == ALL else ():
+            voice.say(line)
         if cluster is not None:
             if resume is not None or shard is not None:
                 raise CaseError("--cluster starts shards of its own; leave out --resume, --shard")

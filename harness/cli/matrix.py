@@ -23,7 +23,8 @@ EPILOG = f"""Examples:
 
   relaxcheck matrix runs/FOLDER/findings --tvm 0.26 --tvm 0.27 --out .
 
-Exit code 1: a verdict is not as declared, or what nothing is declared of fails with the fixes on.
+Exit code 1: a verdict is not as declared, or what nothing is declared of fails with the fixes on;
+2: no release could run; 3: relaxcheck itself failed on a case, which is named.
 
 {EXIT_CODES}"""
 
@@ -62,6 +63,9 @@ def matrix(
         screen.print(release_matrix.table(found))
         for line in release_matrix.lines(found):
             screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        for name, where, cell in _faults(found):
+            said = f"a fault of relaxcheck itself: {name} on {where}: {cell.message}"
+            screen.print(said, highlight=False, markup=False, soft_wrap=True)
         complete = not any(column.missing for column in found.columns)
         if out is None and not cases and not tvm and complete:
             out = _COMMITTED
@@ -75,12 +79,20 @@ def matrix(
 
 
 def _exit_code(found: running.Matrix) -> int:
-    cells = [cell for row in found.rows for by in row.cells.values() for cell in by.values()]
-    if any(cell.verdict is Verdict.HARNESS_ERROR and cell.surprises for cell in cells):
+    if any(_faults(found)):
         return 3
     if all(column.missing for column in found.columns):
         return 2
     return int(bool(release_matrix.surprises(found)))
+
+
+def _faults(found: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
+    """The cells in which relaxcheck itself failed: the row's name, release and side, the cell."""
+    for row in found.rows:
+        for name, sides in row.cells.items():
+            for side, cell in sides.items():
+                if cell.verdict is Verdict.HARNESS_ERROR and cell.surprises:
+                    yield row.name, f"{name}, fixes {side}", cell
 
 
 @contextmanager

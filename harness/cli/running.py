@@ -1,6 +1,8 @@
 """A campaign from its options to its page and exit code."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,6 +12,7 @@ from rich.console import Console
 from harness.campaign import Campaign, Plan, State
 from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
+from harness.differential import versions
 from harness.drawing import keep_hypothesis_in
 from harness.events import told
 from harness.gaps import Gap, declared
@@ -20,6 +23,7 @@ from harness.known import take_declared, with_declared
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
 from harness.pool import Pool
+from harness.pools import Pools
 from harness.releases import release
 from reports.page import write_page
 from reports.results import results_of
@@ -63,13 +67,14 @@ def run(wanted: Run, voice: Voice) -> int:
         journal.describe(options.description)
         keep_hypothesis_in(directory / "hypothesis")
         voice.say("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
-        with Pool(wanted.workers, wanted.limits, release=release(options.release)) as pool:
+        with _workers(wanted) as pool:
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
             journal.describe(pool.environment)
+            # Of several releases the newest is the one whose findings can be known.
             version = pool.environment["apache-tvm"]
-            voice.begin(options, version, wanted.workers, plan.seconds)
             plan = with_declared(plan, known, version)
+            voice.begin(options, versions(pool.environment), _size(wanted), plan.seconds)
             campaign = Campaign(plan, pool, journal, gaps)
             interruption.defer()
             with voice.watch(plan) as show:
@@ -92,6 +97,30 @@ def run(wanted: Run, voice: Voice) -> int:
             ) from error
         voice.end(Ended(state, results, directory, page, code))
     return code
+
+
+@contextmanager
+def _workers(wanted: Run) -> Iterator[Pool | Pools]:
+    """The workers, shared out among the releases where there are several."""
+    releases = [release(name) for name in wanted.options.releases]
+    if len(releases) == 1:
+        with Pool(wanted.workers, wanted.limits, release=releases[0]) as pool:
+            yield pool
+        return
+    size = _size(wanted) // len(releases)
+    with ExitStack() as started:
+        yield Pools(
+            {
+                one.name: started.enter_context(Pool(size, wanted.limits, release=one))
+                for one in releases
+            }
+        )
+
+
+def _size(wanted: Run) -> int:
+    """How many workers there are: as many on each release, one at least."""
+    releases = len(wanted.options.releases)
+    return max(1, wanted.workers // releases) * releases
 
 
 def describe(console: Console, plan: Plan) -> None:

@@ -87,7 +87,7 @@ def _arguments(wanted: Spread, shards: int) -> list[tuple[str, ...]]:
         *("--pipelines", ",".join(options.pipelines)),
         *("--seed", str(options.seed)),
         *("--fixes", options.fixes.value),
-        *("--tvm", options.release),
+        *("--tvm", ",".join(options.releases)),
         *("--minutes", str(plan.seconds / 60)),
         *("--workers", str(wanted.workers)),
         *("--case-seconds", str(wanted.limits.seconds)),

@@ -5,7 +5,8 @@ A voice is told what is going to be done, shown the state while it is, and given
 
 import enum
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,14 @@ import msgspec
 from rich.console import Console
 
 from generators.program import CaseError
-from harness.campaign import Plan, State
+from harness.campaign import Plan, Side, State
 from harness.display import Display, News, finding_line
 from harness.errors import headline
 from harness.finding import Finding
 from harness.journal import FILE_NAME
 from harness.options import Options
+from harness.outcome import Verdict
+from harness.releases import by_age
 from reports.page import summary_text
 from reports.results import Results
 from reports.summary import campaign_summary
@@ -181,19 +184,16 @@ class Lines:
         """See ``Voice``."""
         self._tell(ended.state, over=True)
         state = ended.state
-        sides = sorted({side.fixes for side in state.counts})
+        releases = by_age({side.release for side in state.counts if side.release})
         self._event(
             "summary",
             **_numbers(state),
             taken_up=state.taken_up,
             not_looked_into=state.investigating,
-            verdicts={
-                "on" if fixes else "off": {
-                    "special" if side.special else "usual": counts
-                    for side, counts in sorted(state.counts.items())
-                    if side.fixes is fixes
-                }
-                for fixes in sides
+            verdicts=_verdicts(state.counts),
+            releases={
+                name: _verdicts({at: n for at, n in state.counts.items() if at.release == name})
+                for name in releases
             },
             gaps=ended.results.gaps,
             new=[one.fingerprint for one in ended.results.new],
@@ -231,11 +231,23 @@ def _numbers(state: State) -> dict[str, object]:
     }
 
 
+def _verdicts(counts: Mapping[Side, Counter[Verdict]]) -> dict[str, dict[str, Counter[Verdict]]]:
+    """``counts`` by side of the fixes and by regime, those of all releases together."""
+    named: dict[str, dict[str, Counter[Verdict]]] = {}
+    for side, counted in sorted(counts.items()):
+        regimes = named.setdefault("on" if side.fixes else "off", {})
+        regime = "special" if side.special else "usual"
+        regimes[regime] = regimes.get(regime, Counter()) + counted
+    return named
+
+
 def _fields(finding: Finding) -> dict[str, object]:
     return {
         "fingerprint": finding.fingerprint,
         "verdict": finding.verdict,
         "stage": finding.stage,
+        "regression": None if finding.regression is None else finding.regression._asdict(),
+        "releases": finding.releases,
         "operator": finding.operator,
         "blame": finding.blame,
         "fixes": finding.case.fixes,

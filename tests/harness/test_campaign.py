@@ -12,6 +12,7 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
 from harness.campaign import Campaign, Plan
+from harness.differential import together
 from harness.events import Event, What, told
 from harness.finding import Finding
 from harness.investigation import Investigations
@@ -208,6 +209,79 @@ def test_failures_that_come_down_to_one_side_by_side_are_all_counted(tmp_path: P
             investigations.advance(jobs.popleft(), failed)
     (finding,) = findings.values()
     assert finding.count == 2
+
+
+class OnTwo:
+    """Investigations on two releases: both fail, and the earlier one where ``fails`` says so."""
+
+    def __init__(self, folder: Path, fails: Callable[[Job], bool]):
+        self.findings: dict[str, Finding] = {}
+        self.ran: list[Job] = []
+        self.fails = fails
+        self._jobs: deque[Job] = deque()
+        self._journal = Journal(folder)
+        self._looking = Investigations((MEMBER,), self._journal, self.findings, self._jobs.append)
+
+    def look_into(self, case: Case, good: str | None) -> list[Job]:
+        """What ran to find the cause of the failure of ``case`` on the later release."""
+        self._journal.start(case, DRAWN)
+        self.ran = []
+        failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+        self._looking.look_into(case, msgspec.structs.replace(failed, release="0.26"), good)
+        while self._jobs:
+            job = self._jobs.popleft()
+            self.ran.append(job)
+            earlier = failed if self.fails(job) else Outcome(Verdict.PASS)
+            outcomes = {"0.25": earlier, "0.26": failed}
+            asked = {name: outcomes[name] for name in job.releases or outcomes}
+            self._looking.advance(job, together(asked))
+        return self.ran
+
+
+def wide(size: int) -> Case:
+    return MEMBER.build(complete(MEMBER.axes, {"batch": size}), 1)
+
+
+def of_one(job: Job) -> bool:
+    return MEMBER.point(job.case)["batch"] == 1
+
+
+def test_a_regression_is_reduced_on_both_releases_and_confirmed_on_all(tmp_path: Path) -> None:
+    two = OnTwo(tmp_path, of_one)
+    ran = two.look_into(wide(3), "0.25")
+    assert {job.releases for job in ran if not job.fresh} == {("0.25", "0.26")}
+    assert {job.releases for job in ran if job.fresh} == {()}
+    [one] = two.findings.values()
+    # It fails at 1 as well, but so does the earlier release.
+    assert 1 in {MEMBER.point(job.case)["batch"] for job in ran}
+    assert MEMBER.point(one.case)["batch"] != 1
+    assert (one.regression, one.confirmed, one.count) == (("0.25", "0.26"), True, 1)
+
+
+def test_a_regression_takes_the_place_of_a_failure_of_the_same_cause(tmp_path: Path) -> None:
+    two = OnTwo(tmp_path, of_one)
+    ran = two.look_into(wide(1), None)
+    assert {job.releases for job in ran if not job.fresh} == {("0.26",)}
+    [one] = two.findings.values()
+    assert (one.regression, one.count) == (None, 1)
+    two.look_into(wide(3), "0.25")
+    [other] = two.findings.values()
+    assert other.fingerprint == one.fingerprint
+    assert (other.regression, other.confirmed, other.count) == (("0.25", "0.26"), True, 2)
+    # Nothing takes its place.
+    two.look_into(wide(2), None)
+    [last] = two.findings.values()
+    assert (last.case, last.count) == (other.case, 3)
+
+
+def test_what_turns_out_to_be_no_regression_is_not_confirmed_over_and_over(tmp_path: Path) -> None:
+    two = OnTwo(tmp_path, lambda job: job.fresh)
+    assert any(job.fresh for job in two.look_into(wide(1), "0.25"))
+    [one] = two.findings.values()
+    assert (one.regression, one.confirmed, one.count) == (None, True, 1)
+    assert not any(job.fresh for job in two.look_into(wide(3), "0.25"))
+    [one] = two.findings.values()
+    assert (one.regression, one.count) == (None, 2)
 
 
 def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:

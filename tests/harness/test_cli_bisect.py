@@ -10,12 +10,13 @@ from typer.testing import CliRunner, Result
 
 from generators.program import Case, read
 from harness.bisection.search import Bisected, Ending, Evidence, Trial, Tried
-from harness.bisection.trace import Step
+from harness.bisection.trace import OnRelease, Step
 from harness.cli import app
 from harness.cli import bisect as command
 from harness.corpus import CORPUS
 from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
+from harness.releases import Release
 
 ENTRY = "conv3d-transpose-convert-layout"
 CONVERT, LEGALIZE = (Step(name, name, True) for name in ("ConvertLayout", "LegalizeOps"))
@@ -51,8 +52,9 @@ BROKEN = msgspec.structs.replace(
 
 
 class FakePool:
-    def __init__(self, size: int, limits: Limits) -> None:
+    def __init__(self, size: int, limits: Limits, release: Release) -> None:
         assert (size, limits.seconds) == (1, 7)
+        assert release == command.own()
 
     def __enter__(self) -> "FakePool":
         return self
@@ -71,6 +73,11 @@ def called(
         told(1, SimpleNamespace(), SimpleNamespace())  # type: ignore[operator]
         return result
 
+    def run_on(names: list[str], *_: object) -> list[OnRelease]:
+        return [OnRelease(name, missing=f"TVM {name} is not installed") for name in names]
+
+    monkeypatch.setattr(command, "known", lambda: ("0.1", command.own().name))
+    monkeypatch.setattr(command, "run_on", run_on)
     monkeypatch.setattr(command, "Pool", FakePool)
     monkeypatch.setattr(command, "bisected", bisected)
     ended = CliRunner().invoke(app, ["bisect", ENTRY, "--case-seconds", "7", *arguments])
@@ -81,7 +88,7 @@ def called(
     ("result", "code", "said"),
     [
         (FOUND, 0, "culprit: ConvertLayout: silent-bail with the passes up to it"),
-        (FINE, 2, "TVM does not fail, so there is nothing to bisect: every output is right"),
+        (FINE, 2, "TVM does not fail, so there is no pass to find: every output is right"),
         (UNKNOWN, 3, "culprit: unknown: any of [them]"),
         (BROKEN, 3, "harness-error in oracle"),
         (BROKEN, 3, "KeyError: [it]"),
@@ -108,7 +115,24 @@ def test_tables_and_difference_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_json_is_the_result_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     ended, _ = called(FOUND, monkeypatch, "--json")
-    assert msgspec.json.decode(ended.stdout, type=Bisected) == FOUND
+    result = msgspec.json.decode(ended.stdout, type=Bisected)
+    assert result.by_release is not None
+    own = command.own().name
+    assert [one.release for one in result.by_release.releases] == ["0.1", own]
+    assert (result.by_release.first_bad, result.by_release.good_again) == (own, None)
+    assert msgspec.structs.replace(result, by_release=None) == FOUND
+
+
+def test_releases_are_told_and_those_that_are_missing_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = command.own().name
+    ended, _ = called(FOUND, monkeypatch)
+    said = f"by release: {own} silent-bail; the first that fails: {own}; the first that passes"
+    assert said in ended.output
+    assert "not tried: TVM 0.1 is not installed" in ended.output
+    ended, _ = called(FINE, monkeypatch)
+    assert f"by release: {own} pass\n" in ended.output
 
 
 @pytest.mark.parametrize(("switch", "fixes"), [("on", True), ("off", False)])

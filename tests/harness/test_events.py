@@ -29,4 +29,5 @@ def test_whatever_can_happen_is_told() -> None:
     for what in What:
         (line,) = told([Event(what, "the particulars")], 0)
         assert "1" in line or "once" in line or "the particulars" in line
-    assert set(What) - set(DESCRIPTIONS) == {What.INTERRUPTED, What.RESUMED, What.SALVAGED}
+    told_one_by_one = {What.INTERRUPTED, What.RESUMED, What.SALVAGED, What.GONE}
+    assert set(What) - set(DESCRIPTIONS) == told_one_by_one

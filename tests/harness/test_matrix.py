@@ -198,6 +198,8 @@ def test_the_command_ends_and_writes_as_it_says(
     monkeypatch.setattr("harness.cli.matrix._COMMITTED", Path("committed"))
     ended = CliRunner().invoke(app, ["matrix", *arguments])
     assert ended.exit_code == code, ended.output
+    fault = f"a fault of relaxcheck itself: {row.name} on 0.25, fixes off: said\n"
+    assert (fault in ended.output) is (code == 3)
     assert {path.name for path in tmp_path.iterdir()} == ({written} if written else set())
 
 

@@ -257,6 +257,32 @@ def test_other_versions_are_refused_and_nothing_is_written(tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
+def test_other_releases_are_refused(tmp_path: Path) -> None:
+    a, b = Bench(tmp_path, [("1/3", (), ()), ("2/3", (), ())]).parts
+    with Journal(a, Mode.RESUME) as journal:
+        journal.describe({"release": "0.26 0.27", "apache-tvm on 0.26": "0.26.0"})
+    said = f"merge {a} and {b}: apache-tvm on 0.26 is 0.26.0 in the one and not there in the other"
+    with pytest.raises(CaseError, match=said):
+        merge([a, b], tmp_path / "out")
+
+
+def test_a_campaign_of_another_version_is_said_to_be_one(tmp_path: Path) -> None:
+    [part] = Bench(tmp_path, [("1/3", (), ())]).parts
+    with Journal(part, Mode.READ) as journal:
+        described = {name: journal.description[name] for name in OPTIONS if name != "release"}
+    with Journal(tmp_path / "old") as journal:
+        journal.describe({**described, **VERSIONS})
+    said = "was written by another version of relaxcheck, which did not record its release; "
+    with pytest.raises(CaseError, match=said + "leave it out"):
+        merge([part, tmp_path / "old"], tmp_path / "out")
+    with pytest.raises(CaseError, match=said + "start a new one"):
+        resumed(tmp_path / "old", [])
+    with Journal(tmp_path / "empty"):
+        pass
+    with pytest.raises(CaseError, match="ended before it began; start a new one"):
+        resumed(tmp_path / "empty", [])
+
+
 def test_a_campaign_whose_workers_never_came_up_adds_nothing(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [("1/3", ((1, DRAWN, BAILED, None),), ())])
     [part] = bench.parts

@@ -211,6 +211,20 @@ def test_nothing_is_left_running_when_the_pool_closes() -> None:
     assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
 
 
+def test_workers_that_cannot_be_started_again_are_one_clear_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run() -> None:
+        with Pool(1, LIMITS, "tests.harness.toy_zygote") as pool:
+            monkeypatch.setattr(pool, "_module", "no_such_zygote")
+            pool._zygote._process.kill()
+            pool.submit(Job(behave("well")))
+            list(pool.drain())
+
+    with pytest.raises(PoolError, match="No module named no_such_zygote"):
+        run()
+
+
 def test_a_zygote_that_does_not_start_is_one_clear_line() -> None:
     with pytest.raises(PoolError, match="No module named no_such_zygote") as error:
         Pool(1, zygote="no_such_zygote")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from harness import releases
 from harness.cli import app
-from harness.installing import install
+from harness.installing import _alone, install
 from harness.jobs import Limits
 from harness.pool import Pool, PoolError
 from harness.releases import FOLDER_VARIABLE, LOCAL, Release, ReleaseError, State
@@ -107,6 +107,60 @@ def test_nothing_leads_the_workers_of_a_release_to_another(
     assert other["HOME"] == "home"
     assert other["TVM_NUM_THREADS"] == "1"
     assert releases.environment(releases.own())["PYTHONPATH"] == "elsewhere"
+
+
+def test_the_engines_tvm_does_not_come_by_the_path_of_libraries(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for folder, library in (("tvm", "libtvm_runtime.so"), ("compiler", "libstdc++.so.6")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / library).touch()
+    paths = f"{tmp_path / 'tvm'}:{tmp_path / 'compiler'}:"
+    monkeypatch.setenv("LD_LIBRARY_PATH", paths)
+    other = Release(OTHER, tmp_path)
+    assert releases.environment(other)["LD_LIBRARY_PATH"] == str(tmp_path / "compiler")
+    assert releases.environment(releases.own())["LD_LIBRARY_PATH"] == paths
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "tvm"))
+    assert "LD_LIBRARY_PATH" not in releases.environment(other)
+
+
+def test_all_is_what_is_installed(place: Path) -> None:
+    with pytest.raises(ReleaseError, match="is all that is installed, so there is nothing to"):
+        releases.named("all")
+    fake(place, WORKS)
+    releases.declare_ready(OTHER)
+    both = releases.by_age((OTHER, releases.own().name))
+    assert releases.named("all") == both
+    assert releases.named(f"{both[1]}, {both[0]},{both[1]}") == both
+    left = releases.left_out()
+    assert len(left) == len(releases.known()) - 2
+    assert all("is not installed, and is left out; run: relaxcheck rel" in one for one in left)
+
+
+def test_two_installations_at_once_are_one_line(place: Path) -> None:
+    fake(place, WORKS)
+    with (
+        _alone(OTHER),
+        pytest.raises(
+            ReleaseError,
+            match=f"^TVM {OTHER} is being installed by another process; wait for its end$",
+        ),
+    ):
+        install(OTHER, [], lambda said: None)
+    assert releases.state(OTHER) is State.HALF
+    assert install(OTHER, [], lambda said: None)
+
+
+def test_the_log_holds_what_every_command_said(place: Path) -> None:
+    fake(place, 'echo "said by $3"\n' + WORKS)
+    (place / f"{OTHER}.log").write_text("an earlier installation\n")
+    install(OTHER, ["--extra-index-url", "secret"], lambda said: None)
+    log = (place / f"{OTHER}.log").read_text()
+    assert log.count("said by ") == 2
+    assert "-m pip install\nsaid by install\n" in log
+    assert "-m harness.zygote --help\nsaid by --help\n" in log
+    assert "earlier" not in log
+    assert "secret" not in log
 
 
 def test_what_is_half_made_is_completed(place: Path) -> None:

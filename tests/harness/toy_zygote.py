@@ -2,6 +2,7 @@
 
 Each axis named in the environment's ``TOY_FAULTS`` (``data_layout stride``) is a fault of its own:
 what is off the default of one of them is left unlowered. With the fixes on only the first is left.
+Arguments stand for the variable, where there are any.
 """
 
 import os
@@ -15,12 +16,15 @@ from generators.program import Case, Valid
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 
+# The arguments of this program alone: tests import it too, and have others.
+GIVEN = sys.argv[2:] if __name__ == "__main__" else []
+
 
 def judged(case: Case, progress: object, *, plain: bool) -> Outcome:
     if not isinstance(case.expect, Valid):
         return Outcome(Verdict.REJECTED)
     member = family(case.family, tuple(PIPELINES))
-    faults = os.environ.get("TOY_FAULTS", "data_layout").split()
+    faults = GIVEN or os.environ.get("TOY_FAULTS", "data_layout").split()
     off = {name.split(".")[0] for name in non_default(member.axes, member.point(case))}
     for fault in faults[:1] if case.fixes else faults:
         if fault in off:
@@ -40,4 +44,5 @@ if __name__ == "__main__":
     sys.modules["harness.conduct"] = conduct
     from harness import zygote
 
+    del sys.argv[2:]
     zygote.main()

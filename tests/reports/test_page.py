@@ -73,6 +73,21 @@ def test_failures_come_first_then_the_frequent_ones() -> None:
     assert [one.fingerprint[0] for one in ranked(FINDINGS)] == ["c", "b", "a"]
 
 
+def test_regressions_come_before_everything_else(tmp_path: Path) -> None:
+    passes = Outcome(Verdict.PASS, release="0.25")
+    rare = finding(Verdict.WRONG_VALUE, 1, True, "d")
+    broke = msgspec.structs.replace(rare.outcome, release="0.26", elsewhere={"0.25": passes})
+    rare = msgspec.structs.replace(rare, outcome=broke)
+    assert [one.fingerprint[0] for one in ranked((*FINDINGS, rare))] == ["d", "c", "b", "a"]
+    results = replace(RESULTS, findings=(*FINDINGS, rare))
+    text = write_page(tmp_path, results).read_text()
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings[0] == "## regression 0.25 → 0.26, wrong-value: matmul"
+    assert "- by release: 0.25 `pass`, 0.26 `wrong-value`\n" in text
+    # Those that ran on one release say nothing of others.
+    assert text.count("by release") == 1
+
+
 def test_the_page_has_every_finding_and_a_case_that_can_be_read_again(tmp_path: Path) -> None:
     page = write_page(tmp_path, RESULTS)
     text = page.read_text()
