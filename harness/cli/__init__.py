@@ -2,7 +2,18 @@
 
 import typer
 
-from harness.cli import bisect, export, families, fuzz, matrix, merge, reduce, releases, replay
+from harness.cli import (
+    bisect,
+    export,
+    families,
+    fixes,
+    fuzz,
+    matrix,
+    merge,
+    reduce,
+    releases,
+    replay,
+)
 from harness.cli.terminal import EXIT_CODES
 
 app = typer.Typer(
@@ -21,3 +32,4 @@ app.command(epilog=merge.EPILOG)(merge.merge)
 app.command(epilog=matrix.EPILOG)(matrix.matrix)
 app.command()(families.families)
 app.add_typer(releases.app, name="releases")
+app.add_typer(fixes.app, name="fixes")

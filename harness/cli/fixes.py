@@ -1,0 +1,98 @@
+"""``relaxcheck fixes``: what of TVM is cured, and where it still has to be."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from harness.cli.terminal import EXIT_CODES, console, one_line_errors
+from harness.releases import known, own, release, state
+from harness.surveying import Survey, survey
+
+EPILOG = f"""Examples:
+
+  relaxcheck fixes
+
+  relaxcheck fixes --tvm 0.25
+
+  relaxcheck fixes --tvm all --json
+
+A probe that runs TVM decides, never a version: "needed" if every part of the fault is there,
+"partly needed" if some are, "upstream already" if none is. fixes.install() puts on the first two.
+
+{EXIT_CODES}"""
+
+app = typer.Typer(help="The fixes, by release: needed, partly needed, upstream already.")
+
+
+@app.callback(invoke_without_command=True, epilog=EPILOG)
+def fixes(
+    context: typer.Context,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE", help="Another release, or all that are installed (default: this)."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """List the fixes, and how much the running TVM needs each; or write them as patches."""
+    if context.invoked_subcommand is not None:
+        return
+    with one_line_errors():
+        names = _wanted(tvm)
+        surveys = []
+        for name in names:
+            with _waiting(f"asking TVM {name}"):
+                surveys.append(survey(release(name)))
+        if as_json:
+            sys.stdout.write(msgspec.json.format(msgspec.json.encode(surveys)).decode() + "\n")
+            return
+        out = console()
+        out.print(_by_release(surveys) if len(surveys) > 1 else _of_one(surveys[0]))
+
+
+def _wanted(tvm: str | None) -> list[str]:
+    if tvm == "all":
+        return [name for name in known() if state(name).usable]
+    return [tvm or own().name]
+
+
+@contextmanager
+def _waiting(text: str) -> Iterator[None]:
+    errors = Console(stderr=True)
+    if errors.is_terminal:
+        with errors.status(text):
+            yield
+    else:
+        yield
+
+
+def _of_one(found: Survey) -> Table:
+    table = Table(title=f"TVM {found.tvm}", title_justify="left", box=None, pad_edge=False)
+    for column in ("fix", "need", "parts of the fault that it has"):
+        table.add_column(column, overflow="fold")
+    table.add_column("issue", no_wrap=True)
+    for fix in found.fixes:
+        parts = ", ".join(
+            f"{part.name} (signal {part.signal})" if part.signal else part.name
+            for part in fix.parts
+            if part.present
+        )
+        table.add_row(fix.name, fix.need, parts, fix.issue or "")
+    return table
+
+
+def _by_release(surveys: list[Survey]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("fix", no_wrap=True)
+    for found in surveys:
+        table.add_column(f"TVM {found.release}", no_wrap=True)
+    for rows in zip(*(found.fixes for found in surveys), strict=True):
+        table.add_row(rows[0].name, *(fix.need for fix in rows))
+    return table
