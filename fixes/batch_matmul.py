@@ -64,7 +64,7 @@ def batch_matmul(
         raise AssertionError(f"batch_matmul: inner dimensions {shown} don't match")
     if oshape is None:
         oshape = (_batch(batch_a, batch_b), rows, columns)
-    dtype = tvm_api.dtype_of(tensor_a) if out_dtype is None else tvm_api.dtype_of(out_dtype)
+    dtype = tensor_a.dtype if out_dtype is None else out_dtype
     single_a, single_b = (tvm_api.as_int(batch) == 1 for batch in (batch_a, batch_b))
     extent = tvm_api.at_least_one(inner)
     k = te.reduce_axis((0, extent), name="k")
