@@ -4,11 +4,13 @@
 fault may be the death of whoever looks for it, and writes one JSON object a line.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from typing import IO
 
 import msgspec
 
@@ -27,7 +29,10 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Surveyed(msgspec.Struct, frozen=True):
-    """What one fix is about, and how much it is needed (``fixes.fix.Need``)."""
+    """What one fix is about, and how much it is needed (``fixes.fix.Need``).
+
+    ``over_cpp``: as a patch it leaves the fault in C++ as it is, and stands above it.
+    """
 
     name: str
     operators: tuple[str, ...]
@@ -35,6 +40,7 @@ class Surveyed(msgspec.Struct, frozen=True):
     issue: str | None
     need: str
     parts: tuple[Part, ...]
+    over_cpp: bool = False
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -108,25 +114,32 @@ def asked(present: Callable[[], bool]) -> tuple[bool, int]:
 def _surveyed() -> Iterator[Surveyed]:
     import fixes
     from fixes.fix import Need
+    from fixes.patches import over_cpp
 
     for fix in fixes.ALL:
         parts = tuple(Part(part.name, *asked(part.present)) for part in fix.parts)
         need = Need.of([part.present for part in parts])
-        yield Surveyed(fix.name, fix.operators, fix.fault, fix.issue, need, parts)
+        yield Surveyed(
+            fix.name, fix.operators, fix.fault, fix.issue, need, parts, over_cpp(fix.name)
+        )
+
+
+@contextlib.contextmanager
+def only_answers() -> Iterator[IO[bytes]]:
+    """Standard output for what is written to the result alone: TVM may write there too."""
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)
+        # Whoever asked may be gone.
+        signal.alarm(_SECONDS)
+        yield out
 
 
 def main() -> None:
     """The version of TVM and then each fix, one JSON value a line on standard output."""
-    # TVM and what it loads may write to standard output; it is only for what was asked.
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    signal.alarm(_SECONDS)
-    import importlib
-
-    out.write(msgspec.json.encode(str(importlib.import_module("tvm").__version__)) + b"\n")
-    for one in _surveyed():
-        out.write(msgspec.json.encode(one) + b"\n")
-    out.close()
+    with only_answers() as out:
+        found = [msgspec.json.encode(one) for one in _surveyed()]
+        version = msgspec.json.encode(str(sys.modules["tvm"].__version__))
+        out.write(b"\n".join([version, *found]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The edits of TVM's own files: registrations, constructors, bodies, imports."""
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from fixes.patches.source import (
     Edit,
@@ -160,10 +160,12 @@ def with_last_import(source: Source, line: str) -> Source:
     return source if line in source.text else source.edited([Edit(at, at, f"\n{line}")])
 
 
-def without_unused(source: Source, before: Source, elsewhere: str) -> Source:
+def without_unused(
+    source: Source, before: Source, is_named_elsewhere: Callable[[str], bool]
+) -> Source:
     """``source`` without the private functions and the imports that only ``before`` made use of.
 
-    ``elsewhere`` is the text of all other files: what is named there stays.
+    What other files name stays.
     """
     while True:
         used = names(source.tree)
@@ -171,7 +173,7 @@ def without_unused(source: Source, before: Source, elsewhere: str) -> Source:
         edits = []
         for node in source.tree.body:
             gone = [name for name in bound(node) if name in was - used]
-            if isinstance(node, ast.FunctionDef) and _is_private(node, gone, elsewhere):
+            if isinstance(node, ast.FunctionDef) and gone and _is_private(node, is_named_elsewhere):
                 edits.append(_removed(source, node))
         statements: dict[ast.Import | ast.ImportFrom, list[ast.alias]] = {}
         for statement, alias in imports(source.tree):
@@ -188,12 +190,9 @@ def without_unused(source: Source, before: Source, elsewhere: str) -> Source:
         source = source.edited(edits)
 
 
-def _is_private(node: ast.FunctionDef, gone: list[str], elsewhere: str) -> bool:
+def _is_private(node: ast.FunctionDef, is_named_elsewhere: Callable[[str], bool]) -> bool:
     return (
-        bool(gone)
-        and node.name.startswith("_")
-        and not node.decorator_list
-        and node.name not in elsewhere
+        node.name.startswith("_") and not node.decorator_list and not is_named_elsewhere(node.name)
     )
 
 

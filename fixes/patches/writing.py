@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
 import tvm
@@ -69,8 +69,8 @@ def change(fixes: Iterable[str]) -> Change:
     for step in steps:
         _take(found, step)
     for file in list(found.originals):
-        elsewhere = _elsewhere(file) if file != _PASSES else ""
         before, now = found.originals[file], found.files[file]
+        elsewhere = partial(_is_named_elsewhere, file)
         found.files[file] = editing.without_unused(now, before, elsewhere)
     _add_modules(found)
     return found
@@ -271,6 +271,7 @@ def _import(module: str) -> str:
     return f"from . import {_dotted(module).rpartition('.')[2]}"
 
 
+@cache
 def _legalization(operator: str) -> str:
     """The file that registers the legalization of ``operator``."""
     for path in sorted((INSTALLED / _LEGALIZATIONS).glob("*.py")):
@@ -280,13 +281,17 @@ def _legalization(operator: str) -> str:
     raise PatchError(f"no file of {_LEGALIZATIONS} registers a legalization of {operator}")
 
 
-def _elsewhere(file: str) -> str:
-    """The text of TVM's other files."""
-    return "\n".join(
-        path.read_text()
-        for path in INSTALLED.rglob("*.py")
-        if path.relative_to(INSTALLED).as_posix() != file
-    )
+def _is_named_elsewhere(file: str, name: str) -> bool:
+    """Whether another file than ``file`` of TVM names it."""
+    return any(name in text for path, text in _texts().items() if path != file)
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """Every Python file of TVM, by its place in the package."""
+    return {
+        path.relative_to(INSTALLED).as_posix(): path.read_text() for path in INSTALLED.rglob("*.py")
+    }
 
 
 def licence() -> str:

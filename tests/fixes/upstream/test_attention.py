@@ -6,7 +6,6 @@ import tvm.testing
 from tvm import relax
 from tvm.script import ir as I
 from tvm.script import relax as R
-from tvm.script import tirx as T
 
 
 def run(mod, *arrays):
@@ -36,7 +35,6 @@ def test_symbolic_batch():
             k: R.Tensor(("b", 4, 2, 8), "float32"),
             v: R.Tensor(("b", 4, 2, 8), "float32"),
         ):
-            b = T.int64()
             with R.dataflow():
                 y = R.nn.attention(q, k, v)
                 R.output(y)
