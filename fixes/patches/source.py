@@ -6,7 +6,14 @@ What is not edited stays as it was written, comments included.
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
+
+
+@lru_cache(64)
+def _parsed(text: str) -> ast.Module:
+    """The tree of ``text``; several fixes change the same files."""
+    return ast.parse(text)
 
 
 class PatchError(ValueError):
@@ -33,7 +40,7 @@ class Source:
 
     def __post_init__(self) -> None:
         lines = self.text.encode().splitlines(keepends=True)
-        object.__setattr__(self, "tree", ast.parse(self.text))
+        object.__setattr__(self, "tree", _parsed(self.text))
         object.__setattr__(self, "_lines", tuple(accumulate(map(len, lines), initial=0)))
 
     def start(self, node: ast.stmt | ast.expr) -> int:
