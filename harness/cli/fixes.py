@@ -39,7 +39,7 @@ Examples:
 
   relaxcheck fixes export --to patches
 
-  relaxcheck fixes export --to patches attention conv2d_transpose --tvm 0.26
+  relaxcheck fixes export --to patches unlowered batch_matmul --tvm 0.26
 
 Exit codes: 0 written, or upstream already; 1 a fix cannot be a patch of this release; 2 bad input,
 or the release does not start; 130 interrupted."""
