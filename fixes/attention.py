@@ -25,7 +25,7 @@ from tvm import te, tirx
 from fixes import probes, tvm_api
 from fixes.attention_arguments import check_dtypes, read_mask, requirements
 from fixes.batch_matmul import batch_matmul
-from fixes.fix import Fix, OperatorAttribute, legalization, require_shapes
+from fixes.fix import Fix, OperatorAttribute, Part, legalization, require_shapes
 from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
 
@@ -193,10 +193,6 @@ def _attributes() -> tuple[OperatorAttribute, ...]:
     )
 
 
-def _needed() -> bool:
-    return not (probes.attention_takes_symbols() and probes.attention_takes_windows())
-
-
 FIX: Any = Fix(
     name="attention",
     operators=("relax.nn.attention", "relax.nn.attention_bias"),
@@ -207,6 +203,9 @@ FIX: Any = Fix(
         " as first reported, the product of a symbolic batch and the heads is unequal to itself"
     ),
     issue="apache/tvm#19696",
-    needed=_needed,
+    parts=(
+        Part("symbolic dimensions", lambda: not probes.attention_takes_symbols()),
+        Part("windows and grouped queries", lambda: not probes.attention_takes_windows()),
+    ),
     attributes=_attributes(),
 )

@@ -12,7 +12,7 @@ from typing import Any
 from tvm import relax, tirx
 
 from fixes import probes, tvm_api
-from fixes.fix import Fix, checked, invalid, refuse
+from fixes.fix import Fix, Part, checked, invalid, refuse
 from fixes.requirements import Requirement, undecided
 from fixes.tvm_api import Expr, PrimExpr
 
@@ -200,6 +200,6 @@ FIX = Fix(
         " all; tensors without heads divide by zero, and one of unknown shape crashes the process"
     ),
     issue=None,
-    needed=lambda: not probes.attention_names_itself(),
+    parts=(Part("errors that name the operator", lambda: not probes.attention_names_itself()),),
     rebindings=lambda: tuple(checked(original, check) for original, check in _CONSTRUCTORS),
 )

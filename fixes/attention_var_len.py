@@ -13,7 +13,7 @@ from tvm import te, tirx
 from fixes import probes, tvm_api
 from fixes.attention import attend, read_scale
 from fixes.attention_arguments import check_dtypes, read_mask, var_len_requirements
-from fixes.fix import Fix, legalization, require_shapes
+from fixes.fix import Fix, Part, legalization, require_shapes
 from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
 
@@ -82,6 +82,6 @@ FIX = Fix(
     operators=(OPERATOR,),
     fault="the legalization raises RuntimeError for every call",
     issue=None,
-    needed=lambda: not probes.attention_var_len_is_lowered(),
+    parts=(Part("lowering", lambda: not probes.attention_var_len_is_lowered()),),
     attributes=legalization(OPERATOR, _lower),
 )

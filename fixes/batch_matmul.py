@@ -12,7 +12,7 @@ from typing import Any
 from tvm import te, tirx, topi
 
 from fixes import probes, tvm_api
-from fixes.fix import Fix, Rebinding
+from fixes.fix import Fix, Part, Rebinding
 from fixes.tvm_api import PrimExpr, Tensor
 
 _MODULE: Any = importlib.import_module("tvm.topi.nn.batch_matmul")
@@ -64,7 +64,7 @@ def batch_matmul(
         raise AssertionError(f"batch_matmul: inner dimensions {shown} don't match")
     if oshape is None:
         oshape = (_batch(batch_a, batch_b), rows, columns)
-    dtype = tvm_api.dtype_of(tensor_a) if out_dtype is None else tvm_api.dtype_of(out_dtype)
+    dtype = tensor_a.dtype if out_dtype is None else out_dtype
     single_a, single_b = (tvm_api.as_int(batch) == 1 for batch in (batch_a, batch_b))
     extent = tvm_api.at_least_one(inner)
     k = te.reduce_axis((0, extent), name="k")
@@ -112,11 +112,15 @@ FIX = Fix(
         " product over no inner element gives what memory held"
     ),
     issue="apache/tvm#19696",
-    needed=lambda: (
-        not (
-            probes.batch_matmul_proves_equality(topi.nn.batch_matmul)
-            and probes.batch_matmul_sums_nothing_to_zero(topi.nn.batch_matmul)
-        )
+    parts=(
+        Part(
+            "equality of dimensions",
+            lambda: not probes.batch_matmul_proves_equality(topi.nn.batch_matmul),
+        ),
+        Part(
+            "sums of nothing",
+            lambda: not probes.batch_matmul_sums_nothing_to_zero(topi.nn.batch_matmul),
+        ),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, batch_matmul),),
 )

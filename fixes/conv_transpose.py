@@ -11,12 +11,13 @@ extends the end as in PyTorch's ``ConvTranspose2d``). It is computed by gatherin
 dilated copy of data or kernel is made and no read is out of bounds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from tvm import te, tirx
 
-from fixes import tvm_api
+from fixes import probes, tvm_api
 from fixes.conv_transpose_arguments import (
     SPATIAL,
     Convolution,
@@ -24,8 +25,7 @@ from fixes.conv_transpose_arguments import (
     read,
     requirements,
 )
-from fixes.fix import Fix, legalization, require_shapes
-from fixes.probes import conv_transpose_is_lowered
+from fixes.fix import Fix, Part, legalization, require_shapes
 from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 
@@ -93,6 +93,10 @@ def _compute(
     return te.compute(out_shape, element, name="conv_transpose")
 
 
+def _lacks(probe: Callable[[int], bool], rank: int) -> bool:
+    return not probe(rank)
+
+
 FIXES = tuple(
     Fix(
         name=f"conv{rank}d_transpose",
@@ -103,7 +107,10 @@ FIXES = tuple(
             " it lowers parameters that leave an output of size zero or less"
         ),
         issue="apache/tvm#19694",
-        needed=lambda rank=rank: not conv_transpose_is_lowered(rank),  # type: ignore[misc]
+        parts=(
+            Part("dilation", partial(_lacks, probes.conv_transpose_takes_dilation, rank)),
+            Part("layouts", partial(_lacks, probes.conv_transpose_takes_layouts, rank)),
+        ),
         attributes=legalization(f"relax.nn.conv{rank}d_transpose", _lower(rank)),
     )
     for rank in SPATIAL

@@ -12,7 +12,7 @@ from typing import Any
 from tvm import relax
 
 from fixes import layouts, probes, tvm_api
-from fixes.fix import Fix, checked, invalid
+from fixes.fix import Fix, Part, checked, invalid
 from fixes.layouts import Layout
 from fixes.requirements import Requirement, undecided
 from fixes.tvm_api import Expr, PrimExpr
@@ -193,6 +193,8 @@ FIX = Fix(
         " neither the operator nor the attribute, or not at all"
     ),
     issue=None,
-    needed=lambda: not probes.conv_transpose_names_itself(),
+    parts=(
+        Part("errors that name the operator", lambda: not probes.conv_transpose_names_itself()),
+    ),
     rebindings=lambda: tuple(checked(_CONSTRUCTORS[rank], _check(rank)) for rank in SPATIAL),
 )

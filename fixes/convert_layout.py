@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fixes import probes, tvm_api
-from fixes.fix import Fix, OperatorAttribute
+from fixes.fix import Fix, OperatorAttribute, Part
 from fixes.tvm_api import Call
 
 KEY = "FRelaxInferLayout"
@@ -40,6 +40,6 @@ FIX = Fix(
         " convolution where the call's layout or the desired one is packed"
     ),
     issue=None,
-    needed=lambda: not probes.packed_layouts_pass_through(),
+    parts=(Part("packed layouts", lambda: not probes.packed_layouts_pass_through()),),
     attributes=tuple(OperatorAttribute(operator, KEY, _guard) for operator in _OPERATORS),
 )

@@ -8,7 +8,7 @@ another value than the one that later calls use.
 from tvm import relax, topi
 
 from fixes import probes, tvm_api
-from fixes.fix import LEGALIZE, Fix, OperatorAttribute
+from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, Tensor
 
 
@@ -56,6 +56,6 @@ FIX = Fix(
         " wrong shape, or into one that later calls cannot find"
     ),
     issue=None,
-    needed=lambda: not _is_left_alone(),
+    parts=(Part("a dimension 0", lambda: not _is_left_alone()),),
     attributes=(OperatorAttribute("relax.permute_dims", LEGALIZE, _unread_if_empty),),
 )

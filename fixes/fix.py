@@ -1,8 +1,9 @@
 """What a fix is: data that says what was wrong, and what replaces it while it is on."""
 
+import enum
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,34 +32,72 @@ class Rebinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a fault, which a release may cure alone.
+
+    ``present()`` probes the running TVM's behaviour with the fix off; it never asks for a version.
+    """
+
+    name: str
+    present: Callable[[], bool]
+
+
+class Need(enum.StrEnum):
+    """How much of a fault the running TVM has."""
+
+    NEEDED = "needed"
+    PARTLY = "partly needed"
+    UPSTREAM = "upstream already"
+
+    @classmethod
+    def of(cls, present: Sequence[bool]) -> "Need":
+        """The need for a fix of whose parts these are ``present``; there is at least one."""
+        if all(present):
+            return cls.NEEDED
+        return cls.PARTLY if any(present) else cls.UPSTREAM
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """One fault of TVM and what cures it.
 
     ``issue`` is the upstream report ("apache/tvm#19696"), None where there is none yet.
-    ``needed()`` probes the running TVM's behaviour with the fix off; it never asks for a version.
     """
 
     name: str
     operators: tuple[str, ...]
     fault: str
     issue: str | None
-    needed: Callable[[], bool]
+    parts: tuple[Part, ...]
     attributes: tuple[OperatorAttribute, ...] = ()
     rebindings: Callable[[], tuple[Rebinding, ...]] = tuple
+
+    def needed(self) -> bool:
+        """Whether the running TVM has any part of the fault; asked with the fix off."""
+        return any(part.present() for part in self.parts)
+
+
+def checks(check: Callable[[dict[str, Any]], None]) -> Callable[..., Callable[..., Any]]:
+    """Decorate a function that makes a call with ``check`` of its arguments by name before it."""
+
+    def decorate(original: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def construct(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            check(bound.arguments)
+            return original(*args, **kwargs)
+
+        return construct
+
+    return decorate
 
 
 def checked(original: Callable[..., Any], check: Callable[[dict[str, Any]], None]) -> Rebinding:
     """``original``, which makes a call, with ``check`` of its arguments by name before it."""
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def construct(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        check(bound.arguments)
-        return original(*args, **kwargs)
-
-    return Rebinding(original, construct)
+    return Rebinding(original, checks(check)(original))
 
 
 def legalization(operator: str, function: Legalization) -> tuple[OperatorAttribute, ...]:

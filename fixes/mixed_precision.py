@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fixes import probes, tvm_api
-from fixes.fix import Fix, OperatorAttribute
+from fixes.fix import Fix, OperatorAttribute, Part
 from fixes.tvm_api import Call
 
 KEY = "FInferMixedPrecision"
@@ -29,7 +29,7 @@ ATTENTION = Fix(
         " several sequences into attention over one: wrong values, no error"
     ),
     issue=None,
-    needed=lambda: not probes.attention_keeps_attributes(),
+    parts=(Part("attributes", lambda: not probes.attention_keeps_attributes()),),
     attributes=tuple(
         OperatorAttribute(operator, KEY, lambda original: _same)
         for operator in (
@@ -67,6 +67,6 @@ PRODUCTS = Fix(
         " the result in float16: wrong integers, lost precision, infinities"
     ),
     issue=None,
-    needed=lambda: not probes.mixed_precision_keeps_integers(),
+    parts=(Part("integers", lambda: not probes.mixed_precision_keeps_integers()),),
     attributes=tuple(OperatorAttribute(operator, KEY, _of_floats_only) for operator in _PRODUCTS),
 )

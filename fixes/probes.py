@@ -55,20 +55,23 @@ def is_lowered(call: Call) -> bool:
     return bool(result.op.name == "relax.call_tir")
 
 
-def conv_transpose_is_lowered(rank: int) -> bool:
-    """Whether a channels-last output and a kernel in another order are lowered, with dilation."""
+def conv_transpose_takes_dilation(rank: int) -> bool:
+    """Whether a dilated convolution in canonical layouts is lowered."""
+    return _conv_transpose_is_lowered(rank, dilation=(2,) * rank)
+
+
+def conv_transpose_takes_layouts(rank: int) -> bool:
+    """Whether a channels-last output and a kernel in another order are lowered."""
     spatial = "DHW"[-rank:]
+    return _conv_transpose_is_lowered(rank, kernel_layout=f"OI{spatial}", out_layout=f"N{spatial}C")
+
+
+def _conv_transpose_is_lowered(rank: int, **attributes: object) -> bool:
     operator = getattr(relax.op.nn, f"conv{rank}d_transpose")
     call = one_call(
-        lambda data, kernel: operator(
-            data,
-            kernel,
-            dilation=(2,) * rank,
-            kernel_layout=f"OI{spatial}",
-            out_layout=f"N{spatial}C",
-        ),
+        lambda data, kernel: operator(data, kernel, **attributes),
         (1, 2, *(3,) * rank),
-        (3, 2, *(2,) * rank),
+        (2, 2, *(2,) * rank),
     )
     return is_lowered(call)
 

@@ -5,7 +5,7 @@ Here the error comes at legalization and names the operator and every attribute 
 """
 
 from fixes import probes, tvm_api
-from fixes.fix import LEGALIZE, Fix, OperatorAttribute, refuse
+from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part, refuse
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
 
 _RANKS = (1, 2, 3)
@@ -40,6 +40,6 @@ FIX = Fix(
         " dilations that it does not support"
     ),
     issue="apache/tvm#19694",
-    needed=lambda: not probes.unsupported_layout_is_refused(),
+    parts=(Part("layouts", lambda: not probes.unsupported_layout_is_refused()),),
     attributes=tuple(OperatorAttribute(name, LEGALIZE, or_refuse) for name in OPERATORS),
 )

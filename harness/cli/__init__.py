@@ -6,6 +6,7 @@ from harness.cli import (
     bisect,
     export,
     families,
+    fixes,
     fuzz,
     known,
     matrix,
@@ -35,3 +36,4 @@ app.command(epilog=report_command.EPILOG)(report_command.report)
 app.command(epilog=EXIT_CODES)(families.families)
 app.add_typer(releases.app, name="releases")
 app.add_typer(known.app, name="known")
+app.add_typer(fixes.app, name="fixes")

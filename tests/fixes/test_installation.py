@@ -10,7 +10,7 @@ from tvm import relax, topi
 
 import fixes
 from fixes import tvm_api
-from fixes.fix import LEGALIZE, Fix, OperatorAttribute
+from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from tests.fixes import compiled
 
 KEYS = ("FLegalize", "FInferMixedPrecision", "FRelaxInferLayout", "RequiresArgumentShapes")
@@ -100,7 +100,8 @@ def test_a_fix_that_is_not_needed_stays_off() -> None:
     from fixes import installation
 
     attribute = OperatorAttribute("relax.nn.attention", LEGALIZE, lambda original: print)
-    unneeded = Fix("x", ("relax.nn.attention",), "", None, lambda: False, (attribute,))
+    absent = (Part("", lambda: False),)
+    unneeded = Fix("x", ("relax.nn.attention",), "", None, absent, (attribute,))
     before = registry()
     with installation.install([unneeded]) as on:
         assert on.fixes == ()
@@ -114,7 +115,12 @@ def test_a_fix_that_cannot_go_on_takes_the_others_off() -> None:
         raise RuntimeError("no")
 
     broken = Fix(
-        "x", (), "", None, lambda: True, (OperatorAttribute("relax.nn.attention", LEGALIZE, fail),)
+        "x",
+        (),
+        "",
+        None,
+        (Part("", lambda: True),),
+        (OperatorAttribute("relax.nn.attention", LEGALIZE, fail),),
     )
     before = registry()
     with pytest.raises(RuntimeError, match="no"):

@@ -11,7 +11,9 @@ from tvm import topi
 
 import fixes
 from fixes import installation, tvm_api
-from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Rebinding, checked
+from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part, Rebinding, checked
+
+PRESENT, ABSENT = (Part("", lambda: True),), (Part("", lambda: False),)
 
 
 def test_only_the_first_installation_owns_its_fixes() -> None:
@@ -56,7 +58,7 @@ def test_what_is_put_back_may_be_replaced_from_above() -> None:
 
 def test_an_operator_that_this_tvm_lacks_is_passed_over() -> None:
     attribute = OperatorAttribute("relax.nn.no_such", LEGALIZE, lambda original: print)
-    absent = Fix("x", ("relax.nn.no_such",), "", None, lambda: True, (attribute,))
+    absent = Fix("x", ("relax.nn.no_such",), "", None, PRESENT, (attribute,))
     with installation.install([absent]) as on:
         assert on.fixes == (absent,)
         assert installation.legalize_map([absent]) == {}
@@ -74,8 +76,8 @@ def test_the_map_has_the_lowerings_alone_each_with_its_own_original() -> None:
         return OperatorAttribute(name, key, replace)
 
     given = tuple(attribute(name, key) for name in names for key in ("FRelaxInferLayout", LEGALIZE))
-    fix = Fix("x", names, "", None, lambda: True, given)
-    unneeded = Fix("y", names, "", None, lambda: False, (attribute("relax.nn.conv3d", LEGALIZE),))
+    fix = Fix("x", names, "", None, PRESENT, given)
+    unneeded = Fix("y", names, "", None, ABSENT, (attribute("relax.nn.conv3d", LEGALIZE),))
     registered = {name: tvm_api.get_op(name).get_attr(LEGALIZE) for name in names}
     for on in (False, True):
         with installation.install([fix, unneeded]) if on else nullcontext():

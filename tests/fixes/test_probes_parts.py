@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,20 +41,22 @@ def numbers(call: Any, name: str) -> set[int]:
     return set(map(int, getattr(call.attrs, name)))
 
 
+DILATION, LAYOUTS = probes.conv_transpose_takes_dilation, probes.conv_transpose_takes_layouts
+
 PARTS: list[tuple[str, Callable[[], bool], str, Lack]] = [
     *(
-        (
-            f"relax.nn.conv{rank}d_transpose",
-            lambda rank=rank: probes.conv_transpose_is_lowered(rank),
-            part,
-            lacks,
-        )  # type: ignore[misc]
+        (f"relax.nn.conv{rank}d_transpose", partial(probe, rank), part, lacks)
         for rank in (1, 2, 3)
-        for part, lacks in (
-            ("dilation", lambda call: numbers(call, "dilation") != {1}),
-            ("kernel", lambda call: not str(call.attrs.kernel_layout).startswith("IO")),
-            ("out", lambda call: str(call.attrs.out_layout) != str(call.attrs.data_layout)),
-            ("all", lambda call: True),
+        for probe, part, lacks in (
+            (DILATION, "dilation", lambda call: numbers(call, "dilation") != {1}),
+            (DILATION, "dilated", lambda call: True),
+            (LAYOUTS, "kernel", lambda call: not str(call.attrs.kernel_layout).startswith("IO")),
+            (
+                LAYOUTS,
+                "out",
+                lambda call: str(call.attrs.out_layout) != str(call.attrs.data_layout),
+            ),
+            (LAYOUTS, "all", lambda call: True),
         )
     ),
     (

@@ -173,7 +173,7 @@ def test_shards_on_several_releases_merge(fuzz: Any, tmp_path: Path) -> None:
 
 def test_for_programs_a_finding_says_its_releases(fuzz: Any, tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
-    ended = fuzz(NAME, "--tvm", "0.25,0.26", "--cases", 40, "--seed", 3, "--json",
+    ended = fuzz(NAME, "--tvm", "0.25,0.26", "--cases", 40, "--seed", 3, "--format", "jsonl",
                  "--summary", summary, "--out", tmp_path / "out")  # fmt: skip
     said = [json.loads(line) for line in ended.stdout.splitlines()]
     told = {one["blame"].popitem()[0]: one for one in said if one["event"] == "finding"}

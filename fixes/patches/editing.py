@@ -1,0 +1,205 @@
+"""The edits of TVM's own files: registrations, constructors, bodies, imports."""
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+
+from fixes.patches.source import (
+    Edit,
+    PatchError,
+    Source,
+    alias_name,
+    alias_text,
+    bound,
+    import_text,
+    imports,
+    is_text,
+    names,
+)
+
+_REGISTER = "register_legalize"
+
+
+def registration(source: Source, operator: str) -> ast.stmt | None:
+    """The statement of ``source`` that registers the legalization of ``operator``."""
+    for node in source.tree.body:
+        if isinstance(node, ast.FunctionDef):
+            calls: Sequence[ast.expr] = node.decorator_list
+        else:
+            calls = [node.value] if isinstance(node, ast.Expr) else []
+        if any(_registers(call, operator) for call in calls):
+            return node
+    return None
+
+
+def _registers(node: ast.expr, operator: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=value), *_]):
+            return name == _REGISTER and value == operator
+    return False
+
+
+def lowered(source: Source, operator: str, function: str, settings: Iterable[str]) -> Edit:
+    """``function`` is registered in place of what is; ``settings`` are lines to put after it."""
+    node = _registered(source, operator)
+    lines = [f'{_REGISTER}("{operator}", {function})', *settings]
+    return Edit(source.start(node), source.end(node), "\n".join(lines))
+
+
+def wrapped(source: Source, operator: str, function: str) -> Edit:
+    """What is registered is what ``function`` makes of what was."""
+    node = _registered(source, operator)
+    if isinstance(node, ast.FunctionDef):
+        # Below the decorator that registers, which takes what this gives.
+        below = max(one.end_lineno or 0 for one in node.decorator_list)
+        at = source.line(below + 1)
+        return Edit(at, at, f"@{function}\n")
+    assert isinstance(node, ast.Expr)
+    assert isinstance(node.value, ast.Call)
+    given = node.value.args[1]
+    return Edit(source.start(given), source.end(given), f"{function}({source.of(given)})")
+
+
+def _registered(source: Source, operator: str) -> ast.stmt:
+    node = registration(source, operator)
+    if node is None:
+        raise PatchError(f"{source.name} does not register a legalization of {operator}")
+    return node
+
+
+def decorated(source: Source, function: str, decorator: str) -> Edit:
+    """``decorator`` on top of those of ``function``."""
+    at = source.start(source.function(function))
+    return Edit(at, at, f"@{decorator}\n")
+
+
+def with_body(source: Source, function: str, body: str, before: str) -> Source:
+    """``function`` of ``source``, its docstring kept, does what ``body`` says.
+
+    ``body`` is indented as a function's; ``before`` are definitions to put ahead of it.
+    """
+    node = source.function(function)
+    rest = [one for one in node.body if not is_text(one)]
+    start = source.line(rest[0].lineno)
+    edits = [Edit(start, source.end(rest[-1]), body.rstrip())]
+    at = source.start(node)
+    edits.append(Edit(at, at, before))
+    return source.edited(edits)
+
+
+def guards(source: Source, function: str) -> str:
+    """The statements of ``function`` that do nothing but raise if an argument is given."""
+    node = source.function(function)
+    parameters = {one.arg for one in node.args.args}
+    found: dict[str, str] = {}
+    for one in node.body:
+        match one:
+            case ast.If(test=ast.Name(id=name), body=[ast.Raise()], orelse=[]) if (
+                name in parameters
+            ):
+                found.setdefault(name, source.slice(source.line(one.lineno), source.end(one)))
+    return "\n".join(found.values())
+
+
+def with_imports(source: Source, lines: Iterable[str]) -> Source:
+    """``source`` with the imports ``lines``, each where it belongs, but for what it has."""
+    for line in lines:
+        (node,) = ast.parse(line).body
+        assert isinstance(node, ast.Import | ast.ImportFrom)
+        source = _with_import(source, node)
+    return source
+
+
+def _with_import(source: Source, node: ast.Import | ast.ImportFrom) -> Source:
+    there = [one for one in source.tree.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    if not there:
+        raise PatchError(f"{source.name} imports nothing")
+    bound_there = {alias_text(alias) for one in there for alias in one.names if _alike(one, node)}
+    missing = [alias for alias in node.names if alias_text(alias) not in bound_there]
+    same = next((one for one in there if _alike(one, node)), None)
+    if not missing:
+        return source
+    if same is not None and isinstance(node, ast.ImportFrom):
+        text = import_text(same, sorted([*same.names, *missing], key=_by_kind))
+        return source.edited([Edit(source.start(same), source.end(same), text)])
+    text = import_text(node, missing)
+    earlier = [one for one in there if import_order(one) < import_order(node)]
+    if not earlier:
+        at = source.start(there[0])
+        between = "\n" if import_order(there[0])[0] == import_order(node)[0] else "\n\n"
+        return source.edited([Edit(at, at, text + between)])
+    at = source.end(earlier[-1])
+    between = "\n" if import_order(earlier[-1])[0] == import_order(node)[0] else "\n\n"
+    return source.edited([Edit(at, at, between + text)])
+
+
+def _alike(left: ast.Import | ast.ImportFrom, right: ast.Import | ast.ImportFrom) -> bool:
+    if isinstance(left, ast.ImportFrom) and isinstance(right, ast.ImportFrom):
+        return (left.level, left.module) == (right.level, right.module)
+    return isinstance(left, ast.Import) and isinstance(right, ast.Import)
+
+
+def import_order(node: ast.Import | ast.ImportFrom) -> tuple[int, bool, str]:
+    """The group of an import, and its place there: the standard library, TVM, relative ones."""
+    if isinstance(node, ast.Import):
+        module, level = node.names[0].name, 0
+    else:
+        module, level = node.module or "", node.level
+    group = 2 if level else int(module.partition(".")[0] == "tvm")
+    return (group, isinstance(node, ast.ImportFrom), "~" * (9 - level) + module)
+
+
+def _by_kind(alias: ast.alias) -> tuple[bool, str]:
+    """Classes before functions, as the formatter has them."""
+    return (not alias.name[0].isupper(), alias.name)
+
+
+def with_last_import(source: Source, line: str) -> Source:
+    """``source`` with the import ``line`` as its last one."""
+    last = [one for one in source.tree.body if isinstance(one, ast.Import | ast.ImportFrom)][-1]
+    at = source.end(last)
+    return source if line in source.text else source.edited([Edit(at, at, f"\n{line}")])
+
+
+def without_unused(
+    source: Source, before: Source, is_named_elsewhere: Callable[[str], bool]
+) -> Source:
+    """``source`` without the private functions and the imports that only ``before`` made use of.
+
+    What other files name stays.
+    """
+    while True:
+        used = names(source.tree)
+        was = names(before.tree)
+        edits = []
+        for node in source.tree.body:
+            gone = [name for name in bound(node) if name in was - used]
+            if isinstance(node, ast.FunctionDef) and gone and _is_private(node, is_named_elsewhere):
+                edits.append(_removed(source, node))
+        statements: dict[ast.Import | ast.ImportFrom, list[ast.alias]] = {}
+        for statement, alias in imports(source.tree):
+            if alias_name(alias) in was - used:
+                statements.setdefault(statement, []).append(alias)
+        for statement, unused in statements.items():
+            kept = [alias for alias in statement.names if alias not in unused]
+            text = import_text(statement, kept)
+            end = source.end(statement)
+            edit = Edit(source.start(statement), end, text)
+            edits.append(edit if text else _removed(source, statement))
+        if not edits:
+            return source
+        source = source.edited(edits)
+
+
+def _is_private(node: ast.FunctionDef, is_named_elsewhere: Callable[[str], bool]) -> bool:
+    return (
+        node.name.startswith("_") and not node.decorator_list and not is_named_elsewhere(node.name)
+    )
+
+
+def _removed(source: Source, node: ast.stmt) -> Edit:
+    """Without ``node`` and its line, and without blank lines that follow where some are ahead."""
+    start, end = source.start(node), source.end(node)
+    rest = source.slice(end, len(source.text.encode()))
+    ahead = source.slice(0, start).endswith("\n\n")
+    blank = len(rest) - len(rest.lstrip("\n")) if ahead else min(len(rest), 1)
+    return Edit(start, end + blank, "")

@@ -1,0 +1,182 @@
+"""Where each fix goes in TVM's own sources: the data that the patches are made from.
+
+A definition of ours is written ``module.name``, without the package: ``attention._lower``.
+"""
+
+from dataclasses import dataclass
+
+from fixes import attention_arguments, conv_transpose_arguments, convert_layout, mixed_precision
+from fixes import unlowered as refusals
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The file of TVM that a module of ours becomes, and its docstring where ours does not fit."""
+
+    file: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """``function``, called with ``arguments`` if there are any, lowers ``operator`` from now on."""
+
+    operator: str
+    function: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """``function`` is called with the legalization of ``operator``, and gives another."""
+
+    operator: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """``function``, called with ``arguments`` if there are any, checks what ``constructor`` gets.
+
+    A constructor is a function of ``relax/op/nn/nn.py``.
+    """
+
+    constructor: str
+    function: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """``function`` stands above what TVM's C++ registers as the attribute ``key`` of operators.
+
+    ``wraps``: it is called with that, and gives another.
+    """
+
+    operators: tuple[str, ...]
+    key: str
+    function: str
+    wraps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """``function`` is what the function of the same name in ``file`` does from now on."""
+
+    file: str
+    function: str
+
+
+Step = Lowering | Wrapping | Checking | Override | Body
+
+PLACES = {
+    "tvm_api": Place("relax/op/exprs.py", "Types, shapes and dimensions of expressions."),
+    "fix": Place("relax/op/validation.py", "Errors of invalid and of unsupported calls."),
+    "requirements": Place("relax/op/requirements.py"),
+    "layouts": Place("relax/op/layouts.py"),
+    "attention_arguments": Place(
+        "relax/op/nn/attention_arguments.py",
+        "The arguments of the three attention operators, and what makes them invalid.",
+    ),
+    "conv_transpose_arguments": Place(
+        "relax/op/nn/conv_transpose_arguments.py",
+        "The parameters of a transposed convolution, and what makes them invalid.",
+    ),
+    "attention": Place("relax/transform/legalize_ops/attention.py"),
+    "attention_var_len": Place("relax/transform/legalize_ops/attention_var_len.py"),
+    "conv_transpose": Place(
+        "relax/transform/legalize_ops/conv_transpose.py",
+        """Transposed convolution in every layout and with every dilation.
+
+Output element o of an axis is the sum over inputs i and taps k with
+``i*stride + k*dilation - pad_begin == o``. It is computed by gathering, so that no dilated copy of
+data or kernel is made and no read is out of bounds.
+""",
+    ),
+    "unlowered": Place(
+        "relax/transform/legalize_ops/unlowered.py",
+        "An error in place of a call that a legalization returns as it was.",
+    ),
+    "empty_permute": Place("relax/transform/legalize_ops/empty_permute.py"),
+    "mixed_precision": Place(
+        "relax/transform/mixed_precision.py",
+        "Calls in lower precision that compute the same function as before.",
+    ),
+    "convert_layout": Place(
+        "relax/transform/convert_layout.py",
+        "ConvertLayout leaves transposed convolutions alone whose layouts are packed.",
+    ),
+}
+"""What becomes a new file. ``batch_matmul`` is written into TVM's own."""
+
+RENAMED = {
+    ("attention", "_lower"): "lower",
+    ("attention_var_len", "_lower"): "lower",
+    ("conv_transpose", "_lower"): "lower",
+    ("empty_permute", "_unread_if_empty"): "unread_if_empty",
+    ("attention_arguments", "_check_attention"): "check_attention",
+    ("attention_arguments", "_check_var_len"): "check_var_len",
+    ("conv_transpose_arguments", "_check"): "check",
+}
+"""Definitions that other files of TVM use: no longer private to ours."""
+
+_PRODUCT = Body("topi/nn/batch_matmul.py", "batch_matmul.batch_matmul")
+
+STEPS: dict[str, tuple[Step, ...]] = {
+    conv_transpose_arguments.FIX.name: tuple(
+        Checking(f"conv{rank}d_transpose", "conv_transpose_arguments._check", str(rank))
+        for rank in conv_transpose_arguments.SPATIAL
+    ),
+    **{
+        f"conv{rank}d_transpose": (
+            Lowering(f"relax.nn.conv{rank}d_transpose", "conv_transpose._lower", str(rank)),
+        )
+        for rank in conv_transpose_arguments.SPATIAL
+    },
+    attention_arguments.FIX.name: (
+        Checking("attention", "attention_arguments._check_attention"),
+        Checking("attention_bias", "attention_arguments._check_attention"),
+        Checking("attention_var_len", "attention_arguments._check_var_len"),
+    ),
+    "attention": (
+        _PRODUCT,
+        Lowering("relax.nn.attention", "attention._lower"),
+        Lowering("relax.nn.attention_bias", "attention._lower"),
+    ),
+    "attention_var_len": (
+        _PRODUCT,
+        Lowering("relax.nn.attention_var_len", "attention_var_len._lower"),
+    ),
+    "batch_matmul": (_PRODUCT,),
+    mixed_precision.ATTENTION.name: (
+        Override(
+            mixed_precision.ATTENTION.operators,
+            mixed_precision.KEY,
+            "mixed_precision._same",
+            wraps=False,
+        ),
+    ),
+    mixed_precision.PRODUCTS.name: (
+        Override(
+            mixed_precision.PRODUCTS.operators,
+            mixed_precision.KEY,
+            "mixed_precision._of_floats_only",
+            wraps=True,
+        ),
+    ),
+    convert_layout.FIX.name: (
+        Override(
+            convert_layout.FIX.operators, convert_layout.KEY, "convert_layout._guard", wraps=True
+        ),
+    ),
+    "empty_permute": (Wrapping("relax.permute_dims", "empty_permute._unread_if_empty"),),
+    "unlowered": tuple(
+        Wrapping(operator, "unlowered.or_refuse") for operator in refusals.OPERATORS
+    ),
+}
+"""What each fix does to TVM's sources, by its name."""
+
+
+def over_cpp(name: str) -> bool:
+    """Whether the fix stands above something that TVM does in C++, which it cannot change."""
+    return any(isinstance(step, Override) for step in STEPS[name])

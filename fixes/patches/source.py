@@ -1,0 +1,159 @@
+"""Python source as text that is edited at the places of its syntax tree.
+
+What is not edited stays as it was written, comments included.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
+
+
+@lru_cache(64)
+def _parsed(text: str) -> ast.Module:
+    """The tree of ``text``; several fixes change the same files."""
+    return ast.parse(text)
+
+
+class PatchError(ValueError):
+    """A fix cannot be written as a patch against the installed TVM, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """``text`` in place of what stands from byte ``start`` up to ``end``."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A module's text and its tree; ``name`` is for messages."""
+
+    name: str
+    text: str
+    tree: ast.Module = field(init=False, repr=False)
+    _lines: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        lines = self.text.encode().splitlines(keepends=True)
+        object.__setattr__(self, "tree", _parsed(self.text))
+        object.__setattr__(self, "_lines", tuple(accumulate(map(len, lines), initial=0)))
+
+    def start(self, node: ast.stmt | ast.expr) -> int:
+        """The byte that ``node`` begins at, its decorators included."""
+        decorators = getattr(node, "decorator_list", [])
+        if decorators:
+            return self.line(decorators[0].lineno)
+        return self._lines[node.lineno - 1] + node.col_offset
+
+    def end(self, node: ast.stmt | ast.expr) -> int:
+        """The byte after ``node``."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+    def line(self, number: int) -> int:
+        """The byte that line ``number``, from 1, begins at."""
+        return self._lines[number - 1]
+
+    def slice(self, start: int, end: int) -> str:
+        """The text from byte ``start`` up to ``end``."""
+        return self.text.encode()[start:end].decode()
+
+    def of(self, node: ast.stmt | ast.expr) -> str:
+        """The text of ``node``."""
+        return self.slice(self.start(node), self.end(node))
+
+    def edited(self, edits: Iterable[Edit]) -> "Source":
+        """This, with ``edits`` made; no two of them overlap, the same one may be given twice."""
+        data = self.text.encode()
+        for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end), reverse=True):
+            data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+        return Source(self.name, data.decode())
+
+    def function(self, name: str) -> ast.FunctionDef:
+        """The function ``name`` of the module.
+
+        Raises:
+            PatchError: there is none.
+        """
+        for node in self.tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                return node
+        raise PatchError(f"{self.name} has no function {name}")
+
+
+def unannotated(source: Source) -> Source:
+    """``source`` without the annotations of its functions' parameters and results."""
+    edits = []
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.arg(annotation=ast.expr() as annotation):
+                start = source.line(node.lineno) + node.col_offset + len(node.arg.encode())
+                edits.append(Edit(start, source.end(annotation), ""))
+            case ast.FunctionDef(returns=ast.expr() as returns):
+                start = source.slice(0, source.start(returns)).rindex(" ->")
+                start = len(source.text[:start].encode())
+                edits.append(Edit(start, source.end(returns), ""))
+    return source.edited(edits)
+
+
+def names(node: ast.AST) -> set[str]:
+    """Every name that is read within ``node``."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def bound(node: ast.stmt) -> tuple[str, ...]:
+    """The names that a statement of a module's top level binds, imports apart."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Assign(targets=targets):
+            return tuple(target.id for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return (name,)
+    return ()
+
+
+def is_text(node: ast.stmt) -> bool:
+    """Whether ``node`` is a docstring."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[ast.ImportFrom | ast.Import, ast.alias]]:
+    """Every import of the top level, name by name."""
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((node, alias) for alias in node.names)
+
+
+def alias_name(alias: ast.alias) -> str:
+    """The name that ``alias`` binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def alias_text(alias: ast.alias) -> str:
+    """``alias`` as it is written."""
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def import_text(node: ast.ImportFrom | ast.Import, kept: Iterable[ast.alias]) -> str:
+    """The statement ``node`` with no more names than ``kept``; nothing without any."""
+    wanted = [alias_text(alias) for alias in kept]
+    if not wanted:
+        return ""
+    if isinstance(node, ast.Import):
+        return "\n".join(f"import {one}" for one in wanted)
+    head = f"from {'.' * node.level}{node.module or ''} import "
+    line = head + ", ".join(wanted)
+    if len(line) <= 100:
+        return line
+    return "\n".join([f"{head}(", *(f"    {one}," for one in wanted), ")"])

@@ -1,0 +1,110 @@
+"""The fixes as patches of a TVM release: made in a process of that release's environment.
+
+``python -m harness.patching NAME…`` is that process; it writes one JSON object.
+"""
+
+import sys
+
+import msgspec
+
+from harness.releases import CHECKOUT, Release
+from harness.surveying import asked, only_answers, run_there
+
+TESTS = CHECKOUT / "tests" / "fixes" / "upstream"
+"""For each fix a test in the style of TVM's; with the fixes on, they are tests of ours too."""
+
+_THERE = "tests/python/relax"
+"""Where they belong in TVM's repository."""
+
+
+class Patch(msgspec.Struct, frozen=True):
+    """A fix as text for ``git apply``; empty where there is none, as ``why`` says.
+
+    ``over_cpp``: it stands above something that TVM does in C++, and leaves that as it is.
+    """
+
+    name: str
+    text: str = ""
+    why: str = ""
+    over_cpp: bool = False
+
+
+class Patched(msgspec.Struct, frozen=True):
+    """The patches of single fixes, and that of all of them together."""
+
+    tvm: str
+    patches: tuple[Patch, ...]
+    together: str = ""
+
+
+def patches(release: Release, names: tuple[str, ...]) -> Patched:
+    """The fixes ``names``, all without any, as patches of the sources of ``release``.
+
+    Raises:
+        ReleaseError: a name is no fix's, or the process does not start.
+    """
+    return msgspec.json.decode(run_there(release, "harness.patching", *names), type=Patched)
+
+
+def _patched(names: list[str]) -> Patched:
+    import fixes
+    from fixes import patches as writing
+
+    every = {fix.name: fix for fix in fixes.ALL}
+    for name in names:
+        if name not in every:
+            raise SystemExit(f"no fix {name!r}; there are {', '.join(every)}")
+    found = []
+    for name in names or list(every):
+        fix = every[name]
+        over_cpp = writing.over_cpp(name)
+        if not any(asked(part.present)[0] for part in fix.parts):
+            found.append(Patch(name, why="upstream already", over_cpp=over_cpp))
+            continue
+        try:
+            text = _head(fix.name, fix.fault, fix.issue, over_cpp=over_cpp)
+            text += writing.unified_diff([name], _tests([name], writing.licence()))
+        except writing.PatchError as error:
+            found.append(Patch(name, why=f"cannot be a patch: {error}", over_cpp=over_cpp))
+            continue
+        found.append(Patch(name, text, over_cpp=over_cpp))
+    written = [one.name for one in found if one.text]
+    together = ""
+    if len(written) > 1:
+        together = writing.unified_diff(written, _tests(written, writing.licence()))
+    return Patched(_version(), tuple(found), together)
+
+
+def _head(name: str, fault: str, issue: str | None, *, over_cpp: bool) -> str:
+    """What a patch begins with; what applies it passes over that."""
+    lines = [f"{name}: {fault}", ""]
+    if issue:
+        lines += [f"Upstream issue: {issue}", ""]
+    if over_cpp:
+        lines += [
+            "The fault is in C++. This changes no C++: it registers another function above the one",
+            "that is registered there.",
+            "",
+        ]
+    return "\n".join([*lines, f"Against apache-tvm {_version()}", "", ""])
+
+
+def _tests(names: list[str], licence: str) -> dict[str, str]:
+    return {
+        f"{_THERE}/test_{name}.py": f"{licence}\n{(TESTS / f'test_{name}.py').read_text()}"
+        for name in names
+    }
+
+
+def _version() -> str:
+    return str(sys.modules["tvm"].__version__)
+
+
+def main() -> None:
+    """The patches of the fixes that are named, as one JSON object on standard output."""
+    with only_answers() as out:
+        out.write(msgspec.json.encode(_patched(sys.argv[1:])))
+
+
+if __name__ == "__main__":
+    main()

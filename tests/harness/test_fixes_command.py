@@ -1,0 +1,139 @@
+"""``relaxcheck fixes`` and its export: what a probe says, and what is told of bad input."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from harness import patching, surveying
+from harness.cli import app
+from harness.cli import fixes as command
+from harness.patching import Patch, Patched
+from harness.releases import Release, ReleaseError, own
+from harness.surveying import Part, Survey, Surveyed
+
+RUNNER = CliRunner()
+
+
+def die() -> bool:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return False
+
+
+def fail() -> bool:
+    raise KeyError("nothing")
+
+
+def surveyed(name: str, need: str, *parts: Part) -> Surveyed:
+    return Surveyed(name, ("relax.add",), "it is wrong", None, need, parts)
+
+
+def test_a_probe_is_asked_in_a_process_of_its_own() -> None:
+    assert surveying.asked(lambda: True) == (True, 0)
+    assert surveying.asked(lambda: False) == (False, 0)
+
+
+def test_a_probe_that_dies_has_found_its_fault() -> None:
+    assert surveying.asked(die) == (True, signal.SIGKILL)
+
+
+def test_a_probe_that_raises_is_a_fault_of_ours() -> None:
+    with pytest.raises(RuntimeError, match="a probe failed"):
+        surveying.asked(fail)
+
+
+def test_what_a_process_said_last_is_the_error() -> None:
+    with pytest.raises(ReleaseError, match=r"TVM .*: No module named|TVM .*No module named"):
+        surveying.run_there(own(), "harness.no_such_module")
+    with pytest.raises(ReleaseError, match="releases install"):
+        surveying.run_there(Release("0.1", Path("/no/such/python")), "harness.surveying")
+
+
+def test_this_release_is_surveyed() -> None:
+    found = surveying.survey(own())
+    assert found.release == own().name
+    assert len(found.fixes) == len({fix.name for fix in found.fixes}) > 10
+    for fix in found.fixes:
+        present = [part.present for part in fix.parts]
+        assert (fix.need == "needed", fix.need == "upstream already") == (
+            all(present),
+            not any(present),
+        )
+
+
+def test_the_table_has_the_parts_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = (Part("one", True), Part("two", False), Part("three", True, signal.SIGSEGV))
+    told = Survey("0.1", "0.1.0", (surveyed("some", "partly needed", *parts),))
+    monkeypatch.setattr(command, "survey", lambda release: told)
+    said = RUNNER.invoke(app, ["fixes"])
+    assert said.exit_code == 0
+    assert "partly needed  one, three (signal 11)" in said.output
+    assert "two" not in said.output
+    found = json.loads(RUNNER.invoke(app, ["fixes", "--json"]).output)
+    assert msgspec.convert(found, list[Survey]) == [told]
+
+
+def test_a_release_that_does_not_exist_is_one_line() -> None:
+    said = RUNNER.invoke(app, ["fixes", "--tvm", "0.1"])
+    assert said.exit_code == 2
+    assert said.stderr.startswith("relaxcheck: no release '0.1'")
+    assert said.stderr.count("\n") == 1
+
+
+def test_an_unknown_fix_is_one_line(tmp_path: Path) -> None:
+    said = RUNNER.invoke(app, ["fixes", "export", "--to", str(tmp_path / "new"), "nonsense"])
+    assert said.exit_code == 2
+    assert "no fix 'nonsense'; there are " in said.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def exported(monkeypatch: pytest.MonkeyPatch, to: Path, *found: Patch, together: str = "") -> str:
+    monkeypatch.setattr(command, "patches", lambda *_: Patched("0.1", found, together))
+    said = RUNNER.invoke(app, ["fixes", "export", "--to", str(to)])
+    assert said.exit_code == int(any(one.why.startswith("cannot") for one in found))
+    return said.output
+
+
+def test_files_are_written_and_what_has_none_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = (Patch("one", "1"), Patch("two", "2", over_cpp=True), Patch("three", why="upstream"))
+    said = exported(monkeypatch, tmp_path / "a" / "b", *given, together="12").splitlines()
+    written = {path.name: path.read_text() for path in (tmp_path / "a" / "b").iterdir()}
+    assert written == {"one.patch": "1", "two.patch": "2", "all.patch": "12"}
+    assert said[0].endswith("one.patch")
+    assert said[1].endswith("two.patch; above C++, which it leaves as it is")
+    assert said[2] == "three: upstream"
+
+
+def test_a_fix_that_cannot_be_a_patch_is_told_by_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said = exported(monkeypatch, tmp_path, Patch("one", why="cannot be a patch: no file"))
+    assert said == "one: cannot be a patch: no file\n"
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(command, "patches", lambda *_: Patched("0.1", (Patch("one", "1"),)))
+    said = RUNNER.invoke(app, ["fixes", "export", "--to", str(tmp_path / "file")])
+    assert said.exit_code == 2
+    assert "cannot write to" in said.stderr
+
+
+def test_one_patch_has_its_head_and_its_test() -> None:
+    found = patching.patches(own(), ("convert_layout_packed",))
+    (patch,) = found.patches
+    assert patch.over_cpp
+    head, _, diff = patch.text.partition("diff --git ")
+    assert head.startswith("convert_layout_packed: ConvertLayout fails")
+    assert "This changes no C++" in head
+    assert f"Against apache-tvm {found.tvm}" in head
+    assert "b/tests/python/relax/test_convert_layout_packed.py" in diff
+    assert not found.together
