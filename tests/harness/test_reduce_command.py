@@ -157,6 +157,9 @@ class Alike:
         failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", reference=Reference())
         yield self.given[-1], failed
 
+    def again(self, case: Case) -> Outcome:
+        return next(self.ended())[1]
+
 
 def test_what_was_found_before_the_workers_broke_is_written(tmp_path: Path) -> None:
     wanted = dataclasses.replace(WANTED, target=tmp_path / "out.json")

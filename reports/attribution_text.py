@@ -1,0 +1,122 @@
+"""What a failure is due to, in TVM's own words: attributes, dtypes, symbolic dimensions, passes."""
+
+from collections.abc import Mapping
+
+from generators.program import Attribute
+from harness.attribution import Attribution, Condition, Difference, What
+from harness.outcome import Verdict
+from harness.pipelines import PIPELINES
+from reports.python_source import attribute_text
+
+_PLAIN_BUILD = "relax.build alone"
+
+_INPUTS = {
+    "normal": "ordinary inputs",
+    "exact": "inputs that are small integers",
+    "boundary": "inputs of very different magnitudes",
+    "special": "inputs with NaN, infinities and the like",
+}
+"""How inputs are drawn, by regime."""
+
+
+def settings_text(attribution: Attribution) -> str:
+    """What the failure is due to, as a list; empty where nothing is known to be."""
+    named = dict.fromkeys(setting_text(one) for one in attribution.blamed)
+    return ", ".join(named)
+
+
+def setting_text(condition: Condition) -> str:
+    """The setting that was put back, as it is in the case that fails."""
+    return " and ".join(_was(one) for one in condition.differences)
+
+
+def attribution_text(attribution: Attribution) -> str:
+    """What was tried and seen, in a few sentences; empty where nothing was."""
+    if not attribution.conditions:
+        return ""
+    said = []
+    if attribution.drawn > 1:
+        said.append(
+            f"It fails in this way with {attribution.failed} of {attribution.drawn} draws of the "
+            "inputs."
+        )
+    blamed = settings_text(attribution)
+    if blamed:
+        said.append(f"It takes {blamed}, as far as was tried:")
+        said.append("; ".join(_seen(one) for one in attribution.blamed) + ".")
+    innocent = [one for one in attribution.conditions if not one.holds]
+    if innocent:
+        said.append("It fails all the same " + "; ".join(_innocent(one) for one in innocent) + ".")
+    return " ".join(said)
+
+
+def _innocent(condition: Condition) -> str:
+    count = len(condition.verdicts)
+    some = "" if condition.alike == count else f" ({condition.alike} of {count} draws)"
+    return f"{_with(condition)}{some}"
+
+
+def _seen(condition: Condition) -> str:
+    """What came of putting it back."""
+    count = len(condition.verdicts)
+    draws = f"{count} draws" if count > 1 else "1 draw"
+    if condition.passes:
+        return f"{_with(condition)} it passes ({draws})"
+    others = ", ".join(sorted({one for one in condition.verdicts if one is not Verdict.PASS}))
+    return f"{_with(condition)} it does not fail in this way, but otherwise ({others}; {draws})"
+
+
+def _with(condition: Condition) -> str:
+    return "with " + " and ".join(_to(one) for one in condition.differences)
+
+
+def _was(one: Difference) -> str:
+    match one.what:
+        case What.ATTRIBUTE:
+            return _attribute(one.name, one.was)
+        case What.DTYPE:
+            return f"{one.name} in {one.was}"
+        case What.SYMBOL:
+            return f"symbolic {one.name}"
+        case What.NODE:
+            return f"together with {one.name}"
+        case What.CONSTANT:
+            return f"constant {one.name}" if one.was else f"{one.name} given at run time"
+        case What.SHAPE:
+            return f"{one.name} of shape {one.was}"
+    return _setting(one.name, one.was)
+
+
+def _to(one: Difference) -> str:
+    match one.what:
+        case What.ATTRIBUTE:
+            return _attribute(one.name, one.to)
+        case What.DTYPE:
+            return f"{one.name} in {one.to}"
+        case What.SYMBOL:
+            return f"{one.name} static"
+        case What.NODE:
+            return f"no {one.name}"
+        case What.CONSTANT:
+            return f"constant {one.name}" if one.to else f"{one.name} given at run time"
+        case What.SHAPE:
+            return f"{one.name} of shape {one.to}"
+    return _setting(one.name, one.to)
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    return f"no {name}" if value is None else f"{name}={attribute_text(value)}"
+
+
+def _setting(name: str, value: object) -> str:
+    words: Mapping[str, str] = {
+        "exec_mode": f'exec_mode="{value}"',
+        "opt_level": f"LLVM's opt-level {value}",
+        "regime": _INPUTS.get(str(value), str(value)),
+    }
+    if name != "pipeline":
+        return words[name]
+    pipeline = PIPELINES[str(value)]
+    if pipeline.before:
+        return ", ".join(pipeline.before)
+    return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD
