@@ -22,6 +22,9 @@ CASE, FINDING, SCRIPT, ISSUE = "case.json", "finding.json", "repro.py", "issue.m
 FILES = (CASE, FINDING, SCRIPT, ISSUE)
 """The files of a folder."""
 
+UNFINISHED = ".new"
+"""What the name of a folder ends with until it is complete: it is no entry."""
+
 
 class Culprit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The pass that breaks it (see ``harness.bisection.search``); ``name`` is None if unknown."""
@@ -87,6 +90,14 @@ def entries(directory: Path = CORPUS) -> tuple[Entry, ...]:
     return tuple(_entry(found[name]) for name in sorted(found))
 
 
+def entry(name: str, directory: Path = CORPUS) -> Entry:
+    """The entry ``name``. Raises ``CaseError`` where there is none, or it is malformed."""
+    folder = entry_folder(name, directory)
+    if folder is None:
+        raise CaseError(f"no entry {name!r} in {directory}")
+    return _entry(folder)
+
+
 def entry_folder(name: str, directory: Path = CORPUS) -> Path | None:
     """The folder of the entry ``name``, whatever its family; None if there is none."""
     return next((one for one in _folders(directory) if one.name == name), None)
@@ -114,7 +125,8 @@ def record_text(record: Record) -> bytes:
 
 
 def _folders(directory: Path) -> Iterator[Path]:
-    return (path.parent for path in sorted(directory.glob(f"*/*/{CASE}")))
+    found = (path.parent for path in sorted(directory.glob(f"*/*/{CASE}")))
+    return (folder for folder in found if folder.suffix != UNFINISHED)
 
 
 def _entry(folder: Path) -> Entry:

@@ -16,7 +16,17 @@ from harness import releases
 from harness.attribution import attribute
 from harness.bisection.running import bisected
 from harness.cli.lookup import Found
-from harness.corpus import CASE, FILES, FINDING, SCRIPT, Culprit, Record, read_record, record_text
+from harness.corpus import (
+    CASE,
+    FILES,
+    FINDING,
+    SCRIPT,
+    UNFINISHED,
+    Culprit,
+    Record,
+    read_record,
+    record_text,
+)
 from harness.errors import headline, portable
 from harness.finding import T, Trials, fingerprint, kind_of, same_kind
 from harness.jobs import Job, Limits
@@ -277,10 +287,9 @@ def _written(folder: Path, case: Case, record: Record, name: str) -> None:
     """Write all four files, once the script has exited as it should.
 
     Raises:
-        CaseError: it has not, and is left in ``folder`` with ``.new`` at its end; or there is no
-            room.
+        CaseError: it has not, and is left beside ``folder``; or there is no room.
     """
-    unfinished = folder.with_name(f"{folder.name}.new")
+    unfinished = folder.with_name(f"{folder.name}{UNFINISHED}")
     try:
         unfinished.mkdir(parents=True, exist_ok=True)
         write(case, unfinished / CASE)

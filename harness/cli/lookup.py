@@ -7,7 +7,7 @@ from pathlib import Path
 
 from generators.program import Case, CaseError, read
 from harness.cli.terminal import RUNS
-from harness.corpus import CASE, CORPUS, Record, entry_folder, is_entry, read_record
+from harness.corpus import CASE, Record, entries, entry_folder, is_entry, read_record
 from harness.finding import Finding
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.known import findings_in
@@ -59,8 +59,7 @@ def look_up(wanted: str, directory: Path | None) -> Found:
             unread.append(str(error))
     if (path / CASE).is_file():
         return _entry(path)
-    files = sorted(CORPUS.glob(f"*/*/{CASE}"))
-    alike = [one.parent for one in files if read(one).identifier.startswith(wanted)]
+    alike = [one.folder for one in entries() if one.case.identifier.startswith(wanted)]
     if len(alike) == 1:
         return _entry(alike[0])
     raise CaseError(

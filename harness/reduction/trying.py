@@ -84,8 +84,9 @@ class InWorkers:
         """What comes of ``case`` once more, in a new process and without any shortcut."""
         plain = Job(case, fresh=True)
         self._pool.submit(plain, first=True)
-        # What was run ahead may still be running.
-        return next(outcome for job, outcome in self._pool.drain() if job is plain)
+        # What was run ahead may still be running: nothing is left over for whoever comes next.
+        ended = list(self._pool.drain())
+        return next(outcome for job, outcome in ended if job is plain)
 
 
 class ByCommand:
