@@ -37,12 +37,12 @@ def attribution_text(attribution: Attribution) -> str:
     said = []
     if attribution.drawn > 1:
         said.append(
-            f"It fails in this way with {attribution.failed} of {attribution.drawn} draws of the "
-            "inputs."
+            f"It fails in this way with {attribution.failed} of the {attribution.drawn} inputs "
+            "that were tried."
         )
     blamed = settings_text(attribution)
     if blamed:
-        said.append(f"It takes {blamed}, as far as was tried:")
+        said.append(f"As far as was tried, it takes {blamed}:")
         said.append("; ".join(_seen(one) for one in attribution.blamed) + ".")
     innocent = [one for one in attribution.conditions if not one.holds]
     if innocent:
@@ -52,18 +52,18 @@ def attribution_text(attribution: Attribution) -> str:
 
 def _innocent(condition: Condition) -> str:
     count = len(condition.verdicts)
-    some = "" if condition.alike == count else f" ({condition.alike} of {count} draws)"
+    some = "" if condition.alike == count else f" ({condition.alike} of {count} inputs)"
     return f"{_with(condition)}{some}"
 
 
 def _seen(condition: Condition) -> str:
     """What came of putting it back."""
     count = len(condition.verdicts)
-    draws = f"{count} draws" if count > 1 else "1 draw"
+    inputs = f"{count} inputs" if count > 1 else "1 input"
     if condition.passes:
-        return f"{_with(condition)} it passes ({draws})"
+        return f"{_with(condition)} it passes ({inputs})"
     others = ", ".join(sorted({one for one in condition.verdicts if one is not Verdict.PASS}))
-    return f"{_with(condition)} it does not fail in this way, but otherwise ({others}; {draws})"
+    return f"{_with(condition)} it does not fail in this way, but otherwise ({others}; {inputs})"
 
 
 def _with(condition: Condition) -> str:

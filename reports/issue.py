@@ -25,7 +25,7 @@ _TEMPLATES = Environment(
 _MESSAGE_LENGTH = 3000
 
 _HAPPENS = {
-    Verdict.PASS: "is right",
+    Verdict.PASS: "is right with the versions below",
     Verdict.REJECTED: "is refused, as it should be",
     Verdict.UNSUPPORTED: "is not supported{where}",
     Verdict.SILENT_BAIL: "is left behind by LegalizeOps without an error",
