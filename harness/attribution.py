@@ -21,6 +21,7 @@ from harness.reduction import setting_steps, value_steps
 from harness.reduction.search import RUNNING, was_refused
 from harness.reduction.simplicity import Defaults
 from harness.reduction.steps import Known, candidate, remade, with_node
+from oracles.pytorch_source import telling
 
 DRAWS = 3
 """Draws of the inputs that a failure is tried with, and each setting put back."""
@@ -182,7 +183,7 @@ def _changes(
 def _structural(case: Case, known: Known) -> Iterator[tuple[str, Case]]:
     for node in case.program.nodes:
         default = known.defaults.get(node.operator, {})
-        for name, value in node.attributes.items():
+        for name, value in telling(node).items():
             if name in default and default[name] == value:
                 continue
             others = {key: one for key, one in node.attributes.items() if key != name}

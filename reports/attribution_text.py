@@ -1,11 +1,12 @@
 """What a failure is due to, in TVM's own words: attributes, dtypes, symbolic dimensions, passes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from generators.program import Attribute
+from generators.program import Attribute, Case
 from harness.attribution import Attribution, Condition, Difference, What
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
+from oracles.pytorch_source import telling
 from reports.python_source import attribute_text
 
 _PLAIN_BUILD = "relax.build alone"
@@ -27,11 +28,14 @@ def settings_text(attribution: Attribution) -> str:
 
 def setting_text(condition: Condition) -> str:
     """The setting that was put back, as it is in the case that fails."""
-    return " and ".join(_was(one) for one in condition.differences)
+    return _listed(condition, _was, "was")
 
 
-def attribution_text(attribution: Attribution) -> str:
-    """What was tried and seen, in a few sentences; empty where nothing was."""
+def attribution_text(attribution: Attribution, case: Case) -> str:
+    """What was tried of ``case`` and seen, in a few sentences; empty where nothing was.
+
+    What is at TVM's default already, though it is written out, goes without saying.
+    """
     if not attribution.conditions:
         return ""
     said = []
@@ -44,10 +48,20 @@ def attribution_text(attribution: Attribution) -> str:
     if blamed:
         said.append(f"As far as was tried, it takes {blamed}:")
         said.append("; ".join(_seen(one) for one in attribution.blamed) + ".")
-    innocent = [one for one in attribution.conditions if not one.holds]
+    told = {name for node in case.program.nodes for name in telling(node)}
+    innocent = [
+        one
+        for one in attribution.conditions
+        if not one.holds
+        and (not _attributes(one) or any(each.name in told for each in _attributes(one)))
+    ]
     if innocent:
         said.append("It fails all the same " + "; ".join(_innocent(one) for one in innocent) + ".")
     return " ".join(said)
+
+
+def _attributes(condition: Condition) -> list[Difference]:
+    return [one for one in condition.differences if one.what is What.ATTRIBUTE]
 
 
 def _innocent(condition: Condition) -> str:
@@ -67,15 +81,26 @@ def _seen(condition: Condition) -> str:
 
 
 def _with(condition: Condition) -> str:
-    return "with " + " and ".join(_to(one) for one in condition.differences)
+    return f"with {_listed(condition, _to, 'to')}"
+
+
+def _listed(condition: Condition, word: Callable[[Difference], str], side: str) -> str:
+    """Its differences, those of dtypes that are alike together."""
+    parts: dict[str, None] = {}
+    for one in condition.differences:
+        alike = [
+            other.name
+            for other in condition.differences
+            if one.what is What.DTYPE is other.what and getattr(other, side) == getattr(one, side)
+        ]
+        parts[f"{', '.join(alike)} in {getattr(one, side)}" if alike else word(one)] = None
+    return " and ".join(parts)
 
 
 def _was(one: Difference) -> str:
     match one.what:
         case What.ATTRIBUTE:
             return _attribute(one.name, one.was)
-        case What.DTYPE:
-            return f"{one.name} in {one.was}"
         case What.SYMBOL:
             return f"symbolic {one.name}"
         case What.NODE:
@@ -91,8 +116,6 @@ def _to(one: Difference) -> str:
     match one.what:
         case What.ATTRIBUTE:
             return _attribute(one.name, one.to)
-        case What.DTYPE:
-            return f"{one.name} in {one.to}"
         case What.SYMBOL:
             return f"{one.name} static"
         case What.NODE:

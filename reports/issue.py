@@ -113,7 +113,7 @@ def issue_text(
         actual=f"{_called(what)} {_happens(what)}{_of_outputs(what)}"
         + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
-        attribution=attribution_text(attribution) if attribution is not None else "",
+        attribution="" if attribution is None else attribution_text(attribution, what.case),
         culprit=culprit,
         releases={name: _on(one, outcome) for name, one in (releases or {}).items()},
         known=known,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from generators.program import CaseError, read, write
 from harness.cli.exporting import (
+    FaultError,
     Wanted,
     Workers,
     again,
@@ -122,7 +124,7 @@ def export(
 ) -> None:
     """Write a failure as a script and an issue that can be pasted, or as a test for TVM."""
     voice = console()
-    with one_line_errors():
+    with one_line_errors(), _faults_apart(voice):
         _check_options(case, every=every, rewrite=rewrite, pytest=pytest, as_is=as_is)
         if rewrite:
             for path in _rewritten(case):
@@ -163,6 +165,15 @@ def _check_options(
         raise CaseError("give a case, or --all")
 
 
+@contextmanager
+def _faults_apart(voice: Console) -> Iterator[None]:
+    try:
+        yield
+    except FaultError as fault:
+        _print(voice, f"harness-error: {fault}")
+        raise typer.Exit(3) from fault
+
+
 def _name(found: Found) -> str:
     return found.entry or found.case.identifier
 
@@ -194,7 +205,7 @@ def _recorded(called: str, found: Found, limits: Limits) -> Record:
         with Pool(1, limits, release=release(release_of(found))) as pool:
             outcome, environment = again(found.case, pool, called), pool.environment
     if outcome.verdict is Verdict.HARNESS_ERROR:
-        raise CaseError(f"{called}: {outcome.message}")
+        raise FaultError(f"{called}: {outcome.message}")
     if not outcome.verdict.is_failure:
         raise CaseError(f"{called} does not fail without the fixes: {outcome.verdict}")
     record = record_of(found, outcome, environment, limits.seconds)

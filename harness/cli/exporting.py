@@ -47,6 +47,10 @@ _SCRIPT_SECONDS = 120.0
 Say = Callable[[str], None]
 
 
+class FaultError(CaseError):
+    """relaxcheck itself failed on a case, in one line."""
+
+
 class Workers:
     """A pool with one worker for each release, started when it is first asked for.
 
@@ -160,20 +164,26 @@ def again(case: Case, pool: Pool, called: str) -> Outcome:
 
     Raises:
         CaseError: it cannot be read.
+        FaultError: relaxcheck itself fails on it.
     """
     plain = Job(case, fresh=True)
     pool.submit(plain)
-    outcome = next(outcome for job, outcome in pool.drain() if job is plain)
-    if outcome.verdict is Verdict.HARNESS_ERROR:
-        raise CaseError(f"{called}: {headline(outcome.message)}")
-    return outcome
+    return _ours_apart(next(outcome for job, outcome in pool.drain() if job is plain), called)
+
+
+def _ours_apart(outcome: Outcome, called: str) -> Outcome:
+    """``outcome``, unless it says nothing about TVM. Raises as ``again``."""
+    if outcome.verdict is not Verdict.HARNESS_ERROR:
+        return outcome
+    said = f"{called}: {headline(outcome.message)}"
+    raise CaseError(said) if outcome.stage == "read" else FaultError(said)
 
 
 def _reduced(wanted: Wanted, found: Found, pool: Pool, say: Say) -> tuple[Case, Outcome]:
     """The simplest case that fails alike in a new process, and what came of it there."""
     say("reducing")
     trier = InWorkers(pool)
-    start = outcome_of(trier, found.case)
+    start = _ours_apart(outcome_of(trier, found.case), wanted.name)
     if not start.verdict.is_failure:
         fixed = wanted.found.case.fixes
         where = "without the fixes, which a script does not have" if fixed else "any more"

@@ -55,7 +55,7 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
     assert {one.axis for one in found.blamed} == {"data_layout", "groups"}
     innocent = [one for one in found.conditions if not one.holds]
     assert What.SYMBOL in [one.differences[0].what for one in innocent]
-    said = attribution_text(found)
+    said = attribution_text(found, case)
     assert 'it takes groups=2, data_layout="NHWC"' in said
     assert "with B static" in said.partition("It fails all the same ")[2]
     # It never ran, but a second draw could still have been another constant.
@@ -75,7 +75,7 @@ def test_one_draw_that_is_right_by_coincidence_blames_nothing() -> None:
     assert (groups.verdicts[0], groups.alike, len(groups.verdicts)) == (Verdict.PASS, 2, 3)
     assert not groups.holds
     assert "groups" not in settings_text(found)
-    assert "(2 of 3 inputs)" in attribution_text(found)
+    assert "(2 of 3 inputs)" in attribution_text(found, case)
 
 
 def test_only_draws_that_fail_are_tried_further() -> None:
@@ -87,7 +87,7 @@ def test_only_draws_that_fail_are_tried_further() -> None:
     found, _ = attributed(case, comes)
     assert (found.drawn, found.failed) == (3, 2)
     assert all(len(one.verdicts) == 2 for one in found.conditions)
-    assert "with 2 of the 3 inputs that were tried" in attribution_text(found)
+    assert "with 2 of the 3 inputs that were tried" in attribution_text(found, case)
 
 
 def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
@@ -104,7 +104,7 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
     assert any(at(one, "data_layout") is None for one in tried)
     nothing, _ = attributed(case, lambda one: LEFT if one.program == case.program else REFUSED)
     assert nothing.conditions == ()
-    assert attribution_text(nothing) == ""
+    assert attribution_text(nothing, case) == ""
 
 
 def test_values_that_were_written_out_are_drawn_again() -> None:
@@ -139,6 +139,22 @@ def test_differences_are_told_in_tvm_s_words(axes: dict[str, object], said: str)
     assert settings_text(Attribution(1, 1, (Condition(found, verdicts, 0),))) == said
 
 
+def test_dtypes_that_are_alike_are_told_together() -> None:
+    found = differences(drawn(dtype="float16"), drawn())
+    blamed = Attribution(1, 1, (Condition(found, (Verdict.PASS,), 0),))
+    assert settings_text(blamed) == "data, weight in float16"
+
+
+def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
+    case = drawn()
+    alike = (Difference(What.ATTRIBUTE, "groups", 1, None),)
+    found = Attribution(2, 2, (Condition(alike, (Verdict.WRONG_VALUE,) * 2, 2),))
+    assert "groups" not in attribution_text(found, case)
+    off = (Difference(What.ATTRIBUTE, "groups", 2, None),)
+    found = Attribution(2, 2, (Condition(off, (Verdict.WRONG_VALUE,) * 2, 2),))
+    assert "all the same with no groups." in attribution_text(found, drawn(groups=2))
+
+
 def test_shapes_are_told_where_nothing_else_differs() -> None:
     one, other = (
         Case("none", Program((Input("x", (size,), "float32"),), (), ("x",))) for size in (3, 1)
@@ -151,6 +167,6 @@ def test_what_fails_otherwise_is_not_said_to_pass() -> None:
     case = drawn(groups=2)
     crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="it broke")
     found, _ = attributed(case, lambda one: LEFT if at(one, "groups") == 2 else crash)
-    said = attribution_text(found)
+    said = attribution_text(found, case)
     assert "groups it does not fail in this way, but otherwise (opaque-crash; 2 inputs)" in said
     assert "it passes" not in said

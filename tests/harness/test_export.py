@@ -137,6 +137,16 @@ def test_nothing_to_write_is_one_clear_line(
     assert len(told.splitlines()) == 1
 
 
+def test_a_fault_of_ours_is_exported_by_nobody(campaign: Case) -> None:
+    with Journal(Path("runs") / "two", Mode.NEW) as journal:
+        faulty = msgspec.structs.replace(campaign, seed=98)
+        journal.start(faulty, "drawn")
+        journal.end(faulty, Outcome(Verdict.HARNESS_ERROR, "oracle", None, "KeyError: 'x'"))
+    result = export(faulty.identifier, "--as-is")
+    assert result.exit_code == 3
+    assert result.stdout.strip() == f"harness-error: {faulty.identifier}: KeyError: 'x'"
+
+
 def test_an_entry_is_written_as_it_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
