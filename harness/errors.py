@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
+_INSTALLED = re.compile(r"/[^\s\"':]*/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LAYOUT = re.compile(r"\b[A-Z]{3,6}(?:\d+[a-z])*\b")
 _DTYPE = re.compile(r"\b(?:bool|bfloat16|(?:float|u?int)\d+)\b")
@@ -32,6 +33,11 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
 def disowns(message: str, operator: str) -> bool:
     """Whether ``message`` says that ``operator``, or some use of it, is not supported."""
     return names(message, operator, ("not supported", "not implemented", "unsupported"))
+
+
+def portable(message: str) -> str:
+    """``message`` with the paths of installed files as they are on any machine."""
+    return _INSTALLED.sub("", message)
 
 
 def headline(message: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from generators.program import Case, CaseError, Invalid, read
-from harness.corpus import CORPUS, Expected, entries
+from harness.corpus import CASE, CORPUS, Record, entries, entry_folder, is_entry, read_record
 from harness.errors import headline
 from harness.gaps import Gap, Known, KnownFinding, declared, utc_today
 from harness.jobs import Job, Limits
@@ -80,7 +80,7 @@ class Subject:
     """What a row is about, and what is declared of it: by the corpus, as known, or nothing."""
 
     row: Row
-    declared: Expected | Known | None = None
+    declared: Record | Known | None = None
 
     def wanted(self, version: str, *, fixes: bool) -> Verdict | None:
         """The verdict that is declared for ``version`` of apache-tvm.
@@ -90,7 +90,7 @@ class Subject:
         """
         declared = self.declared
         match declared:
-            case Expected():
+            case Record():
                 return declared.verdict(version, fixes=fixes)
             case Gap() | KnownFinding() if declared.concerns(version, fixes=fixes):
                 return self._right if declared.expired(utc_today()) else declared.verdict
@@ -174,32 +174,34 @@ def _column(
 
 def _corpus(folder: Path) -> Iterator[Subject]:
     for entry in entries(folder):
-        row = Row(entry.name, entry.expected.title, entry.expected.issue, entry.case)
-        yield Subject(row, entry.expected)
+        yield _declared(entry.name, entry.case, entry.expected)
+
+
+def _declared(name: str, case: Case, record: Record) -> Subject:
+    return Subject(Row(name, record.title, record.issue, case), record)
 
 
 def _at(place: Path) -> Iterator[Subject]:
-    # An export of an entry has its name, and declares nothing.
-    named = CORPUS / place
-    entry = named if (named / "expected.json").is_file() else place.resolve()
+    # An export of an entry has its name.
+    entry = entry_folder(str(place)) or place.resolve()
     if place.is_file():
         files = [place]
-    elif (entry / "expected.json").is_file():
-        yield from (one for one in _corpus(entry.parent) if one.row.name == entry.name)
+    elif is_entry(entry):
+        yield _declared(entry.name, read(entry / CASE), read_record(entry))
         return
-    elif any(place.glob("*/expected.json")):
+    elif any(map(is_entry, place.glob("*/*"))):
         yield from _corpus(place)
         return
-    elif (entry / "case.json").is_file():
-        files = [entry / "case.json"]
+    elif (entry / CASE).is_file():
+        files = [entry / CASE]
     else:
-        files = sorted(place.glob("*.json")) or sorted(place.glob("*/case.json"))
+        files = sorted(place.glob("*.json")) or sorted(place.glob(f"*/{CASE}"))
     if not files:
         raise CaseError(f"{place}: no case file, no folder of cases, no entry of the corpus")
     for file in files:
         case = read(file)
         calls = " + ".join(node.operator for node in case.program.nodes)
-        name = file.parent.name if file.name == "case.json" else file.stem
+        name = file.parent.name if file.name == CASE else file.stem
         yield Subject(Row(name, f"{calls}, {case.pipeline}", None, case))
 
 

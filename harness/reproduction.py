@@ -1,7 +1,8 @@
 """What a script needs that makes one failure come again by itself, as data."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import msgspec
@@ -52,6 +53,9 @@ _WAYS = {
 _RUNNING = frozenset({"run", "compare", None})
 """Stages of an outcome whose module ran."""
 
+_DEADLINE = re.compile(r"still in \S+ after ([\d.]+) s")
+"""What ``harness.pool`` says of a timeout."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -70,7 +74,8 @@ class Reproduction:
     ``runs`` are empty where the failure comes before anything runs; ``loads`` says whether the
     module is loaded. ``values`` are the reference's of every node at the only run, ``output`` the
     name of the output to be held against its own, ``ratio`` its largest error by bound (None:
-    infinite or not known). ``limits`` are those that the case was past, where it was past any.
+    infinite or not known); ``wrong`` names all outputs that are wrong in that run. ``limits`` are
+    those that the case was past, where it was past any.
     """
 
     case: Case
@@ -81,7 +86,19 @@ class Reproduction:
     values: Mapping[str, Bounded]
     output: str
     ratio: float | None
+    wrong: tuple[str, ...]
     limits: Limits
+
+
+def limits_of(outcome: Outcome, otherwise: Limits) -> Limits:
+    """The limits that ``outcome`` came under as far as it says, ``otherwise`` those given.
+
+    A timeout says how long it was: with another deadline the case may well end.
+    """
+    said = _DEADLINE.search(outcome.message)
+    if outcome.verdict is not Verdict.TIMEOUT or said is None:
+        return otherwise
+    return replace(otherwise, seconds=float(said[1]))
 
 
 def reproduction(case: Case, outcome: Outcome, limits: Limits | None = None) -> Reproduction:
@@ -104,6 +121,7 @@ def reproduction(case: Case, outcome: Outcome, limits: Limits | None = None) -> 
         way = Way.UNCLEAR
     output, ratio = case.program.outputs[0], None
     values: Mapping[str, Bounded] = {}
+    wrong: tuple[str, ...] = ()
     runs: tuple[Run, ...] = ()
     if way in (Way.VALUES, Way.TYPES):
         failed = [check for check in outcome.checks if check.ratio is None or check.ratio > 1]
@@ -112,12 +130,20 @@ def reproduction(case: Case, outcome: Outcome, limits: Limits | None = None) -> 
         mine = [one for one in failed if (one.binding, one.regime) == (run.binding, run.regime)]
         if mine:
             output, ratio = mine[0].output, mine[0].ratio
+            wrong = tuple(dict.fromkeys(one.output for one in mine))
         values = _values(case, run)
     elif way is not Way.LEFT and outcome.stage in _RUNNING:
-        runs = tuple(run_of(case, index, case.regime) for index in range(len(case.bindings)))
+        runs = tuple(run_of(case, index, regime) for index, regime in _all_runs(case))
     loads = bool(runs) or outcome.stage == "load"
     limits = limits or Limits()
-    return Reproduction(case, outcome, way, runs, loads, values, output, ratio, limits)
+    return Reproduction(case, outcome, way, runs, loads, values, output, ratio, wrong, limits)
+
+
+def _all_runs(case: Case) -> tuple[tuple[int, str], ...]:
+    """The runs of the compiled module; what is invalid is run in its own regime only."""
+    if isinstance(case.expect, Invalid):
+        return tuple((index, case.regime) for index in range(len(case.bindings)))
+    return case.runs
 
 
 def _runs_of(case: Case, failed: list[Check]) -> list[Run]:

@@ -39,8 +39,12 @@ def vetted(case: Case, progress: Callable[[str], None], run: Callable[[], Outcom
 def reference(case: Case) -> Reference:
     """What the reference makes of the program of ``case``, at every binding.
 
+    It refuses by ``ValueError``, and so does NumPy where shapes do not go together. What is looked
+    up in vain is an argument that is missing, or a dtype that the operator has no bounds for.
+
     Raises:
         MemoryError: it is too big to say.
+        Exception: anything else, which is a fault of the reference's.
     """
     names = tuple(node.name for node in case.program.nodes)
     every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
@@ -50,10 +54,7 @@ def reference(case: Case) -> Reference:
             computed.append(evaluate(every, arrays(case, at)))
     except Unsupported as reason:
         return Reference(str(reason), unknown=True)
-    except MemoryError:
-        raise
-    except Exception as error:
-        # It refuses what is invalid, NumPy shapes that do not go together; both are refusals.
+    except (ValueError, LookupError, ArithmeticError) as error:
         return Reference(f"{type(error).__name__}: {error}")
     return Reference(
         values={

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from generators.axes import Axis
-from generators.families import UnknownFamily, family
 from generators.program import Invalid
-from harness.finding import Finding, kind_of, operators
-from harness.outcome import Verdict
+from harness.attribution import Attribution
+from harness.corpus import Culprit
+from harness.finding import kind_of, operators
+from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import Reproduction, Way
 from oracles.pytorch_source import telling
+from reports.attribution_text import attribution_text, settings_text
 from reports.python_source import attribute_text, shape_text
 
 _TEMPLATES = Environment(
@@ -24,46 +25,58 @@ _TEMPLATES = Environment(
 _MESSAGE_LENGTH = 3000
 
 _HAPPENS = {
-    Verdict.PASS: "is right",
+    Verdict.PASS: "is right with the versions below",
     Verdict.REJECTED: "is refused, as it should be",
-    Verdict.UNSUPPORTED: "is not supported, in {stage}",
+    Verdict.UNSUPPORTED: "is not supported{where}",
     Verdict.SILENT_BAIL: "is left behind by LegalizeOps without an error",
-    Verdict.OPAQUE_CRASH: "raises an error that does not say what is unsupported, in {stage}",
+    Verdict.OPAQUE_CRASH: "raises an error that does not say what is unsupported{where}",
     Verdict.ACCEPTS_INVALID: "is accepted though invalid",
     Verdict.WRONG_SHAPE: "gives an output of the wrong shape",
     Verdict.WRONG_DTYPE: "gives an output of the wrong dtype",
     Verdict.WRONG_VALUE: "gives wrong values",
-    Verdict.PROCESS_DEATH: "kills the process, in {stage}",
-    Verdict.TIMEOUT: "does not end, in {stage}",
-    Verdict.OUT_OF_MEMORY: "takes all memory, in {stage}",
+    Verdict.PROCESS_DEATH: "kills the process{where}",
+    Verdict.TIMEOUT: "does not end{where}",
+    Verdict.OUT_OF_MEMORY: "takes all memory{where}",
 }
 """What an operator does, by verdict, in TVM's words: a maintainer knows no verdicts."""
 
 _PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 
 
-def title_text(what: Reproduction, finding: Finding | None, entry: str | None) -> str:
-    """The issue's title: what happens, with which operator, and what is to blame.
+def title_text(what: Reproduction, attribution: Attribution | None) -> str:
+    """What happens, with which operator, and what it takes; for a title.
 
-    ``entry`` is the title of a corpus entry, which says the same in a person's words. Without a
-    finding, the attributes that are not at TVM's default are named, and the passes that run first.
+    Where nothing is known to be to blame, the attributes that are not at TVM's default are named,
+    and the passes that run first.
     """
-    if entry is not None:
-        return f"[Bug][Relax] {entry}"
     operator = kind_of(what.case, what.outcome).operator
-    named = _settings(what)
-    if finding is not None and finding.blame:
-        named = finding.blamed
-    elif isinstance(what.case.expect, Invalid):
+    named = settings_text(attribution) if attribution is not None else ""
+    if not named and isinstance(what.case.expect, Invalid):
         named = f"invalid {what.case.expect.fault[0]}"
-    return f"[Bug][Relax] {operator} {_happens(what)}" + (f" ({named})" if named else "")
+    named = named or _settings(what)
+    return f"{operator} {_happens(what)}" + (f" ({named})" if named else "")
 
 
 def _happens(what: Reproduction) -> str:
-    verdict, stage = what.outcome.verdict, what.outcome.stage
+    verdict = what.outcome.verdict
+    where = _where(what.outcome.stage)
     if isinstance(what.case.expect, Invalid) and what.way is Way.UNCLEAR:
-        return f"is refused in {stage} without saying what is invalid"
-    return _HAPPENS[verdict].format(stage=stage)
+        return f"is refused without saying what is invalid{where}"
+    return _HAPPENS[verdict].format(where=where)
+
+
+_WHERE = {
+    None: "",
+    "emit": ", when the program is built",
+    "codegen": ", in code generation",
+    "load": ", when it is loaded",
+    "run": ", when it runs",
+}
+"""Where it happens, by stage; the others are names of passes."""
+
+
+def _where(stage: str | None) -> str:
+    return _WHERE.get(stage, f", in {stage}")
 
 
 def _settings(what: Reproduction) -> str:
@@ -76,58 +89,56 @@ def _settings(what: Reproduction) -> str:
     return ", ".join([*attributes, *PIPELINES[what.case.pipeline].before])
 
 
-def attribution(finding: Finding) -> str:
-    """One sentence: the axes that have to be off their default for it to fail; or none has to be.
-
-    With any of these at its default, and all others as in the case, it does not fail.
-    """
-    try:
-        axes = {axis.name: axis for axis in family(finding.case.family, tuple(PIPELINES)).axes}
-    except UnknownFamily:
-        axes = {}
-    if not finding.blame or not set(finding.blame) <= set(axes):
-        return ""
-    conditions = " and ".join(_condition(axes[name]) for name in finding.blame)
-    return f"Fails iff {conditions} (seen with {finding.blamed})."
-
-
-def _condition(axis: Axis) -> str:
-    numbers = [value for value in axis.values if type(value) is int]
-    above = len(numbers) == len(axis.values) and axis.default == min(numbers)
-    return f"{axis.name} {'>' if above else '≠'} {axis.default}"
-
-
 def issue_text(
     what: Reproduction,
     title: str,
     repro: str,
     environment: Mapping[str, str],
     *,
-    blamed: str = "",
-    culprit: str | None = None,
+    attribution: Attribution | None = None,
+    culprit: Culprit | None = None,
     releases: Mapping[str, Verdict] | None = None,
     known: str | None = None,
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
-    ``repro`` is the script; ``environment`` the versions by package; ``blamed`` the sentence that
-    says when it fails; ``culprit`` the pass that breaks it; ``releases`` the verdict on each
-    release; ``known`` an issue that is about the same.
+    ``title`` is without TVM's prefix; ``repro`` is the script; ``environment`` the versions by
+    package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
+    ``releases`` the verdict on each release; ``known`` an issue that is about the same.
     """
     outcome = what.outcome
     return _TEMPLATES.get_template("issue.md.j2").render(
-        title=title,
+        title=f"[Bug][Relax] {title}",
         expected=_expected(what),
-        actual=f"{_called(what)} {_happens(what)}:",
+        actual=f"{_called(what)} {_happens(what)}{_of_outputs(what)}"
+        + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
-        blamed=blamed,
+        attribution="" if attribution is None else attribution_text(attribution, what.case),
         culprit=culprit,
-        releases=releases or {},
+        releases={name: _on(one, outcome) for name, one in (releases or {}).items()},
         known=known,
         environment=[(name, environment[name]) for name in _PACKAGES if name in environment],
         pipeline=PIPELINES[what.case.pipeline].description,
         repro=repro,
     )
+
+
+def _on(verdict: Verdict, seen: Outcome) -> str:
+    """What a release does, that gives ``verdict`` where this one gave ``seen``."""
+    if verdict is Verdict.PASS:
+        return "passes"
+    if verdict is Verdict.REJECTED:
+        return "refuses it, as it should"
+    return "fails in this way" if verdict is seen.verdict else f"fails in another way ({verdict})"
+
+
+def _of_outputs(what: Reproduction) -> str:
+    """Which of several outputs are wrong, and which of them the script compares."""
+    outputs = what.case.program.outputs
+    if len(outputs) == 1 or not what.wrong:
+        return ""
+    wrong = ", ".join(str(outputs.index(name)) for name in what.wrong)
+    return f" (outputs {wrong} of {len(outputs)}; the script compares {outputs.index(what.output)})"
 
 
 def _called(what: Reproduction) -> str:

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generators.families import desired_layouts
 from generators.program import Case, Input, Invalid, Node
 from harness.errors import squash
+from harness.finding import operators
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import Reproduction, Run, Way, run_of
@@ -32,6 +33,7 @@ _TAKEN = frozenset(
     {
         *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
+        "named",
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
         *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
         *("subprocess", "sys", "target", "tirx", "torch", "tvm", "v", "vm", "wrong"),
@@ -48,6 +50,10 @@ _MODULES = {
     "torch.nn.functional": "F",
 }
 """What a script may import before TVM, and what it calls it."""
+
+
+_NEEDS = "#NEEDS"
+"""Stands for what a script imports, until that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +98,52 @@ def _rendered(
         timed_out=what.outcome.verdict is Verdict.TIMEOUT,
         out_of_memory=what.outcome.verdict is Verdict.OUT_OF_MEMORY,
         multiple=len(what.case.program.outputs) > 1,
+        compared=_compared(what),
+        subject=_subject(what),
         title=_docstring(title),
         reason=_reason(title),
         version=environment.get("apache-tvm", ""),
         name=name,
+        needs=_NEEDS,
         terms=_terms(what.case),
         wanted=_types(what),
         script=_script(what),
     )
     head, body = rendered.split("#BODY\n")
     lines = [part for line in body.splitlines() for part in _fitted(line)]
-    body = "\n".join([*_imports(body), *helper_lines(body), *lines]) + "\n"
+    imports = _imports(body)
+    body = "\n".join([*imports, *helper_lines(body), *lines]) + "\n"
+    head = head.replace(_NEEDS, _needs(imports))
     return head + re.sub(r"\n{4,}", "\n\n\n", body)
+
+
+def _needs(imports: Sequence[str]) -> str:
+    """What has to be installed for ``imports``."""
+    packages = [
+        name for name in ("numpy", "torch", "ml_dtypes") if f"import {name}" in " ".join(imports)
+    ]
+    return ", ".join(["tvm", *packages[:-1]]) + "".join(f" and {one}" for one in packages[-1:])
+
+
+def _subject(what: Reproduction) -> tuple[str, ...]:
+    """The operators that an error may say are not supported, and then the bug is gone.
+
+    That is so where the bug was that nothing was said.
+    """
+    if what.outcome.verdict not in (Verdict.OPAQUE_CRASH, Verdict.SILENT_BAIL):
+        return ()
+    names = operators(what.case).split(" + ")
+    return tuple(dict.fromkeys(squash(name.rsplit(".", 1)[-1]) for name in names))
+
+
+def _compared(what: Reproduction) -> str:
+    """Which output is compared, where there are several."""
+    outputs = what.case.program.outputs
+    if len(outputs) == 1:
+        return ""
+    others = sum(name != what.output for name in what.wrong)
+    more = f"; {others} more of them {'is' if others == 1 else 'are'} wrong" if others else ""
+    return f"Compared is output {outputs.index(what.output)} of {len(outputs)}{more}."
 
 
 def _docstring(title: str) -> str:

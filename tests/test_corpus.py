@@ -4,9 +4,10 @@ import msgspec
 import pytest
 
 from harness import matrix, releases
-from harness.corpus import Entry, entries
+from harness.corpus import FILES, Entry, entries
 from harness.jobs import Job, Limits
 from harness.pool import Pool
+from reports.finding_folder import rendered
 from reports.release_matrix import lines, surprises
 
 OTHERS = [name for name in releases.supported() if name != releases.own().name]
@@ -31,3 +32,29 @@ def test_entries_and_gaps_are_as_declared_on_another_release(name: str) -> None:
     assert not surprises(result), "\n".join(lines(result))
     assert not result.columns[0].missing, result.columns[0].missing
     assert all(cell.declared for row in result.rows for cell in row.cells[name].values())
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_an_entry_is_a_whole_folder_of_its_family(entry: Entry) -> None:
+    assert sorted(path.name for path in entry.folder.iterdir()) == sorted(FILES)
+    assert entry.folder.parent.name == entry.case.family
+    assert entry.expected.title
+    assert entry.expected.outcome is not None
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_its_script_and_its_issue_are_what_would_be_written(entry: Entry) -> None:
+    for name, text in rendered(entry.case, entry.expected).items():
+        advice = "run: relaxcheck export --rewrite"
+        assert (entry.folder / name).read_text() == text, advice
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_what_is_recorded_is_what_is_declared(entry: Entry) -> None:
+    outcome = entry.expected.outcome
+    assert outcome is not None
+    version = entry.expected.environment["apache-tvm"]
+    assert entry.expected.verdict(version, fixes=False) is outcome.verdict
+    for text in (entry.folder / name for name in FILES):
+        assert "/site-packages/" not in text.read_text()
+        assert "relaxcheck" not in text.read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from generators.program import Case, CaseError, read
 from harness.cli.terminal import RUNS
-from harness.corpus import CORPUS, Expected, read_expected
+from harness.corpus import CASE, Record, entries, entry_folder, is_entry, read_record
 from harness.differential import environment_on, worst
 from harness.finding import Finding
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
@@ -21,7 +21,7 @@ class Found:
 
     ``outcome`` is the recorded one; ``finding`` that of which it is the smallest case;
     ``environment`` the versions and options of its campaign; ``entry`` the corpus entry's name,
-    ``expected`` what is declared there.
+    ``expected`` what is known there.
     """
 
     case: Case
@@ -29,7 +29,7 @@ class Found:
     finding: Finding | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     entry: str | None = None
-    expected: Expected | None = None
+    expected: Record | None = None
 
 
 def look_up(wanted: str, directory: Path | None) -> Found:
@@ -42,25 +42,25 @@ def look_up(wanted: str, directory: Path | None) -> Found:
     path = Path(wanted)
     if path.suffix == ".json" or path.is_file():
         return Found(read(path))
-    # An export's folder has the name of what it was made from, of which more is known.
-    plain = path.name == wanted
-    for folder in (CORPUS / wanted,) if plain else (path, CORPUS / wanted):
-        if (folder / "case.json").is_file():
-            return _entry(folder)
+    # An export's folder has the name of what it was made from.
+    if path.name != wanted and (path / CASE).is_file():
+        return _entry(path)
+    folder = entry_folder(wanted)
+    if folder is not None:
+        return _entry(folder)
     places = [one.parent for one in sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)]
     unread: list[str] = []
-    for folder in [directory] if directory else places:
+    for place in [directory] if directory else places:
         try:
-            with Journal(folder, Mode.READ) as journal, contextlib.suppress(KeyError):
+            with Journal(place, Mode.READ) as journal, contextlib.suppress(KeyError):
                 return _recorded(journal, wanted)
         except JournalError as error:
             if directory:
                 raise
             unread.append(str(error))
-    if (path / "case.json").is_file():
+    if (path / CASE).is_file():
         return _entry(path)
-    files = sorted(CORPUS.glob("*/case.json"))
-    alike = [one.parent for one in files if read(one).identifier.startswith(wanted)]
+    alike = [one.folder for one in entries() if one.case.identifier.startswith(wanted)]
     if len(alike) == 1:
         return _entry(alike[0])
     raise CaseError(
@@ -88,5 +88,5 @@ def _recorded(journal: Journal, wanted: str) -> Found:
 
 
 def _entry(folder: Path) -> Found:
-    expected = read_expected(folder) if (folder / "expected.json").is_file() else None
-    return Found(read(folder / "case.json"), entry=folder.name, expected=expected)
+    expected = read_record(folder) if is_entry(folder) else None
+    return Found(read(folder / CASE), entry=folder.name, expected=expected)

@@ -23,7 +23,8 @@ EPILOG = """Examples:
 
   relaxcheck reduce case.json --predicate './still-fails.sh'
 
-Exit codes: 0 reduced; 2 bad input, there is no failure to keep, or the workers cannot start; 130
+Exit codes: 0 reduced; 1 the result did not come again in a new process; 2 bad input, there is no
+failure to keep, the workers cannot start, or the result had to be written elsewhere; 130
 interrupted. Where it was begun, the simplest case so far is written."""
 
 
@@ -59,7 +60,7 @@ def reduce(
     Tried are fewer nodes, outputs, bindings and attributes, plainer pipelines, layouts and dtypes,
     static dimensions, smaller sizes, simpler values, until no further step keeps the failure. A
     candidate only counts if the reference finds it as valid as the case. The result does not depend
-    on the number of workers. Ctrl-C writes the simplest case so far.
+    on the number of workers, and is run once more in a new process. Ctrl-C writes the simplest.
     """
     with one_line_errors():
         found = look_up(case, directory).case

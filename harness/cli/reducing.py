@@ -1,6 +1,9 @@
 """A reduction from its options to the file that it writes, and what is said of it."""
 
+import contextlib
+import dataclasses
 import shlex
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,20 +12,21 @@ from rich.console import Console
 from rich.status import Status
 
 from generators.families import families
-from generators.program import Case, CaseError, write
+from generators.program import Case, CaseError, encode, write
 from harness.cli.terminal import called_as
 from harness.errors import headline
-from harness.finding import kind_of, same_kind
-from harness.finding import reduce as along_axes
 from harness.interruption import Interruption
 from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Pool, PoolError
-from harness.reduction.search import Keeps, Reduction, defaults_of, same_standing, search
-from harness.reduction.simplicity import Defaults, Extent, extent, measure
-from harness.reduction.trying import Budget, ByCommand, InWorkers, Trier, Trying, outcome_of
+from harness.pool import Pool
+from harness.reduction.running import Ended
+from harness.reduction.running import reduced as along_all
+from harness.reduction.search import Reduction, defaults_of
+from harness.reduction.simplicity import Defaults, Extent, extent
+from harness.reduction.trying import Budget, ByCommand, InWorkers, Trier, outcome_of
 
+_UNSTABLE = 1
 _BROKEN = 2
 _INTERRUPTED = 130
 _LINE_EVERY_SECONDS = 10.0
@@ -46,7 +50,7 @@ def run(wanted: Wanted, console: Console) -> int:
     """Run the reduction to its end, or until it is interrupted; the exit code.
 
     Raises:
-        CaseError: there is no failure to keep, or the result cannot be written.
+        CaseError: there is no failure to keep, or the result was written elsewhere than wanted.
         PoolError: the workers cannot start; where they cannot again, the result is written.
     """
     with Interruption() as interruption:
@@ -60,36 +64,46 @@ def run(wanted: Wanted, console: Console) -> int:
 
 def reduced(wanted: Wanted, trier: Trier, console: Console, interruption: Interruption) -> int:
     """Reduce what is ``wanted`` with ``trier``, and write it; the exit code. Raises as ``run``."""
-    by_name = {one.name: one for one in families(tuple(PIPELINES))}
-    defaults = defaults_of(by_name.values())
+    known = families(tuple(PIPELINES))
+    defaults = defaults_of(known)
     start = outcome_of(trier, wanted.case)
     check(wanted, start)
-    keeps = _keeps(wanted, start)
-    reduction = Reduction(wanted.case, start)
-    reduction.vetted = start.reference is not None and not start.reference.unknown
     budget = Budget(wanted.tries, wanted.seconds, interruption)
     interruption.defer()
     began = time.monotonic()
     with _Show(console, defaults) as show:
-        trying = Trying(trier, reduction, keeps, budget, show)
-        family = by_name.get(wanted.case.family)
-        broken = False
-        try:
-            why = trying.walk(along_axes(family, wanted.case, start)) if family else ""
-            if measure(reduction.case, defaults) > measure(wanted.case, defaults):
-                # The axes' defaults are no smallest sizes: all that was found were larger ones.
-                reduction.case, reduction.outcome, reduction.kept = wanted.case, start, 0
-            why = why or trying.search(search(reduction.case, reduction.outcome, defaults))
-        except PoolError as error:
-            broken, why = True, str(error)
-    try:
-        write(reduction.case, wanted.target)
-    except OSError as error:
-        raise CaseError(f"cannot write to {wanted.target}: {error.strerror}") from error
-    _tell(console, wanted, reduction, defaults, why, time.monotonic() - began)
+        ended = along_all(wanted.case, start, trier, known, budget, show)
+    target, trouble = written(ended.reduction.case, wanted.target)
+    at = dataclasses.replace(wanted, target=target)
+    _tell(console, at, ended, defaults, time.monotonic() - began)
+    if trouble:
+        raise CaseError(f"{trouble}; written to {target} instead")
     if interruption():
         return _INTERRUPTED
-    return _BROKEN if broken else 0
+    if ended.broken:
+        return _BROKEN
+    return _UNSTABLE if ended.stable is False else 0
+
+
+def written(case: Case, target: Path) -> tuple[Path, str]:
+    """Write ``case`` to ``target``, or elsewhere if that cannot be; where, and what was in the way.
+
+    Raises:
+        CaseError: there is no room anywhere; the message holds the case.
+    """
+    trouble = ""
+    for path in (target, Path(target.name), Path(tempfile.gettempdir(), target.name)):
+        unfinished = path.with_name(f"{path.name}.new")
+        try:
+            write(case, unfinished)
+            unfinished.replace(path)
+        except OSError as error:
+            trouble = trouble or f"cannot write to {target}: {error.strerror}"
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            continue
+        return path, trouble
+    raise CaseError(f"{trouble}; the result is {encode(case).decode()}")
 
 
 def check(wanted: Wanted, start: Outcome) -> None:
@@ -114,15 +128,6 @@ def check(wanted: Wanted, start: Outcome) -> None:
             f"{wanted.name}: nothing to reduce, its verdict is {start.verdict} with the fixes "
             f"{'on' if wanted.case.fixes else 'off'}"
         )
-
-
-def _keeps(wanted: Wanted, start: Outcome) -> Keeps:
-    kind = kind_of(wanted.case, start)
-
-    def keeps(case: Case, outcome: Outcome) -> bool:
-        return same_kind(case, outcome, kind) and same_standing(outcome, start)
-
-    return keeps
 
 
 class _Show:
@@ -160,12 +165,11 @@ class _Show:
 def _tell(
     console: Console,
     wanted: Wanted,
-    reduction: Reduction,
+    ended: Ended,
     defaults: Defaults,
-    why: str,
     seconds: float,
 ) -> None:
-    outcome = reduction.outcome
+    reduction, outcome = ended.reduction, ended.reduction.outcome
 
     def say(line: str) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -184,7 +188,15 @@ def _tell(
     if reduction.minimal:
         say("No further step keeps the failure.")
     else:
-        say(f"Not at its end: {why}. To go on: {_further(wanted)}")
+        say(f"Not at its end: {ended.why}. To go on: {_further(wanted)}")
+    if ended.again is None:
+        say("It was not run once more.")
+    elif ended.stable:
+        say("It came again in a new process.")
+    else:
+        now = ended.again
+        what = f"{now.verdict} in {now.stage}: {headline(now.message)}"
+        say(f"It did NOT come again in a new process, where it is {what}.")
     say(f"Written to {wanted.target}; again: {_again(wanted)}")
 
 

@@ -18,7 +18,8 @@ from generators.program import Case, CaseError
 from harness.bisection.running import bisected
 from harness.bisection.search import Bisected
 from harness.cli.terminal import RUNS, called_as, console, one_line_errors
-from harness.corpus import Entry, Expected, entries
+from harness.corpus import EXPORTS, entries
+from harness.corpus import Record as Declared
 from harness.finding import Reduced, finding_of
 from harness.jobs import Limits
 from harness.journal import FILE_NAME
@@ -26,7 +27,7 @@ from harness.outcome import Verdict
 from harness.outputs import run_again
 from harness.pool import Pool, PoolError
 from harness.releases import own, release
-from reports.html.findings import Known
+from reports.html.findings import Known, exported
 from reports.html.page import Sources, page_text
 from reports.html.records import Record, ran_of, read_campaign
 
@@ -47,6 +48,7 @@ EPILOG = "\n\n".join(
 )
 
 PAGE = "report.html"
+_REGRESSION = "A regression: {} passes, {} does not."
 _BISECTIONS = "bisections"
 """The folder in a campaign's own that holds a bisection for each case."""
 
@@ -95,10 +97,11 @@ def report(
             records = {directory: _read(screen, directory) for directory in directories}
             *before, last = sorted(directories, key=lambda one: _when(records[one]))
             learnt = _learn(screen, last, records[last], limits, bisect=bisect, run=run)
+            known = _with_releases(learnt.known, [records[one] for one in (*before, last)])
             sources = Sources(
                 records[last],
                 [records[one] for one in before],
-                _with_releases(learnt.known, [records[one] for one in (*before, last)]),
+                _with_exports(last, records[last], known),
                 command=called_as(),
                 folder="" if last.parent == RUNS else f" --dir {shlex.quote(str(last))}",
             )
@@ -193,10 +196,26 @@ def _with_releases(known: dict[str, Known], records: Sequence[Record]) -> dict[s
         version = record.description.get("apache-tvm", "unknown")
         for one in record.findings:
             side = "on" if one.case.fixes else "off"
-            met.setdefault(one.fingerprint, {}).setdefault(version, {})[side] = one.verdict
+            for name, verdict in (one.releases or {version: one.verdict}).items():
+                met.setdefault(one.fingerprint, {}).setdefault(name, {})[side] = verdict
     return {
-        one.case.identifier: replace(known[one.case.identifier], releases=met[one.fingerprint])
+        one.case.identifier: replace(
+            known[one.case.identifier],
+            releases=met[one.fingerprint],
+            regression=_REGRESSION.format(*one.regression) if one.regression else "",
+        )
         for one in records[-1].findings
+    }
+
+
+def _with_exports(directory: Path, record: Record, known: dict[str, Known]) -> dict[str, Known]:
+    """``known`` with what was found out when the findings were exported beside the campaign."""
+    there = {entry.expected.fingerprint: entry for entry in entries(directory / EXPORTS)}
+    return {
+        one.case.identifier: exported(there[one.fingerprint], known[one.case.identifier])
+        if one.fingerprint in there
+        else known[one.case.identifier]
+        for one in record.findings
     }
 
 
@@ -218,23 +237,16 @@ def _corpus(screen: Console, limits: Limits) -> Sources:
         tuple(finding_of(Reduced(case, outcome, {})) for case, outcome in ended),
     )
     known = {
-        identifier: replace(_declared(entry), outputs=again.ended[identifier].outputs)
+        identifier: exported(
+            entry,
+            Known(outputs=again.ended[identifier].outputs, regression=regression(entry.expected)),
+        )
         for identifier, entry in there.items()
     }
     return Sources(record, (), known, corpus=True, command=called_as())
 
 
-def _declared(entry: Entry) -> Known:
-    expected = entry.expected
-    return Known(
-        title=expected.title,
-        issue=expected.issue,
-        releases=expected.verdicts,
-        regression=regression(expected),
-    )
-
-
-def regression(expected: Expected) -> str:
+def regression(expected: Declared) -> str:
     """What to say where an older release passes and a newer one fails, the fixes off; or nothing.
 
     Releases are declared from the oldest to the newest.
@@ -245,7 +257,7 @@ def regression(expected: Expected) -> str:
         if verdict is Verdict.PASS:
             good = name
         elif verdict is not None and good and verdict.is_failure:
-            return f"A regression: {good} passes, {name} does not."
+            return _REGRESSION.format(good, name)
     return ""
 
 

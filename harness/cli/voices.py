@@ -269,3 +269,6 @@ def _last_lines(ended: Ended) -> Iterator[str]:
         yield f"{state.investigating} failures were not looked into; they are in the journal."
     page = f"{ended.page} and " if ended.page else ""
     yield f"Written to {page}{ended.directory / FILE_NAME}"
+    if any(one.verdict.is_failure for one in ended.results.findings):
+        command = f"{ended.results.command} export --all --dir {ended.directory}"
+        yield f"As scripts and issues to paste: {command}"

@@ -10,18 +10,20 @@ from generators.program import EXEC_MODES, REGIMES, Attribute, Case, Input, Offs
 from harness.pipelines import PIPELINES
 from harness.reduction.steps import Known, candidate, remade, smaller, substituted
 
+PLAIN: dict[str, object] = {
+    "pipeline": next(iter(PIPELINES)),
+    "exec_mode": EXEC_MODES[0],
+    "opt_level": 0,
+    "also": (),
+    "regime": REGIMES[0],
+}
+"""The plainest way to compile and run, by field of a case."""
+
 
 def settings(case: Case, known: Known) -> Iterator[Case]:
     """The plainest way to compile and run; a pipeline with fewer steps; one setting plainer."""
-    plain: dict[str, object] = {
-        "pipeline": next(iter(PIPELINES)),
-        "exec_mode": EXEC_MODES[0],
-        "opt_level": 0,
-        "also": (),
-        "regime": REGIMES[0],
-    }
-    yield msgspec.structs.replace(case, **plain)
-    for name, value in plain.items():
+    yield msgspec.structs.replace(case, **PLAIN)
+    for name, value in PLAIN.items():
         yield msgspec.structs.replace(case, **{name: value})
     own = PIPELINES.get(case.pipeline)
     for name, pipeline in PIPELINES.items():
@@ -71,6 +73,12 @@ def static(case: Case, known: Known) -> Iterator[Case]:
         for name in sorted(symbols(dim)):
             if dim != name:
                 yield from candidate(partial(with_dims, case, {dim: name}))
+
+
+def fixed(case: Case, name: str) -> Iterator[Case]:
+    """``case`` with the symbol ``name`` replaced by each value that it is bound to."""
+    for value in dict.fromkeys(binding[name] for binding in case.bindings):
+        yield from _replaced(case, {name: value})
 
 
 def _replaced(case: Case, values: Mapping[str, Dim]) -> Iterator[Case]:

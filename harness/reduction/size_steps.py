@@ -16,7 +16,16 @@ import msgspec
 import numpy as np
 
 from generators.dims import Dim, symbols
-from generators.program import DTYPES, Attribute, Case, Fill, Input, Literal, Offsets
+from generators.program import (
+    DTYPES,
+    Attribute,
+    Case,
+    Fill,
+    Input,
+    Literal,
+    Offsets,
+    ShapeValue,
+)
 from harness.reduction.steps import Known, candidate, remade, smaller
 
 _EVERY_CHOICE = 6
@@ -178,6 +187,8 @@ def _renumbered(value: Attribute, old: int, new: int) -> Attribute:
         return _NUMBER.sub(lambda one: str(new) if int(one[0]) == old else one[0], value)
     if isinstance(value, tuple):
         return tuple(new if one == old else one for one in value)
+    if isinstance(value, ShapeValue):
+        return ShapeValue(tuple(new if one == old else one for one in value.dims))
     if isinstance(value, int) and not isinstance(value, bool) and value == old:
         return new
     return value

@@ -47,6 +47,9 @@ class Trier(Protocol):
     def ended(self) -> Iterator[tuple[Case, Outcome]]:
         """The cases that ended since it was asked last; waits a little for one."""
 
+    def again(self, case: Case) -> Outcome:
+        """What comes of ``case`` once more, in a new process and without any shortcut."""
+
 
 class InWorkers:
     """Runs candidates in isolated workers, what the reference lets pass of them."""
@@ -76,6 +79,14 @@ class InWorkers:
                 self._pool.submit(Job(job.case, alone=True, ask=Ask.VET), first=True)
             else:
                 yield job.case, outcome
+
+    def again(self, case: Case) -> Outcome:
+        """What comes of ``case`` once more, in a new process and without any shortcut."""
+        plain = Job(case, fresh=True)
+        self._pool.submit(plain, first=True)
+        # What was run ahead may still be running: nothing is left over for whoever comes next.
+        ended = list(self._pool.drain())
+        return next(outcome for job, outcome in ended if job is plain)
 
 
 class ByCommand:
@@ -131,8 +142,17 @@ class ByCommand:
             for future in wait(self._asked, seconds, FIRST_COMPLETED).done:
                 yield self._asked.pop(future), future.result()
 
+    def again(self, case: Case) -> Outcome:
+        """What the command says of ``case`` once more: each time it is a process of its own."""
+        vetted = Outcome(Verdict.PASS)
+        return self._ask(case, vetted)
+
     def _ask(self, case: Case, vetted: Outcome) -> Outcome:
-        """``INTERESTING``, or a pass; a command that takes too long found nothing interesting."""
+        """``INTERESTING``, or a pass; a command that takes too long found nothing interesting.
+
+        Raises:
+            OSError: there is no room for the candidate's file, or no shell.
+        """
         path = Path(self._folder.name) / f"{case.identifier}.json"
         write(case, path)
         line = self._command.replace("{}", shlex.quote(str(path)))

@@ -18,9 +18,10 @@ from generators.program import (
     Node,
     Offsets,
     Random,
+    ShapeValue,
 )
 from harness.reduction.simplicity import PLAIN_DTYPE, elements, number
-from harness.reduction.steps import Known, candidate, remade, with_input, with_node
+from harness.reduction.steps import Known, candidate, remade, smaller, with_input, with_node
 
 _WRITTEN_OUT = 64
 """An input of more elements is not written out."""
@@ -61,6 +62,10 @@ def _simpler(value: Attribute, default: Attribute) -> Iterator[Attribute]:
             yield from (int(number(default)), 1, 2, 3, value // 2, value - 1)
         case float():
             yield from (1.0, 0.5, 2.0, float(round(value)))
+        case ShapeValue(dims=shape):
+            for at, dim in enumerate(shape):
+                for size in smaller(dim) if isinstance(dim, int) else ():
+                    yield ShapeValue((*shape[:at], size, *shape[at + 1 :]))
         case tuple() if value:
             wanted = tuple(int(one) for one in elements(default, len(value)))
             if isinstance(default, tuple) and len(default) < len(value):

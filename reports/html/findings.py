@@ -1,43 +1,28 @@
 """A finding as the page shows it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from generators.program import CaseError
 from harness.bisection.search import Bisected
+from harness.corpus import ISSUE, SCRIPT, Culprit, Entry
 from harness.errors import headline
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
 from harness.outputs import Output
 from harness.reproduction import reproduction
+from reports.attribution_text import attribution_text
+from reports.finding_folder import rendered
 from reports.html.graph import Picture, picture
 from reports.html.heat import Heat, heat
 from reports.html.records import Record
 from reports.html.tvmscript import conditions, tvmscript
-from reports.issue import attribution, issue_text, title_text
+from reports.issue import issue_text, title_text
 from reports.repro import repro_text
 from reports.summary import CONFIRMED
 
 _MESSAGE_LENGTH = 6000
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of a finding beside its record.
-
-    ``title`` and ``issue`` are a person's words for it and the upstream issue. ``releases`` maps
-    TVM releases to the verdict with the fixes off and on, as far as each is known. ``regression``
-    says, where it is one, on which release it passed. ``outputs`` are those of its case run again,
-    ``bisected`` where it breaks.
-    """
-
-    title: str | None = None
-    issue: str | None = None
-    releases: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
-    regression: str = ""
-    outputs: tuple[Output, ...] = ()
-    bisected: Bisected | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +32,46 @@ class Paste:
     script: str = ""
     issue: str = ""
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a finding beside its record.
+
+    ``title`` and ``issue`` are a person's words for it and the upstream issue. ``releases`` maps
+    TVM releases to the verdict with the fixes off and on, as far as each is known. ``regression``
+    says, where it is one, on which release it passed. ``outputs`` are those of its case run again,
+    ``bisected`` where it breaks. ``attribution``, ``culprit`` and ``paste`` are an export's.
+    """
+
+    title: str | None = None
+    issue: str | None = None
+    releases: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+    regression: str = ""
+    outputs: tuple[Output, ...] = ()
+    bisected: Bisected | None = None
+    attribution: str = ""
+    culprit: Culprit | None = None
+    paste: Paste | None = None
+
+
+def exported(entry: Entry, known: Known) -> Known:
+    """``known`` with what ``entry``, of the corpus or of an export, says besides."""
+    record = entry.expected
+    try:
+        texts = rendered(entry.case, record)
+        paste = Paste(texts[SCRIPT], texts[ISSUE])
+    except CaseError as error:
+        paste = Paste(why=str(error))
+    return replace(
+        known,
+        title=record.title,
+        issue=record.issue,
+        releases={**known.releases, **record.verdicts},
+        attribution=attribution_text(record.attribution, entry.case) if record.attribution else "",
+        culprit=record.culprit,
+        paste=paste,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +100,7 @@ class Shown:
     heat: tuple[Heat, ...]
     attribution: str
     bisected: Bisected | None
+    culprit: Culprit | None
     releases: Mapping[str, Mapping[str, Verdict]]
     regression: str
     paste: Paste
@@ -120,8 +146,9 @@ def shown(
         actual=headline(outcome.message) or DESCRIPTIONS[finding.verdict],
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         heat=_heats(known.outputs),
-        attribution=attribution(finding),
+        attribution=known.attribution,
         bisected=known.bisected,
+        culprit=known.culprit,
         releases=known.releases,
         regression=known.regression,
         paste=paste,
@@ -154,22 +181,18 @@ def _heats(outputs: Sequence[Output]) -> tuple[Heat, ...]:
 def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
     """The title, and what can be pasted."""
     plain = f"{finding.verdict}: {finding.operator} ({finding.blamed})"
+    if known.paste is not None:
+        return known.title or plain, known.paste
     try:
         what = reproduction(finding.case, finding.outcome)
     except CaseError as error:
         return known.title or plain, Paste(why=str(error))
-    title = title_text(what, finding, known.title)
+    title = known.title or title_text(what, None)
     script = repro_text(what, title, description)
-    culprit = known.bisected.culprit if known.bisected else None
+    found = known.bisected
+    culprit = None if found is None else Culprit(found.culprit, found.evidence, found.why)
     off = {name: sides["off"] for name, sides in known.releases.items() if "off" in sides}
     issue = issue_text(
-        what,
-        title,
-        script,
-        description,
-        blamed=attribution(finding),
-        culprit=culprit,
-        releases=off,
-        known=known.issue,
+        what, title, script, description, culprit=culprit, releases=off, known=known.issue
     )
-    return title.removeprefix("[Bug][Relax] "), Paste(script, issue)
+    return title, Paste(script, issue)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from generators.program import Case, Input, Node, Program, read
+from generators.program import Case, Input, Node, Program
+from harness import corpus
 from harness.bisection.running import bisected
 from harness.bisection.search import Evidence
-from harness.corpus import CORPUS
 from harness.outcome import Verdict
 from harness.pool import Pool
 
@@ -45,7 +45,7 @@ PREFIX, RAISED, DIRECT = Evidence.PREFIX, Evidence.RAISED, Evidence.DIRECT
 def test_an_entry_s_culprit(
     pool: Pool, entry: str, verdict: str, culprit: str, evidence: Evidence, difference: str
 ) -> None:
-    case = msgspec.structs.replace(read(CORPUS / entry / "case.json"), fixes=False)
+    case = msgspec.structs.replace(corpus.entry(entry).case, fixes=False)
     result = bisected(pool, case)
     assert (result.verdict, result.culprit, result.evidence) == (verdict, culprit, evidence)
     assert result.before

@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from generators.program import Case, read
+from generators.program import Case
 from harness.bisection.search import Bisected, Ending, Evidence, Trial, Tried
 from harness.bisection.trace import OnRelease, Step
 from harness.cli import app
 from harness.cli import bisect as command
-from harness.corpus import CORPUS
+from harness.corpus import entry
 from harness.jobs import Limits
 from harness.outcome import Outcome, Verdict
 from harness.releases import Release
@@ -143,7 +143,7 @@ def test_the_fixes_are_as_asked(switch: str, fixes: bool, monkeypatch: pytest.Mo
 
 def test_on_a_terminal_each_run_is_told_over_the_one_before() -> None:
     written = io.StringIO()
-    case = read(CORPUS / ENTRY / "case.json")
+    case = entry(ENTRY).case
     watcher = command._Watcher(Console(file=written, force_terminal=True, width=40), case)
     watcher.told(1, Trial(case), Outcome(Verdict.SILENT_BAIL))
     watcher.told(2, Trial(case, ("LegalizeOps",)), Outcome(Verdict.OPAQUE_CRASH))

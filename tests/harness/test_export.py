@@ -1,6 +1,8 @@
 """``relaxcheck export``: what it writes, and what it says where there is nothing to write."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,9 +13,12 @@ from typer.testing import CliRunner, Result
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Invalid, read
+from harness.attribution import Attribution, Condition, Difference, What
+from harness.bisection.search import Evidence
 from harness.cli import app
 from harness.cli.lookup import look_up
-from harness.corpus import CORPUS
+from harness.corpus import Culprit, entry, read_record
+from harness.errors import portable
 from harness.finding import Finding
 from harness.jobs import Job, Limits
 from harness.journal import Journal, Mode
@@ -21,7 +26,7 @@ from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.releases import Release
 from harness.reproduction import reproduction
-from reports.issue import attribution, issue_text, title_text
+from reports.issue import issue_text, title_text
 
 FAMILY = family("conv2d_transpose", tuple(PIPELINES))
 BLAME = {"data_layout": "NHWC", "groups": 2}
@@ -57,40 +62,36 @@ def export(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["export", *arguments])
 
 
-def test_a_finding_becomes_a_folder(campaign: Case) -> None:
-    result = export(campaign.identifier[:10])
+def test_what_is_recorded_becomes_a_folder(campaign: Case) -> None:
+    result = export(campaign.identifier[:10], "--as-is")
     assert result.exit_code == 0, result.output
     folder = Path(campaign.identifier)
     files = ["case.json", "finding.json", "issue.md", "repro.py"]
     assert sorted(path.name for path in folder.iterdir()) == files
-    assert result.output.split() == [
-        str(folder / name) for name in ("repro.py", "issue.md", "case.json", "finding.json")
-    ]
+    assert result.output.split() == [str(folder / name) for name in files]
     assert read(folder / "case.json") == campaign
     assert json.loads((folder / "finding.json").read_text())["fingerprint"] == "f" * 12
     title, *body = (folder / "issue.md").read_text().splitlines()
     assert title == (
         "[Bug][Relax] nn.conv2d_transpose is left behind by LegalizeOps without an error "
-        "(data_layout=NHWC, groups=2)"
+        '(data_layout="NHWC", groups=2)'
     )
     headings = [line.removeprefix("### ") for line in body if line.startswith("### ")]
     assert headings == [
         *("Expected behavior", "Actual behavior", "Environment", "Steps to reproduce", "Triage")
     ]
-    assert (
-        "Fails iff data_layout ≠ NCHW and groups > 1 (seen with data_layout=NHWC, groups=2)."
-        in body
-    )
     assert "`relax.op.nn.conv2d_transpose` is left behind by LegalizeOps without an error:" in body
     assert "* apache-tvm 0.27.0" in body
     script = (folder / "repro.py").read_text()
     assert script in (folder / "issue.md").read_text()
     assert 'data_layout="NHWC"' in script
     # What is exported can be named again, and no less is known of it.
-    assert look_up(str(folder.absolute()), None).case == campaign
+    again = look_up(str(folder.absolute()), None)
+    assert (again.case, again.expected) == (campaign, read_record(folder))
     assert look_up(str(folder), None).finding == finding(campaign)
     written = {path: path.read_text() for path in folder.iterdir()}
-    assert export(campaign.identifier).exit_code == 0
+    assert export(campaign.identifier, "--as-is").exit_code == 0
+    assert export(str(folder.absolute()), "--as-is", "--out", str(folder)).exit_code == 0
     assert {path: path.read_text() for path in folder.iterdir()} == written
 
 
@@ -113,11 +114,16 @@ def test_a_finding_becomes_a_test(campaign: Case) -> None:
         (("passing",), "passing does not fail without the fixes: pass"),
         (("ID", "--out", "file/inside"), "cannot write to file/inside: Not a directory"),
         (("ID", "--dir", "nowhere"), "nowhere"),
+        (("ID", "--pytest"), "exclude each other"),
+        (("--all", "--dir", "nowhere"), "nowhere holds no campaign"),
+        (("--all", "ID"), "--all exports every finding; leave out"),
+        ((), "give a case, or --all"),
     ],
 )
 def test_nothing_to_write_is_one_clear_line(
     campaign: Case, arguments: tuple[str, ...], said: str
 ) -> None:
+    arguments = (*arguments, "--as-is") if "--all" not in arguments else arguments
     Path("file").write_text("")
     with Journal(Path("runs") / "two", Mode.NEW) as journal:
         passing = msgspec.structs.replace(campaign, seed=99)
@@ -131,27 +137,64 @@ def test_nothing_to_write_is_one_clear_line(
     assert len(told.splitlines()) == 1
 
 
-def test_an_entry_of_the_corpus_runs_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_is_exported_by_nobody(campaign: Case) -> None:
+    with Journal(Path("runs") / "two", Mode.NEW) as journal:
+        faulty = msgspec.structs.replace(campaign, seed=98)
+        journal.start(faulty, "drawn")
+        journal.end(faulty, Outcome(Verdict.HARNESS_ERROR, "oracle", None, "KeyError: 'x'"))
+    result = export(faulty.identifier, "--as-is")
+    assert result.exit_code == 3
+    assert result.stdout.strip() == f"harness-error: {faulty.identifier}: KeyError: 'x'"
+
+
+def test_an_entry_is_written_as_it_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    entry = "19694-conv1d-transpose-nwc"
-    result = export(entry)
+    name = "19694-conv1d-transpose-nwc"
+    one = entry(name)
+    result = export(name, "--as-is")
     assert result.exit_code == 0, result.output
-    issue = (Path(entry) / "issue.md").read_text()
+    folder = Path(name)
+    issue = (folder / "issue.md").read_text()
     assert issue.startswith("[Bug][Relax] conv1d_transpose with data layout NWC\n")
     assert "Known: https://github.com/apache/tvm/issues/19694" in issue
-    assert read(Path(entry) / "case.json") == read(CORPUS / entry / "case.json")
-    assert json.loads((Path(entry) / "finding.json").read_text())["verdict"] == "silent-bail"
-    # Its folder, which is named alike, does not come before it.
-    assert look_up(entry, None).expected is not None
-    assert look_up(f"./{entry}", None).expected is None
-    Path(entry).rename("renamed")
-    assert look_up("renamed", None).case == read(CORPUS / entry / "case.json")
+    for path in folder.iterdir():
+        assert path.read_text() == (one.folder / path.name).read_text()
+    # What is named alike is the entry.
+    assert look_up(name, None).expected == one.expected
+    folder.rename("renamed")
+    assert look_up("renamed", None).case == one.case
+
+
+def test_what_is_rendered_can_be_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one = entry("19694-conv1d-transpose-nwc")
+    folder = Path("corpus", "conv1d_transpose", one.name)
+    shutil.copytree(one.folder, folder)
+    unchanged = export("--rewrite", "corpus")
+    assert (unchanged.exit_code, unchanged.output) == (0, "")
+    (folder / "repro.py").write_text("spoilt")
+    (folder / "issue.md").unlink()
+    for place in ("corpus", str(folder)):
+        result = export("--rewrite", place)
+        assert result.exit_code == 0, result.output
+        for path in one.folder.iterdir():
+            assert (folder / path.name).read_text() == path.read_text()
+        assert len(result.output.split()) == (2 if place == "corpus" else 0)
+    (folder / "finding.json").write_text("{}")
+    result = export("--rewrite", "corpus")
+    assert result.exit_code == 2
+    assert "missing required field" in result.stderr
 
 
 class Sound:
     """In the place of the workers: whatever runs passes."""
 
     environment: ClassVar = {"apache-tvm": "0.27.0"}
+    limits: ClassVar = Limits()
     ran: ClassVar[list[tuple[Case, Release]]] = []
 
     def __init__(self, count: int, limits: Limits, release: Release) -> None:
@@ -165,9 +208,10 @@ class Sound:
 
     def submit(self, job: Job) -> None:
         self.ran.append((job.case, self.release))
+        self.job = job
 
-    def drain(self) -> list[tuple[None, Outcome]]:
-        return [(None, Outcome(Verdict.PASS))]
+    def drain(self) -> Iterator[tuple[Job, Outcome]]:
+        yield self.job, Outcome(Verdict.PASS)
 
 
 def test_what_was_recorded_with_the_fixes_runs_without_on_its_release(
@@ -181,7 +225,7 @@ def test_what_was_recorded_with_the_fixes_runs_without_on_its_release(
     monkeypatch.setattr("harness.cli.export.Pool", Sound)
     old = Release("0.1", Path("python"))
     monkeypatch.setattr("harness.cli.export.release", {"0.1": old}.__getitem__)
-    result = export(fixed.identifier)
+    result = export(fixed.identifier, "--as-is")
     assert result.exit_code == 2
     assert f"{fixed.identifier} does not fail without the fixes: pass" in result.stderr
     assert Sound.ran == [(failing(), old)]
@@ -189,31 +233,43 @@ def test_what_was_recorded_with_the_fixes_runs_without_on_its_release(
 
 def test_an_issue_tells_what_else_is_known() -> None:
     what = reproduction(failing(), LEFT)
-    title = title_text(what, None, None)
+    title = title_text(what, None)
     assert 'data_layout="NHWC"' in title
     plain = issue_text(what, title, "pass\n", {})
+    assert plain.startswith(f"[Bug][Relax] {title}\n")
     assert "breaks it" not in plain
-    assert "| release |" not in plain
+    assert "| apache-tvm |" not in plain
     full = issue_text(
         what,
         title,
         "pass\n",
         {},
-        culprit="ConvertLayout",
-        releases={"0.26.0": Verdict.PASS, "0.27.0": Verdict.SILENT_BAIL},
+        culprit=Culprit("ConvertLayout", Evidence.PREFIX, "right without it"),
+        releases={
+            "0.25": Verdict.PASS,
+            "0.26": Verdict.WRONG_VALUE,
+            "0.27": Verdict.SILENT_BAIL,
+        },
     )
-    assert "The pass that breaks it: `ConvertLayout`." in full
-    assert "| 0.26.0 | pass |\n| 0.27.0 | silent-bail |" in full
+    assert "The pass that breaks it: `ConvertLayout` (right without it)." in full
+    rows = [
+        "0.25 | passes",
+        "0.26 | fails in another way (wrong-value)",
+        "0.27 | fails in this way",
+    ]
+    assert "\n".join(f"| {row} |" for row in rows) in full
+    unknown = issue_text(what, "It", "", {}, culprit=Culprit(None, Evidence.NONE, "any of two"))
+    assert "Which pass breaks it could not be told: any of two." in unknown
 
 
 @pytest.mark.parametrize(
     ("verdict", "invalid", "said"),
     [
-        (Verdict.OPAQUE_CRASH, True, "is refused in run without saying what is invalid"),
-        (Verdict.UNSUPPORTED, True, "is refused in run without saying what is invalid"),
-        (Verdict.PROCESS_DEATH, True, "kills the process, in run"),
+        (Verdict.OPAQUE_CRASH, True, "is refused without saying what is invalid, when it runs"),
+        (Verdict.UNSUPPORTED, True, "is refused without saying what is invalid, when it runs"),
+        (Verdict.PROCESS_DEATH, True, "kills the process, when it runs"),
         (Verdict.ACCEPTS_INVALID, True, "is accepted though invalid"),
-        (Verdict.UNSUPPORTED, False, "is not supported, in run"),
+        (Verdict.UNSUPPORTED, False, "is not supported, when it runs"),
         (Verdict.WRONG_VALUE, False, "gives wrong values"),
     ],
 )
@@ -225,8 +281,8 @@ def test_an_issue_says_what_happens_without_verdicts(
         fault = Invalid("nn.conv2d_transpose", ("groups",))
         case = msgspec.structs.replace(case, expect=fault)
     what = reproduction(case, Outcome(verdict, "run", message="a message"))
-    title = title_text(what, None, None)
-    assert title.startswith(f"[Bug][Relax] nn.conv2d_transpose {said} (")
+    title = title_text(what, None)
+    assert title.startswith(f"nn.conv2d_transpose {said} (")
     text = issue_text(what, title, "pass\n", {})
     assert f"`relax.op.nn.conv2d_transpose` {said}:\n\n```\na message\n" in text
     assert verdict not in text
@@ -234,12 +290,34 @@ def test_an_issue_says_what_happens_without_verdicts(
 
 def test_a_title_names_the_passes_that_run_first() -> None:
     case = msgspec.structs.replace(failing(), pipeline="mixed-precision")
-    title = title_text(reproduction(case, LEFT), None, None)
+    title = title_text(reproduction(case, LEFT), None)
     assert title.endswith('(groups=2, data_layout="NHWC", ToMixedPrecision)')
 
 
-def test_without_blame_nothing_is_attributed() -> None:
-    found = msgspec.structs.replace(finding(failing()), blame={})
-    assert attribution(found) == ""
-    elsewhere = msgspec.structs.replace(failing(), family="another")
-    assert attribution(msgspec.structs.replace(finding(elsewhere))) == ""
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("emit", "unsupported, when the program is built"),
+        ("codegen", "unsupported, in code generation"),
+        ("FuseOps", "unsupported, in FuseOps"),
+    ],
+)
+def test_a_title_says_where_in_words(stage: str, said: str) -> None:
+    assert said in title_text(reproduction(failing(), Outcome(Verdict.OPAQUE_CRASH, stage)), None)
+
+
+def test_a_title_names_what_was_found_to_be_to_blame() -> None:
+    groups = Difference(What.ATTRIBUTE, "groups", 2, 1)
+    layout = Difference(What.ATTRIBUTE, "data_layout", "NHWC", None)
+    conditions = (
+        Condition((groups,), (Verdict.PASS, Verdict.PASS), 0),
+        Condition((layout,), (Verdict.PASS, Verdict.SILENT_BAIL), 1),
+    )
+    title = title_text(reproduction(failing(), LEFT), Attribution(2, 2, conditions))
+    assert title.endswith("without an error (groups=2)")
+
+
+def test_paths_of_this_machine_do_not_leave_it() -> None:
+    said = 'File "/home/me/env/lib/python3.11/site-packages/tvm/relax/op.py", line 3, in /tmp/x.py'
+    assert portable(said) == 'File "site-packages/tvm/relax/op.py", line 3, in /tmp/x.py'
+    assert portable("  /usr/lib/python3.11/ast.py: no") == "  python3.11/ast.py: no"

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from generators.program import CaseError, read
+from generators.program import CaseError
 from harness.cli.lookup import look_up
-from harness.corpus import CORPUS
+from harness.corpus import entries
 
-ENTRIES = {read(file).identifier: file.parent.name for file in CORPUS.glob("*/case.json")}
+ENTRIES = {one.case.identifier: one.name for one in entries()}
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from generators.families import families, family
 from generators.program import CaseError, write
 from harness import matrix
 from harness.cli import app
-from harness.corpus import CORPUS, entries
+from harness.corpus import entries
 from harness.gaps import Gap, KnownFinding
 from harness.jobs import Job, Limits
 from harness.matrix import Cell
@@ -147,8 +147,7 @@ def test_a_folder_of_one_case_is_a_case(tmp_path: Path, monkeypatch: pytest.Monk
     exported = tmp_path / "exported"
     exported.mkdir()
     write(entry.case, exported / "case.json")
-    (exported / "finding.json").write_text("{}")
-    for folder, name in ((exported, "exported"), (CORPUS / entry.name, entry.name)):
+    for folder, name in ((exported, "exported"), (entry.folder, entry.name)):
         monkeypatch.chdir(folder)
         for place in (folder, Path()):
             (subject,) = matrix.subjects([place])

@@ -1,6 +1,7 @@
 """``relaxcheck reduce`` as a user meets it: real processes, files, exit codes, Ctrl-C."""
 
 import dataclasses
+import errno
 import io
 import os
 import signal
@@ -15,10 +16,10 @@ from typer.testing import CliRunner
 
 from generators.axes import complete
 from generators.families import family
-from generators.program import Case, CaseError, read, write
+from generators.program import Case, CaseError, decode, read, write
 from harness.cli import app
 from harness.cli.reducing import Wanted, check, reduced
-from harness.corpus import CORPUS
+from harness.corpus import entry
 from harness.interruption import Interruption
 from harness.jobs import Limits
 from harness.outcome import Outcome, Reference, Verdict
@@ -109,7 +110,7 @@ def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], said: str) -> N
     assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
 
 
-CASE = read(CORPUS / "19694-conv1d-transpose-nwc" / "case.json")
+CASE = entry("19694-conv1d-transpose-nwc").case
 WANTED = Wanted("that", CASE, Path("out.json"), None, 9, 9.0, 1, Limits())
 
 
@@ -157,6 +158,9 @@ class Alike:
         failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", reference=Reference())
         yield self.given[-1], failed
 
+    def again(self, case: Case) -> Outcome:
+        return next(self.ended())[1]
+
 
 def test_what_was_found_before_the_workers_broke_is_written(tmp_path: Path) -> None:
     wanted = dataclasses.replace(WANTED, target=tmp_path / "out.json")
@@ -164,6 +168,60 @@ def test_what_was_found_before_the_workers_broke_is_written(tmp_path: Path) -> N
     assert reduced(wanted, trier, Console(file=out), Interruption()) == 2
     assert "Not at its end: cannot start the workers: no room. To go on:" in out.getvalue()
     assert read(wanted.target) == trier.given[-1]
+
+
+class Unstable(Alike):
+    """What it finds does not come again."""
+
+    def again(self, case: Case) -> Outcome:
+        return Outcome(Verdict.PASS)
+
+
+class Full(Alike):
+    """There is no room for candidates."""
+
+    def submit(self, case: Case) -> None:
+        if len(self.given) == self._most:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.given.append(case)
+
+
+@pytest.mark.parametrize(
+    ("trier", "code", "said"),
+    [
+        (Alike(10**6), 0, "It came again in a new process."),
+        (Unstable(10**6), 1, "It did NOT come again in a new process, where it is pass"),
+        (Full(3), 2, "Not at its end: [Errno 28] No space left on device. To go on:"),
+    ],
+)
+def test_the_result_is_run_once_more_and_whatever_it_is_is_written(
+    tmp_path: Path, trier: Alike, code: int, said: str
+) -> None:
+    wanted = dataclasses.replace(WANTED, target=tmp_path / "out.json")
+    out = io.StringIO()
+    assert reduced(wanted, trier, Console(file=out, width=200), Interruption()) == code
+    assert said in out.getvalue()
+    assert read(wanted.target) == trier.given[-1] or code != 2
+
+
+def no_room(case: Case, path: Path) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_where_it_cannot_be_written_it_is_written_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = dataclasses.replace(WANTED, target=Path("gone/out.json"), tries=2)
+    with pytest.raises(CaseError, match=r"cannot write to gone/out.json: .*; written to out.json"):
+        reduced(wanted, Alike(10**6), Console(file=io.StringIO()), Interruption())
+    assert read(Path("out.json")).family == CASE.family
+    monkeypatch.setattr("harness.cli.reducing.write", no_room)
+    with pytest.raises(CaseError) as told:
+        reduced(wanted, Alike(10**6), Console(file=io.StringIO()), Interruption())
+    # Even then it is not lost.
+    text = str(told.value).partition("the result is ")[2]
+    assert decode(text) == read(Path("out.json"))
 
 
 def test_sizes_below_the_defaults_do_not_come_back_up(tmp_path: Path) -> None:

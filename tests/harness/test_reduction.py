@@ -19,6 +19,7 @@ from harness.jobs import Job
 from harness.outcome import Computed, Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
 from harness.protocol import Ask
+from harness.reduction import size_steps, value_steps
 from harness.reduction.search import (
     STEPS,
     Hit,
@@ -369,3 +370,48 @@ def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
 def test_a_command_is_not_asked_about_what_could_not_be_vetted() -> None:
     late = Outcome(Verdict.HARNESS_ERROR, "oracle", None, "no answer within 60 s")
     assert asked("true", ACCEPTED, late)[1] == late
+
+
+def reshaped(*dims: int | str) -> Case:
+    node = Node("y", "reshape", ("x",), {"shape": ShapeValue(dims)})
+    return Case("toy", Program((Input("x", (5, 2), "float32"),), (node,), ("y",)))
+
+
+def shapes_of(made: Iterator[Case]) -> set[tuple[int | str, ...]]:
+    values = (one.program.nodes[0].attributes.get("shape") for one in made)
+    return {value.dims for value in values if isinstance(value, ShapeValue)}
+
+
+def test_shapes_among_attributes_get_smaller_too() -> None:
+    alone = shapes_of(value_steps.attributes(reshaped(5, 2), Known()))
+    assert {(1, 2), (4, 2), (5, 1)} <= alone
+    for made in size_steps.sizes(reshaped(5, 2), Known()):
+        value = made.program.nodes[0].attributes["shape"]
+        assert isinstance(value, ShapeValue)
+    together = shapes_of(
+        one
+        for one in size_steps.sizes(reshaped(5, 2), Known())
+        if one.program.inputs[0].shape == (3, 2)
+    )
+    assert (3, 2) in together
+
+
+def test_the_result_runs_again_and_nothing_is_left_over() -> None:
+    class Ahead(Vetting):
+        def drain(self) -> Iterator[tuple[Job, Outcome]]:
+            yield from self.wait(0)
+
+    pool = Ahead(FAILED, INTERESTING)
+    trier = InWorkers(pool)  # type: ignore[arg-type]
+    pool.submit(Job(chain(3)))
+    assert trier.again(chain(2)) == INTERESTING
+    assert not pool.jobs
+
+
+def test_a_command_that_finds_no_room_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("harness.reduction.trying.write", full)
+    with pytest.raises(OSError, match="No space left"):
+        asked("true", ACCEPTED)

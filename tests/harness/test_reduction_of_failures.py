@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from generators.families import families
-from generators.program import Attribute, Case, Input, Node, Program, read
-from harness.corpus import CORPUS
+from generators.program import Attribute, Case, Input, Node, Program
+from harness.corpus import entry
 from harness.finding import kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
@@ -74,11 +74,11 @@ def grouped_query() -> Case:
 
 
 def off_the_grid() -> Case:
-    return read(CORPUS / "19694-conv2d-transpose-nhwc-hwio" / "case.json")
+    return entry("19694-conv2d-transpose-nhwc-hwio").case
 
 
 def packed() -> Case:
-    return read(CORPUS / "conv2d-transpose-packed-convert-layout" / "case.json")
+    return entry("conv2d-transpose-packed-convert-layout").case
 
 
 Shapes = list[tuple[int, ...]]

@@ -114,3 +114,15 @@ def test_what_takes_too_much_memory_is_not_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(vetting, "evaluate", exhausted)
     with pytest.raises(MemoryError):
         ran(VALID)
+
+
+@pytest.mark.parametrize("fault", [TypeError, AttributeError, AssertionError, RuntimeError])
+def test_a_fault_of_the_reference_s_is_no_refusal(
+    monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
+    def broken(*_: object) -> None:
+        raise fault("ours")
+
+    monkeypatch.setattr(vetting, "evaluate", broken)
+    with pytest.raises(fault, match="ours"):
+        ran(VALID)

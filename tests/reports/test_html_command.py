@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from harness.bisection.search import Bisected
 from harness.cli import app, report
 from harness.cli.report import PAGE, regression
-from harness.corpus import Expected
+from harness.corpus import Record
 from harness.journal import FILE_NAME
 from harness.outcome import Verdict
 from harness.outputs import Again
@@ -147,7 +147,7 @@ def test_a_regression_is_what_an_older_release_passes(
     verdicts: dict[str, str], wanted: str
 ) -> None:
     by_side = {name: {"off": Verdict(verdict)} for name, verdict in verdicts.items()}
-    assert regression(Expected("t", None, by_side)) == wanted
+    assert regression(Record("t", None, by_side)) == wanted
 
 
 def test_no_command_but_this_one_waits_for_the_plots() -> None:

@@ -1,16 +1,18 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from html import unescape
 from html.parser import HTMLParser
 
 import msgspec
 import pytest
 
 from harness.bisection.search import Bisected, Ending, Evidence
+from harness.corpus import ISSUE, SCRIPT, entries
 from harness.finding import Finding
 from harness.outcome import Outcome, Verdict
 from harness.outputs import Output
-from reports.html.findings import Known
+from reports.html.findings import Known, exported
 from reports.html.page import Sources, duration, page_text, trend
 from reports.html.records import Ran, Record, read_campaign
 from tests.reports import html_campaign as made
@@ -90,7 +92,7 @@ def test_everything_known_of_a_finding_is_on_the_page(record: Record) -> None:
         "<title>relaxcheck: 2 findings in 4 cases</title>",
         "apache-tvm 0.27.0 · fixes off · seed 7",
         f"relaxcheck replay {ID} --dir x",
-        "Fails iff dilation.w &gt; 1",
+        "With one of these put back to its default it does not fail in this way: dilation.w=",
         "R.nn.conv1d_transpose(data, weight, dilation=[2])",
         "1 of 4 elements outside the bound",
         '<td class="heat6 worst">∞</td>',
@@ -182,3 +184,16 @@ def test_known_gaps_and_what_happened_are_told(record: Record) -> None:
 )
 def test_a_duration_is_as_long_as_it_has_to_be(seconds: float, wanted: str) -> None:
     assert duration(seconds) == wanted
+
+
+def test_what_an_export_found_out_is_on_the_page(record: Record) -> None:
+    entry = entries()[0]
+    declared = entry.expected
+    assert declared.culprit is not None
+    text = page_text(Sources(record, (), {ID: exported(entry, Known())}, command="relaxcheck"))
+    assert f"Culprit: <code>{declared.culprit.name}</code>" in text
+    assert declared.title in text
+    assert unescape(text).count((entry.folder / ISSUE).read_text()) == 1
+    assert unescape(text).count((entry.folder / SCRIPT).read_text()) == 2
+    for name in declared.verdicts:
+        assert f'<th scope="row">{name}</th>' in text

@@ -1,0 +1,47 @@
+"""ToMixedPrecision gives a float64 matmul a float32 result, which attention cannot be added to
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def program():
+    x = relax.Var("x", R.Tensor((2, 4, 2, 8), "float64"))
+    projection = relax.Var("projection", R.Tensor((8, 8), "float64"))
+    key = relax.Var("key", R.Tensor((2, 4, 2, 8), "float64"))
+    value = relax.Var("value", R.Tensor((2, 4, 2, 8), "float64"))
+    residual = relax.Var("residual", R.Tensor((2, 4, 2, 8), "float64"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x, projection, key, value, residual]):
+        with bb.dataflow():
+            query = bb.emit(relax.op.matmul(x, projection))
+            attended = bb.emit(relax.op.nn.attention(query, key, value))
+            added = bb.emit(relax.op.add(attended, residual))
+            output = bb.emit_output(added)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.ToMixedPrecision()(mod)
+    relax.build(mod, target)
+except Exception as error:
+    said = re.sub("[^0-9a-z]", "", f"{type(error).__name__}: {error}".lower())
+    # An error that says what is not supported is none that says nothing.
+    named = any(name in said for name in ["matmul", "attention", "add"])
+    if not named or not any(
+        term in said for term in ["notsupported", "notimplemented", "unsupported"]
+    ):
+        raise
+    print(f"refused clearly: {type(error).__name__}: {error}")
+    sys.exit(0)

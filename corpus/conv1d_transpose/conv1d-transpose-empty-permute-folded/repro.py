@@ -1,0 +1,71 @@
+"""an empty permutation before a convolution, with the pipeline that folds constants: taken for a
+reshape
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import re
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def program(weight):
+    x = relax.Var("x", R.Tensor((4, 0, 2), "float32"))
+    weight = relax.const(weight, "float32")
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            data = bb.emit(relax.op.permute_dims(x, axes=[2, 1, 0]))
+            convolved = bb.emit(relax.op.nn.conv1d_transpose(data, weight, data_layout="CNW"))
+            output = bb.emit_output(convolved)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+def left_behind(mod):
+    """The calls in mod whose operator has a legalization."""
+    calls = []
+
+    def visit(expr):
+        if isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op):
+            if expr.op.get_attr("FLegalize") is not None:
+                calls.append(expr)
+
+    for function in mod.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    return calls
+
+
+try:
+    weight = np.array(
+        [
+            [[-3585, 3096, -1766], [2207, 3538, -88], [-2338, -1747, 1812]],
+            [[945, -1707, -3346], [-3189, -1934, -3418], [-3496, 517, -889]],
+        ],
+        "float32",
+    )
+    weight /= 2048
+    mod = program(weight)
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.LegalizeOps()(mod)
+except Exception as error:
+    said = re.sub("[^0-9a-z]", "", f"{type(error).__name__}: {error}".lower())
+    # An error that says what is not supported is none that says nothing.
+    named = any(name in said for name in ["permutedims", "conv1dtranspose"])
+    if not named or not any(
+        term in said for term in ["notsupported", "notimplemented", "unsupported"]
+    ):
+        raise
+    print(f"refused clearly: {type(error).__name__}: {error}")
+    sys.exit(0)
+calls = left_behind(mod)
+for call in calls:
+    print("left behind by LegalizeOps:", call)
+sys.exit(1 if calls else 0)

@@ -1,0 +1,60 @@
+"""conv2d_transpose with data layout NHWC
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def program():
+    data = relax.Var("data", R.Tensor((1, 8, 8, 4), "float32"))
+    weight = relax.Var("weight", R.Tensor((4, 6, 3, 3), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [data, weight]):
+        with bb.dataflow():
+            convolved = bb.emit(relax.op.nn.conv2d_transpose(data, weight, data_layout="NHWC"))
+            output = bb.emit_output(convolved)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+def left_behind(mod):
+    """The calls in mod whose operator has a legalization."""
+    calls = []
+
+    def visit(expr):
+        if isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op):
+            if expr.op.get_attr("FLegalize") is not None:
+                calls.append(expr)
+
+    for function in mod.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    return calls
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.LegalizeOps()(mod)
+except Exception as error:
+    said = re.sub("[^0-9a-z]", "", f"{type(error).__name__}: {error}".lower())
+    # An error that says what is not supported is none that says nothing.
+    named = any(name in said for name in ["conv2dtranspose"])
+    if not named or not any(
+        term in said for term in ["notsupported", "notimplemented", "unsupported"]
+    ):
+        raise
+    print(f"refused clearly: {type(error).__name__}: {error}")
+    sys.exit(0)
+calls = left_behind(mod)
+for call in calls:
+    print("left behind by LegalizeOps:", call)
+sys.exit(1 if calls else 0)

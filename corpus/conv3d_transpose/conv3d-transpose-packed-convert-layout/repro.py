@@ -1,0 +1,44 @@
+"""ConvertLayout fails an internal check on a packed kernel of conv3d_transpose
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def program():
+    data = relax.Var("data", R.Tensor((2, 4, 2, 3, 4), "float32"))
+    weight = relax.Var("weight", R.Tensor((1, 1, 2, 2, 3, 4, 4), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [data, weight]):
+        with bb.dataflow():
+            convolved = bb.emit(
+                relax.op.nn.conv3d_transpose(data, weight, kernel_layout="IODHW4o4i")
+            )
+            output = bb.emit_output(convolved)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.ConvertLayout({"relax.nn.conv3d_transpose": ["NDHWC", "DHWIO"]})(mod)
+    relax.build(mod, target)
+except Exception as error:
+    said = re.sub("[^0-9a-z]", "", f"{type(error).__name__}: {error}".lower())
+    # An error that says what is not supported is none that says nothing.
+    named = any(name in said for name in ["conv3dtranspose"])
+    if not named or not any(
+        term in said for term in ["notsupported", "notimplemented", "unsupported"]
+    ):
+        raise
+    print(f"refused clearly: {type(error).__name__}: {error}")
+    sys.exit(0)

@@ -1,0 +1,145 @@
+"""What a failure is due to, in TVM's own words: attributes, dtypes, symbolic dimensions, passes."""
+
+from collections.abc import Callable, Mapping
+
+from generators.program import Attribute, Case
+from harness.attribution import Attribution, Condition, Difference, What
+from harness.outcome import Verdict
+from harness.pipelines import PIPELINES
+from oracles.pytorch_source import telling
+from reports.python_source import attribute_text
+
+_PLAIN_BUILD = "relax.build alone"
+
+_INPUTS = {
+    "normal": "ordinary inputs",
+    "exact": "inputs that are small integers",
+    "boundary": "inputs of very different magnitudes",
+    "special": "inputs with NaN, infinities and the like",
+}
+"""How inputs are drawn, by regime."""
+
+
+def settings_text(attribution: Attribution) -> str:
+    """What the failure is due to, as a list; empty where nothing is known to be."""
+    named = dict.fromkeys(setting_text(one) for one in attribution.blamed)
+    return ", ".join(named)
+
+
+def setting_text(condition: Condition) -> str:
+    """The setting that was put back, as it is in the case that fails."""
+    return _listed(condition, _was, "was")
+
+
+def attribution_text(attribution: Attribution, case: Case) -> str:
+    """What was tried of ``case`` and seen, in a few sentences; empty where nothing was.
+
+    What is at TVM's default already, though it is written out, goes without saying.
+    """
+    if not attribution.conditions:
+        return ""
+    said = []
+    if attribution.drawn > 1:
+        said.append(
+            f"It fails in this way with {attribution.failed} of the {attribution.drawn} inputs "
+            "that were tried."
+        )
+    blamed = settings_text(attribution)
+    if blamed:
+        said.append(f"As far as was tried, it takes {blamed}:")
+        said.append("; ".join(_seen(one) for one in attribution.blamed) + ".")
+    told = {name for node in case.program.nodes for name in telling(node)}
+    innocent = [
+        one
+        for one in attribution.conditions
+        if not one.holds
+        and (not _attributes(one) or any(each.name in told for each in _attributes(one)))
+    ]
+    if innocent:
+        said.append("It fails all the same " + "; ".join(_innocent(one) for one in innocent) + ".")
+    return " ".join(said)
+
+
+def _attributes(condition: Condition) -> list[Difference]:
+    return [one for one in condition.differences if one.what is What.ATTRIBUTE]
+
+
+def _innocent(condition: Condition) -> str:
+    count = len(condition.verdicts)
+    some = "" if condition.alike == count else f" ({condition.alike} of {count} inputs)"
+    return f"{_with(condition)}{some}"
+
+
+def _seen(condition: Condition) -> str:
+    """What came of putting it back."""
+    count = len(condition.verdicts)
+    inputs = f"{count} inputs" if count > 1 else "1 input"
+    if condition.passes:
+        return f"{_with(condition)} it passes ({inputs})"
+    others = ", ".join(sorted({one for one in condition.verdicts if one is not Verdict.PASS}))
+    return f"{_with(condition)} it does not fail in this way, but otherwise ({others}; {inputs})"
+
+
+def _with(condition: Condition) -> str:
+    return f"with {_listed(condition, _to, 'to')}"
+
+
+def _listed(condition: Condition, word: Callable[[Difference], str], side: str) -> str:
+    """Its differences, those of dtypes that are alike together."""
+    parts: dict[str, None] = {}
+    for one in condition.differences:
+        alike = [
+            other.name
+            for other in condition.differences
+            if one.what is What.DTYPE is other.what and getattr(other, side) == getattr(one, side)
+        ]
+        parts[f"{', '.join(alike)} in {getattr(one, side)}" if alike else word(one)] = None
+    return " and ".join(parts)
+
+
+def _was(one: Difference) -> str:
+    match one.what:
+        case What.ATTRIBUTE:
+            return _attribute(one.name, one.was)
+        case What.SYMBOL:
+            return f"symbolic {one.name}"
+        case What.NODE:
+            return f"together with {one.name}"
+        case What.CONSTANT:
+            return f"constant {one.name}" if one.was else f"{one.name} given at run time"
+        case What.SHAPE:
+            return f"{one.name} of shape {one.was}"
+    return _setting(one.name, one.was)
+
+
+def _to(one: Difference) -> str:
+    match one.what:
+        case What.ATTRIBUTE:
+            return _attribute(one.name, one.to)
+        case What.SYMBOL:
+            return f"{one.name} static"
+        case What.NODE:
+            return f"no {one.name}"
+        case What.CONSTANT:
+            return f"constant {one.name}" if one.to else f"{one.name} given at run time"
+        case What.SHAPE:
+            return f"{one.name} of shape {one.to}"
+    return _setting(one.name, one.to)
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    return f"no {name}" if value is None else f"{name}={attribute_text(value)}"
+
+
+def _setting(name: str, value: object) -> str:
+    words: Mapping[str, str] = {
+        "exec_mode": f'exec_mode="{value}"',
+        "opt_level": f"LLVM's opt-level {value}",
+        "regime": _INPUTS.get(str(value), str(value)),
+    }
+    if name != "pipeline":
+        return words[name]
+    pipeline = PIPELINES[str(value)]
+    if pipeline.before:
+        return ", ".join(pipeline.before)
+    return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD

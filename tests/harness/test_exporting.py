@@ -1,0 +1,256 @@
+"""From a finding to a folder whose script was run: one real one, and how all of a campaign goes."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from generators.axes import complete as completed
+from generators.families import family
+from generators.program import Case, CaseError, read
+from harness.attribution import What
+from harness.cli import exporting, exporting_all
+from harness.cli.exporting import Say, Wanted, Workers, complete, exported, release_of
+from harness.cli.exporting_all import everything, export_all
+from harness.cli.lookup import Found
+from harness.corpus import FILES, Record, entries, entry, read_record, record_text
+from harness.finding import Finding, finding_of
+from harness.finding import Reduced as Smallest
+from harness.journal import Journal, JournalError, Mode
+from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
+from harness.pool import Pool
+from harness.releases import own
+
+MEMBER = family("conv1d_transpose", tuple(PIPELINES))
+LEFT = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv1d_transpose", "left: R.nn.conv1d")
+
+
+def failing(seed: int = 3) -> Case:
+    return MEMBER.build(completed(MEMBER.axes, {"data_layout": "NWC", "result": "relu"}), seed)
+
+
+def finding(case: Case, outcome: Outcome = LEFT) -> Finding:
+    return finding_of(Smallest(case, outcome, {"data_layout": "NWC"}))
+
+
+class Shared(Workers):
+    """The workers of the tests, for every release."""
+
+    def __init__(self, pool: Pool):
+        super().__init__(pool.limits)
+        self.pool = pool
+
+    def of(self, name: str) -> Pool:
+        return self.pool
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No release is there but the engine's."""
+    monkeypatch.setattr(exporting, "known", lambda: (own().name,))
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_finding_is_looked_into_and_its_script_run(pool: Pool, tmp_path: Path) -> None:
+    case = failing()
+    found = Found(case, LEFT, finding(case), {"release": own().name})
+    folder = tmp_path / "conv1d_transpose" / case.identifier
+    said: list[str] = []
+    wanted = Wanted(case.identifier, found, folder, tries=60)
+    record = exported(wanted, Shared(pool), said.append)
+    assert [step.split()[0] for step in said] == [
+        *("reducing", "putting", "looking", "running", "running")
+    ]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+    assert complete(folder)
+    assert read_record(folder) == record
+    assert record.verdicts == {own().name: {"off": Verdict.SILENT_BAIL, "on": Verdict.PASS}}
+    assert record.fingerprint == finding(case).fingerprint
+    assert record.culprit is not None
+    assert record.culprit.name == "LegalizeOps"
+    assert record.attribution is not None
+    (blamed,) = record.attribution.blamed
+    assert (blamed.differences[0].what, blamed.differences[0].was) == (What.ATTRIBUTE, "NWC")
+    assert blamed.passes
+    assert record.title.endswith('without an error (data_layout="NWC")')
+    # It was made simpler first.
+    assert [node.operator for node in read(folder / "case.json").program.nodes] == [
+        "nn.conv1d_transpose"
+    ]
+    assert "| fails in this way |" in (folder / "issue.md").read_text()
+    (other,) = entries(tmp_path)
+    assert (other.name, other.expected) == (case.identifier, record)
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"pipeline": "build", "seed": 5}, "does not fail any more: pass"),
+        ({"fixes": True}, "does not fail without the fixes, which a script does not have: pass"),
+    ],
+)
+def test_what_does_not_fail_again_is_not_exported(
+    pool: Pool, tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    sound = msgspec.structs.replace(MEMBER.build(completed(MEMBER.axes, {}), 3), **change)
+    wanted = Wanted("it", Found(sound, LEFT, finding(sound)), tmp_path / "it")
+    with pytest.raises(CaseError, match=said):
+        exported(wanted, Shared(pool), lambda step: None)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("alone")
+def test_an_entry_that_is_not_as_declared_is_told_of(pool: Pool, tmp_path: Path) -> None:
+    one = entry("19694-conv1d-transpose-nwc")
+    verdicts = {own().name: {"off": Verdict.WRONG_VALUE, "on": Verdict.PASS}}
+    record = Record("It breaks", None, verdicts)
+    found = Found(one.case, entry="it", expected=record)
+    with pytest.raises(CaseError, match=r"it: silent-bail on .* where wrong-value is declared"):
+        exported(Wanted("it", found, tmp_path / "it"), Shared(pool), lambda step: None)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("print('all is well')", "exited with 0, not with 1: all is well"),
+        ("raise SystemExit(1)", "exited with 1, not with 0"),
+        ("import time; time.sleep(60)", "did not end in"),
+    ],
+)
+def test_a_script_that_does_not_exit_as_it_should(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    monkeypatch.setattr(exporting, "_SCRIPT_SECONDS", 3.0)
+    path = tmp_path / "repro.py"
+    path.write_text(script)
+    outcome = Outcome(Verdict.PASS) if "raise" in script else LEFT
+    record = Record("It breaks", None, {}, outcome=outcome, seconds=0)
+    with pytest.raises(CaseError, match=said):
+        exporting.check_script(path, record, own().name)
+
+
+def test_an_entry_is_seen_on_the_newest_release_that_it_fails_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(exporting, "known", lambda: ("9.1", "9.2", own().name))
+    usable = type("Usable", (), {"usable": True})()
+    monkeypatch.setattr(exporting, "state", lambda name: usable)
+    for failing_on, seen in (
+        (("9.1", "9.2"), "9.2"),
+        (("9.1", own().name), own().name),
+        ((), None),
+    ):
+        verdicts = {
+            name: {"off": Verdict.SILENT_BAIL if name in failing_on else Verdict.PASS}
+            for name in ("9.1", "9.2", own().name)
+        }
+        found = Found(failing(), expected=Record("It", None, verdicts))
+        assert release_of(found) == (seen or own().name)
+    assert release_of(Found(failing(), environment={"release": "9.1"})) == "9.1"
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """A campaign with three failures and an oracle split."""
+    folder = tmp_path / "run"
+    with Journal(folder, Mode.NEW) as journal:
+        journal.describe({"apache-tvm": "0.27.0", "release": own().name})
+        for seed in range(3):
+            one = finding(failing(seed))
+            journal.write_finding(str(seed), msgspec.json.encode(one))
+        split = finding(failing(7), Outcome(Verdict.ORACLE_SPLIT, "compare"))
+        journal.write_finding("split", msgspec.json.encode(split))
+    return folder
+
+
+Does = Callable[[Wanted], None]
+
+
+def ended(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch, does: Does, seconds: float | None = None
+) -> tuple[int, str]:
+    """Exit code and output of ``export --all`` where ``does`` stands for the export of one."""
+
+    def stand_in(wanted: Wanted, workers: Workers, say: Say) -> Record:
+        does(wanted)
+        record = Record("It breaks", None, {}, outcome=LEFT)
+        wanted.folder.mkdir(parents=True)
+        for name in FILES:
+            (wanted.folder / name).write_bytes(record_text(record))
+        return record
+
+    monkeypatch.setattr(exporting_all, "exported", stand_in)
+    out = io.StringIO()
+    given = everything(campaign, None, 60)
+    code = export_all(given, seconds, Console(file=out, width=200))
+    return code, out.getvalue()
+
+
+def test_one_that_cannot_be_exported_does_not_stop_the_rest(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = failing(1).identifier
+    tried: list[str] = []
+
+    def does(wanted: Wanted) -> None:
+        tried.append(wanted.name)
+        if wanted.name == broken:
+            raise CaseError("it did not come again")
+
+    code, said = ended(campaign, monkeypatch, does)
+    assert code == 1
+    assert len(tried) == 3
+    (line,) = [line for line in said.splitlines() if "NOT exported" in line]
+    assert line.endswith(f"conv1d_transpose {broken}: NOT exported: it did not come again")
+    assert f"not exported: {failing(7).identifier[:8]}: oracle-split is no fault of TVM's" in said
+    assert f"Written to {campaign / 'corpus'}: 2 of 3" in said
+    # Again: what is complete is passed over.
+    code, said = ended(campaign, monkeypatch, lambda wanted: tried.append(wanted.name))
+    assert (code, tried[3:]) == (0, [broken])
+    assert "1 to export" in said
+    assert "2 exported before" in said
+
+
+def test_ctrl_c_keeps_what_was_exported(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def does(wanted: Wanted) -> None:
+        if wanted.name == failing(2).identifier:
+            raise KeyboardInterrupt
+
+    code, said = ended(campaign, monkeypatch, does)
+    assert code == 130
+    assert f"To go on: {exporting_all.called_as()} export --all --dir {campaign}" in said
+    done = [one for one in everything(campaign, None, 60).wanted if complete(one.folder)]
+    assert len(done) < 3
+
+
+def test_a_timeout_is_exported_under_its_own_deadline(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = Outcome(Verdict.TIMEOUT, "FuseOps", None, "still in FuseOps after 7 s")
+    with Journal(campaign, Mode.RESUME) as journal:
+        journal.write_finding("late", msgspec.json.encode(finding(failing(9), late)))
+    code, said = ended(campaign, monkeypatch, lambda wanted: None)
+    assert code == 1
+    assert "give --dir" in said
+    assert "--case-seconds 7" in said
+    code, said = ended(campaign, monkeypatch, lambda wanted: None, 7)
+    assert code == 0, said
+
+
+def test_of_a_corpus_what_is_new_there_is_exported(tmp_path: Path) -> None:
+    one = entry("19694-conv1d-transpose-nwc")
+    folder = tmp_path / "conv1d_transpose" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "case.json").write_bytes((one.folder / "case.json").read_bytes())
+    (folder / "finding.json").write_bytes(record_text(Record("It breaks", None, {})))
+    (wanted,) = everything(tmp_path, None, 60).wanted
+    assert (wanted.name, wanted.folder) == ("mine", folder)
+    assert wanted.found.expected == Record("It breaks", None, {})
+    assert not complete(folder)
+    with pytest.raises(JournalError, match="holds no campaign"):
+        everything(tmp_path / "nowhere", None, 60)
