@@ -54,7 +54,7 @@ class ConvTranspose:
         """Spatial sizes of the output (see ``MEANINGS.md``).
 
         Raises:
-            ValueError: a size is negative.
+            ValueError: a size is less than 1.
         """
         sizes = tuple(
             (n - 1) * stride - begin - end + dilation * (k - 1) + 1 + extra
@@ -69,8 +69,8 @@ class ConvTranspose:
                 strict=True,
             )
         )
-        if min(sizes) < 0:
-            raise ValueError(f"the output has a negative spatial size: {sizes}")
+        if min(sizes) < 1:
+            raise ValueError(f"the output has a spatial size below 1: {sizes}")
         return sizes
 
 

@@ -51,7 +51,7 @@ def test_a_valid_program_runs_and_the_values_of_its_nodes_are_known() -> None:
     ("attributes", "said"),
     [
         ({"groups": 3}, "groups 3 does not divide"),
-        ({"padding": (9, 9)}, "negative spatial size"),
+        ({"padding": (9, 9)}, "spatial size below 1"),
         ({"data_layout": "NHWC"}, "channels"),
         ({"strides": (0, 1)}, "must be positive"),
     ],

@@ -58,8 +58,8 @@ def conv_transposes(draw: st.DrawFn, dtypes: Sequence[str] = (*FLOATS, *WIDER)) 
         (n - 1) * s + d * (k - 1) + 1 + e
         for n, s, d, k, e in zip(size, strides, dilation, taps, extra, strict=True)
     ]
-    begin = tuple(draw(st.integers(0, min(3, n))) for n in full)
-    end = tuple(draw(st.integers(0, min(3, n - b))) for n, b in zip(full, begin, strict=True))
+    begin = tuple(draw(st.integers(0, min(3, n - 1))) for n in full)
+    end = tuple(draw(st.integers(0, min(3, n - 1 - b))) for n, b in zip(full, begin, strict=True))
     dtype = draw(st.sampled_from(dtypes))
     batch = draw(st.integers(0, 2))
     data, data_shape = draw(_layout("NC" + spatial, (batch, groups * inner, *size), "C"))
