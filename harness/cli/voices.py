@@ -270,5 +270,6 @@ def _last_lines(ended: Ended) -> Iterator[str]:
     page = f"{ended.page} and " if ended.page else ""
     yield f"Written to {page}{ended.directory / FILE_NAME}"
     if any(one.verdict.is_failure for one in ended.results.findings):
-        command = f"{ended.results.command} export --all --dir {ended.directory}"
-        yield f"As scripts and issues to paste: {command}"
+        called, where = ended.results.command, ended.directory
+        yield f"As one web page: {called} report {where}"
+        yield f"As scripts and issues to paste: {called} export --all --dir {where}"

@@ -115,11 +115,12 @@ def test_json_says_everything_one_object_a_line(fuzz: Fuzz, tmp_path: Path) -> N
 def test_quiet_says_findings_and_the_last_lines(fuzz: Fuzz, tmp_path: Path) -> None:
     ended = fuzz(NAME, "--cases", 20, "--seed", 3, "--quiet", "--out", tmp_path / "out")
     [recorded] = found(tmp_path / "out")
-    first, second, third, last = ended.stdout.splitlines()
+    first, second, third, fourth, last = ended.stdout.splitlines()
     assert first.startswith(f"finding {recorded.fingerprint}: opaque-crash, toy, data_layout=")
     assert second.startswith("20 cases, ")
     assert second.endswith("% of the CPU time went to the engine itself.")
     assert third.startswith("Written to ")
+    assert fourth.endswith(f" report {tmp_path / 'out'}")
     assert last.endswith(f" export --all --dir {tmp_path / 'out'}")
 
 
