@@ -26,10 +26,16 @@ def single_threaded() -> dict[str, str]:
 
 def versions() -> dict[str, str]:
     """Versions of Python, the platform and of every package that a verdict depends on."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    found = {"python": platform.python_version(), "platform": _platform()}
     for package in _PACKAGES:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             found[package] = "not installed"
     return found
+
+
+def _platform() -> str:
+    """Operating system, processor and C library: no verdict depends on more, such as the kernel."""
+    library = " ".join(platform.libc_ver())
+    return ", ".join(one for one in (f"{platform.system()} {platform.machine()}", library) if one)
