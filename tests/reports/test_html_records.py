@@ -1,3 +1,4 @@
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from tests.reports import html_campaign as made
 def test_a_campaign_is_read_in_order_of_time_without_its_trials(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
     record = read_campaign(made.usual(tmp_path / "one"), lambda *numbers: heard.append(numbers))
-    assert [one.verdict for one in record.ran] == [
-        Verdict.PASS,
-        Verdict.WRONG_VALUE,
-        Verdict.WRONG_VALUE,
-        Verdict.OPAQUE_CRASH,
-    ]
+    # Several may begin within a millisecond, which is all that the journal tells apart.
+    assert Counter(one.verdict for one in record.ran) == {
+        Verdict.PASS: 1,
+        Verdict.WRONG_VALUE: 2,
+        Verdict.OPAQUE_CRASH: 1,
+    }
     assert [one.began for one in record.ran] == sorted(one.began for one in record.ran)
     assert heard == [(number, 4) for number in (1, 2, 3, 4)]
     assert record.name == "one"
@@ -28,10 +29,8 @@ def test_a_campaign_is_read_in_order_of_time_without_its_trials(tmp_path: Path) 
         made.DILATED.fingerprint,
         made.LAYOUT.fingerprint,
     }
-    assert [one.finding == made.DILATED.fingerprint for one in record.ran] == [
-        *(False, True, True),
-        False,
-    ]
+    wrong = [one.finding == made.DILATED.fingerprint for one in record.ran]
+    assert wrong == [one.verdict is Verdict.WRONG_VALUE for one in record.ran]
 
 
 def test_a_case_that_never_ended_is_counted_apart(tmp_path: Path) -> None:
