@@ -16,7 +16,7 @@ from generators.axes import Family
 from generators.pairs import Pairs
 from generators.program import Case, Valid
 from generators.steering import possible
-from harness.differential import Failure, by_release, environment_on, seen_on, worst
+from harness.differential import Failure, by_release, environment_on, passed, seen_on, worst
 from harness.drawing import WHOLE, Shard, stream
 from harness.errors import headline
 from harness.events import Event, What
@@ -90,6 +90,7 @@ class Fate(enum.StrEnum):
     STILL = "still fails"
     OTHERWISE = "fails in another way"
     GONE = "does not fail any more"
+    UNDECIDED = "neither passes nor fails"
     UNTRIED = "not tried"
 
 
@@ -296,9 +297,9 @@ class Campaign:
     def _tried(self, finding: Finding, outcome: Outcome) -> None:
         case = finding.case
         self.journal.end(case, outcome, purpose=TRIAL)
-        fate = Fate.GONE
         failure = worst(outcome)
         outcomes = by_release(outcome)
+        fate = Fate.GONE if all(map(passed, outcomes.values())) else Fate.UNDECIDED
         if again := [name for name, one in outcomes.items() if same_kind(case, one, finding.kind)]:
             fate = Fate.STILL
             known = seen_on(again[-1], outcomes)

@@ -44,8 +44,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     release (a prefix of the version), then by the fixes, ``off`` and ``on``: they are declared,
     and tested. The rest is measured: ``outcome``, without the fixes, with the versions in
     ``environment`` and so many ``seconds`` for the case; ``fingerprint``, ``blame`` (axes) and
-    ``count`` are the campaign's; ``attribution`` what was put back to its default; ``exits`` maps a
-    release to the exit code of ``repro.py`` there. Where there is no outcome nothing was measured.
+    ``count`` are the campaign's; ``attribution`` what was put back to its default. Where there is
+    no outcome nothing was measured.
     """
 
     title: str
@@ -59,7 +59,6 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     seconds: float = 60.0
     culprit: Culprit | None = None
     attribution: Attribution | None = None
-    exits: dict[str, int] = {}
 
     def verdict(self, release: str, *, fixes: bool) -> Verdict | None:
         """The verdict that ``release`` gives, or None where nothing is declared."""

@@ -192,7 +192,8 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
         return None
     other = _at(family, without, case)
     outcome = yield other
-    return None if same_kind(other, outcome, candidates[0].kind) else candidates[0]
+    told = outcome.verdict is not Verdict.HARNESS_ERROR
+    return candidates[0] if told and not same_kind(other, outcome, candidates[0].kind) else None
 
 
 def fingerprint(kind: Kind, blame: dict[str, str]) -> str:

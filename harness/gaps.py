@@ -47,7 +47,9 @@ class Declared(
     fixes: bool | None = None
 
     def __post_init__(self) -> None:
-        date.fromisoformat(self.expires)
+        # Days are compared as text.
+        if date.fromisoformat(self.expires).isoformat() != self.expires:
+            raise ValueError(f"Invalid isoformat string: {self.expires!r}, not as 2027-06-30")
 
     @property
     def title(self) -> str:

@@ -37,6 +37,7 @@ _RUNNING = ("run", "oracle", "compare")
 """The stages in which inputs are there."""
 
 _NO_REGRESSION = Outcome(Verdict.PASS, message="on the earlier release it does not pass either")
+_UNKNOWN = Outcome(Verdict.HARNESS_ERROR, "idle", message="a release has no workers any more")
 
 _Investigation = Generator[Job, Outcome, None]
 
@@ -246,10 +247,11 @@ class _Place:
     def judged(self, outcome: Outcome) -> Outcome:
         """What counts of a trial's ``outcome``: no failure where it fails on ``good`` too."""
         outcomes = by_release(outcome)
-        if self.good is None or self.bad not in outcomes:
+        if self.good is None:
             return outcome
-        good = outcomes.get(self.good)
-        return outcome if good is not None and passed(good) else _NO_REGRESSION
+        if self.good not in outcomes or self.bad not in outcomes:
+            return _UNKNOWN
+        return outcome if passed(outcomes[self.good]) else _NO_REGRESSION
 
 
 def in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:

@@ -84,7 +84,7 @@ def take_declared(state: State, declared: Sequence[Known], version: str) -> None
         now = state.findings.get(key)
         fate = state.known.get(key, Fate.UNTRIED)
         if now is not None:
-            fate = Fate.STILL if fate in (Fate.UNTRIED, Fate.GONE) else fate
+            fate = fate if fate is Fate.OTHERWISE else Fate.STILL
             state.gaps.failed(one, max(now.count, 1))
         elif fate is Fate.GONE:
             state.gaps.passed(one)
@@ -122,7 +122,7 @@ class Expectations:
         """The name of what expects ``outcome`` of ``case``, if anything does; counted.
 
         What a known finding blames has to be off its default, and without it all the failure has to
-        be gone: that takes one further run.
+        be gone: that takes one further run. Of an invalid program the fault has to be the same.
         """
         gaps = [one for one in self.declared if isinstance(one, Gap)]
         environment = self.pool.environment
@@ -138,9 +138,17 @@ class Expectations:
         }
         if not alike or case.family not in self.families:
             return None
-        candidates = [finding for _, finding in alike.values()]
-        cause = self._run(explained(self.families[case.family], case, candidates))
-        return None if cause is None else self.met.failed(alike[cause.fingerprint][0])
+        if not isinstance(case.expect, Valid):
+            cause: Finding | None = unreduced(case, outcome)
+        elif point:
+            candidates = [finding for _, finding in alike.values()]
+            cause = self._run(explained(self.families[case.family], case, candidates))
+        else:
+            # Off its family's axes nothing can be put to its default: nobody can tell.
+            cause = None
+        if cause is None or cause.fingerprint not in alike:
+            return None
+        return self.met.failed(alike[cause.fingerprint][0])
 
     def cases(self, *, fixes: bool) -> dict[str, Case]:
         """The case of each of what is declared for this TVM, by name, with the fixes on or off."""

@@ -179,7 +179,9 @@ def _weight(ended: tuple[str | None, bytes | None, str | None]) -> tuple[object,
 def _worth(finding: Finding) -> tuple[object, ...]:
     case = encode(finding.case)
     same = msgspec.json.encode(msgspec.structs.replace(finding, count=0))
-    return (_CONFIRMED[finding.confirmed], -len(case), case, same)
+    # As within a campaign: that it passed on an earlier release says more.
+    regressed = finding.regression is not None
+    return (regressed, _CONFIRMED[finding.confirmed], -len(case), case, same)
 
 
 def _versions(description: Description) -> dict[str, str]:

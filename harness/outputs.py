@@ -144,7 +144,10 @@ def main() -> None:
 
         conducting.judge = judge_and_keep  # type: ignore[attr-defined]
         outcome = conducting.conduct(case, progress, plain=plain, tracing=tracing)
-        (folder / case.identifier).write_bytes(msgspec.json.encode(seen))
+        # Whole or not at all, where there is no room or this process is ended.
+        unfinished = folder / f"{case.identifier}.new"
+        unfinished.write_bytes(msgspec.json.encode(seen))
+        unfinished.replace(folder / case.identifier)
         return outcome
 
     worker.conduct = conduct  # type: ignore[attr-defined]

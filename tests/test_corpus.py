@@ -31,7 +31,9 @@ def test_entries_and_gaps_are_as_declared_on_another_release(name: str) -> None:
     result = matrix.run(matrix.subjects([]), [name], 1, Limits(), lambda *_: None)
     assert not surprises(result), "\n".join(lines(result))
     assert not result.columns[0].missing, result.columns[0].missing
-    assert all(cell.declared for row in result.rows for cell in row.cells[name].values())
+    # Of a known finding nothing is declared but on its own release and side.
+    own = [row for row in result.rows if not row.gap]
+    assert all(cell.declared for row in own for cell in row.cells[name].values())
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)

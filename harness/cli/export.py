@@ -149,7 +149,7 @@ def export(
             wanted = Wanted(case, found, out or Path(_name(found)), seconds=minutes * 60)
             with Workers(limits) as workers, telling(voice, "") as say:
                 exported(wanted, workers, say)
-            paths = sorted(wanted.folder.iterdir())
+            paths = sorted(wanted.folder / name for name in FILES)
         for path in paths:
             _print(voice, str(path))
 

@@ -44,6 +44,15 @@ from reports.issue import title_text
 _SCRIPT_SECONDS = 120.0
 """What a script may take besides its case: importing TVM and PyTorch on a busy machine."""
 
+_RAISED = "Traceback (most recent call last)"
+_SHOWN = frozenset(
+    {
+        *(Verdict.SILENT_BAIL, Verdict.ACCEPTS_INVALID),
+        *(Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE),
+    }
+)
+"""What a script shows without an exception; one that raises is broken, and exits with 1 as well."""
+
 Say = Callable[[str], None]
 
 
@@ -180,7 +189,10 @@ def _ours_apart(outcome: Outcome, called: str) -> Outcome:
 
 
 def _reduced(wanted: Wanted, found: Found, pool: Pool, say: Say) -> tuple[Case, Outcome]:
-    """The simplest case that fails alike in a new process, and what came of it there."""
+    """The simplest case that fails alike in a new process, and what came of it there.
+
+    A regression is as simple already as it gets on both of its releases, and stays as it is.
+    """
     say("reducing")
     trier = InWorkers(pool)
     start = _ours_apart(outcome_of(trier, found.case), wanted.name)
@@ -192,13 +204,15 @@ def _reduced(wanted: Wanted, found: Found, pool: Pool, say: Say) -> tuple[Case, 
         raise CaseError(
             f"{wanted.name} fails in another way than it did: {start.verdict} in {start.stage}"
         )
-    budget = Budget(wanted.tries, wanted.seconds, lambda: None)
-    ended = reduced(found.case, start, trier, families(tuple(PIPELINES)), budget)
-    if ended.broken:
-        raise PoolError(ended.why)
-    if ended.stable and ended.again is not None:
-        return ended.reduction.case, ended.again
-    say("what it was reduced to does not come again; trying it as it was")
+    # On one release alone a regression might be reduced to what fails on the earlier one as well.
+    if found.finding is None or found.finding.regression is None:
+        budget = Budget(wanted.tries, wanted.seconds, lambda: None)
+        ended = reduced(found.case, start, trier, families(tuple(PIPELINES)), budget)
+        if ended.broken:
+            raise PoolError(ended.why)
+        if ended.stable and ended.again is not None:
+            return ended.reduction.case, ended.again
+        say("what it was reduced to does not come again; trying it as it was")
     outcome = again(found.case, pool, wanted.name)
     if not same_kind(found.case, outcome, kind_of(found.case, start)):
         raise CaseError(f"{wanted.name} does not come again in a new process: {outcome.verdict}")
@@ -237,6 +251,8 @@ def portable_outcome(outcome: Outcome) -> Outcome:
         environment={},
         retried="",
         reference=None,
+        release="",
+        elsewhere={},
     )
 
 
@@ -299,6 +315,8 @@ def _written(folder: Path, case: Case, record: Record, name: str) -> None:
     Raises:
         CaseError: it has not, and is left beside ``folder``; or there is no room.
     """
+    # As "." it has no name.
+    folder = folder.absolute()
     unfinished = folder.with_name(f"{folder.name}{UNFINISHED}")
     try:
         unfinished.mkdir(parents=True, exist_ok=True)
@@ -320,7 +338,8 @@ def check_script(script: Path, record: Record, name: str) -> None:
     """Run ``script`` in a new process, with the release ``name``, away from this project.
 
     Raises:
-        CaseError: it does not exit with 1 where ``record`` says that the bug is there, or with 0.
+        CaseError: it does not exit with 1 where ``record`` says that the bug is there, or with 0;
+            or it raises where it was to show something else.
     """
     assert record.outcome is not None
     wanted = int(record.outcome.verdict.is_failure)
@@ -346,3 +365,6 @@ def check_script(script: Path, record: Record, name: str) -> None:
     if ended.returncode != wanted:
         said = headline(ended.stdout + ended.stderr)
         raise CaseError(f"{script} exited with {ended.returncode}, not with {wanted}: {said}")
+    if record.outcome.verdict in _SHOWN and _RAISED in ended.stderr:
+        said = headline(ended.stderr)
+        raise CaseError(f"{script} raised, and does not show {record.outcome.verdict}: {said}")

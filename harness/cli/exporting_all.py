@@ -9,7 +9,7 @@ from rich.console import Console
 
 from generators.program import CaseError
 from harness.cli.exporting import Say, Wanted, Workers, complete, exported
-from harness.cli.lookup import Found
+from harness.cli.lookup import Found, seen_with
 from harness.cli.terminal import RUNS, called_as
 from harness.corpus import EXPORTS, entries
 from harness.finding import Finding
@@ -67,7 +67,7 @@ def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
         tuple(
             Wanted(
                 one.case.identifier,
-                Found(one.case, one.outcome, one, environment),
+                Found(one.case, one.outcome, one, seen_with(environment, one.outcome)),
                 target / one.case.family / one.case.identifier,
                 seconds=seconds,
             )

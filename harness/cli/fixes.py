@@ -59,9 +59,11 @@ def fixes(
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """List the fixes, and how much the running TVM needs each; or write them as patches."""
-    if context.invoked_subcommand is not None:
-        return
     with one_line_errors():
+        if context.invoked_subcommand is not None:
+            if tvm is not None or as_json:
+                raise CaseError("--tvm goes after export; --json is for the list alone")
+            return
         names = _wanted(tvm)
         surveys = []
         for name in names:
@@ -91,7 +93,7 @@ def export(
     with one_line_errors():
         name = tvm or own().name
         with _waiting(f"reading the sources of TVM {name}"):
-            found = patches(release(name), tuple(names or ()))
+            found = patches(release(name), tuple(dict.fromkeys(names or ())))
         out = console()
         written = {one.name: one.text for one in found.patches if one.text}
         if found.together:

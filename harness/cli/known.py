@@ -1,6 +1,7 @@
 """``relaxcheck known``: the failures that are declared as known."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +11,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from generators.axes import Family
 from generators.families import families
-from generators.program import CaseError
+from generators.program import Case, CaseError, Valid
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.errors import headline
@@ -107,7 +109,7 @@ def add(
     A case that is no finding of a campaign runs, and what it fails of is looked for first.
     """
     with one_line_errors():
-        _check_date(expires)
+        expires = _day(expires)
         there = declared()
         found = look_up(case, directory)
         finding, version = _finding(case, found, Limits(seconds=case_seconds))
@@ -162,13 +164,14 @@ def remove(
         console().print(f"Removed from {FILE}: {', '.join(names)}", highlight=False, soft_wrap=True)
 
 
-def _check_date(text: str) -> None:
+def _day(text: str) -> str:
     try:
         day = date.fromisoformat(text)
     except ValueError as error:
         raise CaseError(f"--expires {text}: {error}") from error
     if day.isoformat() < utc_today():
         raise CaseError(f"--expires {text}: that day is over")
+    return day.isoformat()
 
 
 def _finding(called: str, found: Found, limits: Limits) -> tuple[Finding, str]:
@@ -177,9 +180,10 @@ def _finding(called: str, found: Found, limits: Limits) -> tuple[Finding, str]:
         finding, version = found.finding, found.environment["apache-tvm"]
     else:
         name = found.environment.get("release", own().name)
+        by_name = {one.name: one for one in families(tuple(PIPELINES))}
+        _check_place(called, found.case, by_name)
         with Pool(1, limits, release=release(name)) as pool:
             version = pool.environment["apache-tvm"]
-            by_name = {one.name: one for one in families(tuple(PIPELINES))}
             pool.submit(Job(found.case, fresh=True))
             ((_, outcome),) = pool.drain()
             if outcome.verdict is Verdict.HARNESS_ERROR:
@@ -191,6 +195,18 @@ def _finding(called: str, found: Found, limits: Limits) -> tuple[Finding, str]:
     if not finding.verdict.is_failure:
         raise CaseError(f"{called} is no failure of TVM: {finding.verdict}")
     return finding, version
+
+
+def _check_place(called: str, case: Case, by_name: Mapping[str, Family]) -> None:
+    """See that it can be told what a case is blamed on: else all that fails like it were known."""
+    if case.family not in by_name or not isinstance(case.expect, Valid):
+        return
+    try:
+        by_name[case.family].point(case)
+    except ValueError as error:
+        raise CaseError(
+            f"{called} cannot be known, for what is to blame for it cannot be told: {error}"
+        ) from error
 
 
 def _name(finding: Finding, taken: list[str]) -> str:

@@ -76,15 +76,23 @@ def _recorded(journal: Journal, wanted: str) -> Found:
     case = recorded.case
     known = [one for one in findings_in(journal) if one.case.identifier == case.identifier]
     finding = known[0] if known else None
-    outcome, described = recorded.outcome, journal.description
+    outcome = recorded.outcome
     if outcome is not None and (failure := worst(outcome)) is not None:
         outcome = failure.outcome
+    return Found(case, outcome, finding, seen_with(journal.description, outcome))
+
+
+def seen_with(described: Mapping[str, str], outcome: Outcome | None) -> Mapping[str, str]:
+    """What a campaign's description says of the release that ``outcome`` came on.
+
+    Of a campaign on several releases it is about that one alone, the newest where nothing came.
+    """
     names = described.get("release", "").split()
-    if len(names) > 1:
-        # Of a campaign on several releases it is about the one that it is looked into on.
-        release = outcome.release if outcome is not None else names[-1]
-        described = {**environment_on(release, described), "release": release}
-    return Found(case, outcome, finding, described)
+    if len(names) < 2:
+        return described
+    came = "" if outcome is None else outcome.release
+    name = came if came in names else names[-1]
+    return {**environment_on(name, described), "release": name}
 
 
 def _entry(folder: Path) -> Found:

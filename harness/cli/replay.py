@@ -13,16 +13,17 @@ from rich.markup import escape
 
 from generators.families import families
 from generators.program import CaseError, read
-from harness.cli.lookup import Found, look_up
+from harness.cli.lookup import Found, look_up, seen_with
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
-from harness.corpus import CORPUS
+from harness.corpus import entry_folder
+from harness.differential import by_release
 from harness.errors import headline
 from harness.gaps import FILE, Known, KnownFinding, Met, declared
 from harness.jobs import Limits
 from harness.journal import FILE_NAME, Journal, Mode
 from harness.known import Expectations, findings_in
 from harness.options import Switch
-from harness.outcome import Verdict
+from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
 from harness.releases import own, release
@@ -134,14 +135,14 @@ def _subjects(wanted: str, directory: Path | None, known: Sequence[Known]) -> It
     if named or listed:
         yield from (_Subject(one.name, Found(one.case), one) for one in named)
         return
-    entry = path.name == wanted and (CORPUS / wanted / "case.json").is_file()
-    if not path.is_dir() or (path / "case.json").is_file() or entry:
+    if not path.is_dir() or (path / "case.json").is_file() or entry_folder(wanted) is not None:
         found = look_up(wanted, directory)
         yield _Subject(found.entry or found.case.identifier, found)
         return
     if (path / FILE_NAME).is_file():
         with Journal(path, Mode.READ) as journal:
-            environment = journal.description
+            # Of several releases all run on the newest, each held against what came of it there.
+            environment = seen_with(journal.description, None)
             for one in findings_in(journal):
                 found = Found(one.case, one.outcome, one, environment)
                 yield _Subject(one.case.identifier, found)
@@ -177,8 +178,17 @@ def _item(
     if found.expected is not None:
         verdict = found.expected.verdict(version, fixes=case.fixes)
         return declared_item(subject.called, case, verdict)
-    moved = moved or found.environment.get("release", on) != on
-    return recorded_item(subject.called, case, None if moved else found.outcome)
+    return recorded_item(subject.called, case, None if moved else _came_on(on, found))
+
+
+def _came_on(release: str, found: Found) -> Outcome | None:
+    """What is recorded of ``found`` on ``release``, if anything is."""
+    if found.outcome is None:
+        return None
+    held = by_release(found.outcome)
+    if "" in held:
+        return held[""] if found.environment.get("release", release) == release else None
+    return held.get(release)
 
 
 def _run(pool: Pool, items: Sequence[Item], expectations: Expectations) -> int:

@@ -18,7 +18,7 @@ from harness.options import Options
 
 _INTERRUPTED = 130
 
-_GRAVITY = (Fate.UNTRIED, Fate.GONE, Fate.OTHERWISE, Fate.STILL)
+_GRAVITY = (Fate.UNTRIED, Fate.GONE, Fate.UNDECIDED, Fate.OTHERWISE, Fate.STILL)
 """Of what became of a known finding in several shards, the last of these is told."""
 
 

@@ -11,10 +11,10 @@ import pytest
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
-from harness.campaign import Campaign, Plan
+from harness.campaign import Campaign, Fate, Plan
 from harness.differential import together
 from harness.events import Event, What, told
-from harness.finding import Finding
+from harness.finding import Finding, Reduced, finding_of
 from harness.investigation import Investigations
 from harness.jobs import Job
 from harness.journal import DRAWN, Journal, JournalError, Mode
@@ -294,3 +294,49 @@ def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:
     assert {event.what for event in events} == {What.RETRIED}
     assert all(event.text.endswith("LinkError: ld: no room") for event in events)
     assert told(events, 0) == ["Workers: 3 cases failed to run together with others and ran alone."]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "fate"),
+    [
+        (Verdict.PASS, Fate.GONE),
+        (Verdict.NO_ORACLE, Fate.UNDECIDED),
+        (Verdict.HARNESS_ERROR, Fate.UNDECIDED),
+        (Verdict.TIMEOUT, Fate.OTHERWISE),
+    ],
+)
+def test_only_what_passes_is_the_end_of_a_known_finding(
+    tmp_path: Path, verdict: Verdict, fate: Fate
+) -> None:
+    case = MEMBER.build(complete(MEMBER.axes, {"data_layout": "NWC"}), 7)
+    known = finding_of(Reduced(case, bails(case), {"data_layout": "NWC"}))
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=1, known=(known,))
+    pool = Instant(lambda _: Outcome(verdict, "run"))
+    with Journal(tmp_path) as journal:
+        state = Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
+    assert state.known == {known.fingerprint: fate}
+
+
+def test_what_a_release_that_is_gone_cannot_tell_explains_nothing(tmp_path: Path) -> None:
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+
+    def newest(job: Job) -> Outcome:
+        point = MEMBER.point(job.case)
+        return failed if point["data_layout"] != "NCW" or point["groups"] != 1 else passes
+
+    passes = Outcome(Verdict.PASS)
+    earlier = {"0.25": passes}
+    with Journal(tmp_path) as journal:
+        looking = Investigations((MEMBER,), journal, findings, jobs.append)
+        for chosen in ({"data_layout": "NWC"}, {"data_layout": "NWC", "groups": 2}):
+            case = MEMBER.build(complete(MEMBER.axes, chosen), 1)
+            journal.start(case, DRAWN)
+            looking.look_into(case, together({"0.25": passes, "0.26": failed}), "0.25")
+            while jobs:
+                job = jobs.popleft()
+                looking.advance(job, together({**earlier, "0.26": newest(job)}))
+            # Its workers do not start again: whether the second is the first cannot be told.
+            earlier = {}
+    assert sorted(one.count for one in findings.values()) == [1, 1]

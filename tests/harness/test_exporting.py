@@ -87,6 +87,28 @@ def test_a_finding_is_looked_into_and_its_script_run(pool: Pool, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("alone")
+def test_a_regression_is_exported_as_it_was_reduced(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = failing()
+    # The rest takes a while, and is the same for all.
+    monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
+    monkeypatch.setattr(exporting, "check_script", lambda *_: None)
+    passed = Outcome(Verdict.PASS, message="/home/me")
+    on = msgspec.structs.replace(LEFT, release=own().name, elsewhere={"0.1": passed})
+    found = Found(case, on, finding(case, on), {"release": own().name})
+    (tmp_path / "it").mkdir()
+    monkeypatch.chdir(tmp_path / "it")
+    record = exported(Wanted("it", found, Path()), Shared(pool), lambda step: None)
+    assert read(Path("case.json")) == case
+    assert not (tmp_path / "it.new").exists()
+    kept = exporting.record_of(found, on, {}, 1).outcome
+    assert kept is not None
+    assert (kept.release, kept.elsewhere) == ("", {})
+    assert record.outcome is not None
+
+
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -120,6 +142,7 @@ def test_an_entry_that_is_not_as_declared_is_told_of(pool: Pool, tmp_path: Path)
         ("print('all is well')", "exited with 0, not with 1: all is well"),
         ("raise SystemExit(1)", "exited with 1, not with 0"),
         ("import time; time.sleep(60)", "did not end in"),
+        ("import no_such_module", "raised, and does not show silent-bail: ModuleNotFoundError"),
     ],
 )
 def test_a_script_that_does_not_exit_as_it_should(

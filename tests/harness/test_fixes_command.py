@@ -84,6 +84,14 @@ def test_a_release_that_does_not_exist_is_one_line() -> None:
     assert said.stderr.count("\n") == 1
 
 
+def test_options_of_the_list_are_not_passed_over(tmp_path: Path) -> None:
+    for given in (("--tvm", own().name), ("--json",)):
+        said = RUNNER.invoke(app, ["fixes", *given, "export", "--to", str(tmp_path / "new")])
+        assert said.exit_code == 2
+        assert "--tvm goes after export" in said.stderr
+        assert not (tmp_path / "new").exists()
+
+
 def test_an_unknown_fix_is_one_line(tmp_path: Path) -> None:
     said = RUNNER.invoke(app, ["fixes", "export", "--to", str(tmp_path / "new"), "nonsense"])
     assert said.exit_code == 2

@@ -17,7 +17,9 @@ from generators.families import family
 from harness import releases
 from harness.campaign import State as CampaignState
 from harness.campaign import tally
-from harness.cli import app, running
+from harness.cli import app, replay, running
+from harness.cli.exporting import release_of
+from harness.cli.exporting_all import everything
 from harness.cli.lookup import look_up
 from harness.differential import Failure, by_release, joined, together
 from harness.drawing import WHOLE
@@ -128,6 +130,27 @@ def test_what_passes_on_one_release_and_fails_on_a_later_one_is_told_first(
     assert first < second
     assert "- by release: 0.25 `pass`, 0.26 `opaque-crash`, 0.27 `opaque-crash`\n" in page
     assert "| verdict | 0.25 | 0.25, special values | 0.26 |" in page
+
+
+def test_its_findings_are_replayed_on_one_release_and_exported_each_on_its_own(
+    fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "Pool", standing_in)
+    monkeypatch.setattr(replay, "release", running.release)
+    out = tmp_path / "out"
+    fuzz(NAME, "--tvm", "0.25,0.26", "--cases", 60, "--seed", 3, "--out", out)
+    findings = found(out)
+    assert set(findings) == {"data_layout", "stride.w", "dilation.w"}
+    # What is right on a release was so before: nothing is new, and nothing fixed.
+    for given, right in (((), "dilation.w"), (("--tvm", "0.25"), "stride.w")):
+        arguments = ["replay", str(out), "--workers", "1", *given]
+        ended = CliRunner().invoke(app, arguments)
+        said = ended.stdout.splitlines()
+        assert (ended.exit_code, said[-1]) == (0, "3 cases: 2 FAILS, 1 PASSES"), ended.output
+        assert f"PASSES {findings[right].case.identifier}: pass" in said
+    seen = {one.name: release_of(one.found) for one in everything(out, None, 60).wanted}
+    assert seen == {one.case.identifier: one.outcome.release for one in findings.values()}
+    assert set(seen.values()) == {"0.25", "0.26"}
 
 
 def test_it_goes_on_with_the_same_releases_to_the_same_end(fuzz: Any, tmp_path: Path) -> None:

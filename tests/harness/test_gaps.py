@@ -157,6 +157,8 @@ def changed(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, A
     [
         (changed(nonsense=1), "nonsense"),
         (changed(expires="soon"), "Invalid isoformat string: 'soon'"),
+        # A day, but as text it is after every other one of its year.
+        (changed(expires="20270630"), "Invalid isoformat string: '20270630'"),
         (changed(verdict="odd"), "odd"),
         (changed(kind="hunch"), "hunch"),
         (lambda found: found * 2, "toy-bfloat16 is declared twice"),

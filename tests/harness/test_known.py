@@ -12,15 +12,16 @@ from typer.testing import CliRunner
 
 from generators.axes import complete
 from generators.families import families, family
-from generators.program import Case, write
+from generators.program import Case, Invalid, write
 from harness import gaps
 from harness.cli import app, replay, running
 from harness.cli import known as command
 from harness.conformance import Conformance
 from harness.finding import Finding
-from harness.gaps import KnownFinding, declared, write_declared
+from harness.gaps import KnownFinding, Met, declared, write_declared
 from harness.jobs import Job
 from harness.journal import Journal, Mode
+from harness.known import Expectations
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from tests.harness.test_campaign import Instant
@@ -28,7 +29,7 @@ from tests.harness.toy_zygote import judged
 
 NAME = "conv1d_transpose"
 MEMBER = family(NAME, tuple(PIPELINES))
-LATER = ("--expires", "2127-01-01")
+LATER = ("--expires", "21270101")
 
 
 def case(**chosen: object) -> Case:
@@ -110,6 +111,7 @@ def test_a_campaign_is_red_only_for_what_is_not_declared(
     assert isinstance(entry, KnownFinding)
     assert entry.finding.fingerprint == first["data_layout"].fingerprint
     assert entry.name == "toy-opaque-crash-data-layout"
+    assert entry.expires == "2127-01-01"
 
     ended = commands.fuzz()
     assert ended.exit_code == 1
@@ -180,12 +182,15 @@ def test_the_list_says_what_is_declared_and_what_has_expired(commands: Commands)
 
 def test_what_cannot_be_declared_is_one_line(commands: Commands) -> None:
     bad, good = commands.folder / "bad.json", commands.folder / "good.json"
+    off = commands.folder / "off.json"
     write(case(data_layout="NWC"), bad)
     write(case(), good)
+    write(msgspec.structs.replace(case(data_layout="NWC"), opt_level=1), off)
     assert commands("known", "add", bad, *LATER).exit_code == 0
     for arguments, said in (
         (("add", bad, *LATER), "is known already, as toy-opaque-crash-data-layout"),
         (("add", good, *LATER), "does not fail: pass"),
+        (("add", off, *LATER), "what is to blame for it cannot be told: not a point of"),
         (("add", "nothing", *LATER), "no case 'nothing'"),
         (("add", bad, "--expires", "soon"), "--expires soon: Invalid isoformat string"),
         (("add", bad, "--expires", "2020-01-01"), "--expires 2020-01-01: that day is over"),
@@ -321,3 +326,23 @@ def test_a_case_that_fails_beside_what_it_is_known_for_is_new(
     suite = Conformance(Failing(), by_name, declared())  # type: ignore[arg-type]
     assert len(suite.failures([case(data_layout="NWC", groups=2)])) == 1
     assert not suite.tally.known.met
+
+
+def test_a_failure_whose_cause_cannot_be_told_is_new(commands: Commands) -> None:
+    """What is off the axes, or invalid by another fault, fails alike; nothing needs to run."""
+    write(case(data_layout="NWC"), commands.folder / "case.json")
+    commands("known", "add", commands.folder / "case.json", *LATER)
+    [entry] = declared()
+    assert isinstance(entry, KnownFinding)
+    broken = msgspec.structs.replace(case(), expect=Invalid("toy", ("groups",)))
+    invalid = msgspec.structs.replace(entry, name="it", case=broken, when={"groups": ("invalid",)})
+    failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", entry.message)
+    by_name = {one.name: one for one in families(tuple(PIPELINES))}
+    with ToyPool() as pool:
+        known = Expectations(pool, by_name, (entry, invalid), Met())  # type: ignore[arg-type]
+        off = msgspec.structs.replace(case(data_layout="NWC"), opt_level=1)
+        assert known.name(off, failed) is None
+        other = msgspec.structs.replace(broken, expect=Invalid("toy", ("stride",)))
+        assert known.name(other, failed) is None
+        assert known.name(broken, failed) == "it"
+        assert known.met.expected == {"it": 1}

@@ -308,3 +308,11 @@ def test_a_merge_draws_nothing_itself(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [("1/3", (), ())])
     with pytest.raises(CaseError, match="is a merge of campaigns"):
         resumed(bench.merged(*bench.parts), [])
+
+
+def test_a_regression_outranks_a_failure_of_the_same_cause() -> None:
+    on = msgspec.structs.replace(BAILED, release="0.27", elsewhere={"0.26": Outcome(Verdict.PASS)})
+    regressed = finding(case(1, 100), on)
+    plain = finding(case(1), BAILED, confirmed=True)
+    assert regressed.fingerprint == plain.fingerprint
+    assert joined_findings([plain, regressed]) == joined_findings([regressed, plain]) == [regressed]

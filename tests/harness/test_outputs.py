@@ -25,6 +25,7 @@ def test_outputs_are_what_was_judged(tmp_path: Path) -> None:
     again = run_again([RIGHT, wrong, left], tmp_path, own(), Limits(), heard.append)
     assert heard == [1, 2, 3]
     assert "apache-tvm" in again.environment
+    assert {path.name for path in tmp_path.iterdir()} <= set(again.ended)
     right = again.ended[RIGHT.identifier]
     assert right.outcome.verdict is Verdict.PASS
     assert [(one.name, one.binding, one.shape) for one in right.outputs] == [
