@@ -8,7 +8,7 @@ from pathlib import Path
 from generators.program import Case, CaseError, read
 from harness.cli.terminal import RUNS
 from harness.corpus import CASE, Record, entries, entry_folder, is_entry, read_record
-from harness.differential import environment_on, worst
+from harness.differential import described_on, worst
 from harness.finding import Finding
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.known import findings_in
@@ -76,15 +76,12 @@ def _recorded(journal: Journal, wanted: str) -> Found:
     case = recorded.case
     known = [one for one in findings_in(journal) if one.case.identifier == case.identifier]
     finding = known[0] if known else None
-    outcome, described = recorded.outcome, journal.description
+    outcome = recorded.outcome
     if outcome is not None and (failure := worst(outcome)) is not None:
         outcome = failure.outcome
-    names = described.get("release", "").split()
-    if len(names) > 1:
-        # Of a campaign on several releases it is about the one that it is looked into on.
-        release = outcome.release if outcome is not None else names[-1]
-        described = {**environment_on(release, described), "release": release}
-    return Found(case, outcome, finding, described)
+    # Of a campaign on several releases it is about the one that it is looked into on.
+    release = "" if outcome is None else outcome.release
+    return Found(case, outcome, finding, described_on(release, journal.description))
 
 
 def _entry(folder: Path) -> Found:
