@@ -44,6 +44,13 @@ from reports.issue import title_text
 _SCRIPT_SECONDS = 120.0
 """What a script may take besides its case: importing TVM and PyTorch on a busy machine."""
 
+_NOTHING_RAISED = frozenset(
+    {Verdict.SILENT_BAIL, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE}
+)
+"""What a script shows without an exception that nobody catches."""
+
+_TRACEBACK = "Traceback (most recent call last)"
+
 Say = Callable[[str], None]
 
 
@@ -320,7 +327,8 @@ def check_script(script: Path, record: Record, name: str) -> None:
     """Run ``script`` in a new process, with the release ``name``, away from this project.
 
     Raises:
-        CaseError: it does not exit with 1 where ``record`` says that the bug is there, or with 0.
+        CaseError: it does not exit with 1 where ``record`` says that the bug is there, or with 0;
+            or with 1, but for another reason.
     """
     assert record.outcome is not None
     wanted = int(record.outcome.verdict.is_failure)
@@ -343,6 +351,9 @@ def check_script(script: Path, record: Record, name: str) -> None:
             )
         except subprocess.TimeoutExpired as late:
             raise CaseError(f"{script} did not end in {late.timeout:.0f} s") from late
+    said = headline(ended.stdout + ended.stderr)
     if ended.returncode != wanted:
-        said = headline(ended.stdout + ended.stderr)
         raise CaseError(f"{script} exited with {ended.returncode}, not with {wanted}: {said}")
+    # Python, too, exits with 1: that of a script that cannot run says nothing about TVM.
+    if record.outcome.verdict in _NOTHING_RAISED and _TRACEBACK in ended.stderr:
+        raise CaseError(f"{script} ended before it could show the bug: {said}")
