@@ -59,9 +59,14 @@ def fixes(
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """List the fixes, and how much the running TVM needs each; or write them as patches."""
-    if context.invoked_subcommand is not None:
-        return
     with one_line_errors():
+        if context.invoked_subcommand is not None:
+            if tvm is not None or as_json:
+                raise CaseError(
+                    f"options of {context.invoked_subcommand} come after it; "
+                    "--json is for the list alone"
+                )
+            return
         names = _wanted(tvm)
         surveys = []
         for name in names:

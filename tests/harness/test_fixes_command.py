@@ -84,6 +84,14 @@ def test_a_release_that_does_not_exist_is_one_line() -> None:
     assert said.stderr.count("\n") == 1
 
 
+def test_an_option_that_export_would_not_see_is_refused(tmp_path: Path) -> None:
+    for option in (("--tvm", "0.25"), ("--json",)):
+        said = RUNNER.invoke(app, ["fixes", *option, "export", "--to", str(tmp_path / "new")])
+        assert said.exit_code == 2
+        assert "options of export come after it" in said.stderr
+    assert not (tmp_path / "new").exists()
+
+
 def test_an_unknown_fix_is_one_line(tmp_path: Path) -> None:
     said = RUNNER.invoke(app, ["fixes", "export", "--to", str(tmp_path / "new"), "nonsense"])
     assert said.exit_code == 2
