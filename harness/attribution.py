@@ -18,7 +18,7 @@ from generators.program import Attribute, Case, Invalid, Literal, Program, Rando
 from harness.finding import Trials, kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.reduction import setting_steps, value_steps
-from harness.reduction.search import RUNNING, was_refused
+from harness.reduction.search import RUNNING
 from harness.reduction.simplicity import Defaults
 from harness.reduction.steps import Known, candidate, remade, with_node
 from oracles.pytorch_source import telling
@@ -27,6 +27,9 @@ DRAWS = 3
 """Draws of the inputs that a failure is tried with, and each setting put back."""
 
 _PASSES = frozenset({Verdict.PASS, Verdict.REJECTED})
+
+_SILENT = frozenset({Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE})
+"""What says neither that the failure is gone nor that it is there."""
 
 
 class What(enum.StrEnum):
@@ -157,7 +160,7 @@ def _put_back(
         for draw in draws:
             tried = draw.of(way.case)
             result = yield tried
-            if was_refused(result) or result.verdict is Verdict.HARNESS_ERROR:
+            if result.verdict in _SILENT:
                 break
             verdicts.append(result.verdict)
             alike += same_kind(tried, result, kind)

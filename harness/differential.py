@@ -18,6 +18,9 @@ _TOLD = (Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT)
 
 _ON = "{} on {}"
 _PACKAGE = "apache-tvm"
+_RELEASE = "release"
+"""What a description calls the releases that its campaign ran on."""
+
 _SHARED = "platform"
 """What all releases have in common: they run on one machine."""
 
@@ -136,6 +139,18 @@ def environment_on(release: str, described: Mapping[str, str]) -> Mapping[str, s
     if not release:
         return described
     return {key: described.get(_ON.format(key, release), one) for key, one in described.items()}
+
+
+def described_on(release: str, described: Mapping[str, str]) -> Mapping[str, str]:
+    """The description of a campaign, on ``release`` alone where it ran on several.
+
+    Where ``release`` is empty that is the newest.
+    """
+    names = described.get(_RELEASE, "").split()
+    if len(names) < 2:
+        return described
+    on = release or names[-1]
+    return {**environment_on(on, described), _RELEASE: on}
 
 
 def versions(described: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ class Way(Enum):
     """How a script tells that the bug is there.
 
     ``VALUES``: an element lies outside its bound. ``TYPES``: shape or dtype of an output differ.
-    ``LEFT``: LegalizeOps leaves calls. ``RAISES``: an exception. ``ACCEPTS``: no exception.
+    ``LEFT``: LegalizeOps leaves calls. ``RAISES``: an exception.
     ``UNCLEAR``: no exception, or one that does not name what is at fault. ``ENDS``: the process
     dies, or does not end.
     """
@@ -30,18 +30,17 @@ class Way(Enum):
     TYPES = "types"
     LEFT = "left"
     RAISES = "raises"
-    ACCEPTS = "accepts"
     UNCLEAR = "unclear"
     ENDS = "ends"
 
 
 _WAYS = {
     Verdict.PASS: Way.VALUES,
-    Verdict.REJECTED: Way.ACCEPTS,
+    Verdict.REJECTED: Way.UNCLEAR,
     Verdict.UNSUPPORTED: Way.RAISES,
     Verdict.SILENT_BAIL: Way.LEFT,
     Verdict.OPAQUE_CRASH: Way.RAISES,
-    Verdict.ACCEPTS_INVALID: Way.ACCEPTS,
+    Verdict.ACCEPTS_INVALID: Way.UNCLEAR,
     Verdict.WRONG_SHAPE: Way.TYPES,
     Verdict.WRONG_DTYPE: Way.TYPES,
     Verdict.WRONG_VALUE: Way.VALUES,

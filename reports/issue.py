@@ -10,7 +10,7 @@ from harness.corpus import Culprit
 from harness.finding import kind_of, operators
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.reproduction import Reproduction, Way
+from harness.reproduction import Reproduction
 from oracles.pytorch_source import telling
 from reports.attribution_text import attribution_text, settings_text
 from reports.python_source import attribute_text, shape_text
@@ -40,6 +40,9 @@ _HAPPENS = {
 }
 """What an operator does, by verdict, in TVM's words: a maintainer knows no verdicts."""
 
+_UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
+"""Of an invalid program: it is refused, but not for what is wrong with it."""
+
 _PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 
 
@@ -60,7 +63,7 @@ def title_text(what: Reproduction, attribution: Attribution | None) -> str:
 def _happens(what: Reproduction) -> str:
     verdict = what.outcome.verdict
     where = _where(what.outcome.stage)
-    if isinstance(what.case.expect, Invalid) and what.way is Way.UNCLEAR:
+    if isinstance(what.case.expect, Invalid) and verdict in _UNCLEAR:
         return f"is refused without saying what is invalid{where}"
     return _HAPPENS[verdict].format(where=where)
 
@@ -129,6 +132,8 @@ def _on(verdict: Verdict, seen: Outcome) -> str:
         return "passes"
     if verdict is Verdict.REJECTED:
         return "refuses it, as it should"
+    if not verdict.is_failure:
+        return f"not known ({verdict})"
     return "fails in this way" if verdict is seen.verdict else f"fails in another way ({verdict})"
 
 
@@ -155,6 +160,8 @@ def _expected(what: Reproduction) -> str:
             f"The program is invalid. It is refused with an error that names "
             f"`{case.expect.operator}` and what is wrong with it ({faults})."
         )
+    if outcome.verdict is Verdict.PASS:
+        return f"{called} compiles and runs, and every output is right."
     if outcome.verdict is Verdict.SILENT_BAIL:
         return f"`LegalizeOps` lowers {called}, or raises an error that says what it cannot lower."
     if outcome.verdict in (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE):

@@ -102,7 +102,7 @@ def _rendered(
         subject=_subject(what),
         title=_docstring(title),
         reason=_reason(title),
-        version=environment.get("apache-tvm", ""),
+        seen=_seen(what.outcome.verdict, environment.get("apache-tvm", "")),
         name=name,
         needs=_NEEDS,
         terms=_terms(what.case),
@@ -123,6 +123,13 @@ def _needs(imports: Sequence[str]) -> str:
         name for name in ("numpy", "torch", "ml_dtypes") if f"import {name}" in " ".join(imports)
     ]
     return ", ".join(["tvm", *packages[:-1]]) + "".join(f" and {one}" for one in packages[-1:])
+
+
+def _seen(verdict: Verdict, version: str) -> str:
+    """Where the bug was seen, or was not."""
+    if not version:
+        return ""
+    return f" {'Seen' if verdict.is_failure else 'Gone'} with apache-tvm {version}."
 
 
 def _subject(what: Reproduction) -> tuple[str, ...]:

@@ -362,9 +362,8 @@ def check_script(script: Path, record: Record, name: str) -> None:
             )
         except subprocess.TimeoutExpired as late:
             raise CaseError(f"{script} did not end in {late.timeout:.0f} s") from late
+    said = headline(ended.stdout + ended.stderr)
     if ended.returncode != wanted:
-        said = headline(ended.stdout + ended.stderr)
         raise CaseError(f"{script} exited with {ended.returncode}, not with {wanted}: {said}")
     if record.outcome.verdict in _SHOWN and _RAISED in ended.stderr:
-        said = headline(ended.stderr)
         raise CaseError(f"{script} raised, and does not show {record.outcome.verdict}: {said}")

@@ -8,10 +8,11 @@ from pathlib import Path
 from rich.console import Console
 
 from generators.program import CaseError
-from harness.cli.exporting import Say, Wanted, Workers, complete, exported
-from harness.cli.lookup import Found, seen_with
+from harness.cli.exporting import FaultError, Say, Wanted, Workers, complete, exported
+from harness.cli.lookup import Found
 from harness.cli.terminal import RUNS, called_as
 from harness.corpus import EXPORTS, entries
+from harness.differential import described_on
 from harness.finding import Finding
 from harness.jobs import Limits
 from harness.journal import FILE_NAME, Journal, Mode
@@ -67,7 +68,7 @@ def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
         tuple(
             Wanted(
                 one.case.identifier,
-                Found(one.case, one.outcome, one, seen_with(environment, one.outcome)),
+                Found(one.case, one.outcome, one, described_on(one.outcome.release, environment)),
                 target / one.case.family / one.case.identifier,
                 seconds=seconds,
             )
@@ -89,7 +90,7 @@ def export_all(given: All, case_seconds: float | None, console: Console) -> int:
     tell(f"{given.directory}: {len(left)} to export to {given.out}, {before} exported before")
     for silent in given.silent:
         tell(f"not exported: {silent.case.identifier[:8]}: {silent.verdict} is no fault of TVM's")
-    failed = 0
+    failed = faults = 0
     seconds = Limits().seconds if case_seconds is None else case_seconds
     try:
         with Workers(Limits(seconds=seconds)) as workers:
@@ -102,12 +103,13 @@ def export_all(given: All, case_seconds: float | None, console: Console) -> int:
                     tell(f"{begun}: {record.title}")
                 except (CaseError, PoolError) as error:
                     failed += 1
+                    faults += isinstance(error, FaultError)
                     tell(f"{begun}: NOT exported: {error}")
     except KeyboardInterrupt:
         tell(f"Interrupted; what was exported is kept. To go on: {_command(given)}")
         return _INTERRUPTED
     tell(f"Written to {given.out}: {len(given.wanted) - failed} of {len(given.wanted)}")
-    return int(failed > 0)
+    return 3 if faults else int(failed > 0)
 
 
 def _command(given: All) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from generators.program import Case, CaseError, read
 from harness.cli.terminal import RUNS
 from harness.corpus import CASE, Record, entries, entry_folder, is_entry, read_record
-from harness.differential import environment_on, worst
+from harness.differential import described_on, worst
 from harness.finding import Finding
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.known import findings_in
@@ -79,20 +79,9 @@ def _recorded(journal: Journal, wanted: str) -> Found:
     outcome = recorded.outcome
     if outcome is not None and (failure := worst(outcome)) is not None:
         outcome = failure.outcome
-    return Found(case, outcome, finding, seen_with(journal.description, outcome))
-
-
-def seen_with(described: Mapping[str, str], outcome: Outcome | None) -> Mapping[str, str]:
-    """What a campaign's description says of the release that ``outcome`` came on.
-
-    Of a campaign on several releases it is about that one alone, the newest where nothing came.
-    """
-    names = described.get("release", "").split()
-    if len(names) < 2:
-        return described
-    came = "" if outcome is None else outcome.release
-    name = came if came in names else names[-1]
-    return {**environment_on(name, described), "release": name}
+    # Of a campaign on several releases it is about the one that it is looked into on.
+    release = "" if outcome is None else outcome.release
+    return Found(case, outcome, finding, described_on(release, journal.description))
 
 
 def _entry(folder: Path) -> Found:

@@ -13,10 +13,10 @@ from rich.markup import escape
 
 from generators.families import families
 from generators.program import CaseError, read
-from harness.cli.lookup import Found, look_up, seen_with
+from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.corpus import entry_folder
-from harness.differential import by_release
+from harness.differential import by_release, described_on
 from harness.errors import headline
 from harness.gaps import FILE, Known, KnownFinding, Met, declared
 from harness.jobs import Limits
@@ -142,7 +142,7 @@ def _subjects(wanted: str, directory: Path | None, known: Sequence[Known]) -> It
     if (path / FILE_NAME).is_file():
         with Journal(path, Mode.READ) as journal:
             # Of several releases all run on the newest, each held against what came of it there.
-            environment = seen_with(journal.description, None)
+            environment = described_on("", journal.description)
             for one in findings_in(journal):
                 found = Found(one.case, one.outcome, one, environment)
                 yield _Subject(one.case.identifier, found)

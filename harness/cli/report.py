@@ -20,13 +20,14 @@ from harness.bisection.search import Bisected
 from harness.cli.terminal import RUNS, called_as, console, one_line_errors
 from harness.corpus import EXPORTS, entries
 from harness.corpus import Record as Declared
-from harness.finding import Reduced, finding_of
+from harness.differential import described_on
+from harness.finding import Finding, Reduced, finding_of
 from harness.jobs import Limits
 from harness.journal import FILE_NAME
 from harness.outcome import Verdict
 from harness.outputs import run_again
 from harness.pool import Pool, PoolError
-from harness.releases import own, release
+from harness.releases import by_age, own, release
 from reports.html.findings import Known, exported
 from reports.html.page import Sources, page_text
 from reports.html.records import Record, ran_of, read_campaign
@@ -144,34 +145,59 @@ def _learn(
     cases = [one.case for one in record.findings]
     for case in cases:
         learnt.known[case.identifier] = Known(bisected=_stored(directory, case))
-    name = record.description.get("release", own().name)
-    wrong = [one.case for one in record.findings if one.verdict is Verdict.WRONG_VALUE]
-    left = [case for case in cases if learnt.known[case.identifier].bisected is None]
+    found: dict[str, list[Finding]] = {}
+    for one in record.findings:
+        on = described_on(one.outcome.release, record.description).get("release", own().name)
+        found.setdefault(on, []).append(one)
     try:
-        if run and wrong:
-            with (
-                tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
-                _progress(screen, "running wrong values again", len(wrong)) as told,
-            ):
-                again = run_again(wrong, Path(folder), release(name), limits, told)
-            for identifier, one in again.ended.items():
-                learnt.known[identifier] = replace(learnt.known[identifier], outputs=one.outputs)
-        if bisect and left:
-            with (
-                Pool(1, limits, release=release(name)) as pool,
-                _progress(screen, "bisecting", len(left)) as told,
-            ):
-                for done, case in enumerate(left, 1):
-                    result = bisected(pool, case)
-                    _store(directory, case, result)
-                    before = learnt.known[case.identifier]
-                    learnt.known[case.identifier] = replace(before, bisected=result)
-                    told(done)
-    except (CaseError, PoolError) as error:
-        screen.print(f"nothing could be run again: {error}", markup=False, soft_wrap=True)
+        for name, some in found.items():
+            wrong = [one.case for one in some if one.verdict is Verdict.WRONG_VALUE]
+            left = [one.case for one in some if learnt.known[one.case.identifier].bisected is None]
+            try:
+                if run and wrong:
+                    _run(screen, name, wrong, limits, learnt)
+                if bisect and left:
+                    _bisect(screen, name, left, limits, learnt, directory)
+            except (CaseError, PoolError) as error:
+                screen.print(f"nothing could be run again: {error}", markup=False, soft_wrap=True)
     except KeyboardInterrupt:
         learnt.interrupted = True
     return learnt
+
+
+def _run(
+    screen: Console, name: str, wrong: Sequence[Case], limits: Limits, learnt: _Learnt
+) -> None:
+    with (
+        tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
+        _progress(screen, "running wrong values again", len(wrong)) as told,
+    ):
+        again = run_again(wrong, Path(folder), release(name), limits, told)
+    for identifier, one in again.ended.items():
+        if one.outcome.verdict is not Verdict.WRONG_VALUE:
+            line = f"{identifier[:8]}: {one.outcome.verdict} this time, so no values are shown"
+            screen.print(line, markup=False, highlight=False, soft_wrap=True)
+        learnt.known[identifier] = replace(learnt.known[identifier], outputs=one.outputs)
+
+
+def _bisect(
+    screen: Console,
+    name: str,
+    left: Sequence[Case],
+    limits: Limits,
+    learnt: _Learnt,
+    directory: Path,
+) -> None:
+    with (
+        Pool(1, limits, release=release(name)) as pool,
+        _progress(screen, "bisecting", len(left)) as told,
+    ):
+        for done, case in enumerate(left, 1):
+            result = bisected(pool, case)
+            _store(directory, case, result)
+            before = learnt.known[case.identifier]
+            learnt.known[case.identifier] = replace(before, bisected=result)
+            told(done)
 
 
 def _stored(directory: Path, case: Case) -> Bisected | None:
@@ -247,12 +273,9 @@ def _corpus(screen: Console, limits: Limits) -> Sources:
 
 
 def regression(expected: Declared) -> str:
-    """What to say where an older release passes and a newer one fails, the fixes off; or nothing.
-
-    Releases are declared from the oldest to the newest.
-    """
+    """Where an older release passes and a newer one fails, fixes off: what to say, or nothing."""
     good = ""
-    for name in sorted(expected.verdicts, key=lambda text: [int(n) for n in text.split(".")]):
+    for name in by_age(expected.verdicts):
         verdict = expected.verdicts[name].get("off")
         if verdict is Verdict.PASS:
             good = name

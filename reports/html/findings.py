@@ -7,6 +7,7 @@ from datetime import datetime
 from generators.program import CaseError
 from harness.bisection.search import Bisected
 from harness.corpus import ISSUE, SCRIPT, Culprit, Entry
+from harness.differential import described_on
 from harness.errors import headline
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
@@ -129,7 +130,8 @@ def shown(
             if any(other.fingerprint == finding.fingerprint for other in one.findings)
         )
     outcome = finding.outcome
-    title, paste = _paste(finding, record.description, known)
+    description = described_on(outcome.release, record.description)
+    title, paste = _paste(finding, description, known)
     return Shown(
         finding=finding,
         title=title,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from harness.differential import versions
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS, Verdict
 from reports.html.coverage import coverage, letter
@@ -82,6 +83,7 @@ def page_text(sources: Sources) -> str:
     maps = coverage(record.ran, record.findings)
     return _TEMPLATES.get_template("report.html.j2").render(
         title=_title(record, corpus=sources.corpus),
+        tvm=_versions(record),
         corpus=sources.corpus,
         record=record,
         facts=facts(record, found, line.seconds if line else 0.0, corpus=sources.corpus),
@@ -167,7 +169,7 @@ def trend(records: Sequence[Record]) -> list[Row]:
         rows.append(
             Row(
                 one.name,
-                one.description.get("apache-tvm", ""),
+                _versions(one),
                 len(one.ran),
                 one.failed / len(one.ran) if one.ran else 0.0,
                 len(has),
@@ -188,9 +190,14 @@ def _trend_plot(rows: Sequence[Row]) -> str:
 
 def _title(record: Record, *, corpus: bool) -> str:
     if corpus:
-        return f"The corpus on TVM {record.description.get('apache-tvm', '')}"
+        return f"The corpus on TVM {_versions(record)}"
     count = len(record.findings)
     return f"{count or 'No'} finding{'' if count == 1 else 's'} in {len(record.ran):,} cases"
+
+
+def _versions(record: Record) -> str:
+    """The versions of TVM that it ran on; empty where it never began."""
+    return versions(record.description) if "apache-tvm" in record.description else ""
 
 
 def _verdicts(record: Record) -> list[tuple[Verdict, int, float, int]]:

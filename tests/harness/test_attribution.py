@@ -107,6 +107,15 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
     assert attribution_text(nothing, case) == ""
 
 
+@pytest.mark.parametrize("verdict", [Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE])
+def test_what_says_nothing_about_tvm_cures_nothing(verdict: Verdict) -> None:
+    case = drawn(groups=2)
+    silent = Outcome(verdict, "compare")
+    found, _ = attributed(case, lambda one: WRONG if at(one, "groups") == 2 else silent)
+    assert found.failed == 3
+    assert "groups" not in settings_text(found)
+
+
 def test_values_that_were_written_out_are_drawn_again() -> None:
     inputs = tuple(Input(name, (1,), "float16", fill=Literal((1,))) for name in "xy")
     program = Program(inputs, (Node("z", "add", ("x", "y")),), ("z",))

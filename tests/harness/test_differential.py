@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from harness.differential import (
     Regression,
     by_release,
+    described_on,
     environment_on,
     joined,
     passed,
@@ -134,3 +135,15 @@ def test_the_versions_of_each_release_are_told_apart() -> None:
     assert versions(described) == "0.9.0, 0.26.0, 0.27.1"
     assert joined({"0.27": newest}) == newest
     assert versions(newest) == "0.27.1"
+
+
+def test_of_several_releases_one_is_described_as_if_alone() -> None:
+    described = {
+        **joined({"0.25": {"apache-tvm": "0.25.1"}, "0.26": {"apache-tvm": "0.26.0"}}),
+        "release": "0.25 0.26",
+    }
+    for release, on, version in (("0.25", "0.25", "0.25.1"), ("", "0.26", "0.26.0")):
+        found = described_on(release, described)
+        assert (found["release"], found["apache-tvm"]) == (on, version)
+    alone = {"release": "0.25", "apache-tvm": "0.25.1"}
+    assert described_on("", alone) == alone

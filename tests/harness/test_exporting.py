@@ -13,10 +13,19 @@ from generators.families import family
 from generators.program import Case, CaseError, read
 from harness.attribution import What
 from harness.cli import exporting, exporting_all
-from harness.cli.exporting import Say, Wanted, Workers, complete, exported, release_of
+from harness.cli.exporting import (
+    FaultError,
+    Say,
+    Wanted,
+    Workers,
+    complete,
+    exported,
+    release_of,
+)
 from harness.cli.exporting_all import everything, export_all
 from harness.cli.lookup import Found
 from harness.corpus import FILES, Record, entries, entry, read_record, record_text
+from harness.differential import seen_on
 from harness.finding import Finding, finding_of
 from harness.finding import Reduced as Smallest
 from harness.journal import Journal, JournalError, Mode
@@ -141,6 +150,7 @@ def test_an_entry_that_is_not_as_declared_is_told_of(pool: Pool, tmp_path: Path)
     [
         ("print('all is well')", "exited with 0, not with 1: all is well"),
         ("raise SystemExit(1)", "exited with 1, not with 0"),
+        ("import no_such_module", "before it could show the bug: ModuleNotFoundError"),
         ("import time; time.sleep(60)", "did not end in"),
         ("import no_such_module", "raised, and does not show silent-bail: ModuleNotFoundError"),
     ],
@@ -263,6 +273,33 @@ def test_a_timeout_is_exported_under_its_own_deadline(
     assert "--case-seconds 7" in said
     code, said = ended(campaign, monkeypatch, lambda wanted: None, 7)
     assert code == 0, said
+
+
+def test_on_several_releases_each_is_exported_on_the_one_that_it_was_looked_into_on(
+    campaign: Path,
+) -> None:
+    with Journal(campaign, Mode.RESUME) as journal:
+        journal.describe({"release": "9.1 9.2", "apache-tvm on 9.1": "9.1.0"})
+        for name in ("9.1", "9.2"):
+            other = "9.2" if name == "9.1" else "9.1"
+            outcome = seen_on(name, {name: LEFT, other: Outcome(Verdict.PASS)})
+            one = finding(failing(int(name[-1])), outcome)
+            journal.write_finding(name[-1], msgspec.json.encode(one))
+    found = [one.found for one in everything(campaign, None, 60).wanted]
+    seen = [(release_of(one), one.environment["apache-tvm"]) for one in found]
+    assert sorted(seen) == [("9.1", "9.1.0"), ("9.2", "0.27.0"), ("9.2", "0.27.0")]
+
+
+def test_a_fault_of_ours_outranks_what_could_not_be_exported(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def does(wanted: Wanted) -> None:
+        if wanted.name == failing(1).identifier:
+            raise FaultError("ours")
+        raise CaseError("it did not come again")
+
+    code, said = ended(campaign, monkeypatch, does)
+    assert (code, said.count("NOT exported")) == (3, 3)
 
 
 def test_of_a_corpus_what_is_new_there_is_exported(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A campaign without TVM, for the page's tests: a journal with cases, findings and outcomes."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,6 +49,8 @@ def write(
         for one, outcome, finding in ended:
             journal.start(one, DRAWN)
             journal.end(one, outcome)
+            # SQLite's clock counts milliseconds: what starts in the same one has no order.
+            time.sleep(0.002)
             if finding is not None:
                 journal.count_to(one, finding.fingerprint)
         trial = case(99)

@@ -13,11 +13,12 @@ from harness.bisection.search import Bisected
 from harness.cli import app, report
 from harness.cli.report import PAGE, regression
 from harness.corpus import Record
-from harness.journal import FILE_NAME
+from harness.differential import seen_on
+from harness.journal import FILE_NAME, Journal, Mode
 from harness.outcome import Verdict
-from harness.outputs import Again
+from harness.outputs import Again, Ended
 from harness.pool import PoolError
-from harness.releases import CHECKOUT
+from harness.releases import CHECKOUT, Release, ReleaseError
 from tests.reports import html_campaign as made
 from tests.reports.test_html_page import BISECTED, ID, OTHER
 
@@ -101,6 +102,49 @@ def test_workers_that_do_not_start_cost_no_page(
     assert (folder / PAGE).exists()
 
 
+def test_on_several_releases_each_finding_is_run_where_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[tuple[str, str]] = []
+    installed = Release("9.2", Path(sys.executable))
+
+    def release(name: str) -> Release:
+        if name != installed.name:
+            raise ReleaseError(f"TVM {name} is not installed")
+        return installed
+
+    def again(cases: list[made.Case], folder: Path, where: Release, *more: object) -> Again:
+        ran.extend((where.name, case.identifier) for case in cases)
+        return Again({}, {})
+
+    monkeypatch.setattr(report, "release", release)
+    monkeypatch.setattr(report, "run_again", again)
+    folder = made.usual(tmp_path / "one")
+    with Journal(folder, Mode.RESUME) as journal:
+        journal.describe({"release": "9.1 9.2", "apache-tvm on 9.1": "9.1.0"})
+        for one, bad in ((made.DILATED, "9.2"), (made.LAYOUT, "9.1")):
+            other = "9.1" if bad == "9.2" else "9.2"
+            outcome = seen_on(bad, {bad: one.outcome, other: made.PASS})
+            given = msgspec.structs.replace(one, outcome=outcome)
+            journal.write_finding(one.fingerprint, msgspec.json.encode(given))
+    code, said = run(folder)
+    assert (code, ran) == (0, [("9.2", ID)])
+    assert "nothing could be run again" not in said
+    text = (folder / PAGE).read_text()
+    assert "apache-tvm 9.1.0, 0.27.0" in text
+    for identifier, version in ((ID, "0.27.0"), (OTHER, "9.1.0")):
+        issue = text[text.index(f'id="issue-{identifier}"') :].partition("</pre>")[0]
+        assert f"* apache-tvm {version}\n" in issue
+
+
+def test_wrong_values_that_do_not_come_again_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "run_again", lambda *_: Again({}, {ID: Ended(made.PASS)}))
+    code, said = run(made.usual(tmp_path / "one"))
+    assert (code, f"{ID[:8]}: pass this time" in said) == (0, True)
+
+
 def test_an_interruption_keeps_what_was_bisected_and_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +185,7 @@ def test_an_interruption_keeps_what_was_bisected_and_goes_on_later(
         ({"0.25": "wrong-value", "0.26": "pass"}, ""),
         ({"0.25": "wrong-value", "0.26": "wrong-value"}, ""),
         ({"0.25": "pass", "0.26": "rejected"}, ""),
+        ({"local": "wrong-value", "0.27": "pass"}, "A regression: 0.27 passes, local does not."),
     ],
 )
 def test_a_regression_is_what_an_older_release_passes(

@@ -179,7 +179,8 @@ UNNAMED = "raise ValueError('Check failed: i < n')"
         (Case("toy", PROGRAM), Verdict.TIMEOUT, UNNAMED, 0, "ValueError: Check failed"),
         (Case("toy", PROGRAM), Verdict.OUT_OF_MEMORY, "bytearray(1 << 34)", 1, "MemoryError"),
         (Case("toy", PROGRAM), Verdict.OPAQUE_CRASH, UNNAMED, 1, "ValueError: Check failed"),
-        (INVALID, Verdict.ACCEPTS_INVALID, UNNAMED, 0, "refused: ValueError"),
+        (INVALID, Verdict.ACCEPTS_INVALID, UNNAMED, 1, "ValueError: Check failed"),
+        (INVALID, Verdict.ACCEPTS_INVALID, NAMED, 0, "output padding 3"),
         (Case("toy", PROGRAM), Verdict.OPAQUE_CRASH, "return 0", 0, ""),
         (Case("toy", PROGRAM), Verdict.OPAQUE_CRASH, REFUSED, 0, "refused clearly: ValueError"),
         (Case("toy", PROGRAM), Verdict.OPAQUE_CRASH, VAGUE, 1, "ValueError: not supported"),
@@ -187,10 +188,10 @@ UNNAMED = "raise ValueError('Check failed: i < n')"
         (Case("toy", PROGRAM), Verdict.SILENT_BAIL, UNNAMED, 1, "ValueError: Check failed"),
         (Case("toy", PROGRAM), Verdict.UNSUPPORTED, REFUSED, 1, "add is not supported"),
         (INVALID, Verdict.ACCEPTS_INVALID, "return 0", 1, "compiles this program, which is"),
-        (INVALID, Verdict.OPAQUE_CRASH, "return 0", 1, "accepts this program"),
+        (INVALID, Verdict.OPAQUE_CRASH, "return 0", 1, "compiles this program, which is"),
         (INVALID, Verdict.OPAQUE_CRASH, UNNAMED, 1, "ValueError: Check failed"),
         (INVALID, Verdict.OPAQUE_CRASH, NAMED, 0, "output padding 3"),
-        (INVALID, Verdict.REJECTED, NAMED, 0, "refused"),
+        (INVALID, Verdict.REJECTED, NAMED, 0, "output padding 3"),
     ],
 )
 def test_a_script_tells_by_what_tvm_does(
@@ -248,6 +249,26 @@ def test_which_of_several_outputs_is_compared_is_said() -> None:
     assert "(outputs 1, 2 of 3; the script compares 1)" in issue_text(what, "It", text, VERSIONS)
     alone = reproduction(Case("toy", PROGRAM), Outcome(Verdict.WRONG_VALUE, "compare"))
     assert "Compared is" not in repro_text(alone, "It breaks", VERSIONS)
+
+
+def test_a_script_and_its_issue_say_whether_the_bug_was_seen() -> None:
+    for verdict, said, not_said in (
+        (Verdict.WRONG_VALUE, "Seen with apache-tvm 0.27.0.", "Gone"),
+        (Verdict.PASS, "Gone with apache-tvm 0.27.0.", "Seen"),
+    ):
+        text = repro_text(
+            reproduction(Case("toy", PROGRAM), Outcome(verdict, "compare")), "It", VERSIONS
+        )
+        assert said in text
+        assert not_said not in text
+    what = reproduction(Case("toy", PROGRAM), Outcome(Verdict.PASS))
+    assert "every output is right." in issue_text(what, "It", "", VERSIONS)
+
+
+def test_what_a_release_says_nothing_of_is_no_failure() -> None:
+    what = reproduction(Case("toy", PROGRAM), Outcome(Verdict.WRONG_VALUE, "compare"))
+    text = issue_text(what, "It", "", VERSIONS, releases={"0.1": Verdict.NO_ORACLE})
+    assert "| 0.1 | not known (no-oracle) |" in text
 
 
 def test_a_script_says_what_it_needs() -> None:

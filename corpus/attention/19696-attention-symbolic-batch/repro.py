@@ -1,6 +1,6 @@
 """attention with a symbolic batch
 
-Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.
 """
 
