@@ -1,5 +1,4 @@
-"""an empty permutation before a convolution, with the pipeline that folds constants: taken for a
-reshape
+"""conv1d_transpose with data layout CNW is left unlowered (here of empty data that were permuted)
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,5 @@
-"""ConvertLayout on an empty batch: the inserted permutation is taken for a reshape
+"""conv2d_transpose with data layout WNCH is left unlowered (here of an empty batch, with
+ConvertLayout)
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.
