@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata, util
@@ -185,9 +184,11 @@ def interpreter(name: str) -> Path:
 
 
 def pinned(name: str) -> str:
-    """A digest of everything that pins the release ``name``: it is the same for the same pins."""
-    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
-    digest = hashlib.sha256("\0".join(project["dependencies"]).encode())
+    """A digest of everything that pins the release ``name``: it is the same for the same pins.
+
+    The list of dependencies has no part in it: what is installed for one is pinned as well.
+    """
+    digest = hashlib.sha256()
     for path in (constraints(name), CHECKOUT / "constraints.txt"):
         digest.update(path.read_bytes())
     return digest.hexdigest()
