@@ -102,6 +102,8 @@ class State:
     pairs of cells that none has met yet, by family; there were ``all_pairs``. ``taken_up`` of
     the ``cases`` ran before, in the campaign that this one goes on with. ``known`` says what became
     of each known finding, by fingerprint, ``interrupted`` what ended the campaign, if anything did.
+    Of so many failures as ``investigating`` the cause is not known yet, and so many kinds of them
+    as ``unexplained`` are not those of any finding.
     ``cases_cpu`` and ``engine_cpu`` are the CPU seconds of the cases and further runs that ended
     since the campaign began or went on, and of the engine's process.
     """
@@ -121,6 +123,7 @@ class State:
     known: dict[str, Fate] = field(default_factory=dict)
     busy: tuple[str, ...] = ()
     investigating: int = 0
+    unexplained: int = 0
     phase: str = "running"
     interrupted: str | None = None
     cases_cpu: float = 0.0
@@ -214,6 +217,7 @@ class Campaign:
         finally:
             self.state.phase = "ended"
             self.state.investigating = self._investigations.unfinished
+            self.state.unexplained = self._investigations.unexplained
             self._investigations.save()
             self._note_events()
             self.journal.write_coverage(self.state.cells)

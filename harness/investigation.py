@@ -73,6 +73,13 @@ class Investigations:
         """How many failures are being looked into, or wait to be."""
         return sum(map(len, self._queued.values())) + len(self._active)
 
+    @property
+    def unexplained(self) -> int:
+        """How many kinds of failures are unfinished of which there is no finding, known or new."""
+        kinds = {*self._active, *(kind for kind, queue in self._queued.items() if queue)}
+        told = {one.kind for one in self._findings.values()}
+        return sum(kind.verdict.is_failure for kind in kinds - told)
+
     def look_into(self, case: Case, outcome: Outcome, good: str | None = None) -> None:
         """Find the cause of the failure ``outcome``.
 

@@ -148,5 +148,6 @@ def exit_code(state: State) -> int:
     if Verdict.HARNESS_ERROR in met:
         return 3
     if state.new or state.known:
-        return int(bool(state.new))
+        # What was not looked into is new too, unless it fails like something that is known.
+        return int(bool(state.new) or state.unexplained > 0)
     return int(any(verdict.is_failure for verdict in met))

@@ -211,6 +211,21 @@ def test_failures_that_come_down_to_one_side_by_side_are_all_counted(tmp_path: P
     assert finding.count == 2
 
 
+def test_what_is_unfinished_is_explained_by_a_finding_of_its_kind_alone(tmp_path: Path) -> None:
+    case = MEMBER.build(complete(MEMBER.axes, {}), 1)
+    left = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+    crashed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "nn.x", "TypeError: no")
+    split = Outcome(Verdict.ORACLE_SPLIT, "compare", None, "pytorch: off")
+    known = finding_of(Reduced(case, left, {"groups": "2"}))
+    with Journal(tmp_path) as journal:
+        journal.start(case, DRAWN)
+        looking = Investigations((MEMBER,), journal, {known.fingerprint: known}, lambda job: None)
+        for outcome, unexplained in ((left, 0), (split, 0), (crashed, 1), (crashed, 1)):
+            looking.look_into(case, outcome)
+            assert looking.unexplained == unexplained
+    assert looking.unfinished == 4
+
+
 class OnTwo:
     """Investigations on two releases: both fail, and the earlier one where ``fails`` says so."""
 

@@ -52,6 +52,18 @@ def test_a_campaign_ends_with(
     assert exit_code(state) == code
 
 
+def test_what_was_not_looked_into_is_new_unless_it_fails_like_what_is_known() -> None:
+    state = State(
+        counts={Side(False, False): Counter([Verdict.SILENT_BAIL])},
+        findings={FINDING.fingerprint: FINDING},
+        known={FINDING.fingerprint: Fate.STILL},
+        investigating=2,
+    )
+    assert exit_code(state) == 0
+    state.unexplained = 1
+    assert exit_code(state) == 1
+
+
 class FakePool:
     """Answers each case in turn with the next of ``outcomes``; then it is interrupted."""
 
