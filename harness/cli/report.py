@@ -219,7 +219,9 @@ def _with_releases(known: dict[str, Known], records: Sequence[Record]) -> dict[s
     """``known`` with the verdict of each finding on every TVM that a campaign met it on."""
     met: dict[str, dict[str, dict[str, Verdict]]] = {}
     for record in records:
-        version = record.description.get("apache-tvm", "unknown")
+        # As exports call it, so that both have one row; without its name, of an older campaign.
+        unnamed = record.description.get("apache-tvm", "unknown")
+        version = record.description.get("release", unnamed)
         for one in record.findings:
             side = "on" if one.case.fixes else "off"
             for name, verdict in (one.releases or {version: one.verdict}).items():

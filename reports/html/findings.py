@@ -187,7 +187,7 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
         return known.title or plain, known.paste
     try:
         what = reproduction(finding.case, finding.outcome)
-    except CaseError as error:
+    except ValueError as error:
         return known.title or plain, Paste(why=str(error))
     title = known.title or title_text(what, None)
     script = repro_text(what, title, description)
