@@ -113,7 +113,7 @@ def issue_text(
     return _TEMPLATES.get_template("issue.md.j2").render(
         title=f"[Bug][Relax] {title}",
         expected=_expected(what),
-        actual=f"{_called(what)} {_happens(what)}{_of_outputs(what)}"
+        actual=f"{_capital(_called(what))} {_happens(what)}{_of_outputs(what)}"
         + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         attribution="" if attribution is None else attribution_text(attribution, what.case),
@@ -147,13 +147,17 @@ def _of_outputs(what: Reproduction) -> str:
 
 
 def _called(what: Reproduction) -> str:
-    return " and ".join(f"`relax.op.{name}`" for name in operators(what.case).split(" + "))
+    """The operator at fault, or all of the program where none is known to be; one thing."""
+    named = what.outcome.operator or operators(what.case)
+    *others, last = (f"`relax.op.{name}`" for name in named.split(" + "))
+    return f"a program of {', '.join(others)} and {last}" if others else last
 
 
 def _expected(what: Reproduction) -> str:
     """What should happen, in a sentence or two."""
     case, outcome = what.case, what.outcome
     called = _called(what)
+    subject = _capital(called)
     if isinstance(case.expect, Invalid):
         faults = " or ".join(f"`{one}`" for one in case.expect.fault)
         return (
@@ -161,7 +165,7 @@ def _expected(what: Reproduction) -> str:
             f"`{case.expect.operator}` and what is wrong with it ({faults})."
         )
     if outcome.verdict is Verdict.PASS:
-        return f"{called} compiles and runs, and every output is right."
+        return f"{subject} compiles and runs, and every output is right."
     if outcome.verdict is Verdict.SILENT_BAIL:
         return f"`LegalizeOps` lowers {called}, or raises an error that says what it cannot lower."
     if outcome.verdict in (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE):
@@ -169,18 +173,22 @@ def _expected(what: Reproduction) -> str:
             f"{shape_text(what.values[name].value.shape)} {what.values[name].dtype}"
             for name in case.program.outputs
         )
-        return f"{called} gives {types}, as its type says."
+        return f"{subject} gives {types}, as its type says."
     if outcome.verdict is Verdict.WRONG_VALUE:
         agreed = f" ({', '.join(outcome.oracles)})" if outcome.oracles else ""
         return (
-            f"{called} gives what independent implementations{agreed} and a reference of higher "
+            f"{subject} gives what independent implementations{agreed} and a reference of higher "
             "precision agree on, within what rounding may add up to."
         )
     if outcome.verdict is Verdict.UNSUPPORTED:
-        return f"{called} compiles and runs: the program is valid."
+        return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:
         return (
-            f"{called} compiles and runs: the program is valid. If it is not supported, the error "
+            f"{subject} compiles and runs: the program is valid. If it is not supported, the error "
             "names the operator and the attribute that is not."
         )
-    return f"{called} compiles and runs, or an exception is raised."
+    return f"{subject} compiles and runs, or an exception is raised."
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
