@@ -39,7 +39,7 @@ def attribution_text(attribution: Attribution, case: Case) -> str:
     if not attribution.conditions:
         return ""
     said = []
-    if attribution.drawn > 1:
+    if attribution.failed < attribution.drawn:
         said.append(
             f"It fails in this way with {attribution.failed} of the {attribution.drawn} inputs "
             "that were tried."
