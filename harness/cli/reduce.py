@@ -14,6 +14,7 @@ from harness.cli.terminal import console, one_line_errors
 from harness.jobs import Limits
 from harness.options import Switch
 from harness.reduction.trying import check_command
+from harness.releases import own
 
 EPILOG = """Examples:
 
@@ -45,6 +46,14 @@ def reduce(
     fixes: Annotated[
         Switch | None, typer.Option(help="Override whether the fixes are installed.")
     ] = None,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="The TVM release to run on (default: the one that it was recorded with, or that "
+            "of this environment).",
+        ),
+    ] = None,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
     ] = None,
@@ -63,7 +72,8 @@ def reduce(
     on the number of workers, and is run once more in a new process. Ctrl-C writes the simplest.
     """
     with one_line_errors():
-        found = look_up(case, directory).case
+        known = look_up(case, directory)
+        found = known.case
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
         if predicate is not None:
@@ -80,5 +90,6 @@ def reduce(
             minutes * 60,
             workers or len(os.sched_getaffinity(0)),
             Limits(seconds=case_seconds),
+            tvm or known.environment.get("release", own().name),
         )
         raise typer.Exit(run(wanted, console()))

@@ -25,6 +25,7 @@ from harness.reduction.running import reduced as along_all
 from harness.reduction.search import Reduction, defaults_of
 from harness.reduction.simplicity import Defaults, Extent, extent
 from harness.reduction.trying import Budget, ByCommand, InWorkers, Trier, outcome_of
+from harness.releases import release
 
 _UNSTABLE = 1
 _BROKEN = 2
@@ -34,7 +35,10 @@ _LINE_EVERY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A reduction to run: of ``case``, that the user called ``name``, into ``target``."""
+    """A reduction to run: of ``case``, that the user called ``name``, into ``target``.
+
+    It runs on the TVM release ``release``.
+    """
 
     name: str
     case: Case
@@ -44,6 +48,7 @@ class Wanted:
     seconds: float
     workers: int
     limits: Limits
+    release: str
 
 
 def run(wanted: Wanted, console: Console) -> int:
@@ -51,11 +56,12 @@ def run(wanted: Wanted, console: Console) -> int:
 
     Raises:
         CaseError: there is no failure to keep, or the result was written elsewhere than wanted.
+        ReleaseError: the release is not installed.
         PoolError: the workers cannot start; where they cannot again, the result is written.
     """
     with Interruption() as interruption:
         console.print("Starting the workers (TVM, PyTorch and ONNX Runtime are imported) …")
-        with Pool(wanted.workers, wanted.limits) as pool:
+        with Pool(wanted.workers, wanted.limits, release=release(wanted.release)) as pool:
             if wanted.predicate is None:
                 return reduced(wanted, InWorkers(pool), console, interruption)
             with ByCommand(wanted.predicate, pool, wanted.limits.seconds) as trier:

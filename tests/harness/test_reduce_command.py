@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case, CaseError, decode, read, write
-from harness.cli import app
+from harness.cli import app, reduce
+from harness.cli.lookup import Found
 from harness.cli.reducing import Wanted, check, reduced
 from harness.corpus import entry
 from harness.interruption import Interruption
@@ -26,6 +27,7 @@ from harness.outcome import Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import PoolError
 from harness.reduction.trying import INTERESTING
+from harness.releases import own
 
 COMMAND = [sys.executable, "-m", "harness.cli", "reduce"]
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
@@ -101,6 +103,7 @@ def test_ctrl_c_writes_the_simplest_case_so_far(tmp_path: Path) -> None:
         (("no-such-thing",), "no case 'no-such-thing'"),
         (("19694-conv1d-transpose-nwc", "--predicate", "' "), "No closing quotation"),
         (("19694-conv1d-transpose-nwc", "--out", "no/such/folder.json"), "cannot write to no/such"),
+        (("19694-conv1d-transpose-nwc", "--tvm", "0.1"), "0.1"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], said: str) -> None:
@@ -111,7 +114,21 @@ def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], said: str) -> N
 
 
 CASE = entry("19694-conv1d-transpose-nwc").case
-WANTED = Wanted("that", CASE, Path("out.json"), None, 9, 9.0, 1, Limits())
+
+
+@pytest.mark.parametrize(("options", "wanted"), [((), "0.25"), (("--tvm", "0.26"), "0.26")])
+def test_it_runs_on_the_release_that_the_case_was_recorded_with(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], wanted: str
+) -> None:
+    found = Found(CASE, environment={"release": "0.25"})
+    monkeypatch.setattr(reduce, "look_up", lambda name, directory: found)
+    ran: list[str] = []
+    monkeypatch.setattr(reduce, "run", lambda given, console: ran.append(given.release) or 0)
+    ended = CliRunner().invoke(app, ["reduce", "it", *options])
+    assert (ended.exit_code, ran) == (0, [wanted]), ended.output
+
+
+WANTED = Wanted("that", CASE, Path("out.json"), None, 9, 9.0, 1, Limits(), own().name)
 
 
 @pytest.mark.parametrize(
