@@ -153,6 +153,12 @@ def described_on(release: str, described: Mapping[str, str]) -> Mapping[str, str
     return {**environment_on(on, described), _RELEASE: on}
 
 
+def each_version(described: Mapping[str, str]) -> tuple[str, ...]:
+    """The version of apache-tvm of each release in a campaign's description."""
+    names = described.get(_RELEASE, "").split()
+    return tuple(environment_on(name, described)[_PACKAGE] for name in names or [""])
+
+
 def versions(described: Mapping[str, str]) -> str:
     """The versions of apache-tvm in a campaign's description, the oldest first."""
     beginning = _ON.format(_PACKAGE, "")

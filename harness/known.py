@@ -63,22 +63,22 @@ def findings_in(journal: Journal) -> Iterator[Finding]:
             raise JournalError(f"{journal.path}: a finding makes no sense ({said})") from error
 
 
-def with_declared(plan: Plan, declared: Sequence[Known], version: str) -> Plan:
-    """``plan`` that knows also the findings ``declared`` for ``version`` that it can meet."""
+def with_declared(plan: Plan, declared: Sequence[Known], versions: Sequence[str]) -> Plan:
+    """``plan`` that knows also the findings ``declared`` for ``versions`` that it can meet."""
     known = {one.fingerprint: one for one in plan.known}
-    for finding in _concerned(declared, version, plan):
+    for finding in _concerned(declared, versions, plan):
         known.setdefault(finding.fingerprint, finding)
     return replace(plan, known=tuple(known.values()))
 
 
-def take_declared(state: State, declared: Sequence[Known], version: str) -> None:
+def take_declared(state: State, declared: Sequence[Known], versions: Sequence[str]) -> None:
     """Count what became of the findings ``declared`` in a campaign that stands at ``state``.
 
     One that has expired is not among what is known any more, whoever else may know it; one that
     was not tried, and came all the same, still fails.
     """
     for one in declared:
-        if not (isinstance(one, KnownFinding) and one.concerns(version, fixes=one.case.fixes)):
+        if not (isinstance(one, KnownFinding) and _concerns(one, versions)):
             continue
         key = one.finding.fingerprint
         now = state.findings.get(key)
@@ -94,14 +94,18 @@ def take_declared(state: State, declared: Sequence[Known], version: str) -> None
             state.known[key] = fate
 
 
-def _concerned(declared: Sequence[Known], version: str, plan: Plan) -> Iterator[Finding]:
+def _concerns(finding: KnownFinding, versions: Sequence[str]) -> bool:
+    return any(finding.concerns(one, fixes=finding.case.fixes) for one in versions)
+
+
+def _concerned(declared: Sequence[Known], versions: Sequence[str], plan: Plan) -> Iterator[Finding]:
     families = {family.name for family in plan.families}
     for one in declared:
         if (
             isinstance(one, KnownFinding)
             and one.case.family in families
             and one.case.fixes in plan.fixes
-            and one.concerns(version, fixes=one.case.fixes)
+            and _concerns(one, versions)
         ):
             yield one.finding
 

@@ -11,6 +11,7 @@ from harness.campaign import Fate
 from harness.cli.running import exit_code
 from harness.cli.terminal import EXIT_CODES, called_as, console, one_line_errors
 from harness.cli.voices import Ended
+from harness.differential import each_version
 from harness.events import told
 from harness.finding import Finding
 from harness.gaps import Gap, declared
@@ -80,7 +81,7 @@ def finished(
             lines.append(f"{unended} cases began and never ended.")
         described = journal.description
     state.known = dict(fates or {})
-    take_declared(state, known, described["apache-tvm"])
+    take_declared(state, known, each_version(described))
     said = state.gaps.lines(known)
     earlier = tuple(one for one in earlier if one.fingerprint in state.known)
     lines = [*state.gaps.notes(known), *lines]

@@ -12,7 +12,7 @@ from rich.console import Console
 from harness.campaign import Campaign, Plan, State
 from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
-from harness.differential import versions
+from harness.differential import each_version, versions
 from harness.drawing import keep_hypothesis_in
 from harness.events import told
 from harness.gaps import Gap, declared
@@ -71,15 +71,14 @@ def run(wanted: Run, voice: Voice) -> int:
             if wanted.resume:
                 check_versions(directory, journal.description, pool.environment)
             journal.describe(pool.environment)
-            # Of several releases the newest is the one whose findings can be known.
-            version = pool.environment["apache-tvm"]
-            plan = with_declared(plan, known, version)
+            ran_on = each_version(journal.description)
+            plan = with_declared(plan, known, ran_on)
             voice.begin(options, versions(pool.environment), _size(wanted), plan.seconds)
             campaign = Campaign(plan, pool, journal, gaps)
             interruption.defer()
             with voice.watch(plan) as show:
                 state = campaign.run(show, interruption)
-        take_declared(state, known, version)
+        take_declared(state, known, ran_on)
         said = state.gaps.lines(known)
         earlier = tuple(one for one in plan.known if one.fingerprint in state.known)
         events = told(journal.events(), journal.unfinished())

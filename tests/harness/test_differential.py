@@ -8,6 +8,7 @@ from harness.differential import (
     Regression,
     by_release,
     described_on,
+    each_version,
     environment_on,
     joined,
     passed,
@@ -135,6 +136,8 @@ def test_the_versions_of_each_release_are_told_apart() -> None:
     assert versions(described) == "0.9.0, 0.26.0, 0.27.1"
     assert joined({"0.27": newest}) == newest
     assert versions(newest) == "0.27.1"
+    assert each_version({**described, "release": "0.9 0.26 0.27"}) == ("0.9.0", "0.26.0", "0.27.1")
+    assert each_version({**newest, "release": "0.27"}) == each_version(newest) == ("0.27.1",)
 
 
 def test_of_several_releases_one_is_described_as_if_alone() -> None:

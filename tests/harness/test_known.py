@@ -14,6 +14,7 @@ from generators.axes import complete
 from generators.families import families, family
 from generators.program import Case, Invalid, write
 from harness import gaps
+from harness.campaign import Plan, State
 from harness.cli import app, replay, running
 from harness.cli import known as command
 from harness.conformance import Conformance
@@ -21,7 +22,7 @@ from harness.finding import Finding
 from harness.gaps import KnownFinding, Met, declared, write_declared
 from harness.jobs import Job
 from harness.journal import Journal, Mode
-from harness.known import Expectations
+from harness.known import Expectations, take_declared, with_declared
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from tests.harness.test_campaign import Instant
@@ -346,3 +347,24 @@ def test_a_failure_whose_cause_cannot_be_told_is_new(commands: Commands) -> None
         assert known.name(other, failed) is None
         assert known.name(broken, failed) == "it"
         assert known.met.expected == {"it": 1}
+
+
+def test_a_finding_that_is_declared_for_one_of_several_releases_is_known() -> None:
+    finding = KnownFinding(
+        name="old",
+        operator=f"nn.{NAME}",
+        when={"groups": ("2",)},
+        releases=("0.25",),
+        verdict=Verdict.SILENT_BAIL,
+        issue=None,
+        expires="2127-01-01",
+        stage="LegalizeOps",
+        case=case(groups=2),
+    )
+    plan = Plan((MEMBER,), 1, 1.0, (False,), 1)
+    for versions, known in ((("0.25.0", "0.26.0"), 1), (("0.26.0",), 0)):
+        assert len(with_declared(plan, [finding], versions).known) == known
+        state = State(findings={finding.finding.fingerprint: finding.finding})
+        take_declared(state, [finding], versions)
+        assert len(state.known) == known
+        assert state.gaps.expected == ({"old": 1} if known else {})
