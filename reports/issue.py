@@ -1,6 +1,7 @@
 """A failure as an issue in TVM's own bug-report template."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -24,6 +25,8 @@ _TEMPLATES = Environment(
 )
 _MESSAGE_LENGTH = 3000
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
 _HAPPENS = {
     Verdict.PASS: "is right with the versions below",
     Verdict.REJECTED: "is refused, as it should be",
@@ -46,17 +49,19 @@ _UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
 _PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 
 
-def title_text(what: Reproduction, attribution: Attribution | None) -> str:
+def title_text(
+    what: Reproduction, attribution: Attribution | None, blame: Mapping[str, str] = NOTHING
+) -> str:
     """What happens, with which operator, and what it takes; for a title.
 
     Where nothing is known to be to blame, the attributes that are not at TVM's default are named,
-    and the passes that run first.
+    and the passes that run first; where there are none either, the axes that a campaign blames.
     """
     operator = kind_of(what.case, what.outcome).operator
     named = settings_text(attribution) if attribution is not None else ""
     if not named and isinstance(what.case.expect, Invalid):
         named = f"invalid {what.case.expect.fault[0]}"
-    named = named or _settings(what)
+    named = named or _settings(what) or ", ".join(f"{name} {at}" for name, at in blame.items())
     return f"{operator} {_happens(what)}" + (f" ({named})" if named else "")
 
 

@@ -209,7 +209,9 @@ def _recorded(called: str, found: Found, limits: Limits) -> Record:
     if not outcome.verdict.is_failure:
         raise CaseError(f"{called} does not fail without the fixes: {outcome.verdict}")
     record = record_of(found, outcome, environment, limits.seconds)
-    title = record.title or title_text(reproduction(found.case, outcome, limits), None)
+    title = record.title or title_text(
+        reproduction(found.case, outcome, limits), None, record.blame
+    )
     return msgspec.structs.replace(record, title=title)
 
 

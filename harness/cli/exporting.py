@@ -137,7 +137,9 @@ def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
     record = _on_releases(record, case, found, workers, say)
     if not record.title:
         what = reproduction(case, outcome)
-        record = msgspec.structs.replace(record, title=title_text(what, record.attribution))
+        record = msgspec.structs.replace(
+            record, title=title_text(what, record.attribution, record.blame)
+        )
     say("running the script")
     _written(wanted.folder, case, record, name)
     return record

@@ -189,7 +189,7 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
         what = reproduction(finding.case, finding.outcome)
     except ValueError as error:
         return known.title or plain, Paste(why=str(error))
-    title = known.title or title_text(what, None)
+    title = known.title or title_text(what, None, finding.blame)
     script = repro_text(what, title, description)
     found = known.bisected
     culprit = None if found is None else Culprit(found.culprit, found.evidence, found.why)

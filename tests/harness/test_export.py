@@ -294,6 +294,15 @@ def test_a_title_names_the_passes_that_run_first() -> None:
     assert title.endswith('(groups=2, data_layout="NHWC", ToMixedPrecision)')
 
 
+def test_a_title_names_what_a_campaign_blames_where_nothing_else_is_known() -> None:
+    plain = family("attention", tuple(PIPELINES))
+    case = plain.build(complete(plain.axes, {}), 0)
+    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", message="off"))
+    title = title_text(what, None, {"group": "2", "kv_len": "0"})
+    assert title == "nn.attention gives wrong values (group 2, kv_len 0)"
+    assert "group 2" not in title_text(reproduction(failing(), LEFT), None, {"group": "2"})
+
+
 @pytest.mark.parametrize(
     ("stage", "said"),
     [
