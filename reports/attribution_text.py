@@ -1,6 +1,6 @@
 """What a failure is due to, in TVM's own words: attributes, dtypes, symbolic dimensions, passes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from generators.program import Attribute, Case
 from harness.attribution import Attribution, Condition, Difference, What
@@ -28,7 +28,7 @@ def settings_text(attribution: Attribution) -> str:
 
 def setting_text(condition: Condition) -> str:
     """The setting that was put back, as it is in the case that fails."""
-    return _listed(condition, _was, "was")
+    return _listed(condition, "was")
 
 
 def attribution_text(attribution: Attribution, case: Case) -> str:
@@ -81,10 +81,10 @@ def _seen(condition: Condition) -> str:
 
 
 def _with(condition: Condition) -> str:
-    return f"with {_listed(condition, _to, 'to')}"
+    return f"with {_listed(condition, 'to')}"
 
 
-def _listed(condition: Condition, word: Callable[[Difference], str], side: str) -> str:
+def _listed(condition: Condition, side: str) -> str:
     """Its differences, those of dtypes that are alike together."""
     parts: dict[str, None] = {}
     for one in condition.differences:
@@ -93,38 +93,25 @@ def _listed(condition: Condition, word: Callable[[Difference], str], side: str) 
             for other in condition.differences
             if one.what is What.DTYPE is other.what and getattr(other, side) == getattr(one, side)
         ]
-        parts[f"{', '.join(alike)} in {getattr(one, side)}" if alike else word(one)] = None
+        parts[f"{', '.join(alike)} in {getattr(one, side)}" if alike else _said(one, side)] = None
     return " and ".join(parts)
 
 
-def _was(one: Difference) -> str:
+def _said(one: Difference, side: str) -> str:
+    """It as it ``was``, or as it was put ``to``."""
+    value = getattr(one, side)
     match one.what:
         case What.ATTRIBUTE:
-            return _attribute(one.name, one.was)
+            return _attribute(one.name, value)
         case What.SYMBOL:
-            return f"symbolic {one.name}"
+            return f"symbolic {one.name}" if value else f"{one.name} static"
         case What.NODE:
-            return f"together with {one.name}"
+            return f"together with {one.name}" if value else f"no {one.name}"
         case What.CONSTANT:
-            return f"constant {one.name}" if one.was else f"{one.name} given at run time"
+            return f"constant {one.name}" if value else f"{one.name} given at run time"
         case What.SHAPE:
-            return f"{one.name} of shape {one.was}"
-    return _setting(one.name, one.was)
-
-
-def _to(one: Difference) -> str:
-    match one.what:
-        case What.ATTRIBUTE:
-            return _attribute(one.name, one.to)
-        case What.SYMBOL:
-            return f"{one.name} static"
-        case What.NODE:
-            return f"no {one.name}"
-        case What.CONSTANT:
-            return f"constant {one.name}" if one.to else f"{one.name} given at run time"
-        case What.SHAPE:
-            return f"{one.name} of shape {one.to}"
-    return _setting(one.name, one.to)
+            return f"{one.name} of shape {value}"
+    return _setting(one.name, value)
 
 
 def _attribute(name: str, value: Attribute) -> str:
