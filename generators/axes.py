@@ -49,7 +49,7 @@ class Axis:
     default: Value
     allowed: Callable[[Point, Value], bool] = field(default=_always, repr=False)
     default_weight: int = 1
-    weights: Mapping[Value, int] = field(default_factory=dict)
+    weights: Mapping[Value, int] = field(default_factory=dict, hash=False)
     cell: Callable[[Value], Value] = field(default=itself, repr=False)
     steered: bool = True
     least: tuple[Value, ...] = ()
@@ -59,6 +59,10 @@ class Axis:
             raise ValueError(f"axis {self.name}: the default {self.default!r} is not a value")
         if len(set(map(repr, self.values))) != len(self.values):
             raise ValueError(f"axis {self.name}: a value occurs twice")
+
+    def has(self, value: Value) -> bool:
+        """Whether ``value`` is one of the values; ``True`` is not 1."""
+        return any(value == one and type(value) is type(one) for one in self.values)
 
     def weight(self, value: Value) -> int:
         """How often ``value`` is drawn, as a multiple of the rarest."""

@@ -22,7 +22,8 @@ class Pairs:
     def __init__(self, axes: Sequence[Axis]):
         self.cells: list[tuple[str, Value]] = []
         self.numbers: dict[str, tuple[int, ...]] = {}
-        self._number: dict[tuple[str, str], int] = {}
+        # True is not 1, nor is False 0.
+        self._number: dict[tuple[str, type, Value], int] = {}
         starts = [0]
         for axis in axes:
             found: dict[str, int] = {}
@@ -31,9 +32,9 @@ class Pairs:
                 if repr(cell) not in found:
                     found[repr(cell)] = len(self.cells)
                     self.cells.append((axis.name, cell))
-                self._number[axis.name, repr(value)] = found[repr(cell)]
+                self._number[axis.name, type(value), value] = found[repr(cell)]
             self.numbers[axis.name] = tuple(
-                self._number[axis.name, repr(value)] for value in axis.values
+                self._number[axis.name, type(value), value] for value in axis.values
             )
             starts.append(len(self.cells))
         self.missing: NDArray[np.bool_] = np.ones((starts[-1], starts[-1]), np.bool_)
@@ -58,6 +59,8 @@ class Pairs:
     def gains(self, name: str, point: Point) -> list[int]:
         """For each value of the axis ``name``: its missing pairs with the cells of ``point``."""
         numbers = self.numbers[name]
+        if not self.missing.any():
+            return [0] * len(numbers)
         found = self.missing[self._cells_of(point), numbers[0] : max(numbers) + 1].sum(axis=0)
         gains: list[int] = found[np.array(numbers) - numbers[0]].tolist()
         return gains
@@ -68,4 +71,4 @@ class Pairs:
         return int(np.count_nonzero(self.missing)) // 2
 
     def _cells_of(self, point: Point) -> list[int]:
-        return [self._number[name, repr(value)] for name, value in point.items()]
+        return [self._number[name, type(value), value] for name, value in point.items()]

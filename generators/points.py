@@ -59,7 +59,7 @@ def point_of(family: Family, read: Callable[[Case], Point], case: Case) -> Point
     except (KeyError, IndexError, TypeError, ValueError, ArithmeticError) as error:
         raise ValueError(f"not a point of {family.name}: {error}") from error
     for axis in family.axes:
-        if repr(point[axis.name]) not in map(repr, axis.values):
+        if not axis.has(point[axis.name]):
             raise ValueError(
                 f"not a point of {family.name}: {axis.name} is {point[axis.name]!r}, no value of it"
             )

@@ -9,6 +9,7 @@ most of their axes, or all, have their least value, and the pair is one that all
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from math import lcm
 
@@ -118,14 +119,22 @@ def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:
     Some of the pairs that are left may be impossible as well, for what three axes or more say.
     """
     pairs = Pairs(axes)
-    impossible = list(_excluded(axes, pairs))
+    impossible = list(_excluded(tuple(axes)))
     for pair in impossible:
         pairs.give_up(*pair)
     return pairs, impossible
 
 
-def _excluded(axes: Sequence[Axis], pairs: Pairs) -> Iterator[tuple[int, int]]:
-    """The pairs that one axis rules out whatever the values of all others are."""
+@lru_cache(maxsize=32)
+def _excluded(axes: tuple[Axis, ...]) -> tuple[tuple[int, int], ...]:
+    """The pairs that one axis rules out whatever the values of all others are.
+
+    A campaign asks twice: to draw, and to count.
+    """
+    return tuple(_ruled_out(axes, Pairs(axes)))
+
+
+def _ruled_out(axes: Sequence[Axis], pairs: Pairs) -> Iterator[tuple[int, int]]:
     for at, axis in enumerate(axes):
         judged = dict(zip(pairs.numbers[axis.name], axis.values, strict=True))
         for earlier in axes[:at]:

@@ -8,6 +8,7 @@ integer arithmetic.
 
 import hashlib
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -18,6 +19,10 @@ from generators.dims import evaluate
 from generators.program import Case, Input, Literal, LongestSegment, Offsets
 
 Array = NDArray[Any]
+
+_PHILOX = np.random.Philox(key=0)
+"""Set to its beginning, with another key, for each input: a new one would ask the system for
+entropy that a key makes useless, and take ten times as long."""
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -67,7 +72,7 @@ def _fill(
             return _offsets(_words(case, given, run, size), size, shape[0] - 1).astype(dtype)
         case LongestSegment(of=of):
             return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
-    words = _words(case, given, run, int(np.prod(shape, dtype=np.int64)))
+    words = _words(case, given, run, prod(shape))
     ordinary = _regime(words, regime, dtype)
     if regime == "special":
         kind, rarity = _digest(case, given, run)[16:18]
@@ -84,8 +89,18 @@ def _digest(case: Case, given: Input, run: int) -> bytes:
 
 def _words(case: Case, given: Input, run: int, count: int) -> NDArray[np.uint64]:
     key = _digest(case, given, run)[:16]
-    philox = np.random.Philox(key=np.frombuffer(key, dtype="<u8").astype(np.uint64))
-    return np.asarray(philox.random_raw(max(count, 1)), np.uint64)[:count]
+    _PHILOX.state = {
+        "bit_generator": "Philox",
+        "state": {
+            "counter": np.zeros(4, np.uint64),
+            "key": np.frombuffer(key, dtype="<u8").astype(np.uint64),
+        },
+        "buffer": np.zeros(4, np.uint64),
+        "buffer_pos": 4,
+        "has_uint32": 0,
+        "uinteger": 0,
+    }
+    return np.asarray(_PHILOX.random_raw(max(count, 1)), np.uint64)[:count]
 
 
 # normal: multiples of 2**-11 in [-2, 2). exact: small integers, so that sums of products are
