@@ -17,7 +17,7 @@ from generators.axes import Family, non_default, with_defaults
 from generators.program import Attribute, Case, Invalid, Literal, Program, Random
 from harness.finding import CUT_SHORT, Trials, kind_of, same_kind
 from harness.outcome import Outcome, Verdict
-from harness.reduction import setting_steps, value_steps
+from harness.reduction import graph_steps, setting_steps, value_steps
 from harness.reduction.search import RUNNING
 from harness.reduction.simplicity import Defaults
 from harness.reduction.steps import Known, candidate, remade, with_node
@@ -231,6 +231,7 @@ def _structural(case: Case, known: Known) -> Iterator[tuple[str, Case]]:
     for field, plain in setting_steps.PLAIN.items():
         if field != "also" and getattr(case, field) != plain:
             yield "", replace(case, **{field: plain})
+    yield from (("", one) for one in graph_steps.bypassed(case))
 
 
 def _unless_nonsense(make: Callable[[], Case]) -> Iterator[tuple[str, Case]]:

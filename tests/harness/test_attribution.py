@@ -232,6 +232,20 @@ def test_what_alone_does_not_matter_is_not_what_it_takes() -> None:
     assert Attribution(1, 1, (both, enough)).blamed == (enough,)
 
 
+def test_every_operator_is_left_out_once() -> None:
+    inputs = tuple(Input(name, (2,), "float32") for name in "xy")
+    nodes = (Node("a", "add", ("x", "y")), Node("m", "multiply", ("a", "y")))
+    case = Case("none", Program((*inputs,), (*nodes, Node("z", "nn.relu", ("m",))), ("z",)))
+
+    def comes(tried: Case) -> Outcome:
+        names = [node.operator for node in tried.program.nodes]
+        return WRONG if {"add", "nn.relu"} <= set(names) else PASS
+
+    found, _ = attributed(case, comes)
+    assert settings_text(found) == "together with add, together with nn.relu"
+    assert innocent_operators(found, case) == {"multiply"}
+
+
 def test_an_operator_without_which_it_fails_all_the_same_is_not_at_fault() -> None:
     case = drawn(result="relu")
     relu = Difference(What.NODE, "nn.relu", True, None)
