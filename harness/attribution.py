@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from generators.axes import Family, non_default, with_defaults
 from generators.program import Attribute, Case, Invalid, Literal, Program, Random
-from harness.finding import Trials, kind_of, same_kind
+from harness.finding import CUT_SHORT, Trials, kind_of, same_kind
 from harness.outcome import Outcome, Verdict
-from harness.reduction import setting_steps, value_steps
+from harness.reduction import graph_steps, setting_steps, value_steps
 from harness.reduction.search import RUNNING
 from harness.reduction.simplicity import Defaults
 from harness.reduction.steps import Known, candidate, remade, with_node
@@ -59,19 +59,31 @@ class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What came of the case with these ``differences``: its verdict for each draw of the inputs.
 
-    In ``alike`` of them it failed in the same way, so that they are not to blame. ``axis`` is the
-    family's axis that they are on, where they are on one.
+    In ``alike`` of them it failed in the same way, so that they are not to blame; ``undecided`` of
+    them were cut short by a limit, and say nothing. ``axis`` is the family's axis that they are
+    on, where they are on one.
     """
 
     differences: tuple[Difference, ...]
     verdicts: tuple[Verdict, ...]
     alike: int
     axis: str = ""
+    undecided: int = 0
 
     @property
     def holds(self) -> bool:
         """Whether the failure was gone with every draw."""
-        return not self.alike
+        return not self.alike and not self.undecided
+
+    @property
+    def known(self) -> bool:
+        """Whether it can be said if the failure was gone: not of what a limit cut short."""
+        return bool(self.alike) or not self.undecided
+
+    @property
+    def named(self) -> frozenset[tuple[What, str]]:
+        """What its differences are of."""
+        return frozenset((one.what, one.name) for one in self.differences)
 
     @property
     def passes(self) -> bool:
@@ -80,7 +92,10 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was put back, of a case that failed in ``failed`` of ``drawn`` draws of its inputs."""
+    """What was put back, of a case that failed in ``failed`` of ``drawn`` draws of its inputs.
+
+    Draws that a limit cut short are none of either.
+    """
 
     drawn: int
     failed: int
@@ -88,8 +103,19 @@ class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def blamed(self) -> tuple[Condition, ...]:
-        """Those without which it did not fail in the same way."""
-        return tuple(one for one in self.conditions if one.holds)
+        """Those without which it did not fail in the same way.
+
+        Not those that hold more than another one of them: the rest is not known to matter.
+        """
+        held = [one for one in self.conditions if one.holds]
+        return tuple(one for one in held if not any(other.named < one.named for other in held))
+
+    def needed(self, condition: Condition) -> tuple[Difference, ...]:
+        """The differences of ``condition``, but for those that alone did not matter."""
+        alike = [one for one in self.conditions if one.alike and len(one.named) == 1]
+        innocent = {name for one in alike for name in one.named}
+        needed = tuple(one for one in condition.differences if (one.what, one.name) not in innocent)
+        return needed or condition.differences
 
 
 def attribute(
@@ -102,10 +128,13 @@ def attribute(
     """
     kind = kind_of(case, outcome)
     draws = [_Draw(0, False)]
-    others = _draws(case, outcome)
-    for draw in others:
+    drawn = 1
+    for draw in _draws(case, outcome):
         redrawn = draw.of(case)
-        if same_kind(redrawn, (yield redrawn), kind):
+        result = yield redrawn
+        alike = same_kind(redrawn, result, kind)
+        drawn += alike or result.verdict not in CUT_SHORT
+        if alike:
             draws.append(draw)
     conditions = []
     if not isinstance(case.expect, Invalid):
@@ -113,7 +142,7 @@ def attribute(
             condition = yield from _put_back(case, outcome, ways, draws)
             if condition is not None:
                 conditions.append(condition)
-    return Attribution(len(others) + 1, len(draws), tuple(conditions))
+    return Attribution(drawn, len(draws), tuple(conditions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +185,18 @@ def _put_back(
     kind = kind_of(case, outcome)
     axis = next((way.axis for way in ways if way.axis), "")
     for way in ways:
-        verdicts, alike = [], 0
+        verdicts, alike, undecided = [], 0, 0
         for draw in draws:
             tried = draw.of(way.case)
             result = yield tried
             if result.verdict in _SILENT:
                 break
             verdicts.append(result.verdict)
-            alike += same_kind(tried, result, kind)
+            same = same_kind(tried, result, kind)
+            alike += same
+            undecided += not same and result.verdict in CUT_SHORT
         if len(verdicts) == len(draws):
-            return Condition(way.differences, tuple(verdicts), alike, axis)
+            return Condition(way.differences, tuple(verdicts), alike, axis, undecided)
     return None
 
 
@@ -200,6 +231,7 @@ def _structural(case: Case, known: Known) -> Iterator[tuple[str, Case]]:
     for field, plain in setting_steps.PLAIN.items():
         if field != "also" and getattr(case, field) != plain:
             yield "", replace(case, **{field: plain})
+    yield from (("", one) for one in graph_steps.bypassed(case))
 
 
 def _unless_nonsense(make: Callable[[], Case]) -> Iterator[tuple[str, Case]]:

@@ -3,7 +3,6 @@
 The campaign emits its state; it prints nothing. Whoever shows it reads ``State``.
 """
 
-import enum
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +15,13 @@ from generators.axes import Family
 from generators.pairs import Pairs
 from generators.program import Case, Valid
 from generators.steering import possible
-from harness.differential import Failure, by_release, environment_on, passed, seen_on, worst
+from harness.differential import Failure, by_release, marked, passed, seen_on, worst
 from harness.drawing import WHOLE, Shard, stream
 from harness.errors import headline
 from harness.events import Event, What
-from harness.finding import Finding, same_kind
-from harness.gaps import Gap, Met
+from harness.fates import Fate, fates_by_release
+from harness.finding import Finding
+from harness.gaps import Gap, Met, Place, place_of
 from harness.investigation import Investigations
 from harness.jobs import Job
 from harness.journal import DRAWN, TRIAL, Cell, Journal, JournalError
@@ -84,16 +84,6 @@ class Side:
     release: str = ""
 
 
-class Fate(enum.StrEnum):
-    """What became of a known finding when its case ran again."""
-
-    STILL = "still fails"
-    OTHERWISE = "fails in another way"
-    GONE = "does not fail any more"
-    UNDECIDED = "neither passes nor fails"
-    UNTRIED = "not tried"
-
-
 @dataclass(slots=True)
 class State:
     """Where a campaign stands, for whoever shows it.
@@ -101,7 +91,8 @@ class State:
     ``counts`` are those of drawn cases, ``cells`` how many of them met each cell, ``pairs`` the
     pairs of cells that none has met yet, by family; there were ``all_pairs``. ``taken_up`` of
     the ``cases`` ran before, in the campaign that this one goes on with. ``known`` says what became
-    of each known finding, by fingerprint, ``interrupted`` what ended the campaign, if anything did.
+    of each known finding, by fingerprint, ``fates`` the same by release, where there are several;
+    ``interrupted`` what ended the campaign, if anything did.
     Of so many failures as ``investigating`` the cause is not known yet, and so many kinds of them
     as ``unexplained`` are not those of any finding.
     ``cases_cpu`` and ``engine_cpu`` are the CPU seconds of the cases and further runs that ended
@@ -121,6 +112,7 @@ class State:
     all_pairs: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
     known: dict[str, Fate] = field(default_factory=dict)
+    fates: dict[str, dict[str, Fate]] = field(default_factory=dict)
     busy: tuple[str, ...] = ()
     investigating: int = 0
     unexplained: int = 0
@@ -189,8 +181,13 @@ class Campaign:
         self._cpu = time.process_time()
         self._stop: Callable[[], str | None] = lambda: None
         self._investigations = Investigations(
-            grids, journal, self.state.findings, lambda job: pool.submit(job, first=True)
+            grids,
+            journal,
+            self.state.findings,
+            lambda job: pool.submit(job, first=True),
+            self._marked,
         )
+        self._gaps = gaps
         self._cases = plan.cases()
         self._tally = partial(tally, self.state, self._families, gaps, pool.environment)
 
@@ -301,17 +298,29 @@ class Campaign:
     def _tried(self, finding: Finding, outcome: Outcome) -> None:
         case = finding.case
         self.journal.end(case, outcome, purpose=TRIAL)
+        outcome = self._marked(case, outcome)
         failure = worst(outcome)
         outcomes = by_release(outcome)
+        fates = fates_by_release(finding, outcomes)
         fate = Fate.GONE if all(map(passed, outcomes.values())) else Fate.UNDECIDED
-        if again := [name for name, one in outcomes.items() if same_kind(case, one, finding.kind)]:
+        if again := [name for name, one in fates.items() if one is Fate.STILL]:
             fate = Fate.STILL
-            known = seen_on(again[-1], outcomes)
+            # Where it came into being, if that is one of them: so it is told as what it is.
+            at = failure.outcome.release if failure is not None else ""
+            known = seen_on(at if at in again else again[-1], outcomes)
             self._investigations.adopt(msgspec.structs.replace(finding, outcome=known))
         elif failure is not None and failure.outcome.verdict.is_failure:
             fate = Fate.OTHERWISE
             self._investigations.look_into(case, *failure)
         self.state.known[finding.fingerprint] = fate
+        if len(outcomes) > 1:
+            self.state.fates[finding.fingerprint] = fates
+
+    def _marked(self, case: Case, outcome: Outcome) -> Outcome:
+        """``outcome`` with the declared gaps that it fell into, which are not counted."""
+        place = place_of(case, self._families.get(case.family))
+        environment = self.pool.environment
+        return marked(outcome, Met().meet_all(self._gaps, place, outcome, environment))
 
     def _over(self) -> bool:
         if self._stop() or (self.plan.until_new and any(one.confirmed for one in self.state.new)):
@@ -391,13 +400,11 @@ def tally(
         state.pairs[case.family].strike([point])
     if outcome.checks:
         state.oracle_counts[len(outcome.oracles)] += 1
-    met: dict[str, str] = {}
+    place = Place(case, point, families[case.family].axes if point else ())
+    outcome = marked(outcome, state.gaps.meet_all(gaps, place, outcome, environment))
     for name, one in by_release(outcome).items():
         state.checks += len(one.checks)
-        gap = state.gaps.meet(gaps, case, point, one, environment_on(name, environment))
-        if gap is None:
+        if not one.gap:
             side = Side(case.fixes, case.regime == SPECIAL_REGIME, name)
             state.counts.setdefault(side, Counter())[one.verdict] += 1
-        else:
-            met[name] = gap
-    return met.get(outcome.release), worst(outcome, met)
+    return outcome.gap or None, worst(outcome)

@@ -15,6 +15,7 @@ from generators.program import Case, CaseError, read
 from harness.attribution import Attribution
 from harness.bisection.search import Evidence
 from harness.outcome import Outcome, Verdict
+from harness.releases import within
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 
@@ -44,7 +45,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     release (a prefix of the version), then by the fixes, ``off`` and ``on``: they are declared,
     and tested. The rest is measured: ``outcome``, without the fixes, with the versions in
     ``environment`` and so many ``seconds`` for the case; ``fingerprint``, ``blame`` (axes) and
-    ``count`` are the campaign's; ``attribution`` what was put back to its default. Where there is
+    ``count`` are the campaign's; ``attribution`` what was put back to its default; ``alike`` the
+    fingerprint of the failure on each release where there is one without the fixes. Where there is
     no outcome nothing was measured.
     """
 
@@ -59,11 +61,12 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     seconds: float = 60.0
     culprit: Culprit | None = None
     attribution: Attribution | None = None
+    alike: dict[str, str] = {}
 
     def verdict(self, release: str, *, fixes: bool) -> Verdict | None:
         """The verdict that ``release`` gives, or None where nothing is declared."""
         for prefix, by_fixes in self.verdicts.items():
-            if release.startswith(prefix):
+            if within(release, prefix):
                 return by_fixes.get("on" if fixes else "off")
         return None
 
@@ -90,6 +93,17 @@ def entries(directory: Path = CORPUS) -> tuple[Entry, ...]:
             raise CaseError(f"{folder} and {found[folder.name]} have the same name")
         found[folder.name] = folder
     return tuple(_entry(found[name]) for name in sorted(found))
+
+
+def readable(directory: Path) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """The entries in ``directory`` whose files can be read, and a line for each of the others."""
+    found, lines = [], []
+    for folder in _folders(directory):
+        try:
+            found.append(_entry(folder))
+        except CaseError as error:
+            lines.append(" ".join(str(error).split()))
+    return tuple(found), tuple(lines)
 
 
 def entry(name: str, directory: Path = CORPUS) -> Entry:

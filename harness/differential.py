@@ -4,7 +4,7 @@ A *regression* is a case that passes on a release and fails on a later one. Noth
 between the two, so it needs no other oracle to be believed.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -79,9 +79,25 @@ def by_release(outcome: Outcome) -> dict[str, Outcome]:
     return {name: held[name] for name in by_age(held)}
 
 
+def marked(outcome: Outcome, gaps: Mapping[str, str]) -> Outcome:
+    """``outcome`` with the declared gap that it fell into on each release, by ``gaps``."""
+    own = replace(outcome, gap=gaps.get(outcome.release, ""))
+    elsewhere = {
+        name: replace(one, gap=gaps.get(name, "")) for name, one in outcome.elsewhere.items()
+    }
+    return replace(own, elsewhere=elsewhere)
+
+
 def regression(outcome: Outcome) -> Regression | None:
-    """The regression that the failure ``outcome`` is, by what came of it on earlier releases."""
-    outcomes = by_release(outcome)
+    """The regression that the failure ``outcome`` is, by what came of it on earlier releases.
+
+    On releases where it fell into a gap it neither passed nor failed.
+    """
+    outcomes = {
+        name: one
+        for name, one in by_release(outcome).items()
+        if name == outcome.release or not one.gap
+    }
     names = tuple(outcomes)
     until = names[: names.index(outcome.release)]
     good = next((name for name in reversed(until) if passed(outcomes[name])), None)
@@ -91,15 +107,15 @@ def regression(outcome: Outcome) -> Regression | None:
     return Regression(good, next(name for name in later if outcomes[name].verdict.is_failure))
 
 
-def worst(outcome: Outcome, expected: Collection[str] = ()) -> Failure | None:
+def worst(outcome: Outcome) -> Failure | None:
     """What has to be looked into of a case with ``outcome``; None where nothing has.
 
     It is one failure, as one cause is one finding: the latest regression, on the first release
-    that fails; without any, the failure on the newest release. On the releases in ``expected`` it
-    fell into a known gap: it neither passed nor failed there.
+    that fails; without any, the failure on the newest release. On releases where it fell into a gap
+    it neither passed nor failed.
     """
     outcomes = by_release(outcome)
-    counted = {name: one for name, one in outcomes.items() if name not in expected}
+    counted = {name: one for name, one in outcomes.items() if not one.gap}
     good: str | None = None
     regressed: Failure | None = None
     for name, one in counted.items():

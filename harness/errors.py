@@ -1,38 +1,60 @@
 """What an error says: does it name operator and fault, and which errors are alike."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _INSTALLED = re.compile(r"/[^\s\"':]*/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LAYOUT = re.compile(r"\b[A-Z]{3,6}(?:\d+[a-z])*\b")
-_DTYPE = re.compile(r"\b(?:bool|bfloat16|(?:float|u?int)\d+)\b")
+_DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
 
 
-def squash(text: str) -> str:
-    """``text`` in lower case with only letters and digits: "Output padding" is "outputpadding"."""
-    return re.sub(r"[^0-9a-z]", "", text.lower())
+REFUSALS = ("not supported", "not implemented", "unsupported", "NotImplementedError")
+"""What an error may say of something that is not supported, the name of its class included."""
+
+
+def pattern(terms: Iterable[str]) -> str:
+    """A regular expression that finds any of ``terms`` as whole words; for use in any case.
+
+    Its words may be apart or together, and be the beginning or the end of a longer name:
+    ``output_padding`` is found in "output padding", ``conv2d_transpose`` in ``Conv2dTranspose``,
+    ``attention`` in ``attention_bias``; but ``add`` is not in "padding". Scripts that are written
+    for others (``reports.repro``) have a function that does the same.
+    """
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return rf"(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])"
+
+
+def spelled(terms: Iterable[str]) -> tuple[str, ...]:
+    """``terms``, each in the singular and in the plural."""
+    return tuple(dict.fromkeys(one for term in terms for one in (term, f"{term}s")))
 
 
 def names(message: str, operator: str, terms: Iterable[str]) -> bool:
     """Whether ``message`` names ``operator`` (its last part will do) and one of ``terms``.
 
-    Spelling is compared squashed, so ``Conv2dTranspose`` and ``output padding`` count.
+    They are found as ``pattern`` says, ``terms`` in the plural as well.
     """
-    said = squash(message)
-    return squash(operator.rsplit(".", 1)[-1]) in said and any(
-        squash(term) in said for term in terms
-    )
+    return _has(message, (last_part(operator),)) and _has(message, spelled(terms))
+
+
+def _has(message: str, terms: Sequence[str]) -> bool:
+    return bool(terms) and bool(re.search(pattern(terms), message, re.IGNORECASE))
+
+
+def last_part(operator: str) -> str:
+    """The name of ``operator`` without what it is in: ``attention`` of ``nn.attention``."""
+    return operator.rpartition(".")[2]
 
 
 def disowns(message: str, operator: str) -> bool:
     """Whether ``message`` says that ``operator``, or some use of it, is not supported."""
-    return names(message, operator, ("not supported", "not implemented", "unsupported"))
+    return _has(message, (last_part(operator),)) and _has(message, REFUSALS)
 
 
 def portable(message: str) -> str:

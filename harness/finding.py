@@ -8,13 +8,16 @@ from typing import TypeVar
 import msgspec
 
 from generators.axes import Family, Point, non_default, simpler, with_defaults
-from generators.program import Case
+from generators.program import Case, Invalid
 from harness.differential import Regression, by_release, regression
 from harness.errors import normalise
 from harness.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 3
+FINGERPRINT_FORMAT = 4
 """Changes when the same failure would get another fingerprint."""
+
+CUT_SHORT = frozenset({Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY})
+"""What ended before another failure could show: that is neither gone nor there."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 _MOST_TRIES = 200
@@ -173,13 +176,16 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
     """The finding that explains the failure of ``case``, or None.
 
     Candidates are those of its kind whose blamed axes are all off their default. With everything
-    gone that they blame, the failure must be gone too; the first of them then counts it.
+    gone that they blame, the failure must be gone too; the first of them then counts it. An invalid
+    program is explained by a finding about the same fault.
     """
+    if isinstance(case.expect, Invalid):
+        return next((one for one in findings if _alike(one, case)), None)
     try:
         point = family.point(case)
     except ValueError:
-        # Off the grid nothing can be put to its default; the same failure is the same finding.
-        return findings[0] if findings else None
+        # Off the grid nothing can be put to its default: only the same cause is the same finding.
+        return next((one for one in findings if _alike(one, case)), None)
     off = set(non_default(family.axes, point))
     candidates = [one for one in findings if set(one.blame) <= off]
     if not candidates:
@@ -192,7 +198,7 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
         return None
     other = _at(family, without, case)
     outcome = yield other
-    told = outcome.verdict is not Verdict.HARNESS_ERROR
+    told = outcome.verdict not in (*CUT_SHORT, Verdict.HARNESS_ERROR)
     return candidates[0] if told and not same_kind(other, outcome, candidates[0].kind) else None
 
 
@@ -220,6 +226,24 @@ def finding_of(reduced: Reduced) -> Finding:
         reduced.case,
         reduced.outcome,
     )
+
+
+def unreduced(case: Case, outcome: Outcome) -> Finding:
+    """A finding about an invalid program: what is at fault is known from how it was made."""
+    return finding_of(Reduced(case, outcome, _fault(case, outcome.verdict)))
+
+
+def _fault(case: Case, verdict: Verdict) -> dict[str, str]:
+    """What a failure is blamed on that is not reduced along any axes."""
+    if isinstance(case.expect, Invalid) and verdict is not Verdict.UNSUPPORTED:
+        return {case.expect.fault[0]: "invalid"}
+    return {}
+
+
+def _alike(finding: Finding, case: Case) -> bool:
+    """Whether ``finding`` is about what ``case``, of its kind, is made to fail by."""
+    kind = finding.kind
+    return fingerprint(kind, _fault(case, kind.verdict)) == fingerprint(kind, finding.blame)
 
 
 def _at(family: Family, point: Point, case: Case) -> Case:

@@ -7,21 +7,44 @@ fails again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
 
 import msgspec
 
-from generators.axes import Family, Point, complete
+from generators.axes import Axis, Family, Point, complete
 from generators.families import families
-from generators.program import Case, CaseError
+from generators.program import Case, CaseError, Valid
+from harness import releases
 from harness.corpus import CORPUS
+from harness.differential import by_release, environment_on
 from harness.finding import Finding, fingerprint, kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.releases import within
 
 FILE = CORPUS / "known.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where ``case`` lies: its ``point`` on the ``axes``, both empty where it lies on none."""
+
+    case: Case
+    point: Point
+    axes: Sequence[Axis]
+
+
+def place_of(case: Case, family: Family | None) -> Place:
+    """Where ``case`` lies on the axes of ``family``, if that is its own."""
+    if family is None or not isinstance(case.expect, Valid):
+        return Place(case, {}, ())
+    try:
+        return Place(case, family.point(case), family.axes)
+    except ValueError:
+        return Place(case, {}, ())
 
 
 class Declared(
@@ -29,10 +52,10 @@ class Declared(
 ):
     """A failure that is expected.
 
-    ``when`` maps axes to the values (as text) at which it happens; ``releases`` are prefixes of
-    apache-tvm's version; ``fixes`` whether it is there with fixes on, off or both (None).
-    ``message`` is what TVM says, or a part of it. ``reason`` says why it stays, ``issue`` where it
-    is reported. After ``expires``, an ISO date, it is not expected any more.
+    ``when`` maps axes to the values (as text) at which it happens; ``releases`` are releases of
+    apache-tvm (0.27), or whole versions; ``fixes`` whether it is there with fixes on, off or both
+    (None). ``message`` is what TVM says, or a part of it. ``reason`` says why it stays, ``issue``
+    where it is reported. After ``expires``, an ISO date, it is not expected any more.
     """
 
     name: str
@@ -58,7 +81,7 @@ class Declared(
 
     def concerns(self, version: str, *, fixes: bool) -> bool:
         """Whether it is declared for ``version`` of apache-tvm, with the fixes on or off."""
-        return self.fixes in (None, fixes) and version.startswith(self.releases)
+        return self.fixes in (None, fixes) and any(within(version, one) for one in self.releases)
 
     def expired(self, today: str) -> bool:
         """Whether it is not expected any more on ``today``, an ISO date."""
@@ -78,17 +101,28 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
         """Whether ``outcome``, of a case to which it applies, is the failure that is declared."""
         return outcome.verdict is self.verdict and self.message in outcome.message
 
-    def applies(self, case: Case, point: Point, environment: Mapping[str, str]) -> bool:
-        """Whether ``case``, which lies at ``point``, is one where this gap expects its failure."""
+    def applies(self, place: Place, environment: Mapping[str, str]) -> bool:
+        """Whether the case at ``place`` is one where this gap expects its failure."""
+        case, point = place.case, place.point
         return (
             self.concerns(environment.get("apache-tvm", ""), fixes=case.fixes)
             and self.operator in {node.operator for node in case.program.nodes}
             and all(str(point.get(axis)) in values for axis, values in self.when.items())
         )
 
-    def surely_fails(self, point: Point) -> bool:
-        """Whether a case at ``point``, to which it applies, is as the one that is known to fail."""
-        return all(str(point.get(axis)) == value for axis, value in self.example.items())
+    def surely_fails(self, place: Place) -> bool:
+        """Whether the case at ``place``, to which it applies, is as the one that is known to fail.
+
+        What neither ``when`` nor ``example`` names has to be as it is where only they are chosen:
+        anything else may be what a case passes by.
+        """
+        point = place.point
+        named = {axis: point[axis] for axis in (*self.when, *self.example) if axis in point}
+        return (
+            bool(point)
+            and all(str(point.get(axis)) == value for axis, value in self.example.items())
+            and point == complete(place.axes, named)
+        )
 
     @property
     def case(self) -> Case:
@@ -179,23 +213,29 @@ class Met(msgspec.Struct):
         self.fixed[declared.name] = self.fixed.get(declared.name, 0) + 1
 
     def meet(
-        self,
-        gaps: Sequence[Gap],
-        case: Case,
-        point: Point,
-        outcome: Outcome,
-        environment: Mapping[str, str],
+        self, gaps: Sequence[Gap], place: Place, outcome: Outcome, environment: Mapping[str, str]
     ) -> str | None:
         """Count ``outcome``; the name of the gap that expects it, or None."""
         for gap in gaps:
-            if not gap.applies(case, point, environment):
+            if not gap.applies(place, environment):
                 continue
             if gap.expects(outcome):
                 if name := self.failed(gap):
                     return name
-            elif outcome.verdict is Verdict.PASS and gap.surely_fails(point):
+            elif outcome.verdict is Verdict.PASS and gap.surely_fails(place):
                 self.passed(gap)
         return None
+
+    def meet_all(
+        self, gaps: Sequence[Gap], place: Place, outcome: Outcome, environment: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Count ``outcome`` on each release; the names of the gaps that expect it, by release."""
+        met = {}
+        for name, one in by_release(outcome).items():
+            gap = self.meet(gaps, place, one, environment_on(name, environment))
+            if gap is not None:
+                met[name] = gap
+        return met
 
     def lines(self, declared: Sequence[Declared]) -> dict[str, int]:
         """What there is to say of each of what failed as ``declared``, and of how many cases."""
@@ -244,7 +284,20 @@ def declared(path: Path | None = None) -> tuple[Known, ...]:
     for name in names:
         if names.count(name) > 1:
             raise CaseError(f"{path}: {name} is declared twice")
+    for one in found:
+        _check_releases(path, one)
     return found
+
+
+def _check_releases(path: Path, declared: Known) -> None:
+    """Raise ``CaseError`` where a release that is named is none, and would never be met."""
+    # Without a checkout nobody knows which others there are.
+    there = releases.known() if releases.supported() else ()
+    for name in declared.releases:
+        if there and not any(within(name, one) or within(one, name) for one in there):
+            raise CaseError(
+                f"{path}: {declared.name}: no release {name!r}; there are {', '.join(there)}"
+            )
 
 
 def known_gaps(path: Path | None = None) -> tuple[Gap, ...]:

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from generators.axes import Family
-from generators.program import Case, Invalid, Valid
+from generators.program import Case, Valid
 from harness.differential import by_release, passed
 from harness.finding import (
     Finding,
     Kind,
-    Reduced,
     T,
     Trials,
     explained,
@@ -24,6 +23,7 @@ from harness.finding import (
     kind_of,
     reduce,
     same_kind,
+    unreduced,
 )
 from harness.jobs import Job
 from harness.journal import TRIAL, Journal
@@ -46,7 +46,8 @@ class Investigations:
     """Everything that is looked into in a campaign.
 
     ``findings``, by fingerprint, is kept up to date, in the journal too. ``run`` is given each job
-    whose outcome is wanted; whoever runs it gives that to ``advance``.
+    whose outcome is wanted; whoever runs it gives that to ``advance``. ``marked`` says which
+    declared gaps an outcome fell into.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Investigations:
         journal: Journal,
         findings: dict[str, Finding],
         run: Callable[[Job], None],
+        marked: Callable[[Case, Outcome], Outcome] = lambda case, outcome: outcome,
     ):
         self._families = {family.name: family for family in families}
         self._journal = journal
         self._findings = findings
         self._run = run
+        self._marked = marked
         self._active: dict[Kind, _Investigation] = {}
         self._queued: dict[Kind, deque[_Investigation]] = {}
 
@@ -208,6 +211,7 @@ class Investigations:
             # Meanwhile it is told by a regression, which is confirmed by itself.
             return
         outcome = msgspec.structs.replace(latest.outcome, elsewhere=elsewhere)
+        outcome = self._marked(finding.case, outcome)
         self._save(msgspec.structs.replace(latest, confirmed=confirmed, outcome=outcome))
 
     def _trials(self, trials: Trials[T], place: "_Place") -> Generator[Job, Outcome, T]:
@@ -277,11 +281,3 @@ def in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
         if same_kind(alone, result, kind):
             return alone, result
     return case, outcome
-
-
-def unreduced(case: Case, outcome: Outcome) -> Finding:
-    """A finding about an invalid program: what is at fault is known from how it was made."""
-    blame = {}
-    if isinstance(case.expect, Invalid) and outcome.verdict is not Verdict.UNSUPPORTED:
-        blame = {case.expect.fault[0]: "invalid"}
-    return finding_of(Reduced(case, outcome, blame))

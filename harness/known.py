@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from generators.axes import Family, Point
+from generators.axes import Family
 from generators.program import Case, Valid
-from harness.campaign import Fate, Plan, State
+from harness.campaign import Plan, State
+from harness.fates import Fate
 from harness.finding import (
     Finding,
     T,
@@ -19,9 +20,10 @@ from harness.finding import (
     kind_of,
     reduce,
     same_kind,
+    unreduced,
 )
-from harness.gaps import Gap, Known, KnownFinding, Met
-from harness.investigation import in_one_regime, unreduced
+from harness.gaps import Gap, Known, KnownFinding, Met, place_of
+from harness.investigation import in_one_regime
 from harness.jobs import Job
 from harness.journal import Journal, JournalError, Mode
 from harness.outcome import Outcome
@@ -130,8 +132,8 @@ class Expectations:
         """
         gaps = [one for one in self.declared if isinstance(one, Gap)]
         environment = self.pool.environment
-        point = self._point(case)
-        if name := self.met.meet(gaps, case, point, outcome, environment):
+        place = place_of(case, self.families.get(case.family))
+        if name := self.met.meet(gaps, place, outcome, environment):
             return name
         alike = {
             finding.fingerprint: (one, finding)
@@ -144,7 +146,7 @@ class Expectations:
             return None
         if not isinstance(case.expect, Valid):
             cause: Finding | None = unreduced(case, outcome)
-        elif point:
+        elif place.point:
             candidates = [finding for _, finding in alike.values()]
             cause = self._run(explained(self.families[case.family], case, candidates))
         else:
@@ -171,13 +173,6 @@ class Expectations:
             return unreduced(case, outcome)
         reduced = self._run(reduce(family, case, outcome))
         return finding_of(self._run(shrink(family, reduced)))
-
-    def _point(self, case: Case) -> Point:
-        try:
-            valid = isinstance(case.expect, Valid) and case.family in self.families
-            return self.families[case.family].point(case) if valid else {}
-        except ValueError:
-            return {}
 
     def _run(self, trials: Trials[T]) -> T:
         try:

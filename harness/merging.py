@@ -19,7 +19,7 @@ from generators.axes import Family
 from generators.program import CaseError, encode
 from harness.campaign import State, tally
 from harness.drawing import Shard
-from harness.finding import Finding
+from harness.finding import Finding, kind_of
 from harness.gaps import Gap
 from harness.journal import DRAWN, TRIAL, Journal, Mode
 from harness.known import findings_in
@@ -75,14 +75,26 @@ def merge(directories: Sequence[Path], out: Path) -> None:
 
 
 def recount(journal: Journal, families: Mapping[str, Family], gaps: Sequence[Gap]) -> State:
-    """The state of a campaign that ended as ``journal`` holds it. ``families`` are by name."""
+    """The state of a campaign that ended as ``journal`` holds it. ``families`` are by name.
+
+    What fails and is counted to no finding was not looked into.
+    """
     state = State(phase="ended", trials=sum(journal.counts(TRIAL).values()))
     environment = journal.description
-    for one in journal.cases(DRAWN):
-        if one.outcome is not None:
-            tally(state, families, gaps, environment, one.case, one.outcome)
     for finding in findings_in(journal):
         state.findings[finding.fingerprint] = finding
+    unexplained = set()
+    told = {one.kind for one in state.findings.values()}
+    for one in journal.cases(DRAWN):
+        if one.outcome is None:
+            continue
+        _, failure = tally(state, families, gaps, environment, one.case, one.outcome)
+        if failure is not None and one.finding not in state.findings:
+            state.investigating += 1
+            kind = kind_of(one.case, failure.outcome)
+            if kind.verdict.is_failure and kind not in told:
+                unexplained.add(kind)
+    state.unexplained = len(unexplained)
     return state
 
 

@@ -116,6 +116,7 @@ class Outcome(msgspec.Struct, frozen=True):
     went wrong when the case ran together with others, if anything did; the rest is of the case
     alone. ``reference`` is there where it was asked before anything ran. In a campaign on several
     TVM releases ``release`` names its own, and ``elsewhere`` holds those on the others by name.
+    ``gap`` names the declared gap that it fell into: then it neither passed nor failed.
     """
 
     verdict: Verdict
@@ -131,3 +132,4 @@ class Outcome(msgspec.Struct, frozen=True):
     reference: Reference | None = None
     release: str = ""
     elsewhere: dict[str, "Outcome"] = {}
+    gap: str = ""

@@ -66,11 +66,12 @@ def run_again(
     folder: Path,
     release: Release,
     limits: Limits,
-    told: Callable[[int], None] = lambda done: None,
+    told: Callable[[str, Ended], None] = lambda identifier, ended: None,
 ) -> Again:
     """Run ``cases`` on ``release``, and keep their outputs.
 
-    ``told`` hears how many have ended. What workers write goes to ``folder``, which is there.
+    ``told`` hears of each as it ends: whoever interrupts the rest has what there is. What workers
+    write goes to ``folder``, which is there.
 
     Raises:
         PoolError: the workers cannot start.
@@ -78,13 +79,13 @@ def run_again(
     ended: dict[str, Ended] = {}
     with Pool(1, limits, __name__, [str(folder)], release) as pool:
         pool.submit(*(Job(case, alone=True) for case in cases))
-        for done, (job, outcome) in enumerate(pool.drain(), 1):
+        for job, outcome in pool.drain():
             file = folder / job.case.identifier
             outputs: tuple[Output, ...] = ()
             if file.exists():
                 outputs = msgspec.json.decode(file.read_bytes(), type=tuple[Output, ...])
             ended[job.case.identifier] = Ended(outcome, outputs)
-            told(done)
+            told(job.case.identifier, ended[job.case.identifier])
         return Again(pool.environment, ended)
 
 

@@ -26,7 +26,7 @@ class Pools:
 
     Of a job there is one outcome, when all releases that it names have answered: that on the
     newest of them, which holds the others. A release whose workers cannot be started again is left
-    out from then on, which is an event.
+    out from then on, which is an event; ``mute`` says why, of those that never answered at all.
 
     Raises:
         PoolError: (its methods) there is no release left.
@@ -37,6 +37,8 @@ class Pools:
         self._open: set[_Asked] = set()
         self._ended: list[tuple[Job, Outcome]] = []
         self._events: list[Event] = []
+        self._heard: set[str] = set()
+        self.mute: dict[str, str] = {}
         self.environment = joined({name: pool.environment for name, pool in pools.items()})
 
     @property
@@ -97,6 +99,7 @@ class Pools:
             assert isinstance(asked, _Asked)
             asked.outcomes[name] = outcome
             asked.wanted.discard(name)
+            self._heard.add(name)
             self._close_if_answered(asked)
 
     def _close_if_answered(self, asked: _Asked) -> None:
@@ -117,6 +120,8 @@ class Pools:
         except PoolError as error:
             self._note(name, self._pools.pop(name))
             self._events.append(Event(What.GONE, f"TVM {name} is left out from here on: {error}"))
+            if name not in self._heard:
+                self.mute[name] = str(error)
             if not self._pools:
                 raise
             for asked in tuple(self._open):

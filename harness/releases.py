@@ -159,6 +159,12 @@ def left_out() -> tuple[str, ...]:
     )
 
 
+def within(version: str, name: str) -> bool:
+    """Whether ``version`` of TVM is of the release ``name``: 0.25.1 is of 0.25, and none of 0.2."""
+    rest = version.removeprefix(name)
+    return version.startswith(name) and not rest[:1].isdigit()
+
+
 def advice(name: str) -> str:
     """What to do about an environment that is not there, or does not work."""
     return f"run: relaxcheck releases install {name}"

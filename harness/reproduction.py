@@ -55,6 +55,9 @@ _RUNNING = frozenset({"run", "compare", None})
 _DEADLINE = re.compile(r"still in \S+ after ([\d.]+) s")
 """What ``harness.pool`` says of a timeout."""
 
+_ENDED_BY = re.compile(r"worker ended with (SIG[A-Z0-9]+) in ")
+"""What it says of a process that died of a signal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -74,7 +77,8 @@ class Reproduction:
     module is loaded. ``values`` are the reference's of every node at the only run, ``output`` the
     name of the output to be held against its own, ``ratio`` its largest error by bound (None:
     infinite or not known); ``wrong`` names all outputs that are wrong in that run. ``limits`` are
-    those that the case was past, where it was past any.
+    those that the case was past, where it was past any; ``signal`` names the one that ends the
+    process, where one is known to.
     """
 
     case: Case
@@ -87,6 +91,7 @@ class Reproduction:
     ratio: float | None
     wrong: tuple[str, ...]
     limits: Limits
+    signal: str = ""
 
 
 def limits_of(outcome: Outcome, otherwise: Limits) -> Limits:
@@ -135,7 +140,28 @@ def reproduction(case: Case, outcome: Outcome, limits: Limits | None = None) -> 
         runs = tuple(run_of(case, index, regime) for index, regime in _all_runs(case))
     loads = bool(runs) or outcome.stage == "load"
     limits = limits or Limits()
-    return Reproduction(case, outcome, way, runs, loads, values, output, ratio, wrong, limits)
+    return Reproduction(
+        case,
+        outcome,
+        way,
+        runs,
+        loads,
+        values,
+        output,
+        ratio,
+        wrong,
+        limits,
+        _signal(outcome) if way is Way.ENDS else "",
+    )
+
+
+def _signal(outcome: Outcome) -> str:
+    """The name of the signal that ends a script that shows ``outcome``; empty where unknown."""
+    if outcome.verdict is Verdict.TIMEOUT:
+        # Its own timer's.
+        return "SIGALRM"
+    said = _ENDED_BY.match(outcome.message)
+    return said[1] if said and outcome.verdict is Verdict.PROCESS_DEATH else ""
 
 
 def _all_runs(case: Case) -> tuple[tuple[int, str], ...]:

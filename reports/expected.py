@@ -13,7 +13,7 @@ from harness.reproduction import Reproduction, one_bound
 from oracles.answer import Bounded
 from oracles.estimate import FORMATS
 from oracles.pytorch_source import reference_source
-from reports.python_source import array_text, rounded_up
+from reports.python_source import array_text, rounded_up, shape_text
 
 _TWICE = 2
 """Bounds that PyTorch's own rounding adds to, in float64, are taken so many times."""
@@ -26,8 +26,8 @@ class Expected:
     ``reference`` are the lines of a function that computes it, empty where it is written out;
     ``value`` the expression of it and ``bound`` that of its bound, ``remark`` where that comes
     from; ``single``, whether it is one number for all elements. ``dtype`` is what both are
-    compared in. ``finite`` says whether all of it is finite with a finite bound; ``signed``,
-    whether the signs of zeros count.
+    compared in, ``type`` the shape and dtype that the output has, as text. ``finite`` says whether
+    all of it is finite with a finite bound; ``signed``, whether the signs of zeros count.
     """
 
     output: int
@@ -37,6 +37,7 @@ class Expected:
     remark: str
     single: bool
     dtype: str
+    type: str
     finite: bool
     signed: bool
 
@@ -68,6 +69,7 @@ def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
         remark=remark,
         single=single,
         dtype="int64" if integer else "float64",
+        type=f'({shape_text(wanted.value.shape)}, "{wanted.dtype}")',
         finite=bool(np.isfinite(wanted.value).all() and np.isfinite(wanted.bound).all()),
         signed=wanted.signed_zeros and what.runs[0].regime == "special",
     )

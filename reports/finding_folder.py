@@ -2,10 +2,10 @@
 
 from generators.program import Case, CaseError
 from harness.corpus import ISSUE, SCRIPT, Record
+from harness.finding import fingerprint, kind_of
 from harness.jobs import Limits
-from harness.outcome import Verdict
 from harness.reproduction import Reproduction, reproduction
-from reports.issue import issue_text
+from reports.issue import Came, issue_text
 from reports.repro import repro_text
 
 
@@ -24,7 +24,7 @@ def rendered(case: Case, record: Record) -> dict[str, str]:
         record.environment,
         attribution=record.attribution,
         culprit=record.culprit,
-        releases=releases(record),
+        releases=releases(case, record),
         known=record.issue,
     )
     return {SCRIPT: script, ISSUE: issue}
@@ -37,6 +37,15 @@ def reproduced(case: Case, record: Record) -> Reproduction:
     return reproduction(case, record.outcome, Limits(seconds=record.seconds))
 
 
-def releases(record: Record) -> dict[str, Verdict]:
-    """The verdict without the fixes on each release."""
-    return {name: by["off"] for name, by in record.verdicts.items() if "off" in by}
+def releases(case: Case, record: Record) -> dict[str, Came]:
+    """What came of ``case`` without the fixes on each release.
+
+    It failed alike where the failure has the fingerprint of the one that is recorded.
+    """
+    if record.outcome is None:
+        return {name: Came(by.get("off")) for name, by in record.verdicts.items()}
+    own = fingerprint(kind_of(case, record.outcome), record.blame)
+    return {
+        name: Came(by.get("off"), record.alike[name] == own if name in record.alike else None)
+        for name, by in record.verdicts.items()
+    }

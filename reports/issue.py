@@ -1,6 +1,7 @@
 """A failure as an issue in TVM's own bug-report template."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -8,12 +9,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generators.program import Invalid
 from harness.attribution import Attribution
 from harness.corpus import Culprit
-from harness.finding import kind_of, operators
+from harness.finding import kind_of
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.plain import DOES, where
 from harness.reproduction import Reproduction
 from oracles.pytorch_source import telling
-from reports.attribution_text import attribution_text, settings_text
+from reports.attribution_text import attribution_text, innocent_operators, settings_text
 from reports.python_source import attribute_text, shape_text
 
 _TEMPLATES = Environment(
@@ -49,42 +51,59 @@ _UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
 _PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 
 
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of the case on a release: None where it could not be run there.
+
+    ``alike``: whether it failed in the same way; None where that is not known.
+    """
+
+    verdict: Verdict | None
+    alike: bool | None = None
+
+
 def title_text(
     what: Reproduction, attribution: Attribution | None, blame: Mapping[str, str] = NOTHING
 ) -> str:
     """What happens, with which operator, and what it takes; for a title.
 
     Where nothing is known to be to blame, the attributes that are not at TVM's default are named,
-    and the passes that run first; where there are none either, the axes that a campaign blames.
+    and the passes that run first; where there are none either, the axes that a campaign blames, or
+    what else is not as usual.
     """
-    operator = kind_of(what.case, what.outcome).operator
+    operators = " + ".join(_operators(what, attribution))
     named = settings_text(attribution) if attribution is not None else ""
     if not named and isinstance(what.case.expect, Invalid):
         named = f"invalid {what.case.expect.fault[0]}"
     named = named or _settings(what) or ", ".join(f"{name} {at}" for name, at in blame.items())
-    return f"{operator} {_happens(what)}" + (f" ({named})" if named else "")
+    named = named or _unusual(what)
+    return f"{operators} {_happens(what)}" + (f" ({named})" if named else "")
+
+
+def _operators(what: Reproduction, attribution: Attribution | None) -> list[str]:
+    """The operator at fault, or those that the program has, but for those known not to matter."""
+    named = kind_of(what.case, what.outcome).operator.split(" + ")
+    innocent = innocent_operators(attribution, what.case)
+    return [name for name in named if name not in innocent] or named
 
 
 def _happens(what: Reproduction) -> str:
     verdict = what.outcome.verdict
-    where = _where(what.outcome.stage)
+    at = where(what.outcome.stage)
+    at = f", {at}" if at else ""
     if isinstance(what.case.expect, Invalid) and verdict in _UNCLEAR:
-        return f"is refused without saying what is invalid{where}"
-    return _HAPPENS[verdict].format(where=where)
+        return f"is refused without saying what is invalid{at}"
+    return _HAPPENS[verdict].format(where=at)
 
 
-_WHERE = {
-    None: "",
-    "emit": ", when the program is built",
-    "codegen": ", in code generation",
-    "load": ", when it is loaded",
-    "run": ", when it runs",
-}
-"""Where it happens, by stage; the others are names of passes."""
-
-
-def _where(stage: str | None) -> str:
-    return _WHERE.get(stage, f", in {stage}")
+def _unusual(what: Reproduction) -> str:
+    """What of a program's inputs is not as usual: symbolic dimensions, dtypes, sizes of 0."""
+    program = what.case.program
+    found = [f"symbolic {name}" for name in program.symbols]
+    dtypes = dict.fromkeys(one.dtype for one in program.inputs if one.dtype != "float32")
+    found += [f"in {', '.join(dtypes)}"] * bool(dtypes)
+    found += [f"empty {one.name}" for one in program.inputs if 0 in one.shape]
+    return ", ".join(found)
 
 
 def _settings(what: Reproduction) -> str:
@@ -105,23 +124,26 @@ def issue_text(
     *,
     attribution: Attribution | None = None,
     culprit: Culprit | None = None,
-    releases: Mapping[str, Verdict] | None = None,
+    releases: Mapping[str, Came] | None = None,
     known: str | None = None,
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
     ``title`` is without TVM's prefix; ``repro`` is the script; ``environment`` the versions by
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
-    ``releases`` the verdict on each release; ``known`` an issue that is about the same.
+    ``releases`` what came of it on each release; ``known`` an issue that is about the same.
     """
     outcome = what.outcome
+    called = _called(_operators(what, attribution))
     return _TEMPLATES.get_template("issue.md.j2").render(
         title=f"[Bug][Relax] {title}",
-        expected=_expected(what),
-        actual=f"{_capital(_called(what))} {_happens(what)}{_of_outputs(what)}"
+        expected=_expected(what, called),
+        actual=f"{_capital(called)} {_happens(what)}{_of_outputs(what)}"
         + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
-        attribution="" if attribution is None else attribution_text(attribution, what.case),
+        attribution=""
+        if attribution is None
+        else attribution_text(attribution, what.case, outcome.stage),
         culprit=culprit,
         releases={name: _on(one, outcome) for name, one in (releases or {}).items()},
         known=known,
@@ -131,15 +153,26 @@ def issue_text(
     )
 
 
-def _on(verdict: Verdict, seen: Outcome) -> str:
-    """What a release does, that gives ``verdict`` where this one gave ``seen``."""
-    if verdict is Verdict.PASS:
+def _on(came: Came, seen: Outcome) -> str:
+    """What a release does, where this one gave ``seen``."""
+    if came.verdict is None:
+        return "could not be run on it"
+    if came.verdict is Verdict.PASS:
         return "passes"
-    if verdict is Verdict.REJECTED:
+    if came.verdict is Verdict.REJECTED:
         return "refuses it, as it should"
-    if not verdict.is_failure:
-        return f"not known ({verdict})"
-    return "fails in this way" if verdict is seen.verdict else f"fails in another way ({verdict})"
+    if not came.verdict.is_failure:
+        return f"not known: it {DOES[came.verdict]}"
+    if came.alike:
+        return "fails in this way"
+    said = DOES[came.verdict]
+    if came.alike is None:
+        return f"fails: it {said}"
+    # The same verdict alone does not make it the same cause.
+    other = (
+        "too, but elsewhere or in other words" if came.verdict is seen.verdict else "in another way"
+    )
+    return f"fails {other}: it {said}"
 
 
 def _of_outputs(what: Reproduction) -> str:
@@ -151,17 +184,15 @@ def _of_outputs(what: Reproduction) -> str:
     return f" (outputs {wrong} of {len(outputs)}; the script compares {outputs.index(what.output)})"
 
 
-def _called(what: Reproduction) -> str:
-    """The operator at fault, or all of the program where none is known to be; one thing."""
-    named = what.outcome.operator or operators(what.case)
-    *others, last = (f"`relax.op.{name}`" for name in named.split(" + "))
+def _called(operators: Sequence[str]) -> str:
+    """The program by its ``operators``; one thing."""
+    *others, last = (f"`relax.op.{name}`" for name in operators)
     return f"a program of {', '.join(others)} and {last}" if others else last
 
 
-def _expected(what: Reproduction) -> str:
-    """What should happen, in a sentence or two."""
+def _expected(what: Reproduction, called: str) -> str:
+    """What should happen, in a sentence or two, of what is ``called`` so."""
     case, outcome = what.case, what.outcome
-    called = _called(what)
     subject = _capital(called)
     if isinstance(case.expect, Invalid):
         faults = " or ".join(f"`{one}`" for one in case.expect.fault)

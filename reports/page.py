@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from generators.program import Attribute, Case, Program, ShapeValue, write
 from harness.differential import versions
+from harness.fates import fate_text
 from harness.finding import Finding
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS
@@ -52,7 +53,10 @@ def _rendered(template: str, results: Results) -> str:
         several=results.several_releases,
         command=results.command,
         findings=[_row(one) for one in ranked(results.new)],
-        known=[(_row(one), fate) for one, fate in results.known_findings],
+        known=[
+            (_row(one), fate_text(fate, results.fates.get(one.fingerprint, {})))
+            for one, fate in results.known_findings
+        ],
         columns=list(results.columns),
         verdicts=[
             (verdict, [count or "" for count in counts], DESCRIPTIONS[verdict])

@@ -3,7 +3,7 @@
 import keyword
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from generators.families import desired_layouts
 from generators.program import Case, Input, Invalid, Node
-from harness.errors import squash
+from harness.errors import REFUSALS, last_part, spelled
 from harness.finding import operators
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
@@ -33,7 +33,7 @@ _TAKEN = frozenset(
     {
         *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
-        "named",
+        *("named", "names"),
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
         *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
         *("subprocess", "sys", "target", "tirx", "torch", "tvm", "v", "vm", "wrong"),
@@ -50,6 +50,10 @@ _MODULES = {
     "torch.nn.functional": "F",
 }
 """What a script may import before TVM, and what it calls it."""
+
+
+_UNDECIDED = ",\nand with 2 where it is ended by a signal that says nothing of it"
+"""What is said of a script whose process is to be ended."""
 
 
 _NEEDS = "#NEEDS"
@@ -97,9 +101,12 @@ def _rendered(
         limits=what.limits,
         timed_out=what.outcome.verdict is Verdict.TIMEOUT,
         out_of_memory=what.outcome.verdict is Verdict.OUT_OF_MEMORY,
+        ended_by=what.signal,
+        undecided=_UNDECIDED if what.way is Way.ENDS else "",
         multiple=len(what.case.program.outputs) > 1,
         compared=_compared(what),
         subject=_subject(what),
+        refusals=_arguments(REFUSALS),
         title=_docstring(title),
         reason=_reason(title),
         seen=_seen(what.outcome.verdict, environment.get("apache-tvm", "")),
@@ -132,15 +139,14 @@ def _seen(verdict: Verdict, version: str) -> str:
     return f" {'Seen' if verdict.is_failure else 'Gone'} with apache-tvm {version}."
 
 
-def _subject(what: Reproduction) -> tuple[str, ...]:
+def _subject(what: Reproduction) -> str:
     """The operators that an error may say are not supported, and then the bug is gone.
 
-    That is so where the bug was that nothing was said.
+    They are arguments of a call. That is so where the bug was that nothing was said.
     """
     if what.outcome.verdict not in (Verdict.OPAQUE_CRASH, Verdict.SILENT_BAIL):
-        return ()
-    names = operators(what.case).split(" + ")
-    return tuple(dict.fromkeys(squash(name.rsplit(".", 1)[-1]) for name in names))
+        return ""
+    return _arguments(map(last_part, operators(what.case).split(" + ")))
 
 
 def _compared(what: Reproduction) -> str:
@@ -323,12 +329,17 @@ def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str
     return binding, lines, f'vm["main"]({passed})'
 
 
-def _terms(case: Case) -> tuple[str, tuple[str, ...]]:
-    """The operator and the terms, any of which an error on an invalid program has to name."""
+def _terms(case: Case) -> tuple[str, str]:
+    """What an error on an invalid program has to name, as arguments: the operator, its fault."""
     if not isinstance(case.expect, Invalid):
-        return "", ()
-    operator = squash(case.expect.operator.rsplit(".", 1)[-1])
-    return operator, tuple(dict.fromkeys(squash(term) for term in case.expect.fault))
+        return "said", "said"
+    operator, fault = (last_part(case.expect.operator),), spelled(case.expect.fault)
+    return f"said, {_arguments(operator)}", f"said, {_arguments(fault)}"
+
+
+def _arguments(texts: Iterable[str]) -> str:
+    """``texts`` as the arguments of a call."""
+    return ", ".join(map(string_text, dict.fromkeys(texts)))
 
 
 def _types(what: Reproduction) -> str:

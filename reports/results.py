@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.campaign import Fate, Side, State
+from harness.campaign import Side, State
+from harness.fates import Fate
 from harness.finding import Finding
 from harness.outcome import Verdict
 from harness.releases import by_age
@@ -16,7 +17,8 @@ class Results:
     ``description`` is the campaign's: versions by package, and its options. ``counts`` are the
     verdicts of drawn cases, ``oracles`` how many of them were held against how many oracles.
     ``gaps`` maps what there is to say of a known gap to its cases. ``known`` says what became of
-    the findings, by fingerprint, that were known before. ``happened`` says what befell the
+    the findings, by fingerprint, that were known before, ``fates`` the same by release, where there
+    are several. ``happened`` says what befell the
     campaign, a line each. ``command`` is how the user calls relaxcheck.
     """
 
@@ -26,6 +28,7 @@ class Results:
     gaps: Mapping[str, int] = field(default_factory=dict)
     oracles: Mapping[int, int] = field(default_factory=dict)
     known: Mapping[str, Fate] = field(default_factory=dict)
+    fates: Mapping[str, Mapping[str, Fate]] = field(default_factory=dict)
     earlier: tuple[Finding, ...] = ()
     happened: tuple[str, ...] = ()
     command: str = "relaxcheck"
@@ -94,6 +97,7 @@ def results_of(
         gaps,
         state.oracle_counts,
         state.known,
+        state.fates,
         earlier,
         happened,
         command,

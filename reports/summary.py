@@ -7,8 +7,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from harness.campaign import Fate
 from harness.errors import headline
+from harness.fates import Fate, fate_text
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
 from reports.results import Results
@@ -62,7 +62,8 @@ def known_table(results: Results) -> Table:
     table.add_column("id", no_wrap=True)
     for one, fate in results.known_findings:
         style = "bold red" if fate is Fate.OTHERWISE else ""
-        table.add_row(*_row(one, results), Text(fate, style=style), one.case.identifier[:8])
+        said = Text(fate_text(fate, results.fates.get(one.fingerprint, {})), style=style)
+        table.add_row(*_row(one, results), said, one.case.identifier[:8])
     return table
 
 

@@ -23,6 +23,7 @@ from harness.bisection.trace import ByRelease, Step, Trace
 from harness.errors import headline
 from harness.finding import kind_of, operators
 from harness.outcome import DESCRIPTIONS, Outcome, Verdict
+from harness.plain import does, where
 
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions: all later ones know only these."""
@@ -281,31 +282,30 @@ class _Blame:
 
 def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Traced, _Blame]:
     outcome, boundary = search.outcome, search.boundary
-    way = ", ".join(step.name for step in search.needed) or "code generation alone"
+    names = ", ".join(dict.fromkeys(step.name for step in search.needed))
+    way = f"where no other pass runs than {names}" if names else "where no pass runs"
     if not (yield from search.confirm()):
         return _nobody("what was seen without some passes did not come again in a new process")
     if boundary is not None:
         alone = yield from search.run((boundary.path,))
-        cured = "right too" if alone.verdict in _RIGHT else f"{alone.verdict} all the same"
+        cured = "is right as well" if alone.verdict in _RIGHT else f"{does(alone)}"
         why = (
-            f"{outcome.verdict} with the passes up to {boundary.name} and the shortest way from "
-            f"there, right without it; the whole pipeline without it is {cured}"
+            f"with the passes up to {boundary.name}, and of the later ones only what it takes to "
+            f"compile, the program {does(outcome)}; without {boundary.name} it is right, and the "
+            f"whole pipeline without it {cured}"
         )
         return _Blame(boundary, Evidence.PREFIX, why)
     bailed = outcome.verdict is Verdict.SILENT_BAIL
     if search.suspects and (bailed or trace.unfinished is not None):
         showed = search.suspects[-1]
-        what = f"leaves a call of {operator}" if bailed else "fails"
+        what = f"leaves a call of {operator} unlowered" if bailed else "fails"
         without = yield from search.run((showed.path,))
-        why = (
-            f"{showed.name} {what} on the shortest way there ({way}); without it: "
-            f"{without.verdict} in {without.stage}"
-        )
+        why = f"{showed.name} {what}, even {way}; without {showed.name} the program {does(without)}"
         return _Blame(showed, Evidence.RAISED, why)
     lowering = next((step for step in reversed(search.needed) if step.name == LOWERING), None)
     if outcome.stage not in _RUNNING or lowering is None:
-        why = f"the shortest way ({way}) fails alike, in no pass but in {outcome.stage}"
-        return _nobody(why)
+        showed_at = where(outcome.stage) or "when its outputs are compared"
+        return _nobody(f"it fails alike {way}, and then in none of them but {showed_at}")
     direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
     at = search.needed.index(lowering)
     inside = f"{lowering.path}/"
@@ -314,15 +314,14 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         return (yield from _before_lowering(search, early, lowering))
     if search.alike(direct):
         why = (
-            f"the functions that {LOWERING} makes of {operator} give {outcome.verdict} already "
-            f"when each is built by itself and called"
+            f"the program {does(outcome)} already if each of the functions that {LOWERING} makes "
+            f"of {operator} is built by itself and called"
         )
         return _Blame(lowering, Evidence.DIRECT, why)
     after = [step.name for step in search.needed[at + 1 :]]
-    said = "right" if direct.verdict in _RIGHT else f"{direct.verdict} in {direct.stage}"
     return _nobody(
-        f"the shortest way ({way}) fails alike; called one by one, the functions that {LOWERING} "
-        f"makes are {said}: it may be any of {', '.join(after)}, or code generation"
+        f"it fails alike {way}; if each of the functions that {LOWERING} makes is built by itself "
+        f"and called, it {does(direct)}: it may be any of {', '.join(after)}, or code generation"
     )
 
 
@@ -339,15 +338,16 @@ def _before_lowering(
         with_fixed = Trial(search.case, search.left, plain=True, fixed=(lowering.path,))
         lowered = (yield with_fixed).outcome
         if lowered.verdict in _RIGHT:
-            why = f"right with the fixes on while {LOWERING} runs, and only then"
+            why = f"with a correction in place while {LOWERING} runs, and only then, it is right"
             return _Blame(lowering, Evidence.FIXED, why)
         paths = (*(step.path for step in early), lowering.path)
         all_fixed = Trial(search.case, search.left, plain=True, fixed=paths)
         both = (yield all_fixed).outcome
         if len(early) == 1 and search.alike(lowered) and both.verdict in _RIGHT:
             why = (
-                f"{lowered.verdict} still with the fixes on while {LOWERING} runs, right with them "
-                f"on while {names} runs too; without {names} the program is not compiled at all"
+                f"with a correction in place while {LOWERING} runs the program still "
+                f"{does(lowered)}, with one in place while {names} runs too it is right; without "
+                f"{names} it is not compiled at all"
             )
             return _Blame(early[0], Evidence.FIXED, why)
     return _nobody(

@@ -1,5 +1,6 @@
 """``relaxcheck bisect``."""
 
+import enum
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,13 @@ were to be tried, or the workers cannot start; 3 no culprit can be named, or a f
 itself; 130 interrupted."""
 
 
+class Format(enum.StrEnum):
+    """What is written on standard output: for a person, or one object for a program."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 def bisect(
     case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
     fixes: Annotated[
@@ -64,9 +72,10 @@ def bisect(
         Path | None, typer.Option("--dir", help="The campaign to look in (default: all in runs/).")
     ] = None,
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of each run.")] = 60,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")
-    ] = False,
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="text, or json: the result as one object and nothing else."),
+    ] = Format.TEXT,
 ) -> None:
     """Find the first pass that breaks a case, and the first TVM release that it fails on.
 
@@ -92,7 +101,7 @@ def bisect(
             watcher.end()
         ran.sort(key=lambda one: known().index(one.release))
         result = msgspec.structs.replace(result, by_release=concluded(ran))
-        if json:
+        if form is Format.JSON:
             sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         else:
             tell(console(), found, result)

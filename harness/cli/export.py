@@ -23,7 +23,7 @@ from harness.cli.exporting import (
 )
 from harness.cli.exporting_all import everything, export_all, telling
 from harness.cli.lookup import Found, look_up
-from harness.cli.terminal import console, one_line_errors
+from harness.cli.terminal import check_writable, console, one_line_errors
 from harness.corpus import (
     CASE,
     FILES,
@@ -132,13 +132,16 @@ def export(
             return
         if every:
             given = everything(directory, out, minutes * 60)
+            check_writable(given.out)
             raise typer.Exit(export_all(given, case_seconds, voice))
         assert case is not None
         found = look_up(case, directory)
         limits = _limits(found, case_seconds)
+        folder = out or Path("" if pytest else _name(found))
+        # At once: what is found out takes minutes.
+        check_writable(folder)
         if pytest or as_is:
             record = _recorded(case, without_fixes(found), limits)
-            folder = out or Path("" if pytest else _name(found))
             save = _test if pytest else _folder
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -146,7 +149,7 @@ def export(
             except OSError as error:
                 raise CaseError(f"cannot write to {folder}: {error.strerror}") from error
         else:
-            wanted = Wanted(case, found, out or Path(_name(found)), seconds=minutes * 60)
+            wanted = Wanted(case, found, folder, seconds=minutes * 60)
             with Workers(limits) as workers, telling(voice, "") as say:
                 exported(wanted, workers, say)
             paths = sorted(wanted.folder / name for name in FILES)
@@ -210,7 +213,7 @@ def _recorded(called: str, found: Found, limits: Limits) -> Record:
         raise CaseError(f"{called} does not fail without the fixes: {outcome.verdict}")
     record = record_of(found, outcome, environment, limits.seconds)
     title = record.title or title_text(
-        reproduction(found.case, outcome, limits), None, record.blame
+        reproduction(found.case, outcome, limits), record.attribution, record.blame
     )
     return msgspec.structs.replace(record, title=title)
 

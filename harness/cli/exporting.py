@@ -69,6 +69,7 @@ class Workers:
     def __init__(self, limits: Limits):
         self.limits = limits
         self._pools: dict[str, Pool] = {}
+        self._broken: dict[str, str] = {}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -84,8 +85,14 @@ class Workers:
             ReleaseError: it is not installed.
             PoolError: its workers do not start.
         """
+        if name in self._broken:
+            raise PoolError(self._broken[name])
         if name not in self._pools:
-            pool = Pool(1, self.limits, release=release(name))
+            try:
+                pool = Pool(1, self.limits, release=release(name))
+            except PoolError as error:
+                self._broken[name] = str(error)
+                raise
             self._pools[name] = self._stack.enter_context(pool)
         return self._pools[name]
 
@@ -109,7 +116,10 @@ def complete(folder: Path) -> bool:
     """Whether ``folder`` holds an export that came to its end. Raises ``CaseError``."""
     if not all((folder / name).is_file() for name in FILES):
         return False
-    return read_record(folder).outcome is not None
+    record = read_record(folder)
+    # As it is, with nothing looked into, is not whole: a failure has been bisected at least.
+    outcome = record.outcome
+    return outcome is not None and (record.culprit is not None or not outcome.verdict.is_failure)
 
 
 def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
@@ -255,6 +265,7 @@ def portable_outcome(outcome: Outcome) -> Outcome:
         reference=None,
         release="",
         elsewhere={},
+        gap="",
     )
 
 
@@ -291,24 +302,34 @@ def _on_releases(record: Record, case: Case, found: Found, workers: Workers, say
     Raises:
         CaseError: one is not what is declared.
     """
-    verdicts = dict(record.verdicts)
+    verdicts, alike = dict(record.verdicts), dict(record.alike)
     for name in known():
         if not state(name).usable:
             continue
         say(f"running it on {name}")
         by: dict[str, Verdict] = {}
-        pool = workers.of(name)
-        for fixes, side in ((False, "off"), (True, "on")):
-            given = msgspec.structs.replace(case, fixes=fixes)
-            by[side] = again(given, pool, f"on {name}, fixes {side}").verdict
-            declared = record.verdict(name, fixes=fixes)
-            if found.expected is not None and declared not in (None, by[side]):
+        try:
+            pool = workers.of(name)
+            for fixes, side in ((False, "off"), (True, "on")):
+                given = msgspec.structs.replace(case, fixes=fixes)
+                outcome = again(given, pool, f"on {name}, fixes {side}")
+                by[side] = outcome.verdict
+                if side == "off" and outcome.verdict.is_failure:
+                    alike[name] = fingerprint(kind_of(given, outcome), record.blame)
+        except PoolError as error:
+            # On the others it is known all the same; the table of releases says so of this one.
+            say(f"it could not be run on {name}: {error}")
+            verdicts[name] = {**verdicts.get(name, {}), **by}
+            continue
+        for side, came in by.items():
+            declared = record.verdict(name, fixes=side == "on")
+            if found.expected is not None and declared not in (None, came):
                 raise CaseError(
-                    f"{found.entry}: {by[side]} on {name} with the fixes {side}, "
+                    f"{found.entry}: {came} on {name} with the fixes {side}, "
                     f"where {declared} is declared"
                 )
         verdicts[name] = by
-    return msgspec.structs.replace(record, verdicts=verdicts)
+    return msgspec.structs.replace(record, verdicts=verdicts, alike=alike)
 
 
 def _written(folder: Path, case: Case, record: Record, name: str) -> None:

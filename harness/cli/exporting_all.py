@@ -10,7 +10,7 @@ from rich.console import Console
 from generators.program import CaseError
 from harness.cli.exporting import FaultError, Say, Wanted, Workers, complete, exported
 from harness.cli.lookup import Found
-from harness.cli.terminal import RUNS, called_as
+from harness.cli.terminal import called_as, newest_campaign
 from harness.corpus import EXPORTS, entries
 from harness.differential import described_on
 from harness.finding import Finding
@@ -44,10 +44,7 @@ def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
         JournalError: it holds no campaign, or cannot be read.
     """
     if directory is None:
-        there = sorted(RUNS.glob(f"*/{FILE_NAME}"), key=lambda path: path.stat().st_mtime)
-        if not there:
-            raise CaseError(f"no campaign in {RUNS}/; give one with --dir")
-        directory = there[-1].parent
+        directory = newest_campaign()
     if not (directory / FILE_NAME).is_file() and (chosen := entries(directory)):
         wanted = (
             Wanted(

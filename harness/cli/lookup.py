@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from generators.program import Case, CaseError, read
-from harness.cli.terminal import RUNS
+from harness.cli.terminal import RUNS, campaigns
 from harness.corpus import CASE, Record, entries, entry_folder, is_entry, read_record
 from harness.differential import described_on, worst
 from harness.finding import Finding
-from harness.journal import FILE_NAME, Journal, JournalError, Mode
+from harness.journal import Journal, JournalError, Mode
 from harness.known import findings_in
 from harness.outcome import Outcome
 
@@ -48,9 +48,8 @@ def look_up(wanted: str, directory: Path | None) -> Found:
     folder = entry_folder(wanted)
     if folder is not None:
         return _entry(folder)
-    places = [one.parent for one in sorted(RUNS.glob(f"*/{FILE_NAME}"), reverse=True)]
     unread: list[str] = []
-    for place in [directory] if directory else places:
+    for place in [directory] if directory else campaigns():
         try:
             with Journal(place, Mode.READ) as journal, contextlib.suppress(KeyError):
                 return _recorded(journal, wanted)

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from generators.families import families
-from harness.campaign import Fate
 from harness.cli.running import exit_code
 from harness.cli.terminal import EXIT_CODES, called_as, console, one_line_errors
-from harness.cli.voices import Ended
+from harness.cli.voices import Ended, not_looked_into
 from harness.differential import each_version
 from harness.events import told
+from harness.fates import Fate
 from harness.finding import Finding
 from harness.gaps import Gap, declared
 from harness.journal import FILE_NAME, Journal, JournalError, Mode
@@ -47,6 +47,8 @@ def merge(
         ended = finished(out)
         to = console()
         to.print(campaign_summary(ended.results))
+        if unexplained := not_looked_into(ended.state):
+            to.print(unexplained, highlight=False, soft_wrap=True)
         to.print(
             f"{len(directories)} journals: {ended.state.cases} cases, "
             f"{ended.state.checks} checks.\n"

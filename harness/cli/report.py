@@ -2,10 +2,11 @@
 
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -17,17 +18,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from generators.program import Case, CaseError
 from harness.bisection.running import bisected
 from harness.bisection.search import Bisected
-from harness.cli.terminal import RUNS, called_as, console, one_line_errors
-from harness.corpus import EXPORTS, entries
+from harness.cli.terminal import RUNS, called_as, console, newest_campaign, one_line_errors
+from harness.corpus import EXPORTS, entries, readable
 from harness.corpus import Record as Declared
-from harness.differential import described_on
-from harness.finding import Finding, Reduced, finding_of
+from harness.differential import by_release, described_on
+from harness.finding import Finding, Reduced, finding_of, same_kind
+from harness.gaps import declared, utc_today
 from harness.jobs import Limits
-from harness.journal import FILE_NAME
+from harness.known import known_findings
 from harness.outcome import Verdict
-from harness.outputs import run_again
+from harness.outputs import Ended, run_again
 from harness.pool import Pool, PoolError
 from harness.releases import by_age, own, release
+from reports.html.accepted import Accepted, accepted_findings
 from reports.html.findings import Known, exported
 from reports.html.page import Sources, page_text
 from reports.html.records import Record, ran_of, read_campaign
@@ -72,6 +75,15 @@ def report(
     corpus: Annotated[
         bool, typer.Option("--corpus", help="Run the corpus, and make the page of that.")
     ] = False,
+    known: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--known",
+            metavar="DIR",
+            help="A campaign that this one was told of (fuzz --known); may be given again. Its "
+            "findings are shown as known, last, as are those declared in corpus/known.json.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help=f"The file (default: {PAGE} in the campaign's folder; corpus: here)."),
@@ -88,21 +100,28 @@ def report(
     screen = console()
     limits = Limits(seconds=case_seconds)
     with one_line_errors():
+        unread: tuple[str, ...] = ()
         if corpus:
-            if campaigns or bisect or not run:
-                raise CaseError("--corpus goes with neither campaigns, --bisect nor --no-run")
+            if campaigns or known or bisect or not run:
+                raise CaseError(
+                    "--corpus goes with neither campaigns, --known, --bisect nor --no-run"
+                )
             sources, interrupted = _corpus(screen, limits), False
             file = out or Path(PAGE)
         else:
+            given, expected = declared(), _known_from(known or ())
             directories = _directories(campaigns)
             records = {directory: _read(screen, directory) for directory in directories}
             *before, last = sorted(directories, key=lambda one: _when(records[one]))
             learnt = _learn(screen, last, records[last], limits, bisect=bisect, run=run)
-            known = _with_releases(learnt.known, [records[one] for one in (*before, last)])
+            found = _with_releases(learnt.known, [records[one] for one in (*before, last)])
+            found, unread = _with_exports(last, records[last], found)
+            accepted = accepted_findings(records[last], given, expected, utc_today())
             sources = Sources(
                 records[last],
                 [records[one] for one in before],
-                _with_exports(last, records[last], known),
+                _with_accepted(records[last], found, accepted),
+                declared=given,
                 command=called_as(),
                 folder="" if last.parent == RUNS else f" --dir {shlex.quote(str(last))}",
             )
@@ -110,16 +129,14 @@ def report(
             file = out or last / PAGE
         _write(file, page_text(sources))
         screen.print(str(file), markup=False, highlight=False, soft_wrap=True)
-    raise typer.Exit(130 if interrupted else 0)
+        for line in unread:
+            said = f"relaxcheck: {line}; the page is without what it says"
+            Console(stderr=True).print(said, markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(130 if interrupted else 2 if unread else 0)
 
 
 def _directories(given: Sequence[Path] | None) -> list[Path]:
-    if given:
-        return list(dict.fromkeys(given))
-    found = sorted(RUNS.glob(f"*/{FILE_NAME}"), key=lambda file: file.stat().st_mtime)
-    if not found:
-        raise CaseError(f"no campaign in {RUNS}/; give a campaign's folder, or --corpus")
-    return [found[-1].parent]
+    return list(dict.fromkeys(given)) if given else [newest_campaign()]
 
 
 def _read(screen: Console, directory: Path) -> Record:
@@ -172,12 +189,17 @@ def _run(
         tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
         _progress(screen, "running wrong values again", len(wrong)) as told,
     ):
-        again = run_again(wrong, Path(folder), release(name), limits, told)
-    for identifier, one in again.ended.items():
-        if one.outcome.verdict is not Verdict.WRONG_VALUE:
-            line = f"{identifier[:8]}: {one.outcome.verdict} this time, so no values are shown"
-            screen.print(line, markup=False, highlight=False, soft_wrap=True)
-        learnt.known[identifier] = replace(learnt.known[identifier], outputs=one.outputs)
+        done = count(1)
+
+        def keep(identifier: str, one: Ended) -> None:
+            # At once: what an interruption leaves undone takes nothing with it.
+            told(next(done))
+            learnt.known[identifier] = replace(learnt.known[identifier], outputs=one.outputs)
+            if one.outcome.verdict is not Verdict.WRONG_VALUE:
+                line = f"{identifier[:8]}: {one.outcome.verdict} this time, so no values are shown"
+                screen.print(line, markup=False, highlight=False, soft_wrap=True)
+
+        run_again(wrong, Path(folder), release(name), limits, keep)
 
 
 def _bisect(
@@ -218,6 +240,7 @@ def _store(directory: Path, case: Case, result: Bisected) -> None:
 def _with_releases(known: dict[str, Known], records: Sequence[Record]) -> dict[str, Known]:
     """``known`` with the verdict of each finding on every TVM that a campaign met it on."""
     met: dict[str, dict[str, dict[str, Verdict]]] = {}
+    alike: dict[str, dict[str, bool]] = {}
     for record in records:
         # As exports call it, so that both have one row; without its name, of an older campaign.
         unnamed = record.description.get("apache-tvm", "unknown")
@@ -226,25 +249,59 @@ def _with_releases(known: dict[str, Known], records: Sequence[Record]) -> dict[s
             side = "on" if one.case.fixes else "off"
             for name, verdict in (one.releases or {version: one.verdict}).items():
                 met.setdefault(one.fingerprint, {}).setdefault(name, {})[side] = verdict
+            came = by_release(one.outcome) if one.releases else {version: one.outcome}
+            for name, outcome in came.items():
+                if not one.case.fixes:
+                    same = same_kind(one.case, outcome, one.kind)
+                    alike.setdefault(one.fingerprint, {})[name] = same
     return {
         one.case.identifier: replace(
             known[one.case.identifier],
             releases=met[one.fingerprint],
+            alike=frozenset(k for k, v in alike.get(one.fingerprint, {}).items() if v),
+            unlike=frozenset(k for k, v in alike.get(one.fingerprint, {}).items() if not v),
             regression=_REGRESSION.format(*one.regression) if one.regression else "",
         )
         for one in records[-1].findings
     }
 
 
-def _with_exports(directory: Path, record: Record, known: dict[str, Known]) -> dict[str, Known]:
-    """``known`` with what was found out when the findings were exported beside the campaign."""
-    there = {entry.expected.fingerprint: entry for entry in entries(directory / EXPORTS)}
+def _known_from(directories: Sequence[Path]) -> dict[str, str]:
+    """Where each finding of the campaigns in ``directories`` is known from, by fingerprint."""
+    return {
+        one.fingerprint: str(directory)
+        for directory in reversed(directories)
+        for one in known_findings([directory])
+    }
+
+
+def _with_accepted(
+    record: Record, known: dict[str, Known], accepted: Mapping[str, Accepted]
+) -> dict[str, Known]:
+    """``known`` with why findings are no news, by fingerprint in ``accepted``."""
+    return {
+        one.case.identifier: replace(
+            known[one.case.identifier], accepted=accepted.get(one.fingerprint)
+        )
+        for one in record.findings
+    }
+
+
+def _with_exports(
+    directory: Path, record: Record, known: dict[str, Known]
+) -> tuple[dict[str, Known], tuple[str, ...]]:
+    """``known`` with what was found out when the findings were exported beside the campaign.
+
+    And a line for each export that cannot be read.
+    """
+    exports, unread = readable(directory / EXPORTS)
+    there = {entry.expected.fingerprint: entry for entry in exports}
     return {
         one.case.identifier: exported(there[one.fingerprint], known[one.case.identifier])
         if one.fingerprint in there
         else known[one.case.identifier]
         for one in record.findings
-    }
+    }, unread
 
 
 def _corpus(screen: Console, limits: Limits) -> Sources:
@@ -255,7 +312,8 @@ def _corpus(screen: Console, limits: Limits) -> Sources:
         tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder,
         _progress(screen, "running the corpus", len(cases)) as told,
     ):
-        again = run_again(cases, Path(folder), own(), limits, told)
+        done = count(1)
+        again = run_again(cases, Path(folder), own(), limits, lambda *_: told(next(done)))
     ended = [(case, again.ended[case.identifier].outcome) for case in cases]
     now = datetime.now(UTC)
     record = Record(

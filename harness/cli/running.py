@@ -22,7 +22,7 @@ from harness.journal import FILE_NAME, Journal, JournalError, Mode
 from harness.known import take_declared, with_declared
 from harness.options import Options, check_versions
 from harness.outcome import Verdict
-from harness.pool import Pool
+from harness.pool import Pool, PoolError
 from harness.pools import Pools
 from harness.releases import release
 from reports.page import write_page
@@ -53,7 +53,8 @@ def run(wanted: Run, voice: Voice) -> int:
         CaseError: it cannot go on with these versions, its release is not installed, or what is
             declared as known is malformed.
         JournalError: its folder cannot be written.
-        PoolError: the workers cannot start.
+        PoolError: the workers cannot start; or the campaign is over, and those of a release never
+            ran anything.
     """
     options, plan = wanted.options, wanted.plan
     directory = options.directory
@@ -86,6 +87,8 @@ def run(wanted: Run, voice: Voice) -> int:
         described = journal.description
         results = results_of(state, described, said, earlier, happened, called_as())
         code = _INTERRUPTED if state.interrupted else exit_code(state)
+        mute = pool.mute if isinstance(pool, Pools) and not state.interrupted else {}
+        code = _BAD if mute else code
         try:
             page = write_page(directory, results)
         except OSError as error:
@@ -95,6 +98,9 @@ def run(wanted: Run, voice: Voice) -> int:
                 f"{FILE_NAME}, and fuzz --resume {directory} writes the page again"
             ) from error
         voice.end(Ended(state, results, directory, page, code))
+    if mute:
+        why = "; ".join(f"TVM {name} ran no case at all: {said}" for name, said in mute.items())
+        raise PoolError(f"{why}. What ran on the others is in {directory}")
     return code
 
 

@@ -5,21 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from generators.program import CaseError
-from harness.campaign import Fate, Plan
+from harness.campaign import Plan
 from harness.cli.merge import finished
 from harness.cli.voices import Ended, Voice
 from harness.cluster import Cluster, Part
 from harness.drawing import Shard
+from harness.fates import GRAVITY, Fate
 from harness.interruption import Interruption
 from harness.jobs import Limits
 from harness.journal import FILE_NAME, JournalError
 from harness.merging import merge
 from harness.options import Options
 
+_BAD = 2
 _INTERRUPTED = 130
-
-_GRAVITY = (Fate.UNTRIED, Fate.GONE, Fate.UNDECIDED, Fate.OTHERWISE, Fate.STILL)
-"""Of what became of a known finding in several shards, the last of these is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ def spread(address: str, wanted: Spread, voice: Voice) -> int:
     kept: list[Path] = []
     fates = {one.fingerprint: Fate.UNTRIED for one in plan.known}
     lost: list[str] = []
+    unfit: list[str] = []
     with Interruption() as interruption, Cluster(address) as cluster:
         shards = wanted.shards or max(1, cluster.threads)
         voice.say(f"{shards} shards on {cluster.threads} threads at {address} → {directory}")
@@ -65,6 +65,8 @@ def spread(address: str, wanted: Spread, voice: Voice) -> int:
                 continue
             kept.append(_keep(directory / "shards" / str(part.number), part.journal))
             voice.say(f"{name}: {part.summary.get('cases', 0)} cases; {len(kept)} shards are here")
+            if part.summary.get("exit_code") == _BAD:
+                unfit.append(f"{name}: {part.said}")
             _join(fates, part)
             if plan.until_new and part.summary.get("new"):
                 cluster.stop()
@@ -72,9 +74,10 @@ def spread(address: str, wanted: Spread, voice: Voice) -> int:
     if not kept:
         raise CaseError(f"no shard came back; {lost[0]}")
     merge(sorted(kept), directory)
-    ended = finished(directory, plan.known, fates, tuple(lost))
+    ended = finished(directory, plan.known, fates, (*lost, *unfit))
     ended.state.started = began
-    code = _INTERRUPTED if asked else ended.exit_code
+    code = _BAD if unfit else ended.exit_code
+    code = _INTERRUPTED if asked else code
     voice.end(Ended(ended.state, ended.results, directory, ended.page, code))
     return code
 
@@ -116,4 +119,4 @@ def _keep(folder: Path, journal: bytes) -> Path:
 def _join(fates: dict[str, Fate], part: Part) -> None:
     for fingerprint, fate in part.summary.get("known", {}).items():
         before = fates.get(fingerprint, Fate.UNTRIED)
-        fates[fingerprint] = max(before, Fate(fate), key=_GRAVITY.index)
+        fates[fingerprint] = max(before, Fate(fate), key=GRAVITY.index)

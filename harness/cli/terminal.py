@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from generators.program import CaseError
-from harness.journal import JournalError
+from harness.journal import FILE_NAME, JournalError
 from harness.pool import PoolError
 
 EXIT_CODES = """Exit codes: 0 done, and nothing that is new fails; 1 a failure that is new; 2 bad
@@ -23,6 +23,35 @@ RUNS = Path("runs")
 
 _PLAIN_WIDTH = 120
 """Columns where there is no terminal to ask."""
+
+
+def campaigns() -> list[Path]:
+    """The folders of all campaigns in ``RUNS``, the one that was written to last first."""
+    written = {file.parent: file.stat().st_mtime_ns for file in RUNS.glob(f"*/{FILE_NAME}")}
+    return sorted(written, key=lambda folder: (written[folder], folder.name), reverse=True)
+
+
+def newest_campaign() -> Path:
+    """The folder of the campaign that was written to last. Raises ``CaseError``: there is none."""
+    there = campaigns()
+    if not there:
+        raise CaseError(f"no campaign in {RUNS}/; give a campaign's folder")
+    return there[0]
+
+
+def check_writable(folder: Path) -> None:
+    """See that ``folder`` can be written to, or made; nothing is.
+
+    Raises:
+        CaseError: it cannot, in one line.
+    """
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir():
+        raise CaseError(f"cannot write to {folder}: {there} is no folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise CaseError(f"cannot write to {folder}: {there} cannot be written")
 
 
 def console() -> Console:

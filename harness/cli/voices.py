@@ -198,6 +198,7 @@ class Lines:
             gaps=ended.results.gaps,
             new=[one.fingerprint for one in ended.results.new],
             known=state.known,
+            known_by_release=state.fates,
             happened=ended.results.happened,
             page=None if ended.page is None else str(ended.page),
             journal=str(ended.directory / FILE_NAME),
@@ -257,6 +258,16 @@ def _fields(finding: Finding) -> dict[str, object]:
     }
 
 
+def not_looked_into(state: State) -> str:
+    """What there is to say of failures that were not looked into; nothing if all were."""
+    count = state.investigating
+    if not count:
+        return ""
+    said = "1 failure was" if count == 1 else f"{count} failures were"
+    new = "" if not state.unexplained else "; some are like no finding there is, and count as new"
+    return f"{said} not looked into; they are in the journal{new}."
+
+
 def _last_lines(ended: Ended) -> Iterator[str]:
     state = ended.state
     before = f" ({state.taken_up} of them before this run)" if state.taken_up else ""
@@ -265,8 +276,8 @@ def _last_lines(ended: Ended) -> Iterator[str]:
         f"causes, {state.elapsed:.0f} s; fixes {ended.results.description['fixes']}; "
         f"{state.engine_share:.1%} of the CPU time went to the engine itself."
     )
-    if state.investigating:
-        yield f"{state.investigating} failures were not looked into; they are in the journal."
+    if unexplained := not_looked_into(state):
+        yield unexplained
     page = f"{ended.page} and " if ended.page else ""
     yield f"Written to {page}{ended.directory / FILE_NAME}"
     if any(one.verdict.is_failure for one in ended.results.findings):

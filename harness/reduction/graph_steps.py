@@ -35,7 +35,12 @@ def nodes(case: Case, known: Known) -> Iterator[Case]:
         yield from candidate(partial(remade, case, outputs=(node.name,)))
     for node in reversed(own):
         yield from candidate(partial(_cut, case, known, (node.name,)))
-    for node in own:
+    yield from bypassed(case)
+
+
+def bypassed(case: Case) -> Iterator[Case]:
+    """Without one node, each of its arguments in turn in its place."""
+    for node in case.program.nodes:
         for argument in dict.fromkeys(node.arguments):
             yield from candidate(partial(_bypassed, case, node, argument))
 

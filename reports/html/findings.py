@@ -15,11 +15,12 @@ from harness.outputs import Output
 from harness.reproduction import reproduction
 from reports.attribution_text import attribution_text
 from reports.finding_folder import rendered
+from reports.html.accepted import Accepted
 from reports.html.graph import Picture, picture
 from reports.html.heat import Heat, heat
 from reports.html.records import Record
 from reports.html.tvmscript import conditions, tvmscript
-from reports.issue import issue_text, title_text
+from reports.issue import Came, issue_text, title_text
 from reports.repro import repro_text
 from reports.summary import CONFIRMED
 
@@ -42,7 +43,10 @@ class Known:
     ``title`` and ``issue`` are a person's words for it and the upstream issue. ``releases`` maps
     TVM releases to the verdict with the fixes off and on, as far as each is known. ``regression``
     says, where it is one, on which release it passed. ``outputs`` are those of its case run again,
-    ``bisected`` where it breaks. ``attribution``, ``culprit`` and ``paste`` are an export's.
+    ``bisected`` where it breaks. ``accepted`` says why it is no news, where it is none. ``alike``
+    are releases on which it fails in the same way without the fixes, as far as that is known, and
+    ``unlike`` those on which it fails in another. ``attribution``, ``culprit`` and ``paste`` are an
+    export's.
     """
 
     title: str | None = None
@@ -54,6 +58,9 @@ class Known:
     attribution: str = ""
     culprit: Culprit | None = None
     paste: Paste | None = None
+    accepted: Accepted | None = None
+    alike: frozenset[str] = frozenset()
+    unlike: frozenset[str] = frozenset()
 
 
 def exported(entry: Entry, known: Known) -> Known:
@@ -69,10 +76,17 @@ def exported(entry: Entry, known: Known) -> Known:
         title=record.title,
         issue=record.issue,
         releases={**known.releases, **record.verdicts},
-        attribution=attribution_text(record.attribution, entry.case) if record.attribution else "",
+        attribution=_attribution(entry),
         culprit=record.culprit,
         paste=paste,
     )
+
+
+def _attribution(entry: Entry) -> str:
+    record = entry.expected
+    if record.attribution is None or record.outcome is None:
+        return ""
+    return attribution_text(record.attribution, entry.case, record.outcome.stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +119,27 @@ class Shown:
     releases: Mapping[str, Mapping[str, Verdict]]
     regression: str
     paste: Paste
+    accepted: Accepted | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is no news: known, and still expected."""
+        return self.accepted is not None and not self.accepted.expired
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody knew of it, where anything is known at all."""
+        if self.accepted is not None:
+            return self.accepted.expired
+        return self.seen_in is not None and not self.seen_in
 
     @property
     def search(self) -> str:
         """The words that the filter looks in."""
         one = self.finding
         words = (one.fingerprint, one.case.identifier, one.verdict, one.operator, one.stage or "")
-        more = (one.blamed, one.case.family, self.title, self.actual)
+        known = self.accepted.said if self.accepted else ""
+        more = (one.blamed, one.case.family, self.title, self.actual, known)
         return " ".join((*words, *more)).lower()
 
 
@@ -135,7 +163,7 @@ def shown(
     return Shown(
         finding=finding,
         title=title,
-        issue=known.issue,
+        issue=known.issue or (known.accepted.issue if known.accepted else None),
         met=finding.count,
         first=min(times, default=None),
         last=max(times, default=None),
@@ -154,6 +182,7 @@ def shown(
         releases=known.releases,
         regression=known.regression,
         paste=paste,
+        accepted=known.accepted,
     )
 
 
@@ -180,9 +209,14 @@ def _heats(outputs: Sequence[Output]) -> tuple[Heat, ...]:
     return tuple(one for one in wrong if one.where == least)
 
 
+def _alike(known: Known, release: str) -> bool | None:
+    """Whether it failed in the same way on ``release``; None where that is not known."""
+    return release in known.alike if release in known.alike | known.unlike else None
+
+
 def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
     """The title, and what can be pasted."""
-    plain = f"{finding.verdict}: {finding.operator} ({finding.blamed})"
+    plain = f"{finding.operator}: {DESCRIPTIONS[finding.verdict]} ({finding.blamed})"
     if known.paste is not None:
         return known.title or plain, known.paste
     try:
@@ -193,8 +227,13 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
     script = repro_text(what, title, description)
     found = known.bisected
     culprit = None if found is None else Culprit(found.culprit, found.evidence, found.why)
-    off = {name: sides["off"] for name, sides in known.releases.items() if "off" in sides}
+    off = {
+        name: Came(sides["off"], _alike(known, name))
+        for name, sides in known.releases.items()
+        if "off" in sides
+    }
+    upstream = known.issue or (known.accepted.issue if known.accepted else None)
     issue = issue_text(
-        what, title, script, description, culprit=culprit, releases=off, known=known.issue
+        what, title, script, description, culprit=culprit, releases=off, known=upstream
     )
     return title, Paste(script, issue)

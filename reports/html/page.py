@@ -8,8 +8,11 @@ from datetime import UTC, datetime
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.differential import versions
+from harness.gaps import Known as Declared
+from harness.gaps import utc_today
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS, Verdict
+from reports.html.accepted import accepted_gaps
 from reports.html.coverage import coverage, letter
 from reports.html.findings import Known, Shown, shown
 from reports.html.plots import Point, timeline, timeline_svg, trend_svg
@@ -32,14 +35,15 @@ class Sources:
 
     ``record`` is what it is about; ``earlier`` are campaigns before it, the first one first.
     ``known`` says by a finding's case what else is known. ``corpus``: the record is a run of the
-    corpus, not a campaign. ``command`` is how the user calls relaxcheck, ``folder`` the argument
-    by which it finds the campaign.
+    corpus, not a campaign. ``declared`` is what is declared as known. ``command`` is how the user
+    calls relaxcheck, ``folder`` the argument by which it finds the campaign.
     """
 
     record: Record
     earlier: Sequence[Record] = ()
     known: Mapping[str, Known] | None = None
     corpus: bool = False
+    declared: Sequence[Declared] = ()
     command: str = "relaxcheck"
     folder: str = ""
 
@@ -94,14 +98,14 @@ def page_text(sources: Sources) -> str:
             "verdict": [str(v) for v in Verdict if any(one.finding.verdict is v for one in found)],
             "operator": sorted({one.finding.operator for one in found}),
         },
-        compared=earlier is not None,
+        compared=earlier is not None or any(one.accepted for one in found),
         coverage=[asdict(one) for one in maps],
         letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
         off_axes=sum(not one.cells for one in record.ran),
         timeline=timeline_svg(line) if line else "",
         trend=rows,
         trend_plot=_trend_plot(rows) if rows else "",
-        gaps=Counter(one.gap for one in record.ran if one.gap).most_common(),
+        gaps=accepted_gaps(record, sources.declared, utc_today()),
         options=[(k, record.description[k]) for k in OPTIONS if k in record.description],
         versions=[(k, v) for k, v in sorted(record.description.items()) if k not in OPTIONS],
         command=sources.command,
@@ -130,8 +134,12 @@ def facts(
     """The numbers at the top."""
     cases, failed = len(record.ran), record.failed
     confirmed = sum(one.finding.confirmed is True for one in found)
+    known = sum(one.is_known for one in found)
+    said = f"{confirmed} confirmed in fresh processes" + (
+        f"; {known} known before" if known else ""
+    )
     share = f"{failed / cases:.0%}" if cases else "–"
-    given = [Fact("findings", str(len(found)), f"{confirmed} confirmed in fresh processes")]
+    given = [Fact("findings", str(len(found)), said)]
     if corpus:
         given = [Fact("entries", str(len(found)), "each run once, the fixes off")]
     given += [
@@ -145,10 +153,14 @@ def facts(
 
 
 def ordered(found: Sequence[Shown]) -> list[Shown]:
-    """Regressions first, then what no earlier campaign had; of these failures, frequent ones."""
+    """What is known last; of the rest regressions first, then what no earlier campaign had.
+
+    Of these failures, frequent ones.
+    """
     return sorted(
         found,
         key=lambda one: (
+            one.is_known,
             not one.regression,
             bool(one.seen_in),
             not one.finding.verdict.is_failure,

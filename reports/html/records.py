@@ -69,6 +69,11 @@ class Record:
         return Counter(one.verdict for one in self.ran)
 
     @property
+    def gaps(self) -> Counter[str]:
+        """How many drawn cases fell into each declared gap, by name."""
+        return Counter(one.gap for one in self.ran if one.gap)
+
+    @property
     def failed(self) -> int:
         """Drawn cases that failed, those in known gaps too."""
         return sum(one.verdict.is_failure for one in self.ran)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from generators.axes import complete
 from generators.families import family
@@ -12,7 +13,7 @@ from harness.attribution import Attribution, Condition, Difference, What, attrib
 from harness.outcome import Outcome, Reference, Verdict
 from harness.pipelines import PIPELINES
 from harness.reduction.search import defaults_of
-from reports.attribution_text import attribution_text, settings_text
+from reports.attribution_text import attribution_text, innocent_operators, settings_text
 
 MEMBER = family("conv2d_transpose", tuple(PIPELINES))
 DEFAULTS = defaults_of([MEMBER])
@@ -55,9 +56,11 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
     assert {one.axis for one in found.blamed} == {"data_layout", "groups"}
     innocent = [one for one in found.conditions if not one.holds]
     assert What.SYMBOL in [one.differences[0].what for one in innocent]
-    said = attribution_text(found, case)
+    said = attribution_text(found, case, LEFT.stage)
     assert 'it takes groups=2, data_layout="NHWC"' in said
     assert "with B static" in said.partition("It fails all the same ")[2]
+    # It fails before there are any inputs.
+    assert "input" not in said
     # It never ran, but a second draw could still have been another constant.
     assert {one.seed for one in tried} == {3, 4}
     assert (found.drawn, found.failed) == (2, 2)
@@ -75,7 +78,7 @@ def test_one_draw_that_is_right_by_coincidence_blames_nothing() -> None:
     assert (groups.verdicts[0], groups.alike, len(groups.verdicts)) == (Verdict.PASS, 2, 3)
     assert not groups.holds
     assert "groups" not in settings_text(found)
-    assert "(2 of 3 inputs)" in attribution_text(found, case)
+    assert "(2 of 3 inputs)" in attribution_text(found, case, WRONG.stage)
 
 
 def test_only_draws_that_fail_are_tried_further() -> None:
@@ -87,7 +90,8 @@ def test_only_draws_that_fail_are_tried_further() -> None:
     found, _ = attributed(case, comes)
     assert (found.drawn, found.failed) == (3, 2)
     assert all(len(one.verdicts) == 2 for one in found.conditions)
-    assert "with 2 of the 3 inputs that were tried" in attribution_text(found, case)
+    said = attribution_text(found, case, WRONG.stage)
+    assert "with 2 of the 3 inputs that were tried" in said
 
 
 def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
@@ -104,7 +108,7 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
     assert any(at(one, "data_layout") is None for one in tried)
     nothing, _ = attributed(case, lambda one: LEFT if one.program == case.program else REFUSED)
     assert nothing.conditions == ()
-    assert attribution_text(nothing, case) == ""
+    assert attribution_text(nothing, case, LEFT.stage) == ""
 
 
 @pytest.mark.parametrize("verdict", [Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE])
@@ -158,10 +162,11 @@ def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
     case = drawn()
     alike = (Difference(What.ATTRIBUTE, "groups", 1, None),)
     found = Attribution(2, 2, (Condition(alike, (Verdict.WRONG_VALUE,) * 2, 2),))
-    assert "groups" not in attribution_text(found, case)
+    assert "groups" not in attribution_text(found, case, WRONG.stage)
     off = (Difference(What.ATTRIBUTE, "groups", 2, None),)
     found = Attribution(2, 2, (Condition(off, (Verdict.WRONG_VALUE,) * 2, 2),))
-    assert "all the same with no groups." in attribution_text(found, drawn(groups=2))
+    said = attribution_text(found, drawn(groups=2), WRONG.stage)
+    assert "all the same with no groups." in said
 
 
 def test_shapes_are_told_where_nothing_else_differs() -> None:
@@ -176,6 +181,79 @@ def test_what_fails_otherwise_is_not_said_to_pass() -> None:
     case = drawn(groups=2)
     crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="it broke")
     found, _ = attributed(case, lambda one: LEFT if at(one, "groups") == 2 else crash)
-    said = attribution_text(found, case)
-    assert "groups it does not fail in this way, but otherwise (opaque-crash; 2 inputs)" in said
+    said = attribution_text(found, case, LEFT.stage)
+    assert "groups it does not fail in this way, but raises an error that does not say" in said
     assert "it passes" not in said
+    assert not any(verdict in said for verdict in Verdict if "-" in verdict)
+
+
+@pytest.mark.parametrize("limit", [Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY])
+def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -> None:
+    case = drawn(groups=2, data_layout="NHWC")
+
+    def comes(tried: Case) -> Outcome:
+        if at(tried, "groups") != 2:
+            return Outcome(limit, "run", None, "too much of it")
+        return WRONG if at(tried, "data_layout") == "NHWC" and tried.seed != 5 else PASS
+
+    found, _ = attributed(case, comes)
+    assert settings_text(found) == 'data_layout="NHWC"'
+    groups = next(one for one in found.conditions if one.axis == "groups")
+    assert (groups.undecided, groups.holds, groups.known) == (2, False, False)
+    said = attribution_text(found, case, WRONG.stage)
+    unknown = said.partition("It cannot be told whether it takes the rest: ")[2]
+    assert unknown.startswith("with no groups it ")
+    assert "all the same with no groups" not in said
+    # Where it is the failure itself, it is no other one.
+    late = Outcome(limit, "run", None, "too much of it")
+    found, _ = attributed(case, lambda one: late if at(one, "groups") == 2 else PASS)
+    assert settings_text(found) == "groups=2"
+
+
+def test_a_draw_that_a_limit_cuts_short_is_none() -> None:
+    def comes(tried: Case) -> Outcome:
+        return Outcome(Verdict.TIMEOUT, "run") if tried.seed == 4 else WRONG
+
+    found, _ = attributed(drawn(groups=2), comes)
+    assert (found.drawn, found.failed) == (2, 2)
+
+
+GROUPS = Difference(What.ATTRIBUTE, "groups", 2, None)
+DTYPE = Difference(What.DTYPE, "data", "int8", "float32")
+CURED, SAME = (Verdict.PASS,), (Verdict.WRONG_VALUE,)
+
+
+def test_what_alone_does_not_matter_is_not_what_it_takes() -> None:
+    both, alone = Condition((GROUPS, DTYPE), CURED, 0), Condition((GROUPS,), SAME, 1)
+    assert settings_text(Attribution(1, 1, (both,))) == "groups=2 and data in int8"
+    assert settings_text(Attribution(1, 1, (both, alone))) == "data in int8"
+    # What one of them does alone, both of them say no more of.
+    enough = Condition((DTYPE,), CURED, 0)
+    assert Attribution(1, 1, (both, enough)).blamed == (enough,)
+
+
+def test_every_operator_is_left_out_once() -> None:
+    inputs = tuple(Input(name, (2,), "float32") for name in "xy")
+    nodes = (Node("a", "add", ("x", "y")), Node("m", "multiply", ("a", "y")))
+    case = Case("none", Program((*inputs,), (*nodes, Node("z", "nn.relu", ("m",))), ("z",)))
+
+    def comes(tried: Case) -> Outcome:
+        names = [node.operator for node in tried.program.nodes]
+        return WRONG if {"add", "nn.relu"} <= set(names) else PASS
+
+    found, _ = attributed(case, comes)
+    assert settings_text(found) == "together with add, together with nn.relu"
+    assert innocent_operators(found, case) == {"multiply"}
+
+
+def test_an_operator_without_which_it_fails_all_the_same_is_not_at_fault() -> None:
+    case = drawn(result="relu")
+    relu = Difference(What.NODE, "nn.relu", True, None)
+    other = Difference(What.NODE, "nn.conv2d_transpose", True, None)
+    found = Attribution(1, 1, (Condition((relu,), SAME, 1), Condition((other,), CURED, 0)))
+    assert innocent_operators(found, case) == {"nn.relu"}
+    assert innocent_operators(None, case) == frozenset()
+    program = case.program
+    twice = replace(program.nodes[1], name="again")
+    several = replace(case, program=replace(program, nodes=(*program.nodes, twice)))
+    assert innocent_operators(found, several) == frozenset()

@@ -11,10 +11,12 @@ import pytest
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case, Valid
-from harness.campaign import Campaign, Fate, Plan
-from harness.differential import together
+from harness.campaign import Campaign, Plan
+from harness.differential import joined, together
 from harness.events import Event, What, told
+from harness.fates import Fate
 from harness.finding import Finding, Reduced, finding_of
+from harness.gaps import Gap
 from harness.investigation import Investigations
 from harness.jobs import Job
 from harness.journal import DRAWN, Journal, JournalError, Mode
@@ -330,6 +332,32 @@ def test_only_what_passes_is_the_end_of_a_known_finding(
     with Journal(tmp_path) as journal:
         state = Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
     assert state.known == {known.fingerprint: fate}
+
+
+def test_a_regression_over_a_declared_gap_is_told_between_the_releases_around_it(
+    tmp_path: Path,
+) -> None:
+    failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+    outcomes = {"0.25": Outcome(Verdict.PASS), "0.26": failed, "0.27": failed}
+    gap = Gap(
+        name="declared",
+        operator="nn.conv1d_transpose",
+        when={},
+        releases=("0.26",),
+        verdict=Verdict.SILENT_BAIL,
+        issue=None,
+        expires="2100-01-01",
+    )
+    pool = Instant(lambda _: together(outcomes))
+    versions = joined({name: {"apache-tvm": f"{name}.0"} for name in outcomes})
+    pool.environment = versions  # type: ignore[misc]
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=1)
+    with Journal(tmp_path) as journal:
+        state = Campaign(plan, pool, journal, (gap,)).run(lambda shown: None)  # type: ignore[arg-type]
+    (finding,) = state.findings.values()
+    assert finding.confirmed
+    assert finding.releases == {name: one.verdict for name, one in outcomes.items()}
+    assert finding.regression == ("0.25", "0.27")
 
 
 def test_what_a_release_that_is_gone_cannot_tell_explains_nothing(tmp_path: Path) -> None:

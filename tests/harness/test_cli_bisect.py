@@ -114,7 +114,7 @@ def test_tables_and_difference_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_json_is_the_result_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended, _ = called(FOUND, monkeypatch, "--json")
+    ended, _ = called(FOUND, monkeypatch, "--format", "json")
     result = msgspec.json.decode(ended.stdout, type=Bisected)
     assert result.by_release is not None
     own = command.own().name

@@ -11,6 +11,7 @@ from harness.differential import (
     each_version,
     environment_on,
     joined,
+    marked,
     passed,
     regression,
     seen_on,
@@ -100,11 +101,16 @@ def test_nothing_is_looked_into_where_nothing_failed(verdicts: tuple[Verdict, ..
 
 
 def test_what_is_declared_on_a_release_neither_passes_nor_fails_there() -> None:
-    assert worst(came(P, P, F, P), {"0.26"}) is None
-    found = worst(came(P, P, F, F), {"0.26"})
+    gap = {"0.26": "a gap"}
+    assert worst(marked(came(P, P, F, P), gap)) is None
+    found = worst(marked(came(P, P, F, F), gap))
     assert found is not None
     assert (found.outcome.release, found.good) == ("0.27", "0.25")
-    found = worst(came(F, P, F, P), {"0.26"})
+    # What is told is the pair that was looked into, not one with the gap in it.
+    assert regression(found.outcome) == Regression("0.25", "0.27")
+    assert regression(came(P, P, F, F)) == Regression("0.25", "0.26")
+    assert marked(found.outcome, {}) == seen_on("0.27", by_release(came(P, P, F, F)))
+    found = worst(marked(came(F, P, F, P), gap))
     assert found is not None
     assert (found.outcome.release, found.good) == ("0.9", None)
 

@@ -1,6 +1,17 @@
-import pytest
+import re
 
-from harness.errors import disowns, headline, names, normalise
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.errors import (
+    disowns,
+    headline,
+    names,
+    normalise,
+    pattern,
+    spelled,
+)
 
 REFUSAL = "Conv2dTranspose expects the output padding less than the strides, but got (4, 4)"
 
@@ -14,6 +25,16 @@ REFUSAL = "Conv2dTranspose expects the output padding less than the strides, but
         (REFUSAL, "nn.conv2d_transpose", ("groups",), False),
         ("Check failed: (value >= 0) is false", "nn.conv2d_transpose", ("padding",), False),
         ("nn.attention: window_size=3 is not implemented", "nn.attention", ("window_size",), True),
+        ("relax.nn.attention: num_heads (3)", "nn.attention", ("num_heads",), True),
+        # Part of another word, or of another identifier, is none.
+        ("the padding 3 of x is too large", "add", ("x",), False),
+        ("Check failed: conv2dish has strides", "nn.conv2d", ("strides",), False),
+        ("nn.attention_bias: no scale", "nn.attention", ("scale",), True),
+        ("add: the paddings differ", "add", ("padding",), True),
+        ("attention: seqstart_q and seqstart_k differ", "attention", ("seqstart",), True),
+        ("add: padding is 3", "add", ("pad",), False),
+        ("add: upstride is 3", "add", ("stride",), False),
+        ("add: it says nothing else", "add", (), False),
     ],
 )
 def test_a_message_is_clear_if_it_names_operator_and_fault(
@@ -28,6 +49,17 @@ def test_a_message_may_disown_a_whole_use_of_an_operator() -> None:
     )
     assert not disowns("Legalization for sliding windows is not supported yet.", "nn.attention")
     assert not disowns("attention: batch dimension doesn't match", "nn.attention")
+    assert disowns("NotImplementedError: relax.add of two constants", "add")
+    assert not disowns("the padding is not supported", "add")
+
+
+@given(st.sampled_from(("add", "conv2d_transpose", "output padding")), st.text(max_size=9))
+def test_what_is_found_stands_by_itself(term: str, around: str) -> None:
+    assert re.search(pattern((term,)), f"{around} {term.upper()}: {around}", re.IGNORECASE)
+    assert re.search(pattern((term,)), f"{term}_y", re.IGNORECASE)
+    for other in (f"x{term}", f"{term}y", f"{term}s"):
+        assert not re.search(pattern((term,)), other, re.IGNORECASE)
+    assert re.search(pattern(spelled((term,))), f"{term}s", re.IGNORECASE)
 
 
 def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
@@ -47,6 +79,8 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
         ("R.Tensor((2, Q, 2, 8), dtype)", "R.Tensor((B, 5, 2, 8), dtype)"),
         ("Invalid layout NWW8c: missing axis 67", "Invalid layout OXHW4i8o: missing axis 73"),
         ("operands are float64 and float32", "operands are bfloat16 and float16"),
+        # Releases spell them differently.
+        ("uses datatype float32 on the LHS", "uses datatype T.bfloat16 on the LHS"),
     ],
 )
 def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None:

@@ -13,9 +13,10 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import write
 from harness import pool
-from harness.campaign import Fate, Side, State
+from harness.campaign import Side, State
 from harness.cli import app, replay
 from harness.cli.running import exit_code
+from harness.fates import Fate
 from harness.finding import Reduced, finding_of
 from harness.jobs import Job
 from harness.outcome import Outcome, Verdict

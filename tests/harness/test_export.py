@@ -12,21 +12,22 @@ from typer.testing import CliRunner, Result
 
 from generators.axes import complete
 from generators.families import family
-from generators.program import Case, Invalid, read
+from generators.program import Case, Input, Invalid, Node, Program, read
 from harness.attribution import Attribution, Condition, Difference, What
 from harness.bisection.search import Evidence
 from harness.cli import app
 from harness.cli.lookup import look_up
-from harness.corpus import Culprit, entry, read_record
+from harness.corpus import Culprit, Record, entry, read_record
 from harness.errors import portable
-from harness.finding import Finding
+from harness.finding import Finding, fingerprint, kind_of
 from harness.jobs import Job, Limits
 from harness.journal import Journal, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.releases import Release
 from harness.reproduction import reproduction
-from reports.issue import issue_text, title_text
+from reports.finding_folder import releases
+from reports.issue import Came, issue_text, title_text
 
 FAMILY = family("conv2d_transpose", tuple(PIPELINES))
 BLAME = {"data_layout": "NHWC", "groups": 2}
@@ -112,7 +113,8 @@ def test_a_finding_becomes_a_test(campaign: Case) -> None:
         (("no-such-thing",), "no case 'no-such-thing'"),
         (("missing.json",), "missing.json: No such file"),
         (("passing",), "passing does not fail without the fixes: pass"),
-        (("ID", "--out", "file/inside"), "cannot write to file/inside: Not a directory"),
+        (("ID", "--out", "file/inside"), "cannot write to file/inside: /"),
+        (("--all", "--out", "file"), "file is no folder"),
         (("ID", "--dir", "nowhere"), "nowhere"),
         (("ID", "--pytest"), "exclude each other"),
         (("--all", "--dir", "nowhere"), "nowhere holds no campaign"),
@@ -246,15 +248,21 @@ def test_an_issue_tells_what_else_is_known() -> None:
         {},
         culprit=Culprit("ConvertLayout", Evidence.PREFIX, "right without it"),
         releases={
-            "0.25": Verdict.PASS,
-            "0.26": Verdict.WRONG_VALUE,
-            "0.27": Verdict.SILENT_BAIL,
+            "0.23": Came(None),
+            "0.24": Came(Verdict.SILENT_BAIL),
+            "0.25": Came(Verdict.PASS),
+            "0.25.1": Came(Verdict.SILENT_BAIL, alike=False),
+            "0.26": Came(Verdict.WRONG_VALUE, alike=False),
+            "0.27": Came(Verdict.SILENT_BAIL, alike=True),
         },
     )
     assert "The pass that breaks it: `ConvertLayout` (right without it)." in full
     rows = [
+        "0.23 | could not be run on it",
+        "0.24 | fails: it leaves a call unlowered",
         "0.25 | passes",
-        "0.26 | fails in another way (wrong-value)",
+        "0.25.1 | fails too, but elsewhere or in other words: it leaves a call unlowered",
+        "0.26 | fails in another way: it gives wrong values",
         "0.27 | fails in this way",
     ]
     assert "\n".join(f"| {row} |" for row in rows) in full
@@ -286,6 +294,61 @@ def test_an_issue_says_what_happens_without_verdicts(
     text = issue_text(what, title, "pass\n", {})
     assert f"`relax.op.nn.conv2d_transpose` {said}:\n\n```\na message\n" in text
     assert verdict not in text
+
+
+def test_alike_is_what_has_the_same_fingerprint_and_not_the_same_verdict() -> None:
+    case, crash = failing(), Outcome(Verdict.OPAQUE_CRASH, "codegen", "nn.x", "TypeError: no")
+    alike = fingerprint(kind_of(case, crash), {})
+    other = msgspec.structs.replace(crash, message="ValueError: something else")
+    record = Record(
+        "It breaks",
+        None,
+        {name: {"off": Verdict.OPAQUE_CRASH} for name in ("0.24", "0.25", "0.26")} | {"0.27": {}},
+        outcome=crash,
+        alike={"0.25": fingerprint(kind_of(case, other), {}), "0.26": alike},
+    )
+    said = {name: (one.verdict, one.alike) for name, one in releases(case, record).items()}
+    assert said == {
+        "0.24": (Verdict.OPAQUE_CRASH, None),
+        "0.25": (Verdict.OPAQUE_CRASH, False),
+        "0.26": (Verdict.OPAQUE_CRASH, True),
+        "0.27": (None, None),
+    }
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(
+    campaign: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*arguments: object) -> None:
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr("harness.cli.export.exported", never)
+    monkeypatch.setattr("harness.cli.export.export_all", never)
+    Path("file").write_text("")
+    for arguments in ((campaign.identifier,), ("--all",)):
+        result = export(*arguments, "--out", "file/inside")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("relaxcheck: cannot write to file/inside: ")
+    assert not Path("file/inside").exists()
+
+
+def test_a_title_without_attributes_names_what_is_not_as_usual() -> None:
+    inputs = (Input("x", ("n", 0), "float16"), Input("y", ("n", 0), "float16"))
+    case = Case("toy", Program(inputs, (Node("z", "add", ("x", "y")),), ("z",)), ({"n": 2},))
+    title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen")), None)
+    assert title.endswith(", in code generation (symbolic n, in float16, empty x, empty y)")
+
+
+def test_a_title_names_no_operator_that_does_not_matter() -> None:
+    case = FAMILY.build(complete(FAMILY.axes, {**BLAME, "result": "relu"}), 3)
+    what = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
+    relu = Difference(What.NODE, "nn.relu", True, None)
+    found = Attribution(1, 1, (Condition((relu,), (Verdict.OPAQUE_CRASH,), 1),))
+    assert title_text(what, None).startswith("nn.conv2d_transpose + nn.relu raises")
+    assert title_text(what, found).startswith("nn.conv2d_transpose raises")
+    text = issue_text(what, "It", "", {}, attribution=found)
+    assert "\n`relax.op.nn.conv2d_transpose` raises an error" in text
+    assert "nn.relu`" not in text
 
 
 def test_a_title_names_the_passes_that_run_first() -> None:

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from generators.axes import complete as completed
 from generators.families import family
 from generators.program import Case, CaseError, read
 from harness.attribution import What
+from harness.bisection.search import Evidence
 from harness.cli import exporting, exporting_all
 from harness.cli.exporting import (
     FaultError,
@@ -24,15 +26,16 @@ from harness.cli.exporting import (
 )
 from harness.cli.exporting_all import everything, export_all
 from harness.cli.lookup import Found
-from harness.corpus import FILES, Record, entries, entry, read_record, record_text
+from harness.corpus import FILES, Culprit, Record, entries, entry, read_record, record_text
 from harness.differential import seen_on
 from harness.finding import Finding, finding_of
 from harness.finding import Reduced as Smallest
+from harness.jobs import Limits
 from harness.journal import Journal, JournalError, Mode
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from harness.pool import Pool
-from harness.releases import own
+from harness.pool import Pool, PoolError
+from harness.releases import Release, own
 
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 LEFT = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv1d_transpose", "left: R.nn.conv1d")
@@ -210,7 +213,8 @@ def ended(
 
     def stand_in(wanted: Wanted, workers: Workers, say: Say) -> Record:
         does(wanted)
-        record = Record("It breaks", None, {}, outcome=LEFT)
+        culprit = Culprit("LegalizeOps", Evidence.RAISED, "it leaves a call")
+        record = Record("It breaks", None, {}, outcome=LEFT, culprit=culprit)
         wanted.folder.mkdir(parents=True)
         for name in FILES:
             (wanted.folder / name).write_bytes(record_text(record))
@@ -246,6 +250,61 @@ def test_one_that_cannot_be_exported_does_not_stop_the_rest(
     assert (code, tried[3:]) == (0, [broken])
     assert "1 to export" in said
     assert "2 exported before" in said
+
+
+def test_what_was_written_as_it_is_was_not_exported(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    folder.mkdir()
+    for name in FILES:
+        (folder / name).write_bytes(record_text(Record("It breaks", None, {}, outcome=LEFT)))
+    assert not complete(folder)
+    right = Record("It is gone", None, {}, outcome=Outcome(Verdict.PASS))
+    (folder / "finding.json").write_bytes(record_text(right))
+    assert complete(folder)
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_release_whose_workers_do_not_start_is_left_open(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "known", lambda: ("9.1", own().name))
+    usable = type("Usable", (), {"usable": True})()
+    monkeypatch.setattr(exporting, "state", lambda name: usable)
+    monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
+    monkeypatch.setattr(exporting, "check_script", lambda *_: None)
+
+    class Partly(Shared):
+        def of(self, name: str) -> Pool:
+            if name == "9.1":
+                raise PoolError("ImportError: no TVM")
+            return self.pool
+
+    culprit = SimpleNamespace(culprit="LegalizeOps", evidence=Evidence.RAISED, why="it leaves it")
+    monkeypatch.setattr(exporting, "bisected", lambda *_: culprit)
+    case, said = failing(), list[str]()
+    found = Found(case, LEFT, finding(case), {"release": own().name})
+    record = exported(Wanted("it", found, tmp_path / "it", tries=1), Partly(pool), said.append)
+    assert "it could not be run on 9.1: ImportError: no TVM" in said
+    assert record.verdicts["9.1"] == {}
+    assert set(record.alike) == {own().name}
+    issue = (tmp_path / "it" / "issue.md").read_text()
+    assert "| 9.1 | could not be run on it |" in issue
+    assert f"| {own().name} | fails in this way |" in issue
+
+
+def test_a_release_that_does_not_start_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+
+    def broken(size: int, limits: Limits, release: Release) -> Pool:
+        started.append(release.name)
+        raise PoolError("ImportError: no TVM")
+
+    monkeypatch.setattr(exporting, "Pool", broken)
+    with Workers(Limits()) as workers:
+        for _ in range(2):
+            with pytest.raises(PoolError, match="no TVM"):
+                workers.of(own().name)
+    assert started == [own().name]
 
 
 def test_ctrl_c_keeps_what_was_exported(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

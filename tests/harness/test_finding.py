@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.axes import Axis, Point, points
-from generators.program import Case, Input, Node, Program
-from harness.finding import Trials, explained, finding_of, kind_of, reduce
+from generators.program import Case, Input, Invalid, Node, Program
+from harness.finding import Trials, explained, finding_of, kind_of, reduce, unreduced
 from harness.outcome import Outcome, Verdict
 
 SIZES = (1, 2, 3, 5)
@@ -128,6 +129,31 @@ def test_a_finding_explains_a_failure_only_if_it_goes_with_what_is_blamed() -> N
         case = TOY.build(point, 0)
         found, _ = conclude(explained(TOY, case, [finding]), judge)  # type: ignore[list-item]
         assert found is (finding if explains else None)
+
+
+def test_an_invalid_program_is_explained_by_a_finding_about_the_same_fault() -> None:
+    accepted = Outcome(Verdict.ACCEPTS_INVALID, "run", "toy.op", "compiled and ran")
+
+    def broken(fault: str, layout: str = "NCHW") -> Case:
+        case = TOY.build({**DEFAULT, "layout": layout}, 0)
+        return msgspec.structs.replace(case, expect=Invalid("toy.op", (fault, "size")))
+
+    grouped, padded = (unreduced(broken(one), accepted) for one in ("groups", "padding"))
+    assert grouped.kind == padded.kind
+    judge = judge_by(lambda p: True)
+    for fault, finding in (("groups", grouped), ("padding", padded), ("stride", None)):
+        case = broken(fault, "NHWC")
+        for known in ([grouped, padded], [padded, grouped]):
+            assert conclude(explained(TOY, case, known), judge) == (finding, 0)
+
+
+def test_what_a_limit_cuts_short_explains_nothing() -> None:
+    finding = finding_at({**DEFAULT, "groups": 3}, judge_by(lambda p: p["groups"] != 1))
+    case = TOY.build({**DEFAULT, "groups": 5, "stride.w": 2}, 0)
+    for verdict, explains in ((Verdict.PASS, True), (Verdict.TIMEOUT, False)):
+        judge = lambda point, verdict=verdict: Outcome(verdict, "run")  # noqa: E731
+        found, _ = conclude(explained(TOY, case, [finding]), judge)  # type: ignore[list-item]
+        assert (found is finding) is explains
 
 
 def test_causes_that_come_together_are_explained_together() -> None:

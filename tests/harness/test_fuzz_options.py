@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from generators.axes import complete
 from generators.families import family
 from generators.program import Case
-from harness.campaign import Fate
 from harness.cli import app, replay, running
+from harness.fates import Fate
 from harness.finding import Finding
 from harness.journal import DRAWN, TRIAL, Journal, Mode
 from harness.outcome import Outcome, Verdict

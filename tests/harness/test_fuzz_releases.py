@@ -23,6 +23,7 @@ from harness.cli.exporting_all import everything
 from harness.cli.lookup import look_up
 from harness.differential import Failure, by_release, joined, together
 from harness.drawing import WHOLE
+from harness.fates import Fate
 from harness.finding import Finding
 from harness.gaps import Gap
 from harness.jobs import Limits
@@ -33,6 +34,7 @@ from harness.pipelines import PIPELINES
 from harness.pool import Pool
 from harness.releases import Release, ReleaseError, State
 
+STILL, GONE = Fate.STILL, Fate.GONE
 NAME = "conv1d_transpose"
 FAULTS = {
     "0.25": ("data_layout", "dilation"),
@@ -273,6 +275,48 @@ def test_a_release_that_cannot_run_is_one_line_before_anything_is_drawn(
     assert (ended.exit_code, len(ended.stderr.strip().splitlines())) == (2, 1)
     assert said in ended.stderr
     assert not (tmp_path / "out").exists() or not drawn(tmp_path / "out")
+
+
+def test_a_release_that_never_runs_anything_is_no_environment_to_compare_in(
+    fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(size: int, limits: Limits, release: Release) -> Pool:
+        pool = standing_in(size, limits, release)
+        if release.name == "0.25":
+            pool._module = "no_such_zygote"
+            pool._zygote._process.kill()
+        return pool
+
+    monkeypatch.setattr(running, "Pool", dying)
+    out = tmp_path / "out"
+    ended = fuzz(NAME, "--tvm", "0.25,0.26", "--cases", 5, "--seed", 3, "--out", out)
+    assert (ended.exit_code, len(ended.stderr.strip().splitlines())) == (2, 1), ended.output
+    assert ended.stderr.startswith("relaxcheck: TVM 0.25 ran no case at all: ")
+    # The others went on, and what came of it there is told and kept.
+    assert len(drawn(out)) == 5
+    assert "Written to" in ended.stdout
+
+
+def test_what_became_of_a_known_finding_is_told_by_release(
+    fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (NAME, "--tvm", "0.25,0.26", "--seed", 3)
+    fuzz(*arguments, "--cases", 40, "--out", tmp_path / "first")
+    first = found(tmp_path / "first")
+    layout, stride = first["data_layout"], first["stride.w"]
+    # On the newest release it is fixed.
+    monkeypatch.setitem(FAULTS, "0.26", ("stride",))
+    known = ("--known", tmp_path / "first", "--cases", 1)
+    ended = fuzz(*arguments, *known, "--out", tmp_path / "second")
+    assert "still fails on 0.25; does" in " ".join(ended.stdout.split())
+    page = (tmp_path / "second" / "findings.md").read_text()
+    assert "| still fails on 0.25; does not fail any more on 0.26 | " in page
+    ended = fuzz(*arguments, *known, "--out", tmp_path / "third", "--format", "jsonl")
+    summary = json.loads(ended.stdout.splitlines()[-1])
+    assert summary["known_by_release"][layout.fingerprint] == {"0.25": STILL, "0.26": GONE}
+    assert summary["known"][layout.fingerprint] == STILL
+    # It never was on the older one, and so is not gone there.
+    assert summary["known_by_release"][stride.fingerprint] == {"0.26": STILL}
 
 
 def test_all_of_one_release_compares_nothing(

@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from generators.axes import Axis, Point
 from generators.program import Case, CaseError, Input, Node, Program
 from harness.gaps import (
     Gap,
     Known,
     KnownFinding,
     Met,
+    Place,
     declared,
     known_gaps,
     utc_today,
@@ -50,7 +52,13 @@ FINDING = KnownFinding(
     stage="compare",
     case=CASE,
 )
-POINT = {"dtype": "bfloat16", "size": 3}
+POINT: Point = {"dtype": "bfloat16", "size": 3, "layout": "NCHW"}
+AXES = (
+    Axis("dtype", ("float32", "bfloat16", "float16"), "float32"),
+    Axis("size", (1, 3, 4), 1),
+    Axis("layout", ("NCHW", "NHWC"), "NCHW"),
+)
+PLACE = Place(CASE, POINT, AXES)
 TVM = {"apache-tvm": "0.27.0.post1"}
 FAILED = Outcome(Verdict.OPAQUE_CRASH, "load", None, "RuntimeError: undefined symbol __x")
 PASSED = Outcome(Verdict.PASS)
@@ -62,7 +70,7 @@ def expired(known: Known) -> Known:
 
 def test_the_declared_failure_is_expected_and_counted() -> None:
     met = Met()
-    assert met.meet((GAP,), CASE, POINT, FAILED, TVM) == "toy-bfloat16"
+    assert met.meet((GAP,), PLACE, FAILED, TVM) == "toy-bfloat16"
     assert met.lines((GAP,)) == {f"known gap toy-bfloat16: {GAP.reason}": 1}
 
 
@@ -78,22 +86,23 @@ def test_the_declared_failure_is_expected_and_counted() -> None:
     ],
 )
 def test_any_other_failure_is_not(
-    case: Case, point: dict[str, object], outcome: Outcome, tvm: dict[str, str]
+    case: Case, point: Point, outcome: Outcome, tvm: dict[str, str]
 ) -> None:
     met = Met()
-    assert met.meet((GAP,), case, point, outcome, tvm) is None  # type: ignore[arg-type]
+    place = Place(case, point, AXES if point else ())
+    assert met.meet((GAP,), place, outcome, tvm) is None
     assert met == Met()
 
 
 def test_a_gap_that_passes_is_fixed_unless_it_also_fails() -> None:
     met = Met()
-    met.meet((GAP,), CASE, POINT, PASSED, TVM)
+    met.meet((GAP,), PLACE, PASSED, TVM)
     assert met.notes((GAP,)) == (
         "fixed gap toy-bfloat16: it passes now; remove it: relaxcheck known remove toy-bfloat16",
     )
     assert not met.lines((GAP,))
     other = Met()
-    other.meet((GAP,), CASE, POINT, FAILED, TVM)
+    other.meet((GAP,), PLACE, FAILED, TVM)
     met.add(other)
     assert list(met.lines((GAP,))) == [f"known gap toy-bfloat16: {GAP.reason}"]
     assert not met.notes((GAP,))
@@ -101,13 +110,42 @@ def test_a_gap_that_passes_is_fixed_unless_it_also_fails() -> None:
 
 def test_what_need_not_fail_says_nothing_when_it_passes() -> None:
     met = Met()
-    met.meet((GAP,), CASE, {**POINT, "size": 4}, PASSED, TVM)
+    met.meet((GAP,), Place(CASE, {**POINT, "size": 4}, AXES), PASSED, TVM)
     assert not met.met
+
+
+def test_what_differs_elsewhere_may_be_what_it_passes_by() -> None:
+    met = Met()
+    met.meet((GAP,), Place(CASE, {**POINT, "layout": "NHWC"}, AXES), PASSED, TVM)
+    assert not met.met
+    # Another value of what is named is declared to fail as well.
+    met.meet((GAP,), Place(CASE, {**POINT, "dtype": "float16"}, AXES), PASSED, TVM)
+    assert met.fixed == {GAP.name: 1}
+
+
+@pytest.mark.parametrize(
+    ("release", "concerns"),
+    [("0.27", True), ("0.27.0", True), ("0", True), ("0.2", False), ("0.27.0.post", False)],
+)
+def test_a_release_is_declared_in_whole_numbers(release: str, concerns: bool) -> None:
+    one = msgspec.structs.replace(GAP, releases=(release,))
+    assert one.concerns("0.27.0.25", fixes=True) is concerns
+
+
+def test_a_release_that_there_is_none_of_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    for release, there in (("0.2", False), ("0.72", False), ("0.27.0.post1", True), ("0", True)):
+        write_declared((msgspec.structs.replace(GAP, releases=(release,)),), path)
+        if there:
+            assert declared(path)
+            continue
+        with pytest.raises(CaseError, match=rf"toy-bfloat16: no release '{release}'; .*0\.25, 0"):
+            declared(path)
 
 
 def test_an_expired_gap_expects_nothing_and_says_so() -> None:
     met = Met()
-    assert met.meet((expired(GAP),), CASE, POINT, FAILED, TVM) is None  # type: ignore[arg-type]
+    assert met.meet((expired(GAP),), PLACE, FAILED, TVM) is None
     (said,) = met.notes((expired(GAP),))
     assert said.startswith("expired gap toy-bfloat16: it fails, and since 2026-01-01 that is not")
     assert not met.lines((expired(GAP),))
@@ -116,8 +154,8 @@ def test_an_expired_gap_expects_nothing_and_says_so() -> None:
 
 def test_it_is_expected_on_the_day_that_it_expires() -> None:
     last = msgspec.structs.replace(GAP, expires=utc_today())
-    assert Met().meet((last,), CASE, POINT, FAILED, TVM) == GAP.name
-    assert Met(today="9999-01-01").meet((last,), CASE, POINT, FAILED, TVM) is None
+    assert Met().meet((last,), PLACE, FAILED, TVM) == GAP.name
+    assert Met(today="9999-01-01").meet((last,), PLACE, FAILED, TVM) is None
 
 
 def test_a_known_finding_has_the_fingerprint_of_its_cause() -> None:

@@ -14,7 +14,7 @@ from generators.program import CaseError, write
 from harness import matrix
 from harness.cli import app
 from harness.corpus import entries
-from harness.gaps import Gap, KnownFinding
+from harness.gaps import Gap, KnownFinding, place_of
 from harness.jobs import Job, Limits
 from harness.matrix import Cell
 from harness.outcome import Outcome, Verdict
@@ -224,7 +224,7 @@ def test_a_gap_is_a_row_of_a_case_that_lies_in_it() -> None:
     own = next(
         member for member in families(tuple(PIPELINES)) if member.name == subject.row.case.family
     )
-    assert one.applies(subject.row.case, own.point(subject.row.case), {"apache-tvm": "0.26.0"})
+    assert one.applies(place_of(subject.row.case, own), {"apache-tvm": "0.26.0"})
     assert subject.wanted("0.26.0", fixes=True) is Verdict.SILENT_BAIL
     assert subject.wanted("0.27.0", fixes=True) is Verdict.PASS
     assert matrix._gap(gap(fixes=False)).wanted("0.26.0", fixes=True) is None

@@ -12,13 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from generators.axes import complete
+from generators.families import family
 from generators.program import Case, CaseError, Input, Node, Program, encode
+from harness.cli.running import exit_code
+from harness.cli.voices import not_looked_into
 from harness.events import Event, What
+from harness.fates import Fate
 from harness.finding import Finding, Reduced, finding_of
 from harness.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
-from harness.merging import Row, joined_findings, joined_row, merge
+from harness.merging import Row, joined_findings, joined_row, merge, recount
 from harness.options import MERGED, OPTIONS, resumed
 from harness.outcome import Outcome, Verdict
+from harness.pipelines import PIPELINES
 
 VERSIONS = {"apache-tvm": "0.27", "python": "3.11"}
 OUTCOMES = (
@@ -235,6 +241,35 @@ def test_a_merge_of_shards_counts_as_the_campaigns_did(tmp_path: Path) -> None:
         assert [event.text for event in journal.events()] == ["as shard 1/3", "as shard 2/3"]
     [record] = held(merged)["findings"]  # type: ignore[misc]
     assert msgspec.json.decode(record, type=Finding).count == 3
+
+
+@pytest.mark.parametrize(
+    ("outcome", "waiting", "unexplained", "code"),
+    [
+        # Like the known finding, and so no news; unlike any; no failure of TVM; none at all.
+        (BAILED, 1, 0, 0),
+        (CRASHED, 1, 1, 1),
+        (OUTCOMES[3], 1, 0, 0),
+        (OUTCOMES[1], 0, 0, 0),
+    ],
+)
+def test_failures_that_nobody_looked_into_are_news_unless_they_are_like_what_is_known(
+    tmp_path: Path, outcome: Outcome, waiting: int, unexplained: int, code: int
+) -> None:
+    member = family("conv1d_transpose", tuple(PIPELINES))
+    counted, other = (member.build(complete(member.axes, {}), seed) for seed in (1, 2))
+    known = finding(counted, BAILED, confirmed=True)
+    with Journal(tmp_path) as journal:
+        for one, came in ((counted, BAILED), (other, outcome)):
+            journal.start(one, DRAWN)
+            journal.end(one, came)
+        journal.count_to(counted, known.fingerprint)
+        journal.write_finding(known.fingerprint, msgspec.json.encode(known))
+        state = recount(journal, {member.name: member}, ())
+    state.known = {known.fingerprint: Fate.STILL}
+    assert (state.investigating, state.unexplained) == (waiting, unexplained)
+    assert exit_code(state) == code
+    assert ("not looked into" in not_looked_into(state)) is bool(waiting)
 
 
 def test_a_description_names_every_part_and_machine(tmp_path: Path) -> None:

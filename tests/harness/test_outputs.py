@@ -6,7 +6,7 @@ from generators.program import Case, Input, Node, Program
 from harness.corpus import entries
 from harness.jobs import Limits
 from harness.outcome import Verdict
-from harness.outputs import run_again
+from harness.outputs import Ended, run_again
 from harness.releases import own
 from oracles.answer import Bounded
 from oracles.compare import within
@@ -21,9 +21,10 @@ RIGHT = Case(
 def test_outputs_are_what_was_judged(tmp_path: Path) -> None:
     by_name = {entry.name: entry.case for entry in entries()}
     wrong, left = by_name["attention-grouped-query"], by_name["attention-window"]
-    heard: list[int] = []
-    again = run_again([RIGHT, wrong, left], tmp_path, own(), Limits(), heard.append)
-    assert heard == [1, 2, 3]
+    heard: dict[str, Ended] = {}
+    again = run_again([RIGHT, wrong, left], tmp_path, own(), Limits(), heard.__setitem__)
+    assert heard == again.ended
+    assert len(heard) == 3
     assert "apache-tvm" in again.environment
     assert {path.name for path in tmp_path.iterdir()} <= set(again.ended)
     right = again.ended[RIGHT.identifier]

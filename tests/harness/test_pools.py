@@ -123,11 +123,19 @@ def test_a_release_that_is_gone_is_an_event_and_the_others_go_on() -> None:
     restarted, gone = pools.take_events()
     assert restarted == Event(What.RESTARTED, "TVM 0.25: no message")
     assert gone == Event(What.GONE, "TVM 0.25 is left out from here on: ImportError: [it]")
+    assert pools.mute == {}
     assert told([gone], 0) == [f"The campaign: {gone.text}."]
     pools.submit(*jobs(4), *jobs(5, releases=("0.25",)))
     outcomes = answered(pools)
     assert tuple(by_release(outcomes[4])) == ("0.26",)
     assert outcomes[5].verdict is Verdict.HARNESS_ERROR
+
+
+def test_a_release_that_never_answered_is_known_as_such() -> None:
+    pools = pools_of(Worker("0.25", answers=0), Worker("0.26"))
+    pools.submit(*jobs(1))
+    assert tuple(by_release(answered(pools)[1])) == ("0.26",)
+    assert pools.mute == {"0.25": "ImportError: [it]"}
 
 
 def test_workers_that_do_not_start_again_take_no_case_with_them(

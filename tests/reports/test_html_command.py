@@ -3,24 +3,28 @@
 import os
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from generators.program import write
 from harness.bisection.search import Bisected
 from harness.cli import app, report
 from harness.cli.report import PAGE, regression
-from harness.corpus import Record
+from harness.corpus import Record, record_text
 from harness.differential import seen_on
+from harness.gaps import KnownFinding
 from harness.journal import FILE_NAME, Journal, Mode
 from harness.outcome import Verdict
 from harness.outputs import Again, Ended
 from harness.pool import PoolError
 from harness.releases import CHECKOUT, Release, ReleaseError
 from tests.reports import html_campaign as made
-from tests.reports.test_html_page import BISECTED, ID, OTHER
+from tests.reports.test_html_page import BISECTED, ID, OTHER, OUTPUT, card
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -140,9 +144,82 @@ def test_on_several_releases_each_finding_is_run_where_it_fails(
 def test_wrong_values_that_do_not_come_again_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "run_again", lambda *_: Again({}, {ID: Ended(made.PASS)}))
+    monkeypatch.setattr(report, "run_again", lambda *given: given[-1](ID, Ended(made.PASS)))
     code, said = run(made.usual(tmp_path / "one"))
     assert (code, f"{ID[:8]}: pass this time" in said) == (0, True)
+
+
+def test_an_interruption_keeps_what_was_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> Again:
+        given[-1](ID, Ended(made.WRONG, (OUTPUT,)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "run_again", interrupted)
+    folder = made.usual(tmp_path / "one")
+    code, _ = run(folder)
+    assert code == 130
+    assert "1 of 4 elements outside the bound" in (folder / PAGE).read_text()
+
+
+def test_one_damaged_export_costs_no_page(tmp_path: Path) -> None:
+    folder = made.usual(tmp_path / "one")
+    for one in (made.DILATED, made.LAYOUT):
+        place = folder / "corpus" / made.NAME / one.case.identifier
+        place.mkdir(parents=True)
+        write(one.case, place / "case.json")
+        text = record_text(Record("It breaks here", None, {}, one.fingerprint, outcome=made.WRONG))
+        (place / "finding.json").write_bytes(text if one is made.DILATED else text[:40])
+    code, said = run(folder, "--no-run")
+    assert code == 2
+    page, line = said.strip().splitlines()
+    assert page == str(folder / PAGE)
+    assert line.startswith(f"relaxcheck: {place / 'finding.json'}: ")
+    assert line.endswith("; the page is without what it says")
+    assert "It breaks here" in (folder / PAGE).read_text()
+
+
+def test_what_is_known_is_shown_as_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = made.DILATED
+    known = KnownFinding(
+        name="dilated",
+        operator=one.operator,
+        when={axis: (value,) for axis, value in one.blame.items()},
+        releases=("0.27",),
+        verdict=one.verdict,
+        issue="https://example.org/1",
+        expires="2127-01-01",
+        reason="it is being mended",
+        fixes=False,
+        stage=one.stage,
+        case=one.case,
+    )
+    assert known.finding.fingerprint == one.fingerprint
+    folder, earlier = (made.usual(tmp_path / name) for name in ("one", "before"))
+
+    def shown(*declared: KnownFinding, given: tuple[object, ...] = ()) -> str:
+        monkeypatch.setattr(report, "declared", lambda: declared)
+        assert run(folder, "--no-run", *given) == (0, f"{folder / PAGE}\n")
+        return (folder / PAGE).read_text()
+
+    text = shown(known)
+    assert text.index(f'id="{OTHER}"') < text.index("Known</h3>") < text.index(f'id="{ID}"')
+    said = card(text, ID)
+    for wanted in ("declared as dilated; expected until 2127-01-01: it is being mended", "known</"):
+        assert wanted.lower() in said.lower(), wanted
+    assert 'href="https://example.org/1"' in said
+    assert "Known: https://example.org/1" in unescape(text)
+    assert "; 1 known before" in text
+    assert "callout" not in text[text.index(f'id="{OTHER}"') : text.index("Known</h3>")]
+    # After its day it is news again, whoever else knows of it.
+    late = msgspec.structs.replace(known, expires="2026-01-01")
+    text = shown(late, given=("--known", earlier))
+    assert text.index(f'id="{ID}"') < text.index("Known</h3>") < text.index(f'id="{OTHER}"')
+    assert "since 2026-01-01 it is not expected any more" in card(text, ID)
+    assert f"Known from {earlier}" in card(text, OTHER)
+    # Of another release it says nothing.
+    assert "Known</h3>" not in shown(msgspec.structs.replace(known, releases=("0.26",)))
 
 
 def test_an_interruption_keeps_what_was_bisected_and_goes_on_later(

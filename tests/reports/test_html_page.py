@@ -10,6 +10,7 @@ import pytest
 from harness.bisection.search import Bisected, Ending, Evidence
 from harness.corpus import ISSUE, SCRIPT, entries
 from harness.finding import Finding
+from harness.gaps import Gap
 from harness.outcome import Outcome, Verdict
 from harness.outputs import Output
 from reports.html.findings import Known, exported
@@ -173,8 +174,22 @@ def test_the_trend_tells_new_findings_from_those_met_before(record: Record) -> N
 def test_known_gaps_and_what_happened_are_told(record: Record) -> None:
     gap = Ran(datetime.now(UTC), Verdict.PROCESS_DEATH, "toy", True, {}, gap="a-gap")
     changed = replace(record, ran=(*record.ran, gap), happened=("Workers: 2 died.",), unended=3)
+    declared = Gap(
+        name="a-gap",
+        operator="toy",
+        when={},
+        releases=("0.27",),
+        verdict=Verdict.PROCESS_DEATH,
+        issue="https://example.org/2",
+        expires="2127-01-01",
+        reason="it dies",
+    )
+    text = page_text(Sources(changed, declared=(declared,)))
+    about = "a-gap: 1 case. Declared as a-gap; expected until 2127-01-01: it dies · "
+    assert f'{about}<a href="https://example.org/2"' in " ".join(text.split())
     text = page_text(Sources(changed))
-    for said in ("a-gap: 1 case<", "Workers: 2 died.", "3 more did not end", "1 cases lie on no"):
+    assert "a-gap: 1 case. No longer declared" in " ".join(text.split())
+    for said in ("a-gap: 1 case.", "Workers: 2 died.", "3 more did not end", "1 cases lie on no"):
         assert said in text
 
 

@@ -6,7 +6,8 @@ import msgspec
 from rich.console import Console
 
 from generators.program import Case, Input, Node, Program, ShapeValue, read
-from harness.campaign import Fate, Side
+from harness.campaign import Side
+from harness.fates import Fate
 from harness.finding import Finding
 from harness.outcome import Outcome, Verdict
 from reports.page import program_text, write_page

@@ -54,7 +54,11 @@ query = drawn("0/query/0", (1, 4, 2, 8), "float32")
 key = drawn("0/key/0", (1, 4, 2, 8), "float32")
 value = drawn("0/value/0", (1, 4, 2, 8), "float32")
 result = vm["main"](*map(tvm.runtime.tensor, (query, key, value)))
-actual = result.numpy().astype("float64")
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((1, 4, 2, 8), "float32"):
+    print("expected:", ((1, 4, 2, 8), "float32"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("float64")
 expected = reference(query, key, value)
 # What rounding in the program's own dtypes may add up to, the largest of all elements.
 bound = 3.79e-06

@@ -43,7 +43,11 @@ query = np.full((1, 2, 1, 1), 20.0, "float32")
 key = np.full((1, 2, 1, 1), -10.0, "float32")
 value = np.array([[[[1.0]], [[3.0]]]], "float32")
 result = vm["main"](*map(tvm.runtime.tensor, (query, key, value)))
-actual = result.numpy().astype("float64")
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((1, 2, 1, 1), "float32"):
+    print("expected:", ((1, 2, 1, 1), "float32"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("float64")
 expected = reference(query, key, value)
 # What rounding in the program's own dtypes may add up to, element by element.
 bound = np.array([[[[0.0]], [[7.25e-05]]]], "float64")

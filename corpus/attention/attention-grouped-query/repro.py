@@ -54,7 +54,11 @@ query = drawn("24/query/0", (2, 4, 4, 8), "float32")
 key = drawn("24/key/0", (2, 4, 2, 8), "float32")
 value = drawn("24/value/0", (2, 4, 2, 8), "float32")
 result = vm["main"](*map(tvm.runtime.tensor, (query, key, value)))
-actual = result.numpy().astype("float64")
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((2, 4, 4, 8), "float32"):
+    print("expected:", ((2, 4, 4, 8), "float32"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("float64")
 expected = reference(query, key, value)
 # What rounding in the program's own dtypes may add up to, the largest of all elements.
 bound = 3.87e-06

@@ -80,7 +80,11 @@ result = vm["main"](
         tvm.runtime.tensor, (query, key, value, seqstart_q, max_seqlen_q, seqstart_k, max_seqlen_k)
     )
 )
-actual = result.numpy().astype("float64")
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((1, 7, 2, 8), "float32"):
+    print("expected:", ((1, 7, 2, 8), "float32"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("float64")
 expected = reference(query, key, value, seqstart_q, seqstart_k)
 # What rounding in float16 (ToMixedPrecision) may add up to, the largest of all elements.
 bound = 0.0312

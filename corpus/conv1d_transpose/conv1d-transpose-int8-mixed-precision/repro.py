@@ -41,7 +41,11 @@ vm = relax.VirtualMachine(relax.build(mod, target), tvm.cpu())
 data = np.array([[[100, 101]]], "int8")
 weight = np.array([[[127]]], "int8")
 result = vm["main"](*map(tvm.runtime.tensor, (data, weight)))
-actual = result.numpy().astype("int64")
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((1, 1, 2), "int32"):
+    print("expected:", ((1, 1, 2), "int32"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("int64")
 expected = reference(data, weight)
 # Integers are exact.
 bound = 0

@@ -50,7 +50,11 @@ vm = relax.VirtualMachine(relax.build(mod, target), tvm.cpu())
 data = drawn("2100017126/data/0", (2, 2, 3, 4), "float64")
 weight = drawn("2100017126/weight/0", (2, 3, 2, 3), "float64")
 result = vm["main"](*map(tvm.runtime.tensor, (data, weight)))
-actual = result.numpy().astype("float64")
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((2, 3, 4, 6), "float64"):
+    print("expected:", ((2, 3, 4, 6), "float64"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("float64")
 expected = reference(data, weight)
 # All of it can be represented exactly, so that nothing is rounded.
 bound = 0
