@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import isinf
 
 import msgspec
 
@@ -43,7 +44,7 @@ _MOST_LOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a campaign does: families, seed, its end (seconds or number of cases), fixes.
+    """What a campaign does: families, seed, its end (seconds, perhaps infinite, or cases), fixes.
 
     What is drawn runs without the fixes, with them, or both, as ``fixes`` lists. ``grace`` is how
     many seconds it then still looks into what it found. ``uniform`` says that drawing is not
@@ -64,6 +65,14 @@ class Plan:
     grids: tuple[Family, ...] = ()
     known: tuple[Finding, ...] = ()
     until_new: bool = False
+
+    @property
+    def extent(self) -> str:
+        """How long it is, for a person to read: "5 minutes", "900 cases", or whichever is first."""
+        ends = [] if isinf(self.seconds) else [f"{self.seconds / 60:g} minutes"]
+        if self.most_cases is not None:
+            ends.append(f"{self.most_cases} cases")
+        return " or ".join(ends)
 
     def cases(self) -> Iterator[Case]:
         """The cases in the order in which they run, without end."""

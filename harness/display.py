@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -12,8 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from generators.axes import Family
-from harness.campaign import State
+from harness.campaign import Plan, State
 from harness.finding import Finding
 
 _LINE_EVERY_SECONDS = 10.0
@@ -80,17 +79,17 @@ class Rate:
 class Display:
     """Shows a ``State``; use as a context manager, call with the state as often as you like."""
 
-    def __init__(self, console: Console, families: Sequence[Family], seconds: float):
+    def __init__(self, console: Console, plan: Plan):
         self._console = console
-        self._seconds = seconds
-        self._cells = sum(len(axis.values) for family in families for axis in family.axes)
+        self._plan = plan
+        self._cells = sum(len(axis.values) for family in plan.families for axis in family.axes)
         self._shown = 0.0
         self._news = News()
         self._rate = Rate()
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=console
         )
-        self._task = self._bar.add_task("campaign", total=seconds)
+        self._task = self._bar.add_task("campaign", total=1.0)
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Self:
@@ -131,9 +130,10 @@ class Display:
         )
 
     def _picture(self, state: State) -> Group:
-        self._bar.update(
-            self._task, completed=min(state.elapsed, self._seconds), description=state.phase
-        )
+        parts = [state.elapsed / self._plan.seconds]
+        if self._plan.most_cases is not None:
+            parts.append(state.cases / self._plan.most_cases)
+        self._bar.update(self._task, completed=min(max(parts), 1.0), description=state.phase)
         numbers = Table.grid(padding=(0, 3))
         numbers.add_row(
             f"[b]{state.cases}[/b] cases",

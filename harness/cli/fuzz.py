@@ -3,6 +3,7 @@
 import os
 import random
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +43,8 @@ EPILOG = f"""Examples:
 
 {EXIT_CODES}"""
 
+_MINUTES = 5.0
+
 _DRAWN = "What is drawn"
 _RUN = "How it runs"
 _TOLD = "What is told, and where"
@@ -52,8 +55,13 @@ def fuzz(
         list[str] | None, typer.Argument(help="Families to draw from (default: all).")
     ] = None,
     minutes: Annotated[
-        float, typer.Option(min=0.01, help="How long to draw new cases.", rich_help_panel=_RUN)
-    ] = 5,
+        float | None,
+        typer.Option(
+            min=0.01,
+            help="How long to draw new cases (default: 5, or without end where --cases says when).",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     cases: Annotated[
         int | None, typer.Option(min=1, help="End after this many cases.", rich_help_panel=_RUN)
     ] = None,
@@ -222,6 +230,8 @@ def fuzz(
                 "--uniform": uniform or None,
             }
             options = resumed(resume, [name for name, value in given.items() if value is not None])
+        if minutes is None:
+            minutes = _MINUTES if cases is None else inf
         plan = options.plan(minutes * 60, cases, known_findings(known or ()), until_new=until_new)
         if dry_run:
             describe(console(), plan)

@@ -74,7 +74,7 @@ def run(wanted: Run, voice: Voice) -> int:
             journal.describe(pool.environment)
             ran_on = each_version(journal.description)
             plan = with_declared(plan, known, ran_on)
-            voice.begin(options, versions(pool.environment), _size(wanted), plan.seconds)
+            voice.begin(options, versions(pool.environment), _size(wanted), plan)
             campaign = Campaign(plan, pool, journal, gaps)
             interruption.defer()
             with voice.watch(plan) as show:
@@ -135,8 +135,7 @@ def describe(console: Console, plan: Plan) -> None:
         console.print(f"[b]{one.name}[/b]: {len(one.axes)} axes ({size} values)", highlight=False)
     fixes = " and ".join("on" if side else "off" for side in plan.fixes)
     console.print(
-        f"fixes {fixes}, seed {plan.seed}, {plan.seconds / 60:g} minutes; "
-        "the first cases would be:",
+        f"fixes {fixes}, seed {plan.seed}, {plan.extent}; the first cases would be:",
         highlight=False,
     )
     with tempfile.TemporaryDirectory() as nowhere:

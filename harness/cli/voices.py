@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from math import isinf
 from pathlib import Path
 from typing import Protocol
 
@@ -60,7 +61,7 @@ class Voice(Protocol):
     def say(self, line: str) -> None:
         """Say what is being done."""
 
-    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+    def begin(self, options: Options, release: str, workers: int, plan: Plan) -> None:
         """Say what campaign this is. ``release`` is TVM's."""
 
     def watch(self, plan: Plan) -> AbstractContextManager[Show]:
@@ -80,17 +81,17 @@ class Spoken:
         """See ``Voice``."""
         self._console.print(line, highlight=False, soft_wrap=True)
 
-    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+    def begin(self, options: Options, release: str, workers: int, plan: Plan) -> None:
         """See ``Voice``."""
         shard = "" if options.shard.of == 1 else f", shard {options.shard}"
         self.say(
             f"apache-tvm {release}, fixes {options.fixes.value}, seed {options.seed}{shard}, "
-            f"{workers} workers, {seconds / 60:g} minutes → {options.directory}"
+            f"{workers} workers, {plan.extent} → {options.directory}"
         )
 
     def watch(self, plan: Plan) -> AbstractContextManager[Show]:
         """See ``Voice``."""
-        return Display(self._console, plan.families, plan.seconds)
+        return Display(self._console, plan)
 
     def end(self, ended: Ended) -> None:
         """See ``Voice``."""
@@ -109,7 +110,7 @@ class Quiet:
     def say(self, line: str) -> None:
         """See ``Voice``."""
 
-    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+    def begin(self, options: Options, release: str, workers: int, plan: Plan) -> None:
         """See ``Voice``."""
 
     @contextmanager
@@ -159,7 +160,7 @@ class Lines:
     def say(self, line: str) -> None:
         """See ``Voice``."""
 
-    def begin(self, options: Options, release: str, workers: int, seconds: float) -> None:
+    def begin(self, options: Options, release: str, workers: int, plan: Plan) -> None:
         """See ``Voice``."""
         self._event(
             "started",
@@ -172,7 +173,8 @@ class Lines:
             uniform=options.uniform,
             fixes=options.fixes,
             workers=workers,
-            seconds=seconds,
+            seconds=None if isinf(plan.seconds) else plan.seconds,
+            most_cases=plan.most_cases,
         )
 
     @contextmanager

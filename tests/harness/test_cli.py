@@ -78,6 +78,22 @@ def test_help_teaches() -> None:
     assert "--dry-run" in text
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((), "5 minutes"),
+        (("--cases", "900"), "900 cases"),
+        (("--cases", "900", "--minutes", "2"), "2 minutes or 900 cases"),
+    ],
+)
+def test_where_only_the_cases_are_given_there_is_no_other_end(
+    tmp_path: Path, given: tuple[str, ...], told: str
+) -> None:
+    ended = run("fuzz", "conv1d_transpose", "--dry-run", "--seed", "3", *given, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert f"seed 3, {told}; " in ended.stdout
+
+
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     ended = run("fuzz", "conv1d_transpose", "--dry-run", "--seed", 3, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
