@@ -31,6 +31,7 @@ from harness.releases import by_age, own, release
 from reports.html.findings import Known, exported
 from reports.html.page import Sources, page_text
 from reports.html.records import Record, ran_of, read_campaign
+from reports.html.releases import last as last_matrix
 
 EPILOG = "\n\n".join(
     (
@@ -103,6 +104,7 @@ def report(
                 records[last],
                 [records[one] for one in before],
                 _with_exports(last, records[last], known),
+                matrix=last_matrix(),
                 command=called_as(),
                 folder="" if last.parent == RUNS else f" --dir {shlex.quote(str(last))}",
             )
@@ -271,7 +273,7 @@ def _corpus(screen: Console, limits: Limits) -> Sources:
         )
         for identifier, entry in there.items()
     }
-    return Sources(record, (), known, corpus=True, command=called_as())
+    return Sources(record, (), known, corpus=True, matrix=last_matrix(), command=called_as())
 
 
 def regression(expected: Declared) -> str:

@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.differential import versions
+from harness.matrix import Matrix
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS, Verdict
 from reports.html.coverage import coverage, letter
 from reports.html.findings import Known, Shown, shown
 from reports.html.plots import Point, timeline, timeline_svg, trend_svg
 from reports.html.records import Record
+from reports.html.releases import section
 
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"),
@@ -32,14 +34,15 @@ class Sources:
 
     ``record`` is what it is about; ``earlier`` are campaigns before it, the first one first.
     ``known`` says by a finding's case what else is known. ``corpus``: the record is a run of the
-    corpus, not a campaign. ``command`` is how the user calls relaxcheck, ``folder`` the argument
-    by which it finds the campaign.
+    corpus, not a campaign. ``matrix`` is that of all releases. ``command`` is how the user calls
+    relaxcheck, ``folder`` the argument by which it finds the campaign.
     """
 
     record: Record
     earlier: Sequence[Record] = ()
     known: Mapping[str, Known] | None = None
     corpus: bool = False
+    matrix: Matrix | None = None
     command: str = "relaxcheck"
     folder: str = ""
 
@@ -98,6 +101,7 @@ def page_text(sources: Sources) -> str:
         coverage=[asdict(one) for one in maps],
         letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
         off_axes=sum(not one.cells for one in record.ran),
+        releases=section(sources.matrix) if sources.matrix else None,
         timeline=timeline_svg(line) if line else "",
         trend=rows,
         trend_plot=_trend_plot(rows) if rows else "",
