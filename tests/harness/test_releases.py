@@ -194,6 +194,18 @@ def test_an_interruption_ends_what_pip_does_as_well(place: Path) -> None:
     assert install(OTHER, [], lambda said: None)
 
 
+def test_an_interrupted_installation_says_how_it_goes_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*given: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.cli.releases.install", interrupt)
+    done = relaxcheck("releases", "install", OTHER)
+    said = f"TVM {OTHER}: interrupted; to go on, run: relaxcheck releases install {OTHER}\n"
+    assert (done.exit_code, done.stdout) == (130, said)
+
+
 def test_a_venv_that_does_not_run_is_made_anew(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
