@@ -207,8 +207,8 @@ FIX = Fix(
         Part("dtypes", lambda: not probes.refuses_dtypes()),
         Part("masks and windows", lambda: not probes.refuses_masks()),
         Part("offsets", lambda: not probes.refuses_offsets()),
-        Part("no heads", lambda: not probes.refuses_no_heads()),
-        Part("unknown shapes", lambda: not probes.refuses_unknown_shapes()),
+        Part("no heads", lambda: not probes.refuses_no_heads(), deadly=True),
+        Part("unknown shapes", lambda: not probes.refuses_unknown_shapes(), deadly=True),
     ),
     rebindings=lambda: tuple(checked(original, check) for original, check in _CONSTRUCTORS),
 )

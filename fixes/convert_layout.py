@@ -46,7 +46,11 @@ FIX = Fix(
         Part("packed kernels", lambda: not probes.keeps_packed_calls(kernel_layout="IOS2i")),
         Part("packed outputs", lambda: not probes.keeps_packed_calls(out_layout="NCS2c")),
         Part("packed arguments", lambda: not probes.keeps_calls_of_packed_tensors()),
-        Part("packed layouts desired", lambda: not probes.keeps_calls_from_packed_layouts()),
+        Part(
+            "packed layouts desired",
+            lambda: not probes.keeps_calls_from_packed_layouts(),
+            deadly=True,
+        ),
     ),
     attributes=tuple(OperatorAttribute(operator, KEY, _guard) for operator in _OPERATORS),
 )

@@ -7,7 +7,6 @@ import numpy as np
 from tvm import relax
 
 from fixes import tvm_api
-from fixes.asking import asked
 from fixes.probes import Array, Shape, computes, is_lowered, is_refused, one_call
 from fixes.probes import sums_are_initialized as initialized
 from fixes.tvm_api import Call, Expr
@@ -215,22 +214,19 @@ def keeps_packed_calls(**layouts: str) -> bool:
 
 
 def keeps_calls_from_packed_layouts() -> bool:
-    """Whether ConvertLayout has an answer where a packed layout is desired of plain or packed data.
+    """Whether ConvertLayout has an answer where a packed layout is desired; or TVM dies.
 
-    TVM may die of it, so it is asked in a child process.
+    It is asked of plain data and of packed ones.
     """
-
-    def dies() -> bool:
-        for rank in RANKS:
-            desired = {
-                f"relax.nn.conv{rank}d_transpose": [f"NC{_spatial(rank)}2c", f"IO{_spatial(rank)}"]
-            }
-            for layouts in ({}, {"data_layout": "NCS2c"}):
-                if not _is_answered(rank, _written(layouts, rank), desired):
-                    return True
-        return False
-
-    return not asked(dies)[0]
+    return all(
+        _is_answered(
+            rank,
+            _written(layouts, rank),
+            {f"relax.nn.conv{rank}d_transpose": [f"NC{_spatial(rank)}2c", f"IO{_spatial(rank)}"]},
+        )
+        for rank in RANKS
+        for layouts in ({}, {"data_layout": "NCS2c"})
+    )
 
 
 def keeps_calls_of_packed_tensors() -> bool:

@@ -127,7 +127,7 @@ def present(fix: "fixes.Fix") -> Iterator[Part]:
 
     for part in fix.parts:
         try:
-            yield Part(part.name, *asked(part.present))
+            yield Part(part.name, *asked(part.probe))
         except AskingError as error:
             raise SystemExit(f"the probe of {fix.name}, {part.name}, failed: {error}") from error
 
