@@ -146,7 +146,7 @@ INVALID: dict[str, tuple[tuple[tuple[str, ...], dict[str, Any]], ...]] = {
     "layouts": (
         (("data_layout",), {"data_layout": "NCQ"}),
         (("kernel_layout",), {"kernel_layout": "IOQ"}),
-        (("out_layout",), {"out_layout": "NCQ"}),
+        (("out_layout", "output layout"), {"out_layout": "NCQ"}),
     ),
 }
 """By part: what errors have to name one of, and the attributes that are invalid.

@@ -229,7 +229,6 @@ def _of_convolution_arguments() -> dict[str, tuple[Run, ...]]:
 
     given = {
         "groups": {"groups": 0},
-        "strides": {"strides": 0},
         "dilation": {"dilation": 0},
         "padding": {"padding": 4},
         "output_padding": {"output_padding": 1},
@@ -240,6 +239,9 @@ def _of_convolution_arguments() -> dict[str, tuple[Run, ...]]:
             name: tuple(refused(rank, name, **attributes) for rank in ranks)
             for name, attributes in given.items()
         },
+        "strides": tuple(
+            refused(rank, "strides", strides=strides) for rank in ranks for strides in (0, [1] * 4)
+        ),
         "layouts": tuple(refused(rank, "data_layout", data_layout="NCQ") for rank in ranks),
         "shapes": tuple(
             refused(rank, word, **sizes)
