@@ -22,7 +22,8 @@ from typing import Any
 
 from tvm import te, tirx
 
-from fixes import probes, tvm_api
+from fixes import probes_of_attention as probes
+from fixes import tvm_api
 from fixes.attention_arguments import check_dtypes, read_mask, requirements
 from fixes.batch_matmul import batch_matmul
 from fixes.fix import Fix, OperatorAttribute, Part, legalization, require_shapes
@@ -199,13 +200,18 @@ FIX: Any = Fix(
     fault=(
         "grouped queries are paired with the wrong key and value heads, without an error; windows"
         " are an assertion; the causal softmax takes its largest score over zeros put in for hidden"
-        " scores, so that rows underflow to NaN; no key at all gives what memory held; and,"
-        " as first reported, the product of a symbolic batch and the heads is unequal to itself"
+        " scores, so that rows underflow to NaN; a scale turns 16-bit floats into float32; no key,"
+        " or heads without a dimension, give what memory held; and, as first reported, the product"
+        " of a symbolic batch and the heads is unequal to itself"
     ),
     issue="apache/tvm#19696",
     parts=(
-        Part("symbolic dimensions", lambda: not probes.attention_takes_symbols()),
-        Part("windows and grouped queries", lambda: not probes.attention_takes_windows()),
+        Part("windows", lambda: not probes.computes_windows()),
+        Part("grouped queries", lambda: not probes.computes_grouped_queries()),
+        Part("causal masks", lambda: not probes.computes_causal_masks()),
+        Part("scales", lambda: not probes.computes_scales()),
+        Part("empty axes", lambda: not probes.initializes_sums()),
+        Part("symbolic dimensions", lambda: not probes.computes_symbolic_dimensions()),
     ),
     attributes=_attributes(),
 )

@@ -11,7 +11,8 @@ from typing import Any
 
 from tvm import relax, tirx
 
-from fixes import probes, tvm_api
+from fixes import probes_of_attention as probes
+from fixes import tvm_api
 from fixes.fix import Fix, Part, checked, invalid, refuse
 from fixes.requirements import Requirement, undecided
 from fixes.tvm_api import Expr, PrimExpr
@@ -200,6 +201,14 @@ FIX = Fix(
         " all; tensors without heads divide by zero, and one of unknown shape crashes the process"
     ),
     issue=None,
-    parts=(Part("errors that name the operator", lambda: not probes.attention_names_itself()),),
+    parts=(
+        Part("shapes", lambda: not probes.refuses_shapes()),
+        Part("biases", lambda: not probes.refuses_biases()),
+        Part("dtypes", lambda: not probes.refuses_dtypes()),
+        Part("masks and windows", lambda: not probes.refuses_masks()),
+        Part("offsets", lambda: not probes.refuses_offsets()),
+        Part("no heads", lambda: not probes.refuses_no_heads(), deadly=True),
+        Part("unknown shapes", lambda: not probes.refuses_unknown_shapes(), deadly=True),
+    ),
     rebindings=lambda: tuple(checked(original, check) for original, check in _CONSTRUCTORS),
 )

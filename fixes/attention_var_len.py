@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from tvm import te, tirx
 
-from fixes import probes, tvm_api
+from fixes import probes_of_attention as probes
+from fixes import tvm_api
 from fixes.attention import attend, read_scale
 from fixes.attention_arguments import check_dtypes, read_mask, var_len_requirements
 from fixes.fix import Fix, Part, legalization, require_shapes
@@ -82,6 +83,6 @@ FIX = Fix(
     operators=(OPERATOR,),
     fault="the legalization raises RuntimeError for every call",
     issue=None,
-    parts=(Part("lowering", lambda: not probes.attention_var_len_is_lowered()),),
+    parts=(Part("lowering", lambda: not probes.computes_sequences()),),
     attributes=legalization(OPERATOR, _lower),
 )

@@ -11,7 +11,8 @@ from typing import Any
 
 from tvm import te, tirx, topi
 
-from fixes import probes, tvm_api
+from fixes import probes_of_passes as probes
+from fixes import tvm_api
 from fixes.fix import Fix, Part, Rebinding
 from fixes.tvm_api import PrimExpr, Tensor
 
@@ -116,6 +117,14 @@ FIX = Fix(
         Part(
             "equality of dimensions",
             lambda: not probes.batch_matmul_proves_equality(topi.nn.batch_matmul),
+        ),
+        Part(
+            "a symbolic batch",
+            lambda: not probes.batch_matmul_binds_a_symbol(topi.nn.batch_matmul),
+        ),
+        Part(
+            "messages",
+            lambda: not probes.batch_matmul_shows_dimensions(topi.nn.batch_matmul),
         ),
         Part(
             "sums of nothing",

@@ -17,7 +17,8 @@ from typing import Any
 
 from tvm import te, tirx
 
-from fixes import probes, tvm_api
+from fixes import probes_of_convolutions as probes
+from fixes import tvm_api
 from fixes.conv_transpose_arguments import (
     SPATIAL,
     Convolution,
@@ -104,12 +105,23 @@ FIXES = tuple(
         fault=(
             "the legalization returns the call as it was for any data, kernel or output layout"
             " but the canonical one, packed ones included, and, as first reported, any dilation;"
-            " it lowers parameters that leave an output of size zero or less"
+            " groups of a symbolic number of channels fail in a Python comparison; parameters that"
+            " leave an output of size zero or less are lowered; no input channel gives what memory"
+            " held"
         ),
         issue="apache/tvm#19694",
-        parts=(
-            Part("dilation", partial(_lacks, probes.conv_transpose_takes_dilation, rank)),
-            Part("layouts", partial(_lacks, probes.conv_transpose_takes_layouts, rank)),
+        parts=tuple(
+            Part(name, partial(_lacks, probe, rank))
+            for name, probe in (
+                ("data layouts", probes.computes_data_layouts),
+                ("kernel layouts", probes.computes_kernel_layouts),
+                ("output layouts", probes.computes_output_layouts),
+                ("packed layouts", probes.computes_packed_layouts),
+                ("groups of symbols", probes.computes_groups_of_symbols),
+                ("outputs without elements", probes.refuses_empty_outputs),
+                ("empty axes", probes.initializes_sums),
+                ("dilation", probes.computes_dilation),
+            )
         ),
         attributes=legalization(f"relax.nn.conv{rank}d_transpose", _lower(rank)),
     )

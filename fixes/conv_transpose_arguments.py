@@ -7,11 +7,13 @@ made, and again when it is lowered, since passes make calls too.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tvm import relax
 
-from fixes import layouts, probes, tvm_api
+from fixes import layouts, tvm_api
+from fixes import probes_of_convolutions as probes
 from fixes.fix import Fix, Part, checked, invalid
 from fixes.layouts import Layout
 from fixes.requirements import Requirement, undecided
@@ -183,6 +185,10 @@ def _check(rank: int) -> Callable[[Mapping[str, Any]], None]:
     return check
 
 
+def _lacks(part: str) -> bool:
+    return not probes.refuses_attributes(part)
+
+
 _CONSTRUCTORS = {rank: getattr(relax.op.nn, f"conv{rank}d_transpose") for rank in SPATIAL}
 
 FIX = Fix(
@@ -194,7 +200,9 @@ FIX = Fix(
     ),
     issue=None,
     parts=(
-        Part("errors that name the operator", lambda: not probes.conv_transpose_names_itself()),
+        *(Part(name, partial(_lacks, name)) for name in probes.INVALID),
+        Part("shapes", lambda: not probes.refuses_shapes()),
+        Part("dtypes", lambda: not probes.refuses_dtypes()),
     ),
     rebindings=lambda: tuple(checked(_CONSTRUCTORS[rank], _check(rank)) for rank in SPATIAL),
 )

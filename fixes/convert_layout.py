@@ -9,7 +9,8 @@ own answer is wherever a conversion cannot be proved.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fixes import probes, tvm_api
+from fixes import probes_of_convolutions as probes
+from fixes import tvm_api
 from fixes.fix import Fix, OperatorAttribute, Part
 from fixes.tvm_api import Call
 
@@ -40,6 +41,16 @@ FIX = Fix(
         " convolution where the call's layout or the desired one is packed"
     ),
     issue=None,
-    parts=(Part("packed layouts", lambda: not probes.packed_layouts_pass_through()),),
+    parts=(
+        Part("packed data", lambda: not probes.keeps_packed_calls(data_layout="NCS2c")),
+        Part("packed kernels", lambda: not probes.keeps_packed_calls(kernel_layout="IOS2i")),
+        Part("packed outputs", lambda: not probes.keeps_packed_calls(out_layout="NCS2c")),
+        Part("packed arguments", lambda: not probes.keeps_calls_of_packed_tensors()),
+        Part(
+            "packed layouts desired",
+            lambda: not probes.keeps_calls_from_packed_layouts(),
+            deadly=True,
+        ),
+    ),
     attributes=tuple(OperatorAttribute(operator, KEY, _guard) for operator in _OPERATORS),
 )

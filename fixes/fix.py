@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fixes import tvm_api
+from fixes.asking import asked
 from fixes.tvm_api import Call, Legalization
 
 LEGALIZE = "FLegalize"
@@ -35,11 +36,17 @@ class Rebinding:
 class Part:
     """One part of a fault, which a release may cure alone.
 
-    ``present()`` probes the running TVM's behaviour with the fix off; it never asks for a version.
+    ``probe()`` says whether the running TVM has it, by its behaviour with the fix off and never by
+    its version. ``deadly``: a TVM that has it may die of the probe.
     """
 
     name: str
-    present: Callable[[], bool]
+    probe: Callable[[], bool]
+    deadly: bool = False
+
+    def present(self) -> bool:
+        """Whether the running TVM has it; this process outlives the question."""
+        return asked(self.probe)[0] if self.deadly else self.probe()
 
 
 class Need(enum.StrEnum):

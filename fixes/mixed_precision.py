@@ -7,9 +7,11 @@ compute in, so that integers, float64 and bfloat16 pass through float16 on their
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from fixes import probes, tvm_api
+from fixes import probes_of_passes as probes
+from fixes import tvm_api
 from fixes.fix import Fix, OperatorAttribute, Part
 from fixes.tvm_api import Call
 
@@ -21,6 +23,10 @@ def _same(call: Call, out_dtype: Any) -> Call:
     return call
 
 
+def _drops(operator: str) -> bool:
+    return not probes.mixed_precision_keeps(operator)
+
+
 ATTENTION = Fix(
     name="mixed_precision_attention",
     operators=("relax.nn.attention", "relax.nn.attention_bias", "relax.nn.attention_var_len"),
@@ -29,7 +35,14 @@ ATTENTION = Fix(
         " several sequences into attention over one: wrong values, no error"
     ),
     issue=None,
-    parts=(Part("attributes", lambda: not probes.attention_keeps_attributes()),),
+    parts=tuple(
+        Part(name, partial(_drops, operator))
+        for name, operator in (
+            ("attributes", "attention"),
+            ("biases", "attention_bias"),
+            ("sequences", "attention_var_len"),
+        )
+    ),
     attributes=tuple(
         OperatorAttribute(operator, KEY, lambda original: _same)
         for operator in (
@@ -67,6 +80,10 @@ PRODUCTS = Fix(
         " the result in float16: wrong integers, lost precision, infinities"
     ),
     issue=None,
-    parts=(Part("integers", lambda: not probes.mixed_precision_keeps_integers()),),
+    parts=(
+        Part("integers", lambda: not probes.mixed_precision_leaves("int8", "int32")),
+        Part("float64", lambda: not probes.mixed_precision_leaves("float64")),
+        Part("bfloat16", lambda: not probes.mixed_precision_leaves("bfloat16")),
+    ),
     attributes=tuple(OperatorAttribute(operator, KEY, _of_floats_only) for operator in _PRODUCTS),
 )

@@ -1,19 +1,31 @@
-"""Questions to the running TVM that a fix asks before it is put on: does the fault show?
+"""How the running TVM is asked whether a fault shows, before a fix is put on.
 
-A probe asks TVM's own function for one call, or runs one pass on a program of one call. No code is
-generated; all probes together take some hundredths of a second.
+A probe makes one call, has one call lowered, or runs one pass on a program of one call. Where a
+call is lowered at all, what it computes is held against a few numbers: a release that lowers it to
+something else has the fault still. The probes themselves are in ``probes_of_attention.py``,
+``probes_of_convolutions.py`` and ``probes_of_passes.py``.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tvm import relax, te
+import numpy as np
+import tvm
+from numpy.typing import NDArray
+from tvm import relax
 
 from fixes import tvm_api
+from fixes.fix import LEGALIZE
 from fixes.tvm_api import Call, Expr
 
+Array = NDArray[Any]
+Shape = tuple[Any, ...]
+Make = Callable[..., Expr]
+"""What makes a call of the variables that it is given."""
 
-def inputs(shapes: tuple[tuple[Any, ...], ...], dtypes: tuple[str, ...] = ()) -> list[Expr]:
+
+def inputs(shapes: Sequence[Shape], dtypes: tuple[str, ...] = ()) -> list[Expr]:
     """Variables x0, x1, … of these shapes, float32 unless ``dtypes`` says otherwise."""
     names = dtypes or ("float32",) * len(shapes)
     return [
@@ -22,9 +34,7 @@ def inputs(shapes: tuple[tuple[Any, ...], ...], dtypes: tuple[str, ...] = ()) ->
     ]
 
 
-def program(
-    make: Callable[..., Expr], *shapes: tuple[Any, ...], dtypes: tuple[str, ...] = ()
-) -> Any:
+def program(make: Make, *shapes: Shape, dtypes: tuple[str, ...] = ()) -> Any:
     """A module whose ``main`` takes tensors of ``shapes`` (float32 unless said) to ``make``."""
     builder = relax.BlockBuilder()
     variables = inputs(shapes, dtypes)
@@ -35,158 +45,88 @@ def program(
     return builder.get()
 
 
-def one_call(
-    make: Callable[..., Expr], *shapes: tuple[Any, ...], dtypes: tuple[str, ...] = ()
-) -> Call:
+def one_call(make: Make, *shapes: Shape, dtypes: tuple[str, ...] = ()) -> Call:
     """The call that ``make`` makes of tensors of ``shapes``, with its type."""
     return relax.BlockBuilder().normalize(make(*inputs(shapes, dtypes)))
 
 
-def is_lowered(call: Call) -> bool:
-    """Whether the operator's legalization turns ``call`` into that of a lowered function.
+def calls(module: Any) -> list[Call]:
+    """The calls of operators in ``main`` of ``module``, in order."""
+    found: list[Call] = []
+
+    def visit(expr: Expr) -> None:
+        if isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op):
+            found.append(expr)
+
+    relax.analysis.post_order_visit(module["main"], visit)
+    return found
+
+
+def lowered(call: Call) -> tuple[Any, str] | None:
+    """The function that the operator's legalization lowers ``call`` to, and its output's dtype.
 
     The legalization is asked directly: an exception in the pass would leave warnings on stderr.
-    An exception of any kind means no.
+    An exception of any kind means that there is none.
     """
+    builder = relax.BlockBuilder()
     try:
-        result = call.op.get_attr("FLegalize")(relax.BlockBuilder(), call)
+        result = call.op.get_attr(LEGALIZE)(builder, call)
+    except Exception:
+        return None
+    if result.op.name != "relax.call_tir":
+        return None
+    dtype = tvm_api.dtype_of(builder.normalize(result))
+    return builder.get()[result.args[0]], dtype
+
+
+def is_lowered(call: Call) -> bool:
+    """Whether ``call`` is lowered, to whatever."""
+    return lowered(call) is not None
+
+
+def computes(call: Call, arrays: Sequence[Array], expected: Array) -> bool:
+    """Whether ``call`` is lowered to what makes ``expected`` of ``arrays``, in the call's dtype.
+
+    Symbolic dimensions of the call have their values by the shapes of ``arrays``. To compare
+    roughly will do: what is wrong is far from right. An exception of any kind means no.
+    """
+    found = lowered(call)
+    dtype = tvm_api.dtype_of(call)
+    if found is None or found[1] != dtype:
+        return False
+    output = np.full(expected.shape, 7).astype(dtype)
+    try:
+        run = tvm_api.compiled(found[0])
+        actual = run(*arrays, output)
     except Exception:
         return False
-    return bool(result.op.name == "relax.call_tir")
+    return np.allclose(actual.astype("float64"), expected, rtol=1e-2, atol=1e-2)
 
 
-def conv_transpose_takes_dilation(rank: int) -> bool:
-    """Whether a dilated convolution in canonical layouts is lowered."""
-    return _conv_transpose_is_lowered(rank, dilation=(2,) * rank)
-
-
-def conv_transpose_takes_layouts(rank: int) -> bool:
-    """Whether a channels-last output and a kernel in another order are lowered."""
-    spatial = "DHW"[-rank:]
-    return _conv_transpose_is_lowered(rank, kernel_layout=f"OI{spatial}", out_layout=f"N{spatial}C")
-
-
-def _conv_transpose_is_lowered(rank: int, **attributes: object) -> bool:
-    operator = getattr(relax.op.nn, f"conv{rank}d_transpose")
-    call = one_call(
-        lambda data, kernel: operator(data, kernel, **attributes),
-        (1, 2, *(3,) * rank),
-        (2, 2, *(2,) * rank),
-    )
-    return is_lowered(call)
-
-
-def conv_transpose_names_itself() -> bool:
-    """Whether the error for a convolution of no group names the operator."""
-    data, kernel = inputs(((1, 2, 3), (2, 2, 2)))
-    try:
-        relax.op.nn.conv1d_transpose(data, kernel, groups=0)
-    except Exception as error:
-        return "conv1d_transpose" in str(error)
-    return False
-
-
-def attention_names_itself() -> bool:
-    """Whether the error for a key of another batch size than the query's names the operator."""
-    query, key = (2, 3, 1, 4), (3, 3, 1, 4)
-    try:
-        one_call(relax.op.nn.attention, query, key, query)
-    except Exception as error:
-        return "attention" in str(error)
-    return False
-
-
-def attention_takes_symbols() -> bool:
-    """Whether attention with a symbolic batch is lowered."""
-    shape = (tvm_api.shape_var("batch"), 2, 3, 4)
-    return is_lowered(one_call(relax.op.nn.attention, shape, shape, shape))
-
-
-def attention_takes_windows() -> bool:
-    """Whether attention with a window and fewer key than query heads is lowered."""
-    query, key = (1, 2, 4, 4), (1, 2, 2, 4)
-    return is_lowered(
-        one_call(lambda q, k, v: relax.op.nn.attention(q, k, v, window_size=1), query, key, key)
-    )
-
-
-def attention_var_len_is_lowered() -> bool:
-    """Whether attention over two sequences laid end to end is lowered."""
-    shape = (1, 5, 2, 4)
-    return is_lowered(
-        one_call(
-            relax.op.nn.attention_var_len,
-            *(shape, shape, shape, (3,), ()),
-            dtypes=("float32", "float32", "float32", "int32", "int32"),
-        )
-    )
-
-
-def batch_matmul_proves_equality(batch_matmul: Callable[..., Any]) -> bool:
-    """Whether two products of the same symbols count as the same batch dimension."""
-    batch, heads = tvm_api.shape_var("batch"), tvm_api.shape_var("heads")
-    left, right = (te.placeholder((batch * heads, 2, 3), dtype="float32") for _ in range(2))
-    try:
-        found = batch_matmul(left, right).shape[0]
-    except AssertionError:
-        return False
-    return bool(tvm_api.analyzer().can_prove_equal(found, batch * heads))
-
-
-def batch_matmul_sums_nothing_to_zero(batch_matmul: Callable[..., Any]) -> bool:
-    """Whether a product over no inner element is computed at all: a sum over an empty axis is not.
+def sums_are_initialized(call: Call) -> bool:
+    """Whether ``call`` is lowered, and no step of it reduces over an axis that is empty.
 
     A reduction of no iteration leaves in its output what memory held.
     """
-    left, right = (te.placeholder((1, 2, 0), dtype="float32") for _ in range(2))
-    operation = batch_matmul(left, right).op
-    axes = getattr(operation, "reduce_axis", ())
-    return all(tvm_api.analyzer().can_prove(axis.dom.extent >= 1) for axis in axes)
-
-
-def attention_keeps_attributes() -> bool:
-    """Whether mixed precision leaves a causal mask where it was."""
-    shape = (1, 2, 3, 4)
-    module = program(
-        lambda q, k, v: relax.op.nn.attention(q, k, v, causal_mask="TopLeft"), shape, shape, shape
-    )
-    return "TopLeft" in str(relax.transform.ToMixedPrecision()(module))
-
-
-def mixed_precision_keeps_integers() -> bool:
-    """Whether mixed precision leaves an integer convolution without any float."""
-    module = program(
-        lambda data, kernel: relax.op.nn.conv1d_transpose(data, kernel, out_dtype="int32"),
-        (1, 2, 3),
-        (2, 2, 2),
-        dtypes=("int8", "int8"),
-    )
-    return "float" not in str(relax.transform.ToMixedPrecision()(module))
-
-
-def packed_layouts_pass_through() -> bool:
-    """Whether ConvertLayout has an answer for a packed transposed convolution."""
-    call = one_call(
-        lambda data, kernel: relax.op.nn.conv1d_transpose(data, kernel, data_layout="NCW2c"),
-        (1, 1, 3, 2),
-        (2, 2, 2),
-    )
-    try:
-        call.op.get_attr("FRelaxInferLayout")(call, {}, {})
-    except Exception:
+    found = lowered(call)
+    if found is None:
         return False
-    return True
+    extents = tvm_api.reduction_extents(found[0])
+    return all(tvm_api.analyzer().can_prove(extent >= 1) for extent in extents)
 
 
-def unsupported_layout_is_refused() -> bool:
-    """Whether a convolution with another output layout is lowered, or refused with an error."""
-    call = one_call(
-        lambda data, kernel: relax.op.nn.conv1d(data, kernel, out_layout="NWC"),
-        (1, 2, 3),
-        (2, 2, 2),
-    )
+def is_refused(make: Callable[[], object], operator: str, *terms: str) -> bool:
+    """Whether ``make()`` raises an error that names ``operator`` and one of ``terms``.
+
+    How a name is written does not count: ``Conv2dTranspose``, ``output padding``.
+    """
     try:
-        result = call.op.get_attr("FLegalize")(relax.BlockBuilder(), call)
-    except NotImplementedError:
-        return True
-    return not result.same_as(call)
+        make()
+    except Exception as error:
+        said = _squashed(str(error))
+        return _squashed(operator) in said and any(_squashed(term) in said for term in terms)
+    return False
+
+
+def _squashed(text: str) -> str:
+    return re.sub(r"[^0-9a-z]", "", text.lower())

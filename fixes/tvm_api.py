@@ -224,6 +224,40 @@ def _asserting(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
     return _BLOCKS.SBlockRealize(root.iter_values, root.predicate, asserting)
 
 
+def compiled(function: Any) -> Callable[..., NDArray[Any]]:
+    """The lowered ``function``, compiled: arrays in, the last one for its output, which it returns.
+
+    Symbolic dimensions must be those of some array.
+    """
+    module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
+    executable = tvm.compile(module, tvm.target.Target({"kind": "llvm", "opt-level": 0}))
+
+    def run(*arrays: NDArray[Any]) -> NDArray[Any]:
+        tensors = [tvm.runtime.tensor(np.ascontiguousarray(a).reshape(a.shape)) for a in arrays]
+        executable["main"](*tensors)
+        return np.asarray(tensors[-1].numpy())
+
+    return run
+
+
+def reduction_extents(function: Any) -> list[PrimExpr]:
+    """The extents of all axes that the lowered ``function``, before any pass, reduces over."""
+    found: list[PrimExpr] = []
+    left = [function.body]
+    while left:
+        node = left.pop()
+        if isinstance(node, _BLOCKS.SBlock):
+            found.extend(
+                axis.dom.extent
+                for axis in node.iter_vars
+                if axis.iter_type == tirx.IterVar.CommReduce
+            )
+        left.extend(getattr(node, "seq", ()))
+        children = (getattr(node, name, None) for name in ("block", "body"))
+        left.extend(child for child in children if child is not None)
+    return found
+
+
 def get_op(name: str) -> Any:
     """The registered operator ``name`` ("relax.nn.attention"), or None where this TVM has none."""
     return tvm.ir.Op.get(name) if name in tvm.ir.Op.list_op_names() else None
@@ -235,16 +269,18 @@ def layout_name(decision: Any) -> str:
     return "" if layout is None or decision.is_unknown_dim else str(layout.name)
 
 
+def layout_decision(text: str) -> Any:
+    """What ConvertLayout keeps of a tensor that it decided to lay out as ``text``."""
+    return tvm.ir.make_node(
+        "relax.transform.LayoutDecision", layout=_LAYOUT(text), is_unknown_dim=False
+    )
+
+
 def unchanged_layouts(call: Call) -> Any:
     """The answer to ConvertLayout that leaves ``call`` as it is, with all tensors as written."""
 
     def as_written(expr: Expr) -> Any:
-        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(type_of(expr).ndim)]
-        return tvm.ir.make_node(
-            "relax.transform.LayoutDecision",
-            layout=_LAYOUT(letters),
-            is_unknown_dim=False,
-        )
+        return layout_decision("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: int(type_of(expr).ndim)])
 
     return tvm.ir.make_node(
         "relax.transform.InferLayoutOutput",

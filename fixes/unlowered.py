@@ -4,7 +4,8 @@ What they leave behind fails much later, in code generation, with a message abou
 Here the error comes at legalization and names the operator and every attribute with its value.
 """
 
-from fixes import probes, tvm_api
+from fixes import probes_of_passes as probes
+from fixes import tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part, refuse
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
 
@@ -40,6 +41,10 @@ FIX = Fix(
         " dilations that it does not support"
     ),
     issue="apache/tvm#19694",
-    parts=(Part("layouts", lambda: not probes.unsupported_layout_is_refused()),),
+    parts=(
+        Part("convolutions", lambda: not probes.refuses_convolutions()),
+        Part("pooling", lambda: not probes.refuses_pooling()),
+        Part("gradients of pooling", lambda: not probes.refuses_dilated_gradients()),
+    ),
     attributes=tuple(OperatorAttribute(name, LEGALIZE, or_refuse) for name in OPERATORS),
 )

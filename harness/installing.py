@@ -113,11 +113,16 @@ def _call(command: list[str], log: Path, release: Release, say: Say) -> None:
         # Not the rest of it: an index may be named with a password.
         kept.write(f"$ {shlex.join(command[:_TOLD])}\n")
         lines = []
-        for line in process.stdout:
-            kept.write(line)
-            lines.append(line.strip())
-            if lines[-1].startswith(_SAID_BY_PIP):
-                say(lines[-1])
+        try:
+            for line in process.stdout:
+                kept.write(line)
+                lines.append(line.strip())
+                if lines[-1].startswith(_SAID_BY_PIP):
+                    say(lines[-1])
+        except BaseException:
+            # It would go on beside the installation that completes this one.
+            process.terminate()
+            raise
     if process.returncode:
         raise ReleaseError(f"TVM {release.name}: {_last_error(lines)} (all of it: {log})")
 

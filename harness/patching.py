@@ -8,7 +8,7 @@ import sys
 import msgspec
 
 from harness.releases import CHECKOUT, Release
-from harness.surveying import asked, only_answers, run_there
+from harness.surveying import only_answers, present, told
 
 TESTS = CHECKOUT / "tests" / "fixes" / "upstream"
 """For each fix a test in the style of TVM's; with the fixes on, they are tests of ours too."""
@@ -43,7 +43,7 @@ def patches(release: Release, names: tuple[str, ...]) -> Patched:
     Raises:
         ReleaseError: a name is no fix's, or the process does not start.
     """
-    return msgspec.json.decode(run_there(release, "harness.patching", *names), type=Patched)
+    return told(release, "harness.patching", *names, type=Patched)
 
 
 def _patched(names: list[str]) -> Patched:
@@ -58,7 +58,7 @@ def _patched(names: list[str]) -> Patched:
     for name in names or list(every):
         fix = every[name]
         over_cpp = writing.over_cpp(name)
-        if not any(asked(part.present)[0] for part in fix.parts):
+        if not any(part.present for part in present(fix)):
             found.append(Patch(name, why="upstream already", over_cpp=over_cpp))
             continue
         try:

@@ -1,7 +1,7 @@
 """Which fixes a TVM release needs: asked in a process of that release's environment.
 
 ``python -m harness.surveying`` is that process. It asks each probe in a child of its own, for a
-fault may be the death of whoever looks for it, and writes one JSON object a line.
+fault may be the death of whoever looks for it, and writes one JSON object.
 """
 
 import contextlib
@@ -9,17 +9,21 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from typing import IO
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from harness.releases import CHECKOUT, Release, ReleaseError, advice, environment
 
+if TYPE_CHECKING:
+    # TVM is imported in the process that is asked, and nowhere else.
+    import fixes
+
 _SECONDS = 900
 """How long a process may take; far more than it needs, on a machine that is busy."""
 
-_PRESENT, _ABSENT, _RAISED = 0, 1, 2
+_T = TypeVar("_T")
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -59,60 +63,73 @@ def survey(release: Release) -> Survey:
     Raises:
         ReleaseError: its process does not start, or ends before it has told everything.
     """
-    lines = run_there(release, "harness.surveying").splitlines()
-    version, *told = lines or [b'""']
-    fixes = tuple(msgspec.json.decode(line, type=Surveyed) for line in told)
-    return Survey(release.name, msgspec.json.decode(version, type=str), fixes)
+    return msgspec.structs.replace(
+        told(release, "harness.surveying", type=Survey), release=release.name
+    )
+
+
+def told(release: Release, module: str, *arguments: str, type: type[_T]) -> _T:
+    """What ``module`` tells as one JSON object, run in the environment of ``release``.
+
+    Raises:
+        ReleaseError: it failed, with the last line that it said; or what it told is no such object.
+    """
+    try:
+        return msgspec.json.decode(run_there(release, module, *arguments), type=type)
+    except msgspec.DecodeError as error:
+        raise ReleaseError(f"TVM {release.name}: {module} did not tell all: {error}") from error
 
 
 def run_there(release: Release, module: str, *arguments: str) -> bytes:
     """The standard output of ``module``, run in the environment of ``release``.
+
+    Where it is not waited for any longer, what it started ends with it.
 
     Raises:
         ReleaseError: it failed, with the last line that it said.
     """
     command = [str(release.python), "-m", module, *arguments]
     try:
-        ended = subprocess.run(
+        process = subprocess.Popen(
             command,
-            capture_output=True,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=environment(release),
             cwd=CHECKOUT,
-            timeout=_SECONDS,
-            check=False,
+            # A group of its own, which ends as one.
+            start_new_session=True,
         )
     except OSError as error:
         raise ReleaseError(f"TVM {release.name}: {error}; {advice(release.name)}") from error
-    except subprocess.TimeoutExpired as error:
-        raise ReleaseError(f"TVM {release.name}: no answer within {_SECONDS} s") from error
-    if ended.returncode:
-        said = ended.stderr.decode(errors="replace").strip().splitlines()
-        last = said[-1] if said else f"ended with {ended.returncode}"
+    with process:
+        try:
+            output, errors = process.communicate(timeout=_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise ReleaseError(f"TVM {release.name}: no answer within {_SECONDS} s") from error
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        said = errors.decode(errors="replace").strip().splitlines()
+        last = said[-1] if said else f"ended with {process.returncode}"
         raise ReleaseError(f"TVM {release.name}: {last}")
-    return ended.stdout
+    return output
 
 
-def asked(present: Callable[[], bool]) -> tuple[bool, int]:
-    """What ``present()`` says in a child process, or True and the signal that the child died of.
+def present(fix: "fixes.Fix") -> Iterator[Part]:
+    """The parts of the fault that ``fix`` cures, each asked for in a child process.
 
     Raises:
-        RuntimeError: it raised; the exception is written on standard error.
+        SystemExit: a probe raised, which is a fault of ours; its name and the exception.
     """
-    child = os.fork()
-    if not child:
-        code = _RAISED
+    from fixes.asking import AskingError, asked
+
+    for part in fix.parts:
         try:
-            code = _PRESENT if present() else _ABSENT
-        except Exception as error:
-            sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        finally:
-            sys.stderr.flush()
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code not in (_PRESENT, _ABSENT) and code >= 0:
-        raise RuntimeError("a probe failed")
-    return code != _ABSENT, max(-code, 0)
+            yield Part(part.name, *asked(part.probe))
+        except AskingError as error:
+            raise SystemExit(f"the probe of {fix.name}, {part.name}, failed: {error}") from error
 
 
 def _surveyed() -> Iterator[Surveyed]:
@@ -121,7 +138,7 @@ def _surveyed() -> Iterator[Surveyed]:
     from fixes.patches import over_cpp
 
     for fix in fixes.ALL:
-        parts = tuple(Part(part.name, *asked(part.present)) for part in fix.parts)
+        parts = tuple(present(fix))
         need = Need.of([part.present for part in parts])
         yield Surveyed(
             fix.name, fix.operators, fix.fault, fix.issue, need, parts, over_cpp(fix.name)
@@ -139,11 +156,10 @@ def only_answers() -> Iterator[IO[bytes]]:
 
 
 def main() -> None:
-    """The version of TVM and then each fix, one JSON value a line on standard output."""
+    """The survey, as one JSON object on standard output; the release has no name here."""
     with only_answers() as out:
-        found = [msgspec.json.encode(one) for one in _surveyed()]
-        version = msgspec.json.encode(str(sys.modules["tvm"].__version__))
-        out.write(b"\n".join([version, *found]))
+        found = tuple(_surveyed())
+        out.write(msgspec.json.encode(Survey("", str(sys.modules["tvm"].__version__), found)))
 
 
 if __name__ == "__main__":

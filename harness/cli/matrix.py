@@ -14,8 +14,9 @@ from harness import matrix as running
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.jobs import Limits
 from harness.outcome import Verdict
-from harness.releases import CHECKOUT, known
+from harness.releases import known
 from reports import release_matrix
+from reports.html.releases import COMMITTED
 
 EPILOG = f"""Examples:
 
@@ -27,8 +28,6 @@ Exit code 1: a verdict is not as declared, or what nothing is declared of fails 
 2: no release could run; 3: relaxcheck itself failed on a case, which is named.
 
 {EXIT_CODES}"""
-
-_COMMITTED = CHECKOUT / "reports" / "matrix"
 
 
 def matrix(
@@ -68,7 +67,7 @@ def matrix(
             screen.print(said, highlight=False, markup=False, soft_wrap=True)
         complete = not any(column.missing for column in found.columns)
         if out is None and not cases and not tvm and complete:
-            out = _COMMITTED
+            out = COMMITTED
         if out is not None:
             try:
                 page = release_matrix.write(found, out)

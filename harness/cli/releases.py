@@ -11,7 +11,16 @@ from rich.table import Table
 from generators.program import CaseError
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.installing import install
-from harness.releases import FOLDER_VARIABLE, State, constraints, folder, known, state, supported
+from harness.releases import (
+    FOLDER_VARIABLE,
+    State,
+    advice,
+    constraints,
+    folder,
+    known,
+    state,
+    supported,
+)
 
 EPILOG = f"""Environments are in .releases of the checkout, or in the folder that ${FOLDER_VARIABLE}
 names; each takes about 2 GB.
@@ -69,7 +78,11 @@ def install_releases(
             if found.usable:
                 out.print(f"TVM {name}: {found}", highlight=False)
                 continue
-            _install(out, name, pip_arguments)
+            try:
+                _install(out, name, pip_arguments)
+            except KeyboardInterrupt:
+                out.print(f"TVM {name}: interrupted; to go on, {advice(name)}", highlight=False)
+                raise typer.Exit(130) from None
 
 
 def _install(out: Console, name: str, pip_arguments: list[str]) -> None:

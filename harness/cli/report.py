@@ -34,6 +34,7 @@ from reports.html.accepted import Accepted, accepted_findings
 from reports.html.findings import Known, exported
 from reports.html.page import Sources, page_text
 from reports.html.records import Record, ran_of, read_campaign
+from reports.html.releases import last as last_matrix
 
 EPILOG = "\n\n".join(
     (
@@ -122,6 +123,7 @@ def report(
                 [records[one] for one in before],
                 _with_accepted(records[last], found, accepted),
                 declared=given,
+                matrix=last_matrix(),
                 command=called_as(),
                 folder="" if last.parent == RUNS else f" --dir {shlex.quote(str(last))}",
             )
@@ -329,7 +331,7 @@ def _corpus(screen: Console, limits: Limits) -> Sources:
         )
         for identifier, entry in there.items()
     }
-    return Sources(record, (), known, corpus=True, command=called_as())
+    return Sources(record, (), known, corpus=True, matrix=last_matrix(), command=called_as())
 
 
 def regression(expected: Declared) -> str:

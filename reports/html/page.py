@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from harness.differential import versions
 from harness.gaps import Known as Declared
 from harness.gaps import utc_today
+from harness.matrix import Matrix
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS, Verdict
 from reports.html.accepted import accepted_gaps
@@ -17,6 +18,7 @@ from reports.html.coverage import coverage, letter
 from reports.html.findings import Known, Shown, shown
 from reports.html.plots import Point, timeline, timeline_svg, trend_svg
 from reports.html.records import Record
+from reports.html.releases import section
 
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"),
@@ -37,6 +39,8 @@ class Sources:
     ``known`` says by a finding's case what else is known. ``corpus``: the record is a run of the
     corpus, not a campaign. ``declared`` is what is declared as known. ``command`` is how the user
     calls relaxcheck, ``folder`` the argument by which it finds the campaign.
+    corpus, not a campaign. ``matrix`` is that of all releases. ``command`` is how the user calls
+    relaxcheck, ``folder`` the argument by which it finds the campaign.
     """
 
     record: Record
@@ -44,6 +48,7 @@ class Sources:
     known: Mapping[str, Known] | None = None
     corpus: bool = False
     declared: Sequence[Declared] = ()
+    matrix: Matrix | None = None
     command: str = "relaxcheck"
     folder: str = ""
 
@@ -102,6 +107,7 @@ def page_text(sources: Sources) -> str:
         coverage=[asdict(one) for one in maps],
         letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
         off_axes=sum(not one.cells for one in record.ran),
+        releases=section(sources.matrix) if sources.matrix else None,
         timeline=timeline_svg(line) if line else "",
         trend=rows,
         trend_plot=_trend_plot(rows) if rows else "",

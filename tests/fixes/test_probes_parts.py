@@ -1,4 +1,7 @@
-"""A probe looks for every part of its fault: a TVM that still has one part of it is not cured."""
+"""A probe looks for every part of its fault: a TVM that still has one part of it is not cured.
+
+What stands in for a TVM without faults are the fixes' own lowerings.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +12,10 @@ import numpy as np
 import pytest
 from tvm import relax, te, topi
 
-from fixes import probes, tvm_api
+import fixes
+from fixes import probes, probes_of_attention, probes_of_convolutions, probes_of_passes, tvm_api
+
+Lack = Callable[[Any], bool]
 
 
 @contextmanager
@@ -25,59 +31,135 @@ def planted(operator: str, key: str, function: Any) -> Iterator[None]:
         registered.set_attr(key, original, 10)
 
 
-Lack = Callable[[Any], bool]
-
-
-def lowering(lacks: Lack) -> Any:
-    """Lowers every call but those that ``lacks`` is true of, which it returns as they were."""
-
-    def lower(builder: Any, call: Any) -> Any:
-        return call if lacks(call) else builder.call_te(topi.identity, call.args[0])
-
-    return lower
+def lowering(operator: str, lacks: Lack) -> Any:
+    """Lowers as the fix does every call but those that ``lacks`` is true of, which it returns."""
+    lower = fixes.legalize_map()[operator]
+    return lambda builder, call: call if lacks(call) else lower(builder, call)
 
 
 def numbers(call: Any, name: str) -> set[int]:
     return set(map(int, getattr(call.attrs, name)))
 
 
-DILATION, LAYOUTS = probes.conv_transpose_takes_dilation, probes.conv_transpose_takes_layouts
+def dims(call: Any, argument: int) -> list[int | None]:
+    return [tvm_api.as_int(dim) for dim in tvm_api.shape_of(call.args[argument])]
+
+
+def packed(call: Any, name: str) -> bool:
+    return any(letter.islower() for letter in str(getattr(call.attrs, name)))
+
+
+attention, convolution = probes_of_attention, probes_of_convolutions
 
 PARTS: list[tuple[str, Callable[[], bool], str, Lack]] = [
     *(
         (f"relax.nn.conv{rank}d_transpose", partial(probe, rank), part, lacks)
         for rank in (1, 2, 3)
         for probe, part, lacks in (
-            (DILATION, "dilation", lambda call: numbers(call, "dilation") != {1}),
-            (DILATION, "dilated", lambda call: True),
-            (LAYOUTS, "kernel", lambda call: not str(call.attrs.kernel_layout).startswith("IO")),
             (
-                LAYOUTS,
-                "out",
+                convolution.computes_dilation,
+                "dilation",
+                lambda call: numbers(call, "dilation") != {1},
+            ),
+            (
+                convolution.computes_data_layouts,
+                "data",
+                lambda call: not str(call.attrs.data_layout).startswith("NC"),
+            ),
+            (
+                convolution.computes_kernel_layouts,
+                "kernel",
+                lambda call: not str(call.attrs.kernel_layout).startswith("IO"),
+            ),
+            (
+                convolution.computes_output_layouts,
+                "output",
                 lambda call: str(call.attrs.out_layout) != str(call.attrs.data_layout),
             ),
-            (LAYOUTS, "all", lambda call: True),
+            *(
+                (convolution.computes_packed_layouts, f"packed {name}", partial(packed, name=name))
+                for name in ("data_layout", "kernel_layout")
+            ),
+            (
+                convolution.computes_packed_layouts,
+                "packed output",
+                lambda call: packed(call, "out_layout") and not packed(call, "data_layout"),
+            ),
+            (
+                convolution.computes_groups_of_symbols,
+                "groups of symbols",
+                lambda call: call.attrs.groups > 1 and dims(call, 0)[1] is None,
+            ),
+            (convolution.initializes_sums, "empty axes", lambda call: dims(call, 0)[1] == 0),
         )
     ),
     (
         "relax.nn.attention",
-        probes.attention_takes_symbols,
+        attention.computes_symbolic_dimensions,
         "symbolic batch",
-        lambda call: tvm_api.as_int(tvm_api.shape_of(call.args[0])[0]) is None,
+        lambda call: dims(call, 0)[0] is None,
     ),
     (
         "relax.nn.attention",
-        probes.attention_takes_windows,
-        "window",
-        lambda call: call.attrs.window_size is not None,
+        attention.computes_symbolic_dimensions,
+        "symbolic heads",
+        lambda call: dims(call, 0)[2] is None,
+    ),
+    *(
+        (
+            "relax.nn.attention",
+            attention.computes_windows,
+            f"window with {causal}",
+            lambda call, causal=causal: (
+                call.attrs.window_size is not None and call.attrs.causal_mask == causal
+            ),
+        )
+        for causal in (None, "TopLeft")
     ),
     (
         "relax.nn.attention",
-        probes.attention_takes_windows,
+        attention.computes_grouped_queries,
         "groups",
-        lambda call: tvm_api.shape_of(call.args[0])[2] != tvm_api.shape_of(call.args[1])[2],
+        lambda call: dims(call, 0)[2] != dims(call, 1)[2],
     ),
-    ("relax.nn.attention_var_len", probes.attention_var_len_is_lowered, "all", lambda call: True),
+    *(
+        (
+            "relax.nn.attention",
+            attention.computes_causal_masks,
+            mask,
+            lambda call, mask=mask: call.attrs.causal_mask == mask,
+        )
+        for mask in ("TopLeft", "BottomRight")
+    ),
+    *(
+        (
+            "relax.nn.attention",
+            attention.computes_scales,
+            dtype,
+            lambda call, dtype=dtype: tvm_api.dtype_of(call) == dtype,
+        )
+        for dtype in ("float16", "float32")
+    ),
+    *(
+        (
+            "relax.nn.attention",
+            attention.initializes_sums,
+            f"axis {axis}",
+            lambda call, axis=axis: dims(call, 1)[axis] == 0,
+        )
+        for axis in (1, 3)
+    ),
+    *(
+        ("relax.nn.attention_bias", probe, "bias", lambda call: True)
+        for probe in (
+            attention.computes_windows,
+            attention.computes_grouped_queries,
+            attention.computes_causal_masks,
+            attention.computes_scales,
+            attention.computes_symbolic_dimensions,
+        )
+    ),
+    ("relax.nn.attention_var_len", attention.computes_sequences, "all", lambda call: True),
 ]
 
 
@@ -89,10 +171,45 @@ PARTS: list[tuple[str, Callable[[], bool], str, Lack]] = [
 def test_every_part_counts(
     operator: str, probe: Callable[[], bool], part: str, lacks: Lack
 ) -> None:
-    with planted(operator, "FLegalize", lowering(lambda call: False)):
-        assert probe()
-    with planted(operator, "FLegalize", lowering(lacks)):
+    with fixes.install(), planted(operator, "FLegalize", lowering(operator, lacks)):
         assert not probe()
+
+
+@pytest.mark.parametrize(
+    ("operator", "probe"),
+    [
+        ("relax.nn.attention", attention.computes_windows),
+        ("relax.nn.attention_var_len", attention.computes_sequences),
+        ("relax.nn.conv2d_transpose", partial(convolution.computes_data_layouts, 2)),
+    ],
+)
+def test_what_is_lowered_to_something_else_is_not_cured(
+    operator: str, probe: Callable[[], bool]
+) -> None:
+    def wrong(builder: Any, call: Any) -> Any:
+        shape = tvm_api.shape_of(call)
+        return builder.call_te(lambda x: topi.full(shape, x.dtype, 0.5), call.args[0])
+
+    with planted(operator, "FLegalize", wrong):
+        assert not probe()
+
+
+def test_an_output_of_another_dtype_is_not_cured() -> None:
+    def wide(builder: Any, call: Any) -> Any:
+        return builder.call_te(topi.cast, call.args[0], "float32")
+
+    with planted("relax.nn.attention", "FLegalize", wide):
+        assert not attention.computes_scales()
+
+
+def test_an_output_of_no_element_that_is_refused_is_none() -> None:
+    def fail(builder: Any, call: Any) -> Any:
+        raise ValueError("no")
+
+    for rank in (1, 2, 3):
+        assert not convolution.refuses_empty_outputs(rank)
+        with planted(f"relax.nn.conv{rank}d_transpose", "FLegalize", fail):
+            assert convolution.refuses_empty_outputs(rank)
 
 
 def test_an_error_in_a_legalization_means_no() -> None:
@@ -100,7 +217,8 @@ def test_an_error_in_a_legalization_means_no() -> None:
         raise KeyError("no")
 
     with planted("relax.nn.attention", "FLegalize", fail):
-        assert not probes.attention_takes_symbols()
+        assert not attention.computes_symbolic_dimensions()
+        assert not attention.initializes_sums()
 
 
 def refuse(builder: Any, call: Any) -> Any:
@@ -111,116 +229,116 @@ def break_down(builder: Any, call: Any) -> Any:
     raise RuntimeError(call.op.name)
 
 
-def test_a_refusal_is_as_good_as_a_lowering() -> None:
-    name = "relax.nn.conv1d"
-    with planted(name, "FLegalize", refuse):
-        assert probes.unsupported_layout_is_refused()
-    with planted(name, "FLegalize", lowering(lambda call: False)):
-        assert probes.unsupported_layout_is_refused()
-    with planted(name, "FLegalize", lowering(lambda call: str(call.attrs.out_layout) != "NCW")):
-        assert not probes.unsupported_layout_is_refused()
-    with (
-        planted(name, "FLegalize", break_down),
-        pytest.raises(RuntimeError, match=r"relax.nn.conv1d"),
-    ):
-        probes.unsupported_layout_is_refused()
+UNLOWERED = [
+    *((f"relax.nn.conv{rank}d", probes_of_passes.refuses_convolutions) for rank in (1, 2, 3)),
+    *(
+        (f"relax.nn.{kind}_pool{rank}d", probes_of_passes.refuses_pooling)
+        for kind in ("max", "avg", "adaptive_avg")
+        for rank in (1, 2, 3)
+    ),
+    *(
+        (f"relax.grad.{kind}_pool2d_backward", probes_of_passes.refuses_dilated_gradients)
+        for kind in ("max", "avg")
+    ),
+]
 
 
-def test_products_of_other_symbols_are_another_batch() -> None:
-    def swapped(left: Any, right: Any) -> Any:
-        return te.compute((right.shape[0], 2, 4), lambda b, i, j: left[b, i, 0] * right[b, j, 0])
-
-    assert probes.batch_matmul_proves_equality(swapped)
-
-    def doubled(left: Any, right: Any) -> Any:
-        return te.compute((left.shape[0] * 2, 2, 4), lambda b, i, j: left[b, i, 0])
-
-    assert not probes.batch_matmul_proves_equality(doubled)
-
-    def refused(left: Any, right: Any) -> Any:
-        assert left.shape[0] is right.shape[0], "not one object"
-
-    assert not probes.batch_matmul_proves_equality(refused)
-
-    def broken(left: Any, right: Any) -> Any:
-        raise KeyError("no")
-
-    with pytest.raises(KeyError):
-        probes.batch_matmul_proves_equality(broken)
+@pytest.mark.parametrize(("operator", "probe"), UNLOWERED)
+def test_every_operator_that_is_left_counts(operator: str, probe: Callable[[], bool]) -> None:
+    with fixes.install():
+        assert probe()
+        with planted(operator, "FLegalize", lambda builder, call: call):
+            assert not probe()
+        with planted(operator, "FLegalize", refuse):
+            assert probe()
+        with (
+            planted(operator, "FLegalize", break_down),
+            pytest.raises(RuntimeError, match=operator),
+        ):
+            probe()
 
 
-def test_an_operation_that_sums_nothing() -> None:
-    def without_a_sum(left: Any, right: Any) -> Any:
-        return left
-
-    assert probes.batch_matmul_sums_nothing_to_zero(without_a_sum)
-
-    def of_extent(extent: int) -> Callable[..., Any]:
-        k = te.reduce_axis((0, extent), name="k")
-        return lambda left, right: te.compute((2,), lambda i: te.sum(left[0, i, k], axis=k))
-
-    assert probes.batch_matmul_sums_nothing_to_zero(of_extent(1))
-    assert not probes.batch_matmul_sums_nothing_to_zero(of_extent(0))
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_integers_in_mixed_precision(kept: bool) -> None:
+@pytest.mark.parametrize("operator", ["conv1d", "conv3d_transpose"])
+def test_integers_in_mixed_precision(operator: str) -> None:
     seen = []
 
     def infer(call: Any, out_dtype: Any) -> Any:
         seen.append([tvm_api.dtype_of(value) for value in (*call.args, call)])
-        return call if kept else relax.op.astype(call.args[0], "float16")
+        return relax.op.astype(call.args[0], "float16")
 
-    with planted("relax.nn.conv1d_transpose", "FInferMixedPrecision", infer):
-        assert probes.mixed_precision_keeps_integers() is kept
+    with fixes.install():
+        assert probes_of_passes.mixed_precision_leaves("int8", "int32")
+        with planted(f"relax.nn.{operator}", "FInferMixedPrecision", infer):
+            assert not probes_of_passes.mixed_precision_leaves("int8", "int32")
     assert seen[0] == ["int8", "int8", "int32"]
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_masks_in_mixed_precision(kept: bool) -> None:
-    def infer(call: Any, out_dtype: Any) -> Any:
-        return call if kept else relax.op.nn.attention(*call.args)
+@pytest.mark.parametrize("operator", ["attention", "attention_bias", "attention_var_len"])
+def test_what_attention_loses_in_mixed_precision(operator: str) -> None:
+    keep = probes_of_passes.mixed_precision_keeps
 
-    with planted("relax.nn.attention", "FInferMixedPrecision", infer):
-        assert probes.attention_keeps_attributes() is kept
+    def plain(call: Any, out_dtype: Any) -> Any:
+        return relax.op.nn.attention(*call.args[:3])
+
+    def unmasked(call: Any, out_dtype: Any) -> Any:
+        return relax.op.nn.attention(*call.args[:3], scale=0.25, window_size=2)
+
+    with fixes.install():
+        assert keep(operator)
+        for infer in (plain, unmasked):
+            with planted(f"relax.nn.{operator}", "FInferMixedPrecision", infer):
+                assert not keep(operator)
 
 
-def test_packed_layouts() -> None:
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_packed_layouts(rank: int) -> None:
     seen: list[Any] = []
 
-    def infer(call: Any, desired: Any, layouts: Any) -> Any:
-        seen.append((str(call.attrs.data_layout), len(desired), len(layouts)))
-        return tvm_api.unchanged_layouts(call)
-
     def fail(call: Any, desired: Any, layouts: Any) -> Any:
+        seen.append((str(call.attrs.data_layout), len(desired), len(layouts)))
         raise ValueError("packed")
 
-    with planted("relax.nn.conv1d_transpose", "FRelaxInferLayout", infer):
-        assert probes.packed_layouts_pass_through()
-    assert seen == [("NCW2c", 0, 0)]
-    with planted("relax.nn.conv1d_transpose", "FRelaxInferLayout", fail):
-        assert not probes.packed_layouts_pass_through()
+    with fixes.install(), planted(f"relax.nn.conv{rank}d_transpose", "FRelaxInferLayout", fail):
+        assert not convolution.keeps_packed_calls(data_layout="NCS2c")
+        assert not convolution.keeps_packed_calls(kernel_layout="IOS2i")
+        assert not convolution.keeps_calls_of_packed_tensors()
+        assert not convolution.keeps_calls_from_packed_layouts()
+    spatial = "DHW"[-rank:]
+    assert seen == [
+        (f"NC{spatial}2c", 0, 0),
+        (f"NC{spatial}", 0, 0),
+        (f"NC{spatial}", 0, 2),
+        (f"NC{spatial}", 1, 0),
+    ]
 
 
-def test_a_program_of_one_call() -> None:
-    program = probes.program(relax.op.add, (2, 3), (2, 3), dtypes=("int8", "int8"))
-    main = program["main"]
-    assert [str(variable) for variable in main.params] == ["x0", "x1"]
-    assert [tvm_api.dtype_of(variable) for variable in main.params] == ["int8", "int8"]
-    assert "R.dataflow" in str(program)
+def reducing(extent: int) -> Any:
+    """The call of an operator that is lowered to a sum of so many zeros."""
+
+    def lower(builder: Any, call: Any) -> Any:
+        def compute(x: Any) -> Any:
+            k = te.reduce_axis((0, extent), name="k")
+            return te.compute((2,), lambda i: te.sum(x[i, k], axis=k))
+
+        return builder.call_te(compute, call.args[0])
+
+    return lower
 
 
-def test_inputs_are_float32_and_as_many_as_dtypes() -> None:
-    found = probes.inputs(((2, 3), (4,), ()))
-    assert [tvm_api.dtype_of(variable) for variable in found] == ["float32"] * 3
-    assert [tuple(map(int, tvm_api.shape_of(one))) for one in found] == [(2, 3), (4,), ()]
-    for dtypes in (("int8",), ("int8",) * 3):
-        with pytest.raises(ValueError, match="zip"):
-            probes.inputs(((2, 3), (4,)), dtypes)
+@pytest.mark.parametrize("extent", [0, 1])
+def test_sums_that_are_initialized(extent: int) -> None:
+    call = probes.one_call(relax.op.abs, (2, extent))
+    with planted("relax.abs", "FLegalize", reducing(extent)):
+        assert probes.sums_are_initialized(call) is bool(extent)
 
 
-def test_one_call_has_its_type() -> None:
-    call = probes.one_call(relax.op.multiply, (2, 3), (2, 3), dtypes=("int16", "int16"))
-    assert call.op.name == "relax.multiply"
-    assert tvm_api.dtype_of(call) == "int16"
-    assert np.prod(list(map(int, tvm_api.shape_of(call)))) == 6
+def test_what_is_computed_is_compared_element_by_element() -> None:
+    call = probes.one_call(relax.op.add, (2, 3), (2, 3))
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    assert probes.computes(call, (x, x), 2 * x)
+    wrong = 2 * x
+    wrong[1, 2] += 1
+    assert not probes.computes(call, (x, x), wrong)
+    assert not probes.computes(call, (x, x), np.full((2, 3), np.nan))
+    # Arrays that do not fit are an error of the lowered function.
+    assert not probes.computes(call, (x, x[:1]), 2 * x)

@@ -1,85 +1,127 @@
-"""With the fixes off, what a probe says is so: the tests that go with its part fail, or pass."""
+"""With the fixes off, what a probe says is so: by whole programs, and by the corpus."""
 
 from collections.abc import Callable
-from importlib import import_module
 
 import pytest
-from tvm import relax
 
 import fixes
+from fixes.asking import asked
 from fixes.fix import Fix, Need, Part
-
-NAMED = {
-    ("conv_transpose_arguments", "errors that name the operator"): ("groups",),
-    **{
-        (f"conv{rank}d_transpose", part): tests
-        for rank in (1, 2, 3)
-        for part, tests in (
-            ("dilation", ("dilation_is_that_of_a_kernel_with_zeros_between",)),
-            ("layouts", ("channels_last", "output_layout")),
-        )
-    },
-    ("attention_arguments", "errors that name the operator"): ("batch_differs",),
-    ("attention", "symbolic dimensions"): ("symbolic_batch",),
-    ("attention", "windows and grouped queries"): (
-        "window_under_causal_mask",
-        "grouped_queries",
-    ),
-    ("attention_var_len", "lowering"): ("two_sequences",),
-    ("batch_matmul", "equality of dimensions"): ("equal_products_of_symbols", "symbol_is_bound"),
-    ("batch_matmul", "sums of nothing"): ("sum_of_nothing_is_initialized",),
-    ("mixed_precision_attention", "attributes"): ("causal_mask_scale_and_bias",),
-    ("mixed_precision_products", "integers"): ("nothing_is_cast",),
-    ("convert_layout_packed", "packed layouts"): ("packed_data",),
-    ("empty_permute", "a dimension 0"): ("permutation_moves_the_empty_dimension",),
-    ("unlowered", "layouts"): ("output_layout_of_a_convolution",),
-}
-"""By fix and part the tests in upstream/ that say the same with a whole program."""
-
-GIVEN = {
-    "two_sequences": {"causal_mask": None},
-    "nothing_is_cast": {
-        "operator": relax.op.nn.conv1d_transpose,
-        "dtype": "int8",
-        "out_dtype": "int32",
-    },
-}
-"""The arguments of those that have some."""
+from harness.corpus import Entry, entries
+from harness.environment import versions
+from harness.outcome import Verdict
+from tests.fixes.whole_programs import BY_FIX
 
 PARTS = [(fix, part) for fix in fixes.ALL for part in fix.parts]
 
+_CONVOLUTIONS = {
+    "19694-conv1d-transpose-dilation": ("dilation",),
+    "19694-conv1d-transpose-nwc": ("data layouts",),
+    "19694-conv2d-transpose-dilation": ("dilation",),
+    "19694-conv2d-transpose-nhwc": ("data layouts",),
+    "19694-conv2d-transpose-nhwc-hwio": ("data layouts", "kernel layouts"),
+    "19694-conv2d-transpose-out-layout": ("output layouts",),
+    "19694-conv3d-transpose-dilation": ("dilation",),
+    "19694-conv3d-transpose-ndhwc": ("data layouts",),
+    "conv1d-transpose-empty-permute-folded": ("data layouts",),
+    "conv1d-transpose-groups-symbolic": ("groups of symbols",),
+    "conv1d-transpose-kernel-layout": ("kernel layouts",),
+    "conv1d-transpose-out-layout": ("output layouts",),
+    "conv2d-transpose-empty-permute": ("data layouts",),
+    "conv2d-transpose-groups-symbolic": ("groups of symbols",),
+    "conv2d-transpose-kernel-layout": ("kernel layouts",),
+    "conv3d-transpose-convert-layout": ("data layouts",),
+    "conv3d-transpose-data-layout": ("data layouts",),
+    "conv3d-transpose-groups-symbolic": ("groups of symbols",),
+    "conv3d-transpose-kernel-layout": ("kernel layouts",),
+    "conv3d-transpose-out-layout": ("output layouts",),
+}
+CURED: dict[str, tuple[tuple[str, str], ...]] = {
+    "19696-attention-symbolic-batch": (("attention", "symbolic dimensions"),),
+    "attention-bias-mixed-precision": (("mixed_precision_attention", "biases"),),
+    "attention-causal-mask-underflow": (("attention", "causal masks"),),
+    "attention-float64-mixed-precision-add": (("mixed_precision_products", "float64"),),
+    "attention-grouped-query": (("attention", "grouped queries"),),
+    "attention-scale-bfloat16-add": (("attention", "scales"),),
+    "attention-scale-dtype": (("attention", "scales"),),
+    "attention-scale-mixed-precision": (("mixed_precision_attention", "attributes"),),
+    "attention-window": (("attention", "windows"),),
+    "attention-window-mixed-precision": (("mixed_precision_attention", "attributes"),),
+    "attention-var-len": (("attention_var_len", "lowering"),),
+    "attention-var-len-mixed-precision": (("mixed_precision_attention", "sequences"),),
+    "conv1d-transpose-empty-permute": (("empty_permute", "a dimension 0"),),
+    "conv1d-transpose-int8-mixed-precision": (("mixed_precision_products", "integers"),),
+    "conv1d-transpose-packed-convert-layout": (("convert_layout_packed", "packed data"),),
+    "conv1d-transpose-packed-kernel-convert-layout": (("convert_layout_packed", "packed kernels"),),
+    "conv2d-transpose-float64-mixed-precision": (("mixed_precision_products", "float64"),),
+    "conv2d-transpose-packed-convert-layout": (("convert_layout_packed", "packed data"),),
+    "conv2d-transpose-packed-out-convert-layout": (("convert_layout_packed", "packed outputs"),),
+    "conv3d-transpose-packed-convert-layout": (("convert_layout_packed", "packed kernels"),),
+    **{
+        name: tuple((f"conv{name.partition('conv')[2][:2]}_transpose", part) for part in parts)
+        for name, parts in _CONVOLUTIONS.items()
+    },
+}
+"""By entry of the corpus the parts of faults any of which makes it fail."""
 
-def group_of_none() -> None:
-    module = import_module("tests.fixes.upstream.test_conv_transpose_arguments")
-    module.test_attribute(*module.CASES[0], "groups", 0)
-
-
-def case(fix: str, name: str) -> Callable[[], None]:
-    if name == "groups":
-        return group_of_none
-    test = getattr(import_module(f"tests.fixes.upstream.test_{fix}"), f"test_{name}")
-    return lambda: test(**GIVEN.get(name, {}))
+ENTRIES = [
+    entry
+    for entry in entries()
+    if any(
+        sides["off"].is_failure and sides["on"] is Verdict.PASS
+        for sides in entry.expected.verdicts.values()
+    )
+    or entry.name in CURED
+]
+"""What the fixes cure."""
 
 
 def fails(run: Callable[[], None]) -> bool:
-    try:
-        run()
-    except (Exception, pytest.fail.Exception):
-        return True
-    return False
+    """Whether ``run`` raises, or dies."""
+
+    def raises() -> bool:
+        try:
+            run()
+        except (Exception, pytest.fail.Exception):
+            return True
+        return False
+
+    return asked(raises)[0]
 
 
 @pytest.mark.parametrize(
     ("fix", "part"), PARTS, ids=[f"{fix.name}: {part.name}" for fix, part in PARTS]
 )
 def test_a_probe_tells_the_truth(fix: Fix, part: Part) -> None:
-    tests = NAMED[fix.name, part.name]
-    failed = {name: fails(case(fix.name, name)) for name in tests}
-    assert part.present() is any(failed.values()), failed
+    failed = [fails(run) for run in BY_FIX[fix.name][part.name]]
+    assert part.present() is any(failed), failed
 
 
-def test_every_part_of_a_fix_is_named() -> None:
-    assert set(NAMED) == {(fix.name, part.name) for fix, part in PARTS}
+def test_every_part_of_a_fix_has_a_whole_program() -> None:
+    named = {(fix, part) for fix, parts in BY_FIX.items() for part in parts}
+    assert named == {(fix.name, part.name) for fix, part in PARTS}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_an_entry_fails_where_a_part_is_there(entry: Entry) -> None:
+    """tests/test_corpus.py runs the entry, and holds it against what is declared."""
+    release = versions()["apache-tvm"]
+    declared = entry.expected.verdict(release, fixes=False)
+    assert declared is not None, "no verdict is declared for this release"
+    assert entry.expected.verdict(release, fixes=True) is Verdict.PASS
+    there = {
+        (fix.name, part.name)
+        for fix, part in PARTS
+        if (fix.name, part.name) in CURED[entry.name] and part.present()
+    }
+    assert bool(there) is declared.is_failure
+    assert all(fix.needed() for fix in fixes.ALL if fix.name in {name for name, _ in there})
+
+
+def test_every_entry_names_parts_that_there_are() -> None:
+    assert set(CURED) == {entry.name for entry in ENTRIES}
+    named = {part for parts in CURED.values() for part in parts}
+    assert named <= {(fix.name, part.name) for fix, part in PARTS}
 
 
 @pytest.mark.parametrize(

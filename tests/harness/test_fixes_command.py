@@ -3,12 +3,16 @@
 import json
 import os
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from fixes import fix
+from fixes.fix import Fix
 from harness import patching, surveying
 from harness.cli import app
 from harness.cli import fixes as command
@@ -32,18 +36,54 @@ def surveyed(name: str, need: str, *parts: Part) -> Surveyed:
     return Surveyed(name, ("relax.add",), "it is wrong", None, need, parts)
 
 
-def test_a_probe_is_asked_in_a_process_of_its_own() -> None:
-    assert surveying.asked(lambda: True) == (True, 0)
-    assert surveying.asked(lambda: False) == (False, 0)
+def fix_of(question: Callable[[], bool]) -> Fix:
+    return Fix("some", (), "it is wrong", None, (fix.Part("one part", question),))
 
 
-def test_a_probe_that_dies_has_found_its_fault() -> None:
-    assert surveying.asked(die) == (True, signal.SIGKILL)
+def test_a_part_whose_probe_dies_is_there() -> None:
+    assert list(surveying.present(fix_of(lambda: False))) == [Part("one part", False)]
+    assert list(surveying.present(fix_of(die))) == [Part("one part", True, signal.SIGKILL)]
 
 
-def test_a_probe_that_raises_is_a_fault_of_ours() -> None:
-    with pytest.raises(RuntimeError, match="a probe failed"):
-        surveying.asked(fail)
+def test_what_a_probe_raises_is_told_with_its_name() -> None:
+    said = r"^the probe of some, one part, failed: KeyError: 'nothing'$"
+    with pytest.raises(SystemExit, match=said):
+        list(surveying.present(fix_of(fail)))
+
+
+def fake(tmp_path: Path, script: str) -> Release:
+    """A release whose Python is ``script``."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{script}")
+    python.chmod(0o755)
+    return Release("0.1", python)
+
+
+@pytest.mark.parametrize("said", ["", '{"release": "", "tvm": "0.1", "fix'])
+def test_an_answer_that_is_not_whole_is_one_line(tmp_path: Path, said: str) -> None:
+    release = fake(tmp_path, f"printf '{said}'\n")
+    for ask in (surveying.survey, lambda one: patching.patches(one, ())):
+        with pytest.raises(ReleaseError, match=r"^TVM 0\.1: harness\.\w+ did not tell all: Input"):
+            ask(release)
+
+
+def test_what_does_not_answer_ends_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveying, "_SECONDS", 1)
+    release = fake(tmp_path, f"sleep 100 & echo $! > {tmp_path}/child\nwait\n")
+    with pytest.raises(ReleaseError, match=r"TVM 0\.1: no answer within 1 s"):
+        surveying.survey(release)
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if (
+            not Path(f"/proc/{child}").exists()
+            or "\nState:\tZ" in Path(f"/proc/{child}/status").read_text()
+        ):
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the child lives")
 
 
 def test_what_a_process_said_last_is_the_error() -> None:
@@ -56,10 +96,10 @@ def test_what_a_process_said_last_is_the_error() -> None:
 def test_this_release_is_surveyed() -> None:
     found = surveying.survey(own())
     assert found.release == own().name
-    assert len(found.fixes) == len({fix.name for fix in found.fixes}) > 10
-    for fix in found.fixes:
-        present = [part.present for part in fix.parts]
-        assert (fix.need == "needed", fix.need == "upstream already") == (
+    assert len(found.fixes) == len({one.name for one in found.fixes}) > 10
+    for one in found.fixes:
+        present = [part.present for part in one.parts]
+        assert (one.need == "needed", one.need == "upstream already") == (
             all(present),
             not any(present),
         )

@@ -3,20 +3,44 @@
 import pytest
 
 from harness.bisection.by_release import concluded, run_on
-from harness.gaps import known_gaps
+from harness.corpus import Entry, entries
+from harness.gaps import Gap, known_gaps
 from harness.jobs import Limits
 from harness.matrix import subjects
 from harness.outcome import Verdict
-from harness.releases import known, state
+from harness.releases import by_age, state, supported
 
-MISSING = [name for name in known() if not state(name).usable]
+MISSING = [name for name in supported() if not state(name).usable]
+installed = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+
+DIFFERING = [
+    entry
+    for entry in entries()
+    if len({sides["off"] for sides in entry.expected.verdicts.values()}) > 1
+][:1]
+GAPS = [gap for gap in known_gaps() if set(gap.releases) < set(supported())][:1]
+"""Declared of some releases; there need not be any."""
 
 
-@pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
-def test_a_gap_of_one_release_is_bisected_to_it() -> None:
-    gap = next(one for one in known_gaps() if one.releases == ("0.26",))
-    [subject] = [one for one in subjects([]) if one.row.name == gap.name]
-    found = concluded(list(run_on(known(), subject.row.case, Limits(), lambda name: None)))
+@installed
+@pytest.mark.parametrize("entry", DIFFERING, ids=lambda entry: entry.name)
+def test_an_entry_that_differs_is_bisected_as_declared(entry: Entry) -> None:
+    declared = entry.expected.verdicts
+    found = concluded(list(run_on(supported(), entry.case, Limits(), lambda name: None)))
     verdicts = {one.release: one.verdict for one in found.releases}
-    assert verdicts == {"0.25": Verdict.PASS, "0.26": gap.verdict, "0.27": Verdict.PASS}
-    assert (found.first_bad, found.good_again) == ("0.26", "0.27")
+    assert {name: verdicts[name] for name in declared} == {
+        name: sides["off"] for name, sides in declared.items()
+    }
+    failing = [name for name in by_age(declared) if declared[name]["off"].is_failure]
+    assert found.first_bad == failing[0]
+
+
+@installed
+@pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.name)
+def test_a_gap_of_some_releases_is_bisected_to_them(gap: Gap) -> None:
+    [subject] = [one for one in subjects([]) if one.row.name == gap.name]
+    found = concluded(list(run_on(supported(), subject.row.case, Limits(), lambda name: None)))
+    assert {one.release: one.verdict for one in found.releases} == {
+        name: gap.verdict if name in gap.releases else Verdict.PASS for name in supported()
+    }
+    assert found.first_bad == by_age(gap.releases)[0]

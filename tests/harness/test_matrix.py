@@ -194,7 +194,7 @@ def test_the_command_ends_and_writes_as_it_says(
     result = matrix.Matrix(tuple(columns), (row,))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(matrix, "run", lambda *_: result)
-    monkeypatch.setattr("harness.cli.matrix._COMMITTED", Path("committed"))
+    monkeypatch.setattr("harness.cli.matrix.COMMITTED", Path("committed"))
     ended = CliRunner().invoke(app, ["matrix", *arguments])
     assert ended.exit_code == code, ended.output
     fault = f"a fault of relaxcheck itself: {row.name} on 0.25, fixes off: said\n"

@@ -4,6 +4,7 @@ The interpreters are scripts that say what the real ones would; no package is do
 """
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,35 @@ def test_what_is_half_made_is_completed(place: Path) -> None:
     assert releases.state(OTHER) is State.READY
     assert said == ["trying a worker"]
     assert not install(OTHER, [], said.append)
+
+
+def test_an_interruption_ends_what_pip_does_as_well(place: Path) -> None:
+    fake(place, 'case "$*" in *" install "*) echo "Collecting x"; exec sleep 100;; esac\n')
+
+    def interrupt(said: str) -> None:
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        install(OTHER, [], interrupt)
+    # It was waited for.
+    assert time.monotonic() - began < 30
+    assert releases.state(OTHER) is State.HALF
+    python = place / OTHER / "bin" / "python"
+    python.write_text(f"#!/bin/sh\n{WORKS}")
+    assert install(OTHER, [], lambda said: None)
+
+
+def test_an_interrupted_installation_says_how_it_goes_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*given: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.cli.releases.install", interrupt)
+    done = relaxcheck("releases", "install", OTHER)
+    said = f"TVM {OTHER}: interrupted; to go on, run: relaxcheck releases install {OTHER}\n"
+    assert (done.exit_code, done.stdout) == (130, said)
 
 
 def test_a_venv_that_does_not_run_is_made_anew(

@@ -42,6 +42,9 @@ OWN = {
     "fixes/conv_transpose_arguments.py": "tests/fixes/test_conv_transpose",
     "fixes/fix.py": "tests/fixes/test_installation",
     "fixes/probes.py": "tests/fixes/test_installation",
+    "fixes/probes_of_attention.py": "tests/fixes/test_probes",
+    "fixes/probes_of_convolutions.py": "tests/fixes/test_probes",
+    "fixes/probes_of_passes.py": "tests/fixes/test_probes",
     "fixes/requirements.py": "tests/fixes/test_conv_transpose",
 }
 """What the tests of a file begin with, beside the file's own name."""

@@ -1,0 +1,61 @@
+"""A question to the running TVM in a child process: the answer may be the death of the asker.
+
+The child is a fork, so a question is a plain function, and what it does to TVM is gone with it.
+"""
+
+import os
+import resource
+import signal
+from collections.abc import Callable
+from typing import NoReturn
+
+SECONDS = 60
+"""How long a child may think; far more than any question takes, on a machine that is busy."""
+
+_YES, _NO, _RAISED = 0, 1, 2
+_SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
+_LENGTH = 500
+
+
+class AskingError(Exception):
+    """A question raised, which is a fault of whoever asks: the exception, in one line."""
+
+
+def asked(question: Callable[[], bool], seconds: int = SECONDS) -> tuple[bool, int]:
+    """What ``question()`` says in a child process, or True and the signal that the child died of.
+
+    One that has not answered after ``seconds`` dies of SIGALRM.
+
+    Raises:
+        AskingError: it raised.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reader)
+        _answer(question, writer, seconds)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as said:
+        error = said.read().decode(errors="replace")
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code >= 0 and code not in (_YES, _NO):
+        raise AskingError(error or f"ended with {code}")
+    return code != _NO, max(-code, 0)
+
+
+def _answer(question: Callable[[], bool], writer: int, seconds: int) -> NoReturn:
+    """Answer by the exit code, and end."""
+    code = _RAISED
+    try:
+        for number in _SIGNALS:
+            # Whoever handles these would write a stack trace to our standard error.
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.alarm(seconds)
+        code = _YES if question() else _NO
+    except Exception as error:
+        line = " ".join(f"{type(error).__name__}: {error}".split())
+        os.write(writer, line[:_LENGTH].encode())
+    finally:
+        os._exit(code)

@@ -1,0 +1,51 @@
+"""A question in a child process: its answer, its death, its exception, and its silence."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from fixes.asking import AskingError, asked
+
+
+def die(number: signal.Signals) -> bool:
+    os.kill(os.getpid(), number)
+    return False
+
+
+def test_the_answer_is_that_of_the_question() -> None:
+    assert asked(lambda: True) == (True, 0)
+    assert asked(lambda: False) == (False, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGFPE])
+def test_a_death_is_a_yes(number: signal.Signals, capfd: pytest.CaptureFixture[str]) -> None:
+    assert asked(lambda: die(number)) == (True, number)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_a_question_raises_is_told_in_one_line() -> None:
+    def fail() -> bool:
+        raise KeyError("no\nthing")
+
+    with pytest.raises(AskingError, match=r"^KeyError: 'no\\nthing'$"):
+        asked(fail)
+
+
+def test_a_question_that_ends_otherwise_is_a_fault_of_ours() -> None:
+    with pytest.raises(AskingError, match="ended with 7"):
+        asked(lambda: os._exit(7))
+
+
+def test_a_question_without_an_answer_dies_of_its_deadline() -> None:
+    began = time.monotonic()
+    assert asked(lambda: time.sleep(60) is None, seconds=1) == (True, signal.SIGALRM)
+    assert time.monotonic() - began < 30
+
+
+def test_what_a_question_changes_is_gone_with_it(tmp_path: Path) -> None:
+    seen: list[int] = []
+    assert asked(lambda: seen.append(1) is None) == (True, 0)
+    assert seen == []
