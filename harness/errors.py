@@ -22,9 +22,9 @@ def pattern(terms: Iterable[str]) -> str:
     """A regular expression that finds any of ``terms`` as whole words; for use in any case.
 
     Its words may be apart or together, and be the beginning or the end of a longer name:
-    ``output_padding`` is found in "output padding", ``conv2d_transpose`` in ``Conv2dTranspose``,
-    ``attention`` in ``attention_bias``; but ``add`` is not in "padding". Scripts that are written
-    for others (``reports.repro``) have a function that does the same.
+    ``output_padding`` is found in "output padding", ``batch_size`` in ``BatchSize``, ``bias`` in
+    ``bias_shape``; but ``add`` is not in "padding". Scripts that are written for others
+    (``reports.repro``) have a function that does the same.
     """
     each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
     return rf"(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])"
@@ -48,7 +48,7 @@ def _has(message: str, terms: Sequence[str]) -> bool:
 
 
 def last_part(operator: str) -> str:
-    """The name of ``operator`` without what it is in: ``attention`` of ``nn.attention``."""
+    """The name of ``operator`` without the modules that it is in."""
     return operator.rpartition(".")[2]
 
 

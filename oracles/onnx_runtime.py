@@ -29,6 +29,8 @@ class Call:
     known: Mapping[str, Array]
 
 
+_MODERATE = 1e18
+
 Operator = Callable[[Call], Wire]
 
 OPERATORS: dict[str, Operator] = {}
@@ -152,14 +154,24 @@ def _attention(call: Call) -> Wire:
     attrs = attributes.attention(call.node)
     query, key, value, *rest = call.operands
     bias = rest[0] if rest else None
-    # ONNX's own causal mask is aligned at the top left.
-    own = attrs.causal_mask == "TopLeft" and attrs.window_size is None and query.dtype != "float64"
+    # ONNX's own causal mask is aligned at the top left. The kernel adds the lowest finite number.
+    own = (
+        attrs.causal_mask == "TopLeft"
+        and attrs.window_size is None
+        and query.dtype != "float64"
+        and all(_is_moderate(each) for each in call.known.values())
+    )
     if own or (attrs.causal_mask is None and attrs.window_size is None):
         return _attend(call.graph, attrs.scale, query, key, value, bias, None, causal=own)
     queries, keys = query.shape[1], key.shape[1]
     starts_q, starts_k = np.array((0, queries)), np.array((0, keys))
     seen = visible(starts_q, starts_k, queries, keys, attrs.causal_mask, attrs.window_size)
     return _attend(call.graph, attrs.scale, query, key, value, bias, seen)
+
+
+def _is_moderate(array: Array) -> bool:
+    """Whether no product of two elements comes near the range of float32."""
+    return bool((np.abs(array.astype(np.float64)) <= _MODERATE).all())
 
 
 @operator("nn.attention_var_len")

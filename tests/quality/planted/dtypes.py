@@ -104,9 +104,9 @@ PLANTS = (
         (
             Edit(
                 "fixes.mixed_precision",
-                "    return call\n\n\nATTENTION",
+                "    return call\n\n\ndef _drops",
                 "    from tvm import relax\n"
-                "    return relax.op.nn.attention(*call.args[:3])\n\n\nATTENTION",
+                "    return relax.op.nn.attention(*call.args[:3])\n\n\ndef _drops",
             ),
         ),
     ),
