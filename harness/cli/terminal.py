@@ -46,8 +46,11 @@ def check_writable(folder: Path) -> None:
         CaseError: it cannot, in one line.
     """
     there = folder.absolute()
-    while not there.exists():
-        there = there.parent
+    try:
+        while not there.exists():
+            there = there.parent
+    except PermissionError as error:
+        raise CaseError(f"cannot write to {folder}: {error.strerror}") from error
     if not there.is_dir():
         raise CaseError(f"cannot write to {folder}: {there} is no folder")
     if not os.access(there, os.W_OK | os.X_OK):

@@ -37,10 +37,9 @@ class Sources:
 
     ``record`` is what it is about; ``earlier`` are campaigns before it, the first one first.
     ``known`` says by a finding's case what else is known. ``corpus``: the record is a run of the
-    corpus, not a campaign. ``declared`` is what is declared as known. ``command`` is how the user
-    calls relaxcheck, ``folder`` the argument by which it finds the campaign.
-    corpus, not a campaign. ``matrix`` is that of all releases. ``command`` is how the user calls
-    relaxcheck, ``folder`` the argument by which it finds the campaign.
+    corpus, not a campaign. ``declared`` is what is declared as known. ``matrix`` is that of all
+    releases. ``command`` is how the user calls relaxcheck, ``folder`` the argument by which that
+    finds the campaign.
     """
 
     record: Record
