@@ -18,7 +18,7 @@ _LENGTH = 500
 
 
 class AskingError(Exception):
-    """A question raised, which is a fault of whoever asks: the exception, in one line."""
+    """A question had no answer, which is no fault of TVM's: why, in one line."""
 
 
 def asked(question: Callable[[], bool], seconds: int = SECONDS) -> tuple[bool, int]:
@@ -27,7 +27,7 @@ def asked(question: Callable[[], bool], seconds: int = SECONDS) -> tuple[bool, i
     One that has not answered after ``seconds`` dies of SIGALRM.
 
     Raises:
-        AskingError: it raised.
+        AskingError: it raised, or was ended by a signal that says nothing of TVM.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -35,11 +35,18 @@ def asked(question: Callable[[], bool], seconds: int = SECONDS) -> tuple[bool, i
         os.close(reader)
         _answer(question, writer, seconds)
     os.close(writer)
-    with os.fdopen(reader, "rb") as said:
-        error = said.read().decode(errors="replace")
+    try:
+        with os.fdopen(reader, "rb") as said:
+            error = said.read().decode(errors="replace")
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code >= 0 and code not in (_YES, _NO):
         raise AskingError(error or f"ended with {code}")
+    if code < 0 and -code not in (*_SIGNALS, signal.SIGALRM):
+        raise AskingError(f"ended by {signal.Signals(-code).name}")
     return code != _NO, max(-code, 0)
 
 

@@ -318,9 +318,12 @@ class Campaign:
             at = failure.outcome.release if failure is not None else ""
             known = seen_on(at if at in again else again[-1], outcomes)
             self._investigations.adopt(msgspec.structs.replace(finding, outcome=known))
-        elif failure is not None and failure.outcome.verdict.is_failure:
+        new = failure if failure is not None and failure.outcome.verdict.is_failure else None
+        if new is not None and not again:
             fate = Fate.OTHERWISE
-            self._investigations.look_into(case, *failure)
+        if new is not None and new.outcome.release not in again:
+            # Looked into whatever is known on another release.
+            self._investigations.look_into(case, *new)
         self.state.known[finding.fingerprint] = fate
         if len(outcomes) > 1:
             self.state.fates[finding.fingerprint] = fates

@@ -25,7 +25,7 @@ GRAVITY = (Fate.UNTRIED, Fate.GONE, Fate.UNDECIDED, Fate.OTHERWISE, Fate.STILL)
 def fates_by_release(finding: Finding, outcomes: Mapping[str, Outcome]) -> dict[str, Fate]:
     """What became of ``finding``, whose case has ``outcomes`` now, by release.
 
-    Releases that it was not there on, and is not there on now, have no part in it.
+    Releases that nothing failed on, and that it is not there on now, have no part in it.
     """
     before = by_release(finding.outcome)
     fates = {}
@@ -33,7 +33,7 @@ def fates_by_release(finding: Finding, outcomes: Mapping[str, Outcome]) -> dict[
         if same_kind(finding.case, one, finding.kind):
             fates[name] = Fate.STILL
         elif passed(one):
-            if name not in before or not passed(before[name]):
+            if name in before and before[name].verdict.is_failure:
                 fates[name] = Fate.GONE
         else:
             fates[name] = Fate.OTHERWISE if one.verdict.is_failure else Fate.UNDECIDED

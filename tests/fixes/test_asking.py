@@ -20,10 +20,16 @@ def test_the_answer_is_that_of_the_question() -> None:
     assert asked(lambda: False) == (False, 0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGFPE])
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV, signal.SIGFPE])
 def test_a_death_is_a_yes(number: signal.Signals, capfd: pytest.CaptureFixture[str]) -> None:
     assert asked(lambda: die(number)) == (True, number)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_an_end_from_outside_says_nothing(number: signal.Signals) -> None:
+    with pytest.raises(AskingError, match=f"ended by {number.name}"):
+        asked(lambda: die(number))
 
 
 def test_what_a_question_raises_is_told_in_one_line() -> None:

@@ -24,7 +24,7 @@ RUNNER = CliRunner()
 
 
 def die() -> bool:
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGSEGV)
     return False
 
 
@@ -42,7 +42,7 @@ def fix_of(question: Callable[[], bool]) -> Fix:
 
 def test_a_part_whose_probe_dies_is_there() -> None:
     assert list(surveying.present(fix_of(lambda: False))) == [Part("one part", False)]
-    assert list(surveying.present(fix_of(die))) == [Part("one part", True, signal.SIGKILL)]
+    assert list(surveying.present(fix_of(die))) == [Part("one part", True, signal.SIGSEGV)]
 
 
 def test_what_a_probe_raises_is_told_with_its_name() -> None:
