@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from generators.axes import Family, non_default, with_defaults
 from generators.program import Attribute, Case, Invalid, Literal, Program, Random
-from harness.finding import CUT_SHORT, Trials, kind_of, same_kind
+from harness.finding import CUT_SHORT, Trials
+from harness.fingerprint import kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.reduction import graph_steps, setting_steps, value_steps
 from harness.reduction.search import RUNNING

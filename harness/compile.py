@@ -18,6 +18,7 @@ from generators.values import Array, constants
 from harness.bisection.direct import NotDirect, called
 from harness.bisection.tracing import Tracer
 from harness.late_linking import Left, hand_over, leaving_code, link_together, named
+from harness.legalization_log import collected
 from harness.link import LinkError, can_link, linked
 from harness.pipelines import PIPELINES
 from harness.protocol import Tracing
@@ -37,11 +38,15 @@ class StageError(Exception):
 
 @dataclass(slots=True)
 class SilentBail(Exception):
-    """LegalizeOps left ``calls``, high-level operator calls, without a word."""
+    """LegalizeOps left ``calls``, high-level operator calls, without an error.
+
+    ``logged`` is what legalizations wrote to the log until then.
+    """
 
     stage: str
     operators: tuple[str, ...]
     calls: tuple[str, ...]
+    logged: tuple[str, ...]
 
 
 def unlowered(module: Module) -> list[tuple[str, str]]:
@@ -160,12 +165,13 @@ def build(
     if late is not None:
         module = named(module, late)
     instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
+    logged: list[str] = []
     try:
-        with tvm.transform.PassContext(instruments=instruments):
+        with tvm.transform.PassContext(instruments=instruments), collected() as logged:
             for step in pipeline.before:
                 with where:
                     module = STEPS[step](module, case)
-                _raise_if_left(watch)
+                _raise_if_left(watch, logged)
             fused = pipeline.relax_pipeline == "target"
             passes = relax.get_default_pipeline(where) if fused else "default"
             if late is None:
@@ -186,7 +192,7 @@ def build(
         raise
     except Exception as error:
         # Code generation dies of what LegalizeOps left; the cause is told, not the symptom.
-        _raise_if_left(watch)
+        _raise_if_left(watch, logged)
         raise StageError(watch.stage, error) from error
 
 
@@ -243,10 +249,10 @@ def run(main: Callable[..., Any], arguments: list[Array]) -> tuple[Array, ...]:
         raise StageError("run", error) from error
 
 
-def _raise_if_left(watch: Any) -> None:
+def _raise_if_left(watch: Any, logged: Sequence[str]) -> None:
     if watch.left:
         operators, calls = zip(*watch.left, strict=True)
-        raise SilentBail("LegalizeOps", operators, calls)
+        raise SilentBail("LegalizeOps", operators, calls, tuple(logged))
 
 
 def _bind_params(module: Module, case: Case) -> Module:

@@ -16,6 +16,7 @@ from harness.compile import SilentBail, StageError
 from harness.errors import disowns, names
 from harness.judge import Expected, expected, judge
 from harness.late_linking import name_of, nameless
+from harness.legalization_log import with_reason
 from harness.outcome import ALL_ROOM, Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.protocol import Tracing
@@ -101,11 +102,12 @@ def _begin(
             module = _emitted(case)
             program = compiling.build(module, case, progress, late=late, tracing=tracing)
     except SilentBail as bail:
+        left = "left after LegalizeOps: " + "; ".join(bail.calls)
         return Outcome(
             Verdict.SILENT_BAIL,
             bail.stage,
             _short(bail.operators[0]),
-            _nameless("left after LegalizeOps: " + "; ".join(bail.calls), late),
+            _nameless(with_reason(left, bail.operators[0], bail.logged), late),
             seconds=clock.seconds,
         )
     except StageError as error:

@@ -10,7 +10,7 @@ import msgspec
 from generators.axes import Family
 from generators.program import Case, Invalid, Valid, write
 from harness.errors import headline
-from harness.finding import operators
+from harness.fingerprint import operators
 from harness.gaps import Known, Met
 from harness.jobs import Job
 from harness.known import Expectations

@@ -7,7 +7,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _INSTALLED = re.compile(r"/[^\s\"':]*/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
-_LAYOUT = re.compile(r"\b[A-Z]{3,6}(?:\d+[a-z])*\b")
+_LAYOUT = re.compile(r"\b(?!(?:TOPI|INFO)\b)[A-Z]{3,6}(?:\d+[a-z])*\b")
 _DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
@@ -40,7 +40,7 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
 
     They are found as ``pattern`` says, ``terms`` in the plural as well.
     """
-    return _has(message, (last_part(operator),)) and _has(message, spelled(terms))
+    return names_operator(message, operator) and _has(message, spelled(terms))
 
 
 def _has(message: str, terms: Sequence[str]) -> bool:
@@ -52,9 +52,14 @@ def last_part(operator: str) -> str:
     return operator.rpartition(".")[2]
 
 
+def names_operator(message: str, operator: str) -> bool:
+    """Whether ``message`` names ``operator``; its last part will do."""
+    return _has(message, (last_part(operator),))
+
+
 def disowns(message: str, operator: str) -> bool:
     """Whether ``message`` says that ``operator``, or some use of it, is not supported."""
-    return _has(message, (last_part(operator),)) and _has(message, REFUSALS)
+    return names_operator(message, operator) and _has(message, REFUSALS)
 
 
 def portable(message: str) -> str:

@@ -4,7 +4,8 @@ import enum
 from collections.abc import Mapping
 
 from harness.differential import by_release, passed
-from harness.finding import Finding, same_kind
+from harness.finding import Finding
+from harness.fingerprint import same_kind
 from harness.outcome import Outcome
 
 

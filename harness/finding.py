@@ -1,8 +1,7 @@
 """Findings: failures grouped by cause, each with its smallest case and what it is blamed on."""
 
-import hashlib
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
@@ -10,35 +9,17 @@ import msgspec
 from generators.axes import Family, Point, non_default, simpler, with_defaults
 from generators.program import Case, Invalid
 from harness.differential import Regression, by_release, regression
-from harness.errors import normalise
+from harness.fingerprint import PIPELINE, Kind, cause_axes, fingerprint, kind_of, same_kind, told
 from harness.outcome import Outcome, Verdict
-
-FINGERPRINT_FORMAT = 4
-"""Changes when the same failure would get another fingerprint."""
 
 CUT_SHORT = frozenset({Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY})
 """What ended before another failure could show: that is neither gone nor there."""
 
-_WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 _MOST_TRIES = 200
 
 T = TypeVar("T")
 Trials = Generator[Case, Outcome, T]
 """A computation that asks for the outcomes of cases, one at a time, and ends with a ``T``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What two failures of one cause share before anything is known about the cause.
-
-    With the fixes on (``fixes``) it is another cause: what they were to cure, they did not.
-    """
-
-    verdict: Verdict
-    stage: str | None
-    operator: str
-    message: str
-    fixes: bool
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -81,6 +62,11 @@ class Finding(msgspec.Struct, frozen=True):
         """The kind of failure this finding is of."""
         return Kind(self.verdict, self.stage, self.operator, self.message, self.case.fixes)
 
+    @property
+    def cause(self) -> dict[str, str]:
+        """What of ``blame`` tells it from other findings of its kind; see ``cause_axes``."""
+        return cause_axes(self.kind, self.blame)
+
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
@@ -89,30 +75,6 @@ class Reduced:
     case: Case
     outcome: Outcome
     blame: dict[str, str]
-
-
-def operators(case: Case) -> str:
-    """The operators of ``case``, for a failure that names none."""
-    return " + ".join(dict.fromkeys(node.operator for node in case.program.nodes))
-
-
-def kind_of(case: Case, outcome: Outcome) -> Kind:
-    """The kind of the failure ``outcome``. A wrong value has no message that could be compared."""
-    message = "" if outcome.verdict in _WRONG else normalise(outcome.message)
-    if outcome.verdict is Verdict.SILENT_BAIL:
-        message = ""
-    operator = outcome.operator or operators(case)
-    return Kind(outcome.verdict, outcome.stage, operator, message, case.fixes)
-
-
-def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
-    """Whether ``outcome`` of ``case`` is of ``kind``; where no operator was named, any will do.
-
-    A reduction may drop the nodes around the one at fault, and with them their operators.
-    """
-    other = kind_of(case, outcome)
-    alike = replace(other, operator=kind.operator) == kind
-    return alike and set(other.operator.split(" + ")) <= set(kind.operator.split(" + "))
 
 
 def reduce(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
@@ -175,10 +137,14 @@ class _Walk:
 def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials[Finding | None]:
     """The finding that explains the failure of ``case``, or None.
 
-    Candidates are those of its kind whose blamed axes are all off their default. With everything
-    gone that they blame, the failure must be gone too; the first of them then counts it. An invalid
-    program is explained by a finding about the same fault.
+    ``findings`` are of its kind. One whose message is its cause explains it by that alone. Else
+    candidates are those whose causes (``cause_axes``) are all off their default here as well. With
+    everything gone that these are, the failure must be gone too; the first of them then counts it.
+    An invalid program is explained by a finding about the same fault.
     """
+    by_message = next((one for one in findings if told(one.kind)), None)
+    if by_message is not None:
+        return by_message
     if isinstance(case.expect, Invalid):
         return next((one for one in findings if _alike(one, case)), None)
     try:
@@ -187,30 +153,24 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
         # Off the grid nothing can be put to its default: only the same cause is the same finding.
         return next((one for one in findings if _alike(one, case)), None)
     off = set(non_default(family.axes, point))
-    candidates = [one for one in findings if set(one.blame) <= off]
+    candidates = [one for one in findings if set(one.cause) <= off and _same_pipeline(one, point)]
     if not candidates:
         return None
     if not all(one.blame for one in candidates):
         return next(one for one in candidates if not one.blame)
-    blamed = tuple(dict.fromkeys(axis for one in candidates for axis in one.blame))
+    blamed = tuple(dict.fromkeys(axis for one in candidates for axis in one.cause))
     without = with_defaults(family.axes, point, blamed)
     if without is None:
         return None
     other = _at(family, without, case)
     outcome = yield other
-    told = outcome.verdict not in (*CUT_SHORT, Verdict.HARNESS_ERROR)
-    return candidates[0] if told and not same_kind(other, outcome, candidates[0].kind) else None
+    ended = outcome.verdict not in (*CUT_SHORT, Verdict.HARNESS_ERROR)
+    return candidates[0] if ended and not same_kind(other, outcome, candidates[0].kind) else None
 
 
-def fingerprint(kind: Kind, blame: dict[str, str]) -> str:
-    """12 hexadecimal digits that are the same for the same cause, over runs, seeds and machines.
-
-    Axes of the several spatial dimensions (``stride.h``, ``stride.w``) count as one.
-    """
-    axes = sorted({name.split(".")[0] for name in blame})
-    cause = (kind.verdict, kind.stage, kind.operator, kind.fixes)
-    parts = (str(FINGERPRINT_FORMAT), *map(str, cause))
-    return hashlib.sha256("\0".join((*parts, kind.message, *axes)).encode()).hexdigest()[:12]
+def _same_pipeline(finding: Finding, point: Point) -> bool:
+    wanted = finding.cause.get(PIPELINE)
+    return wanted is None or wanted == str(point[PIPELINE])
 
 
 def finding_of(reduced: Reduced) -> Finding:

@@ -20,7 +20,8 @@ from generators.program import Case, CaseError, Valid
 from harness import releases
 from harness.corpus import CORPUS
 from harness.differential import by_release, environment_on
-from harness.finding import Finding, fingerprint, kind_of, same_kind
+from harness.finding import Finding
+from harness.fingerprint import fingerprint, kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.releases import within

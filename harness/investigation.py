@@ -13,18 +13,8 @@ import msgspec
 from generators.axes import Family
 from generators.program import Case, Valid
 from harness.differential import by_release, passed
-from harness.finding import (
-    Finding,
-    Kind,
-    T,
-    Trials,
-    explained,
-    finding_of,
-    kind_of,
-    reduce,
-    same_kind,
-    unreduced,
-)
+from harness.finding import Finding, T, Trials, explained, finding_of, reduce, unreduced
+from harness.fingerprint import Kind, kind_of, same_kind
 from harness.jobs import Job
 from harness.journal import TRIAL, Journal
 from harness.outcome import Outcome, Verdict

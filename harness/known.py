@@ -10,18 +10,8 @@ from generators.axes import Family
 from generators.program import Case, Valid
 from harness.campaign import Plan, State
 from harness.fates import Fate
-from harness.finding import (
-    Finding,
-    T,
-    Trials,
-    explained,
-    finding_of,
-    fingerprint,
-    kind_of,
-    reduce,
-    same_kind,
-    unreduced,
-)
+from harness.finding import Finding, T, Trials, explained, finding_of, reduce, unreduced
+from harness.fingerprint import fingerprint, kind_of, same_kind, told
 from harness.gaps import Gap, Known, KnownFinding, Met, place_of
 from harness.investigation import in_one_regime
 from harness.jobs import Job
@@ -127,8 +117,9 @@ class Expectations:
     def name(self, case: Case, outcome: Outcome) -> str | None:
         """The name of what expects ``outcome`` of ``case``, if anything does; counted.
 
-        What a known finding blames has to be off its default, and without it all the failure has to
-        be gone: that takes one further run. Of an invalid program the fault has to be the same.
+        Where TVM says why (``harness.fingerprint.told``) that has to be the same. Else what a known
+        finding blames has to be off its default, and without it all the failure has to be gone:
+        that takes one further run. Of an invalid program the fault has to be the same.
         """
         gaps = [one for one in self.declared if isinstance(one, Gap)]
         environment = self.pool.environment
@@ -142,6 +133,8 @@ class Expectations:
             and one.concerns(environment.get("apache-tvm", ""), fixes=case.fixes)
             and same_kind(case, outcome, (finding := one.finding).kind)
         }
+        if by_message := [one for one, finding in alike.values() if told(finding.kind)]:
+            return self.met.failed(by_message[0])
         if not alike or case.family not in self.families:
             return None
         if not isinstance(case.expect, Valid):

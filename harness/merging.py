@@ -19,7 +19,8 @@ from generators.axes import Family
 from generators.program import CaseError, encode
 from harness.campaign import State, tally
 from harness.drawing import Shard
-from harness.finding import Finding, kind_of
+from harness.finding import Finding
+from harness.fingerprint import kind_of
 from harness.gaps import Gap
 from harness.journal import DRAWN, TRIAL, Journal, Mode
 from harness.known import findings_in

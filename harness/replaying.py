@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from generators.program import Case
-from harness.finding import kind_of, same_kind
+from harness.fingerprint import kind_of, same_kind
 from harness.gaps import Known
 from harness.jobs import Job
 from harness.known import Expectations

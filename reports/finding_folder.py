@@ -2,7 +2,7 @@
 
 from generators.program import Case, CaseError
 from harness.corpus import ISSUE, SCRIPT, Record
-from harness.finding import fingerprint, kind_of
+from harness.fingerprint import fingerprint, kind_of
 from harness.jobs import Limits
 from harness.reproduction import Reproduction, reproduction
 from reports.issue import Came, issue_text

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generators.program import Invalid
 from harness.attribution import Attribution
 from harness.corpus import Culprit
-from harness.finding import kind_of
+from harness.fingerprint import kind_of
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.plain import DOES, where

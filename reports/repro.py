@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generators.families import desired_layouts
 from generators.program import Case, Input, Invalid, Node
 from harness.errors import REFUSALS, last_part, spelled
-from harness.finding import operators
+from harness.fingerprint import operators
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import Reproduction, Run, Way, run_of

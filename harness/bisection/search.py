@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from generators.program import Case, Invalid, Program
 from harness.bisection.trace import ByRelease, Step, Trace
 from harness.errors import headline
-from harness.finding import kind_of, operators
+from harness.fingerprint import kind_of, operators
 from harness.outcome import DESCRIPTIONS, Outcome, Verdict
 from harness.plain import does, where
 

@@ -35,7 +35,7 @@ from harness.corpus import (
     read_record,
     record_text,
 )
-from harness.finding import operators
+from harness.fingerprint import operators
 from harness.jobs import Limits
 from harness.outcome import Verdict
 from harness.pool import Pool

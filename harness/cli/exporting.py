@@ -28,7 +28,8 @@ from harness.corpus import (
     record_text,
 )
 from harness.errors import headline, portable
-from harness.finding import T, Trials, fingerprint, kind_of, same_kind
+from harness.finding import T, Trials
+from harness.fingerprint import fingerprint, kind_of, same_kind
 from harness.jobs import Job, Limits
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES

@@ -17,7 +17,8 @@ from generators.program import Case, CaseError, Valid
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.errors import headline
-from harness.finding import Finding, fingerprint
+from harness.finding import Finding
+from harness.fingerprint import fingerprint
 from harness.gaps import FILE, Gap, Known, KnownFinding, Met, declared, utc_today, write_declared
 from harness.jobs import Job, Limits
 from harness.known import Expectations

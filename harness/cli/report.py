@@ -22,7 +22,8 @@ from harness.cli.terminal import RUNS, called_as, console, newest_campaign, one_
 from harness.corpus import EXPORTS, entries, readable
 from harness.corpus import Record as Declared
 from harness.differential import by_release, described_on
-from harness.finding import Finding, Reduced, finding_of, same_kind
+from harness.finding import Finding, Reduced, finding_of
+from harness.fingerprint import same_kind
 from harness.gaps import declared, utc_today
 from harness.jobs import Limits
 from harness.known import known_findings

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from generators.axes import Family
 from generators.program import Case
-from harness.finding import kind_of, same_kind
 from harness.finding import reduce as along_axes
+from harness.fingerprint import kind_of, same_kind
 from harness.outcome import Outcome
 from harness.pool import PoolError
 from harness.reduction.search import Keeps, Reduction, defaults_of, same_standing, search

@@ -13,7 +13,8 @@ import msgspec
 
 from generators.axes import Axis, Family, Point, Value, settle, with_defaults
 from generators.program import Case
-from harness.finding import Kind, Reduced, Trials, kind_of, same_kind
+from harness.finding import Reduced, Trials
+from harness.fingerprint import Kind, kind_of, same_kind
 from harness.outcome import Outcome
 
 MOST_TRIES = 60

@@ -19,7 +19,8 @@ from harness.cli import app
 from harness.cli.lookup import look_up
 from harness.corpus import Culprit, Record, entry, read_record
 from harness.errors import portable
-from harness.finding import Finding, fingerprint, kind_of
+from harness.finding import Finding
+from harness.fingerprint import fingerprint, kind_of
 from harness.jobs import Job, Limits
 from harness.journal import Journal, Mode
 from harness.outcome import Outcome, Verdict

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from generators.axes import Axis, Point, points
 from generators.program import Case, Input, Invalid, Node, Program
-from harness.finding import Trials, explained, finding_of, kind_of, reduce, unreduced
+from harness.finding import (
+    Finding,
+    Reduced,
+    Trials,
+    explained,
+    finding_of,
+    reduce,
+    unreduced,
+)
+from harness.fingerprint import Kind, fingerprint, kind_of, same_kind
+from harness.legalization_log import with_reason
 from harness.outcome import Outcome, Verdict
 
 SIZES = (1, 2, 3, 5)
@@ -54,14 +64,14 @@ def judge_by(fails: Callable[[Mapping[str, object]], bool]) -> Judge:
     )
 
 
-def conclude(trials: Trials[object], judge: Judge) -> tuple[object, int]:
+def conclude(trials: Trials[object], judge: Judge, family: Toy = TOY) -> tuple[object, int]:
     """Run the trials to their end; their result and how many there were."""
     tries = 0
     try:
         case = next(trials)
         while True:
             tries += 1
-            case = trials.send(judge(TOY.point(case)))
+            case = trials.send(judge(family.point(case)))
     except StopIteration as end:
         return end.value, tries
 
@@ -171,3 +181,85 @@ def test_a_wrong_value_has_no_message_to_tell_it_apart() -> None:
     one = kind_of(case, Outcome(Verdict.WRONG_VALUE, "compare", None, "output y: 3 of 4 outside"))
     other = kind_of(case, Outcome(Verdict.WRONG_VALUE, "compare", None, "output y: 1 of 9 outside"))
     assert one == other
+
+
+def test_the_reason_that_tvm_logs_is_the_cause_of_a_silent_bail() -> None:
+    """Whatever attribute leads to it, and whatever the call: two reasons are two findings."""
+    case = TOY.build(DEFAULT, 0)
+
+    def kind(call: str, *logged: str) -> Kind:
+        message = with_reason(f"left after LegalizeOps: R.{call}", "relax.toy.op", logged)
+        assert message.startswith(f"left after LegalizeOps: R.{call}")
+        return kind_of(case, Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", message))
+
+    layout = kind("toy.op(x)", "TOPI op supports NCHW only")
+    same = kind("toy.op(y, layout=3)", "another of other things", "TOPI op supports NCHW only")
+    chunk = kind("toy.op(x)", "TOPI op with chunks cannot be legalized")
+    unknown = kind("toy.op(x)")
+    assert layout == same != chunk
+    assert fingerprint(layout, {"layout": "NHWC"}) == fingerprint(same, {"kernel": "IO"})
+    assert fingerprint(chunk, {"layout": "NHWC"}) != fingerprint(layout, {"layout": "NHWC"})
+    assert fingerprint(unknown, {"layout": "NHWC"}) != fingerprint(unknown, {"kernel": "IO"})
+    # What was recorded before anybody looked at the log may have been for any reason.
+    for told_of in (layout, chunk, unknown):
+        bail = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", "left after LegalizeOps: R.y")
+        assert same_kind(case, bail, told_of)
+    # It is the same once it has been written down and read again.
+    again = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", layout.message)
+    assert kind_of(case, again) == layout
+
+
+def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:
+    def kind(verdict: Verdict, message: str) -> Kind:
+        return kind_of(TOY.build(DEFAULT, 0), Outcome(verdict, "codegen", "toy.op", message))
+
+    ways = {"groups": "2"}, {"stride.w": "3"}
+    for verdict, message, one_cause in (
+        (Verdict.OPAQUE_CRASH, "ValueError: no", True),
+        (Verdict.UNSUPPORTED, "toy.op: not supported", True),
+        (Verdict.OPAQUE_CRASH, "", False),
+        (Verdict.PROCESS_DEATH, "worker ended with SIGSEGV in run", False),
+        (Verdict.TIMEOUT, "still in run after 60 s", False),
+        (Verdict.ACCEPTS_INVALID, "compiled and ran", False),
+        (Verdict.WRONG_VALUE, "1 of 2 outside", False),
+    ):
+        one, other = (fingerprint(kind(verdict, message), way) for way in ways)
+        assert (one == other) is one_cause, verdict
+
+
+def test_a_pipeline_that_is_blamed_is_the_cause_whatever_else_it_takes() -> None:
+    wrong = kind_of(TOY.build(DEFAULT, 0), Outcome(Verdict.WRONG_VALUE, "compare", "toy.op"))
+    mixed, alone = {"pipeline": "mixed", "groups": "2"}, {"pipeline": "mixed"}
+    assert fingerprint(wrong, mixed) == fingerprint(wrong, {**alone, "stride.w": "2"})
+    assert fingerprint(wrong, mixed) == fingerprint(wrong, alone)
+    assert fingerprint(wrong, mixed) != fingerprint(wrong, {"pipeline": "layouts", "groups": "2"})
+    assert fingerprint(wrong, mixed) != fingerprint(wrong, {"groups": "2"})
+
+
+def test_a_finding_of_a_pipeline_explains_what_fails_in_that_one_alone() -> None:
+    family = Toy(axes=(*AXES, Axis("pipeline", ("build", "mixed", "layouts"), "build")))
+    default = {**DEFAULT, "pipeline": "build"}
+
+    def found(family: Toy, point: Point) -> Finding:
+        failed = Outcome(Verdict.WRONG_VALUE, "compare", "toy.op")
+        blame = {name: str(at) for name, at in point.items() if at != default[name]}
+        return finding_of(Reduced(family.build(point, 0), failed, blame))
+
+    finding = found(family, {**default, "pipeline": "mixed", "groups": 2})
+    stride = {**default, "stride.w": 3}
+    for pipeline, cured, explains, asks in (
+        ("mixed", True, True, [stride]),
+        ("mixed", False, False, [stride]),
+        ("layouts", True, False, []),
+        ("build", True, False, []),
+    ):
+        case = family.build({**stride, "pipeline": pipeline}, 0)
+        tried = []
+
+        def judge(point: Point, cured: bool = cured, tried: list[Point] = tried) -> Outcome:
+            tried.append(point)
+            return Outcome(*((Verdict.PASS,) if cured else (Verdict.WRONG_VALUE, "compare")))
+
+        named, _ = conclude(explained(family, case, [finding]), judge, family)
+        assert (named is finding) is explains
+        assert tried == asks

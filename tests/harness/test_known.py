@@ -304,13 +304,15 @@ def test_the_conformance_suite_expects_what_is_declared(
 def test_a_case_that_fails_beside_what_it_is_known_for_is_new(
     commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both faults are off, and give the same message: without the known one it still fails."""
+    """Both faults are off, and give wrong values: without the known one it still fails."""
     monkeypatch.chdir(commands.folder)
     write(case(data_layout="NWC"), commands.folder / "case.json")
     commands("known", "add", commands.folder / "case.json", *LATER)
     [entry] = declared()
     assert isinstance(entry, KnownFinding)
-    failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", entry.message)
+    wrong = {"verdict": Verdict.WRONG_VALUE, "stage": "compare", "message": ""}
+    write_declared([msgspec.structs.replace(entry, **wrong)])
+    failed = Outcome(Verdict.WRONG_VALUE, "compare", "toy", "1 of 4 elements outside")
 
     class Failing:
         environment = {"apache-tvm": entry.releases[0]}  # noqa: RUF012
@@ -329,15 +331,33 @@ def test_a_case_that_fails_beside_what_it_is_known_for_is_new(
     assert not suite.tally.known.met
 
 
+def test_what_fails_with_the_message_that_is_known_is_known(commands: Commands) -> None:
+    """TVM says why: whatever else leads to that is the same cause, and nothing needs to run."""
+    write(case(data_layout="NWC"), commands.folder / "case.json")
+    commands("known", "add", commands.folder / "case.json", *LATER)
+    [entry] = declared()
+    by_name = {one.name: one for one in families(tuple(PIPELINES))}
+    with ToyPool() as pool:
+        pool.answer = lambda case: pytest.fail("it ran")
+        known = Expectations(pool, by_name, (entry,), Met())  # type: ignore[arg-type]
+        off_the_axes = msgspec.structs.replace(case(), opt_level=1)
+        for message, name in ((entry.message, entry.name), ("something else", None)):
+            failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", message)
+            assert known.name(case(groups=2), failed) == name
+            assert known.name(off_the_axes, failed) == name
+
+
 def test_a_failure_whose_cause_cannot_be_told_is_new(commands: Commands) -> None:
     """What is off the axes, or invalid by another fault, fails alike; nothing needs to run."""
     write(case(data_layout="NWC"), commands.folder / "case.json")
     commands("known", "add", commands.folder / "case.json", *LATER)
     [entry] = declared()
     assert isinstance(entry, KnownFinding)
+    accepted = {"verdict": Verdict.ACCEPTS_INVALID, "stage": "run", "message": "it ran"}
+    entry = msgspec.structs.replace(entry, **accepted)
     broken = msgspec.structs.replace(case(), expect=Invalid("toy", ("groups",)))
     invalid = msgspec.structs.replace(entry, name="it", case=broken, when={"groups": ("invalid",)})
-    failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", entry.message)
+    failed = Outcome(Verdict.ACCEPTS_INVALID, "run", "toy", "it ran")
     by_name = {one.name: one for one in families(tuple(PIPELINES))}
     with ToyPool() as pool:
         known = Expectations(pool, by_name, (entry, invalid), Met())  # type: ignore[arg-type]

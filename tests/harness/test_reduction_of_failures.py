@@ -7,7 +7,7 @@ import pytest
 from generators.families import families
 from generators.program import Attribute, Case, Input, Node, Program
 from harness.corpus import entry
-from harness.finding import kind_of, same_kind
+from harness.fingerprint import kind_of, same_kind
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool

@@ -1,0 +1,97 @@
+"""When two failures are of one cause: by what TVM says of it, else by what it takes to fail."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from generators.program import Case
+from harness.errors import normalise
+from harness.legalization_log import reason_in
+from harness.outcome import Outcome, Verdict
+
+FINGERPRINT_FORMAT = 5
+"""Changes when the same failure would get another fingerprint."""
+
+_WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+_EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
+"""What TVM says something about: one message of one stage about one operator is one cause."""
+PIPELINE = "pipeline"
+"""The axis of the passes that a program is compiled by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What two failures of one cause share before anything is known about the cause.
+
+    With the fixes on (``fixes``) it is another cause: what they were to cure, they did not.
+    """
+
+    verdict: Verdict
+    stage: str | None
+    operator: str
+    message: str
+    fixes: bool
+
+
+def operators(case: Case) -> str:
+    """The operators of ``case``, for a failure that names none."""
+    return " + ".join(dict.fromkeys(node.operator for node in case.program.nodes))
+
+
+def kind_of(case: Case, outcome: Outcome) -> Kind:
+    """The kind of the failure ``outcome``. A wrong value has no message that could be compared.
+
+    Of a silent bail it is what TVM logged; what it left is there for as many reasons as it logs.
+    """
+    message = "" if outcome.verdict in _WRONG else normalise(outcome.message)
+    if outcome.verdict is Verdict.SILENT_BAIL:
+        message = normalise(reason_in(outcome.message))
+    operator = outcome.operator or operators(case)
+    return Kind(outcome.verdict, outcome.stage, operator, message, case.fixes)
+
+
+def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
+    """Whether ``outcome`` of ``case`` is of ``kind``; where no operator was named, any will do.
+
+    A reduction may drop the nodes around the one at fault, and with them their operators. A silent
+    bail that was recorded without what TVM logged may be for any reason.
+    """
+    other = kind_of(case, outcome)
+    if kind.verdict is Verdict.SILENT_BAIL and not (kind.message and other.message):
+        kind, other = replace(kind, message=""), replace(other, message="")
+    alike = replace(other, operator=kind.operator) == kind
+    return alike and set(other.operator.split(" + ")) <= set(kind.operator.split(" + "))
+
+
+def fingerprint(kind: Kind, blame: dict[str, str]) -> str:
+    """12 hexadecimal digits that are the same for the same cause, over runs, seeds and machines.
+
+    The axes that count are those of ``cause_axes``; those of the several spatial dimensions
+    (``stride.h``, ``stride.w``) as one.
+    """
+    named = cause_axes(kind, blame)
+    axes = sorted(
+        {
+            f"{PIPELINE}={at}" if name == PIPELINE else name.split(".")[0]
+            for name, at in named.items()
+        }
+    )
+    cause = (kind.verdict, kind.stage, kind.operator, kind.fixes)
+    parts = (str(FINGERPRINT_FORMAT), *map(str, cause))
+    return hashlib.sha256("\0".join((*parts, kind.message, *axes)).encode()).hexdigest()[:12]
+
+
+def cause_axes(kind: Kind, blame: dict[str, str]) -> dict[str, str]:
+    """What of ``blame`` tells a failure of ``kind`` from others of its kind.
+
+    Nothing where TVM says why: several attributes lead to one branch of a legalization, or to one
+    check. Only the pipeline where that is blamed: its default passes are right with all else that
+    it takes, so a pass of its own does wrong.
+    """
+    if told(kind):
+        return {}
+    return {PIPELINE: blame[PIPELINE]} if PIPELINE in blame else blame
+
+
+def told(kind: Kind) -> bool:
+    """Whether TVM itself says why: then its message is the cause, whatever leads to it."""
+    return bool(kind.message) and kind.verdict in _EXPLAINED_BY_TVM
