@@ -318,11 +318,13 @@ class Campaign:
             at = failure.outcome.release if failure is not None else ""
             known = seen_on(at if at in again else again[-1], outcomes)
             self._investigations.adopt(msgspec.structs.replace(finding, outcome=known))
-        new = failure if failure is not None and failure.outcome.verdict.is_failure else None
-        if new is not None and not again:
-            fate = Fate.OTHERWISE
-        if new is not None and new.outcome.release not in again:
-            # Looked into whatever is known on another release.
+        # Where it is known it neither passed nor failed; what is new elsewhere is looked into.
+        known_on = {
+            name: one.gap or finding.fingerprint * (name in again) for name, one in outcomes.items()
+        }
+        new = worst(marked(outcome, known_on))
+        if new is not None and new.outcome.verdict.is_failure:
+            fate = fate if again else Fate.OTHERWISE
             self._investigations.look_into(case, *new)
         self.state.known[finding.fingerprint] = fate
         if len(outcomes) > 1:

@@ -360,6 +360,29 @@ def test_a_regression_over_a_declared_gap_is_told_between_the_releases_around_it
     assert finding.regression == ("0.25", "0.27")
 
 
+def test_a_new_failure_on_one_release_is_looked_into_beside_a_known_one_on_another(
+    tmp_path: Path,
+) -> None:
+    known_there = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+    new_there = Outcome(Verdict.WRONG_SHAPE, "compare", "nn.x", "shape (1,), not (2,)")
+    # On the newest, which is the first to be looked at, it is what is known.
+    outcomes = {"0.25": new_there, "0.26": Outcome(Verdict.PASS), "0.27": known_there}
+    case = MEMBER.build(complete(MEMBER.axes, {}), 7)
+    known = finding_of(Reduced(case, known_there, {}))
+    pool = Instant(lambda _: together(outcomes))
+    pool.environment = joined(  # type: ignore[misc]
+        {name: {"apache-tvm": f"{name}.0"} for name in outcomes}
+    )
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=0, known=(known,))
+    with Journal(tmp_path) as journal:
+        state = Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
+    assert state.known == {known.fingerprint: Fate.STILL}
+    assert {one.verdict for one in state.new} == {Verdict.WRONG_SHAPE}
+    assert state.fates == {
+        known.fingerprint: {"0.25": Fate.OTHERWISE, "0.27": Fate.STILL},
+    }
+
+
 def test_what_a_release_that_is_gone_cannot_tell_explains_nothing(tmp_path: Path) -> None:
     findings: dict[str, Finding] = {}
     jobs: deque[Job] = deque()
