@@ -9,7 +9,17 @@ import msgspec
 from generators.axes import Family, Point, non_default, simpler, with_defaults
 from generators.program import Case, Invalid
 from harness.differential import Regression, by_release, regression
-from harness.fingerprint import PIPELINE, Kind, cause_axes, fingerprint, kind_of, same_kind, told
+from harness.fingerprint import (
+    INVALID,
+    PIPELINE,
+    Kind,
+    cause_axes,
+    explainable,
+    fingerprint,
+    kind_of,
+    same_kind,
+    told,
+)
 from harness.outcome import Outcome, Verdict
 
 CUT_SHORT = frozenset({Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY})
@@ -70,11 +80,15 @@ class Finding(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A failure made as simple as its family's axes allow, and the axes still off default."""
+    """A failure made as simple as its family's axes allow, and the axes still off default.
+
+    ``part`` is a program of fewer nodes that is one step simpler and fails in another way.
+    """
 
     case: Case
     outcome: Outcome
     blame: dict[str, str]
+    part: tuple[Case, Outcome] | None = None
 
 
 def reduce(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
@@ -97,7 +111,15 @@ def reduce(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
                 if (yield from walk.to(candidate)):
                     moved = True
                     break
-    return Reduced(walk.case, walk.outcome, _blame(family, walk.point))
+    return Reduced(walk.case, walk.outcome, _blame(family, walk.point), walk.part)
+
+
+def innermost(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
+    """As ``reduce``, of the smallest part of the program that fails by itself in any way."""
+    reduced = yield from reduce(family, case, outcome)
+    while reduced.part is not None:
+        reduced = yield from reduce(family, *reduced.part)
+    return reduced
 
 
 @dataclass(slots=True)
@@ -110,6 +132,7 @@ class _Walk:
     case: Case
     outcome: Outcome
     tried: set[str] = field(default_factory=set)
+    otherwise: dict[str, tuple[Case, Outcome]] = field(default_factory=dict)
 
     def to(self, candidate: Point) -> Trials[bool]:
         """Move to ``candidate`` if the failure is there too; whether it was."""
@@ -119,9 +142,20 @@ class _Walk:
         self.tried.add(smaller.identifier)
         outcome = yield smaller
         if not same_kind(smaller, outcome, self.kind):
+            if outcome.verdict.is_failure:
+                self.otherwise[smaller.identifier] = smaller, outcome
             return False
         self.point, self.case, self.outcome = candidate, smaller, outcome
         return True
+
+    @property
+    def part(self) -> tuple[Case, Outcome] | None:
+        """What is one step simpler, of fewer nodes, and fails in another way, if anything does."""
+        axes = self.family.axes
+        steps = (one for axis in axes for one in simpler(axes, self.point, axis))
+        tried = (self.otherwise.get(_at(self.family, one, self.case).identifier) for one in steps)
+        size = len(self.case.program.nodes)
+        return next((one for one in tried if one and len(one[0].program.nodes) < size), None)
 
     def defaults(self, names: Sequence[str]) -> Trials[None]:
         """Put all of ``names`` to their defaults that the failure can do without."""
@@ -137,16 +171,17 @@ class _Walk:
 def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials[Finding | None]:
     """The finding that explains the failure of ``case``, or None.
 
-    ``findings`` are of its kind. One whose message is its cause explains it by that alone. Else
-    candidates are those whose causes (``cause_axes``) are all off their default here as well. With
-    everything gone that these are, the failure must be gone too; the first of them then counts it.
-    An invalid program is explained by a finding about the same fault.
+    ``findings`` are of its kind (``explainable``). One whose message is its cause explains it by
+    that alone. Else candidates are those whose causes (``cause_axes``) are all off their default
+    here as well. With everything gone that these are, the failure must be gone too; the first of
+    them then counts it. An invalid program is explained by a finding about the same fault.
     """
+    if isinstance(case.expect, Invalid):
+        return next((one for one in findings if _alike(one, case)), None)
+    findings = [one for one in findings if not isinstance(one.case.expect, Invalid)]
     by_message = next((one for one in findings if told(one.kind)), None)
     if by_message is not None:
         return by_message
-    if isinstance(case.expect, Invalid):
-        return next((one for one in findings if _alike(one, case)), None)
     try:
         point = family.point(case)
     except ValueError:
@@ -165,7 +200,7 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
     other = _at(family, without, case)
     outcome = yield other
     ended = outcome.verdict not in (*CUT_SHORT, Verdict.HARNESS_ERROR)
-    return candidates[0] if ended and not same_kind(other, outcome, candidates[0].kind) else None
+    return candidates[0] if ended and not explainable(other, outcome, candidates[0].kind) else None
 
 
 def _same_pipeline(finding: Finding, point: Point) -> bool:
@@ -196,7 +231,7 @@ def unreduced(case: Case, outcome: Outcome) -> Finding:
 def _fault(case: Case, verdict: Verdict) -> dict[str, str]:
     """What a failure is blamed on that is not reduced along any axes."""
     if isinstance(case.expect, Invalid) and verdict is not Verdict.UNSUPPORTED:
-        return {case.expect.fault[0]: "invalid"}
+        return {case.expect.fault[0]: INVALID}
     return {}
 
 

@@ -14,8 +14,15 @@ FINGERPRINT_FORMAT = 5
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 _EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 """What TVM says something about: one message of one stage about one operator is one cause."""
+
 PIPELINE = "pipeline"
 """The axis of the passes that a program is compiled by."""
+
+INVALID = "invalid"
+"""What an invalid program is blamed on is its fault, with this value."""
+
+_CHECKED = "emit"
+"""The stage in which Relax infers types, and refuses what is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +69,50 @@ def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
     return alike and set(other.operator.split(" + ")) <= set(kind.operator.split(" + "))
 
 
+def explainable(case: Case, outcome: Outcome, kind: Kind) -> bool:
+    """Whether a finding of ``kind`` may explain the failure ``outcome`` of ``case``.
+
+    As ``same_kind``; but where no operator was named, the one at fault may be among those of
+    ``case``, beside others.
+    """
+    if same_kind(case, outcome, kind):
+        return True
+    other = kind_of(case, outcome)
+    within = set(kind.operator.split(" + ")) <= set(other.operator.split(" + "))
+    return outcome.operator is None and within and replace(other, operator=kind.operator) == kind
+
+
 def fingerprint(kind: Kind, blame: dict[str, str]) -> str:
     """12 hexadecimal digits that are the same for the same cause, over runs, seeds and machines.
 
     The axes that count are those of ``cause_axes``; those of the several spatial dimensions
-    (``stride.h``, ``stride.w``) as one.
+    (``stride.h``, ``stride.w``) as one. An invalid program that gets past type inference is of one
+    cause for each operator and fault, whatever comes of it then: nothing checks it.
     """
-    named = cause_axes(kind, blame)
-    axes = sorted(
-        {
-            f"{PIPELINE}={at}" if name == PIPELINE else name.split(".")[0]
-            for name, at in named.items()
-        }
-    )
-    cause = (kind.verdict, kind.stage, kind.operator, kind.fixes)
-    parts = (str(FINGERPRINT_FORMAT), *map(str, cause))
-    return hashlib.sha256("\0".join((*parts, kind.message, *axes)).encode()).hexdigest()[:12]
+    invalid = INVALID in blame.values()
+    axes = sorted({_told_apart(*one) for one in cause_axes(kind, blame).items()})
+    if invalid and kind.stage != _CHECKED:
+        parts = ["unchecked", kind.operator, str(kind.fixes)]
+    else:
+        cause = (kind.verdict, kind.stage, kind.operator, kind.fixes, kind.message)
+        parts = [INVALID] * invalid + [str(one) for one in cause]
+    whole = "\0".join((str(FINGERPRINT_FORMAT), *parts, *axes))
+    return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+def _told_apart(axis: str, value: str) -> str:
+    return f"{axis}={value}" if axis == PIPELINE else axis.split(".")[0]
 
 
 def cause_axes(kind: Kind, blame: dict[str, str]) -> dict[str, str]:
     """What of ``blame`` tells a failure of ``kind`` from others of its kind.
 
     Nothing where TVM says why: several attributes lead to one branch of a legalization, or to one
-    check. Only the pipeline where that is blamed: its default passes are right with all else that
-    it takes, so a pass of its own does wrong.
+    check. Only the pipeline where that is blamed: the default passes are right with all else that
+    it takes, so a pass of its own does wrong. Of an invalid program that nothing refuses in time it
+    is the fault.
     """
-    if told(kind):
+    if told(kind) and (INVALID not in blame.values() or kind.stage == _CHECKED):
         return {}
     return {PIPELINE: blame[PIPELINE]} if PIPELINE in blame else blame
 

@@ -13,8 +13,8 @@ import msgspec
 from generators.axes import Family
 from generators.program import Case, Valid
 from harness.differential import by_release, passed
-from harness.finding import Finding, T, Trials, explained, finding_of, reduce, unreduced
-from harness.fingerprint import Kind, kind_of, same_kind
+from harness.finding import Finding, Reduced, T, Trials, explained, finding_of, reduce, unreduced
+from harness.fingerprint import Kind, explainable, kind_of, same_kind
 from harness.jobs import Job
 from harness.journal import TRIAL, Journal
 from harness.outcome import Outcome, Verdict
@@ -135,20 +135,25 @@ class Investigations:
         place = _Place(failed.release, good)
         case, outcome = yield from self._trials(in_one_regime(drawn, failed), place)
         family = self._families[case.family]
-        alike = [
-            one
-            for one in self._findings.values()
-            if same_kind(case, outcome, one.kind) and (good is None or one.regression is not None)
-        ]
-        known = yield from self._trials(explained(family, case, alike), place)
-        if known is not None:
-            self._count(drawn, known.fingerprint)
-            return
-        reduced = (
-            (yield from self._trials(reduce(family, case, outcome), place))
-            if isinstance(case.expect, Valid)
-            else None
-        )
+        reduced: Reduced | None = None
+        while True:
+            alike = [
+                one
+                for one in self._findings.values()
+                if explainable(case, outcome, one.kind)
+                and (good is None or one.regression is not None)
+            ]
+            known = yield from self._trials(explained(family, case, alike), place)
+            if known is not None:
+                self._count(drawn, known.fingerprint)
+                return
+            if not isinstance(case.expect, Valid):
+                break
+            reduced = yield from self._trials(reduce(family, case, outcome), place)
+            if reduced.part is None:
+                break
+            # What is built on a part that fails by itself fails for that part's cause.
+            case, outcome = reduced.part
         finding = finding_of(reduced) if reduced is not None else unreduced(case, outcome)
         if self._tells(finding):
             self._count(drawn, finding.fingerprint)

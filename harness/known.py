@@ -10,8 +10,8 @@ from generators.axes import Family
 from generators.program import Case, Valid
 from harness.campaign import Plan, State
 from harness.fates import Fate
-from harness.finding import Finding, T, Trials, explained, finding_of, reduce, unreduced
-from harness.fingerprint import fingerprint, kind_of, same_kind, told
+from harness.finding import Finding, T, Trials, explained, finding_of, innermost, unreduced
+from harness.fingerprint import explainable, fingerprint, kind_of, told
 from harness.gaps import Gap, Known, KnownFinding, Met, place_of
 from harness.investigation import in_one_regime
 from harness.jobs import Job
@@ -126,28 +126,28 @@ class Expectations:
         place = place_of(case, self.families.get(case.family))
         if name := self.met.meet(gaps, place, outcome, environment):
             return name
-        alike = {
-            finding.fingerprint: (one, finding)
+        there = [
+            (one, one.finding)
             for one in self.declared
             if isinstance(one, KnownFinding)
             and one.concerns(environment.get("apache-tvm", ""), fixes=case.fixes)
-            and same_kind(case, outcome, (finding := one.finding).kind)
+        ]
+        if not isinstance(case.expect, Valid):
+            cause = unreduced(case, outcome).fingerprint
+            return next((self.met.failed(one) for one, f in there if f.fingerprint == cause), None)
+        alike = {
+            finding.fingerprint: (one, finding)
+            for one, finding in there
+            if explainable(case, outcome, finding.kind) and isinstance(finding.case.expect, Valid)
         }
         if by_message := [one for one, finding in alike.values() if told(finding.kind)]:
             return self.met.failed(by_message[0])
-        if not alike or case.family not in self.families:
-            return None
-        if not isinstance(case.expect, Valid):
-            cause: Finding | None = unreduced(case, outcome)
-        elif place.point:
-            candidates = [finding for _, finding in alike.values()]
-            cause = self._run(explained(self.families[case.family], case, candidates))
-        else:
+        if not alike or not place.point:
             # Off its family's axes nothing can be put to its default: nobody can tell.
-            cause = None
-        if cause is None or cause.fingerprint not in alike:
             return None
-        return self.met.failed(alike[cause.fingerprint][0])
+        candidates = [finding for _, finding in alike.values()]
+        known = self._run(explained(self.families[case.family], case, candidates))
+        return self.met.failed(alike[known.fingerprint][0]) if known is not None else None
 
     def cases(self, *, fixes: bool) -> dict[str, Case]:
         """The case of each of what is declared for this TVM, by name, with the fixes on or off."""
@@ -164,7 +164,7 @@ class Expectations:
         family = self.families.get(case.family)
         if family is None or not isinstance(case.expect, Valid):
             return unreduced(case, outcome)
-        reduced = self._run(reduce(family, case, outcome))
+        reduced = self._run(innermost(family, case, outcome))
         return finding_of(self._run(shrink(family, reduced)))
 
     def _run(self, trials: Trials[T]) -> T:
