@@ -301,6 +301,25 @@ def test_what_turns_out_to_be_no_regression_is_not_confirmed_over_and_over(tmp_p
     assert (one.regression, one.count) == (None, 2)
 
 
+def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) -> None:
+    def answer(case: Case) -> Outcome:
+        point = MEMBER.point(case) if isinstance(case.expect, Valid) else {}
+        if point.get("groups", 1) == 1:
+            return Outcome(Verdict.PASS if point else Verdict.REJECTED)
+        if point["result"] == "relu":
+            return Outcome(Verdict.OPAQUE_CRASH, "FuseOps", None, "TypeError: another dtype")
+        return Outcome(Verdict.WRONG_DTYPE, "compare")
+
+    _, state = conduct(tmp_path, answer, 60)
+    (finding,) = state.findings.values()
+    assert (finding.verdict, finding.blame) == (Verdict.WRONG_DTYPE, {"groups": "2"})
+    crashed, wrong = (
+        state.verdicts[one] + state.special[one] for one in (Verdict.OPAQUE_CRASH, finding.verdict)
+    )
+    assert crashed > 5 < wrong
+    assert finding.count == crashed + wrong
+
+
 def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:
     def alone(case: Case) -> Outcome:
         return Outcome(Verdict.PASS, retried="Traceback\nLinkError: ld: no room")

@@ -16,10 +16,11 @@ from harness.finding import (
     Trials,
     explained,
     finding_of,
+    innermost,
     reduce,
     unreduced,
 )
-from harness.fingerprint import Kind, fingerprint, kind_of, same_kind
+from harness.fingerprint import Kind, explainable, fingerprint, kind_of, same_kind
 from harness.legalization_log import with_reason
 from harness.outcome import Outcome, Verdict
 
@@ -263,3 +264,116 @@ def test_a_finding_of_a_pipeline_explains_what_fails_in_that_one_alone() -> None
         named, _ = conclude(explained(family, case, [finding]), judge, family)
         assert (named is finding) is explains
         assert tried == asks
+
+
+def invalid(kind: tuple[Verdict, str, str], fault: str) -> str:
+    """The fingerprint of what came of a program that is invalid by ``fault``."""
+    case = msgspec.structs.replace(TOY.build(DEFAULT, 0), expect=Invalid("toy.op", (fault,)))
+    verdict, stage, message = kind
+    return unreduced(case, Outcome(verdict, stage, "toy.op", message)).fingerprint
+
+
+def test_an_invalid_program_that_nothing_checks_is_one_cause_whatever_comes_of_it() -> None:
+    accepted = (Verdict.ACCEPTS_INVALID, "run", "compiled and ran")
+    crashed = (Verdict.OPAQUE_CRASH, "LegalizeOps", "Divide by zero")
+    died = (Verdict.PROCESS_DEATH, "run", "worker ended with SIGFPE in run")
+    ways = (accepted, crashed, died)
+    assert len({invalid(one, "dilation") for one in ways}) == 1
+    assert invalid(crashed, "dilation") != invalid(crashed, "stride")
+    # What type inference refuses is one cause for each of its checks.
+    checked = (Verdict.OPAQUE_CRASH, "emit", "ValueError: the number should be positive")
+    other = (Verdict.OPAQUE_CRASH, "emit", "ValueError: two are expected")
+    assert invalid(checked, "dilation") == invalid(checked, "stride") != invalid(other, "dilation")
+    assert invalid(checked, "dilation") not in {invalid(one, "dilation") for one in ways}
+    # That a valid program is refused so is another bug.
+    valid = kind_of(TOY.build(DEFAULT, 0), Outcome(checked[0], checked[1], "toy.op", checked[2]))
+    assert fingerprint(valid, {}) != invalid(checked, "dilation")
+
+
+def test_a_finding_about_an_invalid_program_explains_no_valid_one() -> None:
+    crash = Outcome(Verdict.OPAQUE_CRASH, "emit", "toy.op", "ValueError: no")
+    case = TOY.build({**DEFAULT, "groups": 2}, 0)
+    broken = msgspec.structs.replace(case, expect=Invalid("toy.op", ("groups",)))
+    about_invalid, about_valid = unreduced(broken, crash), unreduced(case, crash)
+    judge = judge_by(lambda p: True)
+    for failed, known, named in (
+        (case, [about_invalid], None),
+        (case, [about_invalid, about_valid], about_valid),
+        (broken, [about_valid, about_invalid], about_invalid),
+    ):
+        assert conclude(explained(TOY, failed, known), judge) == (named, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Built(Toy):
+    """As ``Toy``; with ``extra`` another node uses what that one gives."""
+
+    def build(self, point: Point, seed: int) -> Case:
+        case = Toy.build(self, point, seed)
+        if point["extra"] == 1:
+            return case
+        nodes = (*case.program.nodes, Node("z", "toy.add", ("y", "y"), {}))
+        program = msgspec.structs.replace(case.program, nodes=nodes, outputs=("z",))
+        return msgspec.structs.replace(case, program=program)
+
+
+BUILT = Built(axes=(*AXES[:2], Axis("extra", SIZES, 1), AXES[4]))
+PLAIN = {axis.name: axis.default for axis in BUILT.axes}
+
+
+def crash_or_wrong(point: Mapping[str, object]) -> Outcome:
+    """Groups give another dtype; what is built on that cannot be compiled."""
+    if point["groups"] == 1:
+        return Outcome(Verdict.PASS)
+    if point["extra"] == 1:
+        return Outcome(Verdict.WRONG_DTYPE, "compare")
+    return Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", None, "TypeError: not the same dtype")
+
+
+def test_the_part_of_a_program_that_fails_by_itself_is_told() -> None:
+    point = {**PLAIN, "groups": 3, "extra": 2, "layout": "NHWC"}
+    case = BUILT.build(point, 0)
+    reduced, _ = conclude(reduce(BUILT, case, crash_or_wrong(point)), crash_or_wrong, BUILT)
+    assert isinstance(reduced, Reduced)
+    assert reduced.blame == {"groups": "2", "extra": "2"}
+    assert reduced.part is not None
+    part, outcome = reduced.part
+    assert BUILT.point(part) == {**PLAIN, "groups": 2}
+    assert outcome.verdict is Verdict.WRONG_DTYPE
+    last, _ = conclude(innermost(BUILT, case, crash_or_wrong(point)), crash_or_wrong, BUILT)
+    assert isinstance(last, Reduced)
+    assert (last.blame, last.part) == ({"groups": "2"}, None)
+    assert finding_of(last).verdict is Verdict.WRONG_DTYPE
+
+
+def test_a_program_without_a_node_fewer_that_fails_is_its_own_finding() -> None:
+    """That it fails in another way with an attribute at its default makes no part of it."""
+
+    def judge(point: Mapping[str, object]) -> Outcome:
+        if point["extra"] == 1:
+            return Outcome(Verdict.PASS)
+        return Outcome(Verdict.WRONG_DTYPE if point["groups"] == 1 else Verdict.WRONG_SHAPE, "run")
+
+    point = {**PLAIN, "groups": 3, "extra": 2}
+    reduced, _ = conclude(reduce(BUILT, BUILT.build(point, 0), judge(point)), judge, BUILT)
+    assert isinstance(reduced, Reduced)
+    assert (reduced.outcome.verdict, reduced.part) == (Verdict.WRONG_SHAPE, None)
+
+
+def test_a_finding_of_one_operator_explains_what_fails_of_several() -> None:
+    """A wrong value names no operator; where one was named it has to be that one."""
+    wrong = judge_by(lambda p: p["groups"] != 1)
+    point = {**PLAIN, "groups": 3}
+    reduced, _ = conclude(reduce(BUILT, BUILT.build(point, 0), wrong(point)), wrong, BUILT)
+    finding = finding_of(reduced)  # type: ignore[arg-type]
+    several = BUILT.build({**point, "extra": 5}, 0)
+    assert finding.operator == "toy.op"
+    assert explainable(several, wrong(point), finding.kind)
+    assert not same_kind(several, wrong(point), finding.kind)
+    named = msgspec.structs.replace(wrong(point), operator="toy.add")
+    assert not explainable(several, named, finding.kind)
+    other = msgspec.structs.replace(wrong(point), verdict=Verdict.WRONG_SHAPE)
+    assert not explainable(several, other, finding.kind)
+    for judge, explains in ((wrong, True), (judge_by(lambda p: True), False)):
+        found, _ = conclude(explained(BUILT, several, [finding]), judge, BUILT)
+        assert (found is finding) is explains
