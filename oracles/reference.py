@@ -38,6 +38,9 @@ Operator = Callable[[Node, list[Estimate], Numerics], Estimate]
 
 OPERATORS: dict[str, Operator] = {}
 
+_VAR_LEN_OPERANDS = 7
+"""Those of ``nn.attention_var_len``; where TVM lets the last go, nobody says what it means."""
+
 operator = declare(OPERATORS)
 
 
@@ -210,6 +213,8 @@ def _attention(node: Node, operands: list[Estimate], numerics: Numerics) -> Esti
 @operator("nn.attention_var_len")
 def _attention_var_len(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
     attrs = attributes.attention(node)
+    if len(operands) != _VAR_LEN_OPERANDS:
+        raise ValueError(f"{node.operator} takes {_VAR_LEN_OPERANDS} operands, not {len(operands)}")
     queries, keys = operands[0].value.shape[1], operands[1].value.shape[1]
     starts_q, starts_k = operands[3].value, operands[5].value
     seen = masks.visible_within(

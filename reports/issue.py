@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from generators.program import Invalid
 from harness.attribution import Attribution
 from harness.corpus import Culprit
+from harness.errors import headline
 from harness.fingerprint import kind_of
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
@@ -26,6 +27,7 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 _MESSAGE_LENGTH = 3000
+_TITLE_WORDS = 10
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -74,10 +76,19 @@ def title_text(
     operators = " + ".join(_operators(what, attribution))
     named = settings_text(attribution) if attribution is not None else ""
     if not named and isinstance(what.case.expect, Invalid):
-        named = f"invalid {what.case.expect.fault[0]}"
+        named = f"invalid {what.case.expect.fault[0]}{_said(what)}"
     named = named or _settings(what) or ", ".join(f"{name} {at}" for name, at in blame.items())
     named = named or _unusual(what)
     return f"{operators} {_happens(what)}" + (f" ({named})" if named else "")
+
+
+def _said(what: Reproduction) -> str:
+    """The first words of an error that does not say what is invalid; a fault may have several."""
+    if what.outcome.verdict not in _UNCLEAR:
+        return ""
+    # Without the class of the exception.
+    words = headline(what.outcome.message).partition(": ")[2].split()
+    return f': "{" ".join(words[:_TITLE_WORDS])} …"' if words else ""
 
 
 def _operators(what: Reproduction, attribution: Attribution | None) -> list[str]:

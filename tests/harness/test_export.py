@@ -297,6 +297,20 @@ def test_an_issue_says_what_happens_without_verdicts(
     assert verdict not in text
 
 
+def test_titles_tell_the_unclear_errors_of_one_fault_apart() -> None:
+    case = msgspec.structs.replace(failing(), expect=Invalid("nn.conv2d_transpose", ("batch",)))
+    said = "Traceback\nValueError: The query batch size and the key batch size should be equal, 2"
+    for message, title in (
+        (said, '(invalid batch: "The query batch size and the key batch size should …")'),
+        ("RuntimeError: ", "(invalid batch)"),
+        ("", "(invalid batch)"),
+    ):
+        what = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "emit", message=message))
+        assert title_text(what, None).endswith(title)
+    accepted = reproduction(case, Outcome(Verdict.ACCEPTS_INVALID, "run", message=said))
+    assert title_text(accepted, None).endswith("(invalid batch)")
+
+
 def test_alike_is_what_has_the_same_fingerprint_and_not_the_same_verdict() -> None:
     case, crash = failing(), Outcome(Verdict.OPAQUE_CRASH, "codegen", "nn.x", "TypeError: no")
     alike = fingerprint(kind_of(case, crash), {})

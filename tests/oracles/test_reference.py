@@ -182,3 +182,16 @@ def test_invalid_programs_are_refused(attributes: dict[str, object], fault: str)
     values = {"x": np.ones((1, 1, 3), np.float32), "w": np.ones((1, 1, 2), np.float32)}
     with pytest.raises(ValueError, match=fault):
         evaluate(program, values)
+
+
+def test_a_call_with_fewer_operands_than_it_has_a_meaning_for_is_refused() -> None:
+    """TVM lets the longest segment of the keys go."""
+    floats = [Input(name, (1, 1, 1, 1), "float32") for name in "qkv"]
+    whole = [Input(name, (2,) * (name[0] == "s"), "int32") for name in ("sq", "mq", "sk", "mk")]
+    values = {one.name: np.ones((1, 1, 1, 1), np.float32) for one in floats}
+    values |= {one.name: np.array([0, 1] if one.shape else 1, np.int32) for one in whole}
+    (attended,) = evaluate(programs.one_node("nn.attention_var_len", [*floats, *whole]), values)
+    assert attended.value.shape == (1, 1, 1, 1)
+    fewer = programs.one_node("nn.attention_var_len", [*floats, *whole[:-1]])
+    with pytest.raises(ValueError, match="takes 7 operands, not 6"):
+        evaluate(fewer, values)
