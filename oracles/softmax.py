@@ -20,7 +20,6 @@ from oracles.estimate import (
     Estimate,
     Flags,
     Format,
-    is_ordinary,
     ordinary,
     with_specials,
 )
@@ -67,11 +66,11 @@ def softmax_average(
     key gives that key's value, exactly.
     """
     seen = np.broadcast_to(visible, scores.value.shape)
-    if is_ordinary(scores) and is_ordinary(values):
+    plain, finite = ordinary(scores), ordinary(values)
+    if plain is scores and finite is values:
         weights, value = _weighted(scores, seen, values, dtype)
         return _bounded(weights, seen, values, value, FORMATS[dtype])
     # A score of -infinity gives weight 0.
-    plain, finite = ordinary(scores), ordinary(values)
     counted = seen & np.isfinite(scores.value) & np.isfinite(scores.error)
     weights, value = _weighted(plain, counted, finite, dtype)
     result = _bounded(weights, counted, finite, value, FORMATS[dtype])
