@@ -97,14 +97,18 @@ def canonical(dim: Dim) -> Dim:
     Raises:
         ValueError: ``dim`` is text that is not a dimension expression, or divides by zero.
     """
-    if isinstance(dim, int):
-        return dim
-    tree = _parse(dim)
-    if not symbols(dim):
+    return dim if isinstance(dim, int) else _canonical(dim)
+
+
+# What is drawn has few different dimensions, and each is asked about several times a case.
+@lru_cache(maxsize=4096)
+def _canonical(text: str) -> Dim:
+    tree = _parse(text)
+    if not symbols(text):
         try:
-            return evaluate(dim, {})
+            return evaluate(text, {})
         except ZeroDivisionError as error:
-            raise ValueError(f"dimension {dim!r} divides by zero") from error
+            raise ValueError(f"dimension {text!r} divides by zero") from error
     return _print(tree)[0]
 
 
@@ -127,9 +131,12 @@ def _print(node: ast.expr) -> tuple[str, int]:
 
 def symbols(dim: Dim) -> frozenset[str]:
     """The names of the symbols in ``dim``."""
-    if isinstance(dim, int):
-        return frozenset()
-    return frozenset(node.id for node in ast.walk(_parse(dim)) if isinstance(node, ast.Name))
+    return frozenset() if isinstance(dim, int) else _symbols(dim)
+
+
+@lru_cache(maxsize=4096)
+def _symbols(text: str) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
 
 
 def evaluate(dim: Dim, binding: Mapping[str, int]) -> int:
@@ -139,6 +146,8 @@ def evaluate(dim: Dim, binding: Mapping[str, int]) -> int:
         KeyError: a symbol has no value.
         ZeroDivisionError: a divisor is zero.
     """
+    if isinstance(dim, int):
+        return dim
     return fold(
         dim,
         constant=lambda value: value,

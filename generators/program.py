@@ -134,7 +134,9 @@ class Program(_Data, frozen=True):
         """The names of all symbolic dimensions, sorted."""
         found: set[str] = set()
         for dim in self._all_dims():
-            found |= dims.symbols(dim)
+            # Most are integers.
+            if isinstance(dim, str):
+                found |= dims.symbols(dim)
         return tuple(sorted(found))
 
     def _all_dims(self) -> Iterator[Dim]:

@@ -1,20 +1,20 @@
 """Cases, the whole way, in this process: emit, compile, run at each binding, judge."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import fixes
 from generators.emission import emit
 from generators.program import Case, CaseError, Invalid
-from generators.values import arrays
+from generators.values import Array, arrays
 from harness import compile as compiling
+from harness.clock import Clock
 from harness.compile import SilentBail, StageError
 from harness.errors import disowns, names
-from harness.judge import Expected, expected, judge
+from harness.judge import Expected, Question, all_expected, judge
 from harness.late_linking import name_of, nameless
 from harness.legalization_log import with_reason
 from harness.outcome import ALL_ROOM, Check, Outcome, Verdict
@@ -44,7 +44,10 @@ def conduct(
         CaseError: the case names something that does not exist.
     """
     begun = _begin(case, progress, None, tracing)
-    return begun if isinstance(begun, Outcome) else _end(begun, progress, plain=plain)
+    if isinstance(begun, Outcome):
+        return begun
+    (runs,) = _asked([begun])
+    return _end(begun, runs, plain=plain)
 
 
 def conduct_together(
@@ -65,23 +68,38 @@ def conduct_together(
         begun.append(_begin(case, partial(progress, number), late))
     compiled = [one for one in begun if isinstance(one, _Compiled)]
     progress(None, "link")
-    shared = _Clock()
+    shared = Clock()
     with shared("tvm"):
         compiling.link([one.program for one in compiled])
     for one in compiled:
         one.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
-    for number, this in enumerate(begun):
-        yield this if isinstance(this, Outcome) else _end(this, partial(progress, number))
+    runs = iter(_asked(compiled))
+    for this in begun:
+        yield this if isinstance(this, Outcome) else _end(this, next(runs))
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A case whose program is compiled; ``late`` is its name where its native code is shared."""
+    """A case whose program is compiled; ``late`` is its name where its native code is shared.
+
+    ``progress`` is told every stage of it that begins.
+    """
 
     case: Case
     program: compiling.Compiled
-    clock: "_Clock"
+    clock: Clock
     late: str | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of a case: a binding, the inputs and their regime, what is expected or was raised."""
+
+    index: int
+    regime: str
+    values: Mapping[str, Array]
+    expected: Expected | Exception
 
 
 def _begin(
@@ -95,7 +113,7 @@ def _begin(
         fixes.install()
     else:
         fixes.uninstall()
-    clock = _Clock()
+    clock = Clock()
     try:
         with clock("tvm"):
             progress("emit")
@@ -112,7 +130,7 @@ def _begin(
         )
     except StageError as error:
         return _refusal(case, error, clock, late)
-    return _Compiled(case, program, clock, late)
+    return _Compiled(case, program, clock, late, progress)
 
 
 def _emitted(case: Case) -> Any:
@@ -125,16 +143,41 @@ def _emitted(case: Case) -> Any:
         raise StageError("emit", error) from error
 
 
-def _end(compiled: _Compiled, progress: Progress, *, plain: bool = False) -> Outcome:
+def _asked(compiled: Sequence[_Compiled]) -> list[list[_Run]]:
+    """The runs of each of ``compiled``, none where it is invalid: all are asked before any run."""
+    planned: list[tuple[_Compiled, int, str]] = []
+    questions: list[Question] = []
+    for one in compiled:
+        mixed = PIPELINES[one.case.pipeline].mixed_precision
+        for index, regime in () if isinstance(one.case.expect, Invalid) else one.case.runs:
+            one.progress("oracle")
+            planned.append((one, index, regime))
+            questions.append(Question(one.case.program, arrays(one.case, index, regime), mixed))
+
+    @contextmanager
+    def on(number: int) -> Iterator[None]:
+        one, *_ = planned[number]
+        one.progress("oracle")
+        with one.clock("oracles"):
+            yield
+
+    told = zip(planned, questions, all_expected(questions, on), strict=True)
+    runs: dict[int, list[_Run]] = {id(one): [] for one in compiled}
+    for (one, index, regime), question, expected in told:
+        runs[id(one)].append(_Run(index, regime, question.arrays, expected))
+    return list(runs.values())
+
+
+def _end(compiled: _Compiled, runs: Sequence[_Run], *, plain: bool = False) -> Outcome:
     """Load and run what is compiled; judge what it gives."""
     case, clock = compiled.case, compiled.clock
     try:
         with clock("tvm"):
-            progress("load")
+            compiled.progress("load")
             main = compiling.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
         if isinstance(case.expect, Invalid):
-            return _ran_though_invalid(case, main, progress, clock)
-        return _run_all(case, main, progress, clock)
+            return _ran_though_invalid(case, main, compiled.progress, clock)
+        return _run_all(case, main, runs, compiled.progress, clock)
     except StageError as error:
         return _refusal(case, error, clock, compiled.late)
 
@@ -144,30 +187,33 @@ def _nameless(message: str, late: str | None) -> str:
 
 
 def _run_all(
-    case: Case, main: Callable[..., object], progress: Progress, clock: "_Clock"
+    case: Case,
+    main: Callable[..., object],
+    runs: Sequence[_Run],
+    progress: Progress,
+    clock: Clock,
 ) -> Outcome:
-    mixed = PIPELINES[case.pipeline].mixed_precision
     run_time = [given.name for given in case.program.inputs if not given.constant]
     checks: list[Check] = []
     seen: list[Expected] = []
     verdict, message, stage = Verdict.PASS, "", None
-    for index, regime in case.runs:
-        progress("oracle")
-        values = arrays(case, index, regime)
-        with clock("oracles"):
-            wanted = expected(case.program, values, mixed_precision=mixed)
+    for run in runs:
+        wanted = run.expected
+        if isinstance(wanted, Exception):
+            progress("oracle")
+            raise wanted
         seen.append(wanted)
         with clock("tvm"):
             progress("run")
-            actual = compiling.run(main, [values[name] for name in run_time])
+            actual = compiling.run(main, [run.values[name] for name in run_time])
         with clock("compare"):
             progress("compare")
-            judgement = judge(case.program, case.bindings[index], actual, wanted, regime)
+            judgement = judge(case.program, case.bindings[run.index], actual, wanted, run.regime)
         checks.extend(judgement.checks)
         if judgement.verdict is not Verdict.PASS and (
             verdict is Verdict.PASS or (judgement.verdict.is_failure and not verdict.is_failure)
         ):
-            where = "" if regime == case.regime else f" (inputs in the {regime} regime)"
+            where = "" if run.regime == case.regime else f" (inputs in the {run.regime} regime)"
             verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
     everywhere = tuple(n for n in seen[0].agreeing if all(n in one.agreeing for one in seen))
     if verdict is Verdict.PASS and not everywhere:
@@ -188,7 +234,7 @@ def _run_all(
 
 
 def _ran_though_invalid(
-    case: Case, main: Callable[..., object], progress: Progress, clock: "_Clock"
+    case: Case, main: Callable[..., object], progress: Progress, clock: Clock
 ) -> Outcome:
     assert isinstance(case.expect, Invalid)
     run_time = [given.name for given in case.program.inputs if not given.constant]
@@ -207,7 +253,7 @@ def _ran_though_invalid(
     )
 
 
-def _refusal(case: Case, error: StageError, clock: "_Clock", late: str | None) -> Outcome:
+def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> Outcome:
     message = _nameless(f"{type(error.cause).__name__}: {error.cause}", late)
     # One that NumPy raised inside a legalization comes back through TVM as another class.
     if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
@@ -246,22 +292,3 @@ def _only_operator(case: Case) -> str | None:
 
 def _short(operator: str) -> str:
     return operator.removeprefix("relax.")
-
-
-@dataclass(slots=True)
-class _Clock:
-    """CPU seconds by part."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def __call__(self, part: str) -> Iterator[None]:
-        start = time.process_time()
-        try:
-            yield
-        finally:
-            self.add(part, time.process_time() - start)
-
-    def add(self, part: str, seconds: float) -> None:
-        """Count ``seconds`` to ``part``."""
-        self.seconds[part] = self.seconds.get(part, 0.0) + seconds

@@ -1,7 +1,9 @@
 """From what TVM gave and what the oracles say to a verdict."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +14,19 @@ from oracles.answer import Bounded, Unsupported
 from oracles.compare import within
 from oracles.independent import ORACLES
 from oracles.reference import Numerics, evaluate
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the reference and the oracles: a program's outputs for its input arrays.
+
+    The oracles compute in the program's own dtypes, so they are held to its own bounds; with
+    ``mixed_precision`` the outputs have the wider bounds of the pipeline's numerics.
+    """
+
+    program: Program
+    arrays: Mapping[str, Array]
+    mixed_precision: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +53,86 @@ class Judgement:
 
 
 def expected(program: Program, arrays: Mapping[str, Array], *, mixed_precision: bool) -> Expected:
-    """What ``program`` gives on ``arrays``, by the reference and every oracle.
+    """What is expected of ``program`` on ``arrays``, as a ``Question`` has it.
 
-    The oracles compute in the program's own dtypes, so they are held to its own bounds; with
-    ``mixed_precision`` the outputs returned have the wider bounds of the pipeline's numerics.
+    Raises:
+        Exception: the reference or an oracle cannot answer.
     """
+    (found,) = all_expected([Question(program, arrays, mixed_precision)])
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def all_expected(
+    questions: Sequence[Question],
+    on: Callable[[int], AbstractContextManager[None]] = lambda number: nullcontext(),
+) -> list[Expected | Exception]:
+    """What each of ``questions`` expects, by the reference and every oracle; or what was raised.
+
+    One after the other answers all of them: each is so much code that another, called in between,
+    drives it out of the processor's caches, and half of the time goes there. ``on(number)`` is
+    open while that question is being answered.
+    """
+
+    def each(step: _Step, before: Sequence[_Asked | Exception]) -> list[_Asked | Exception]:
+        after: list[_Asked | Exception] = []
+        for number, (question, asked) in enumerate(zip(questions, before, strict=True)):
+            if isinstance(asked, Exception):
+                after.append(asked)
+                continue
+            with on(number):
+                try:
+                    after.append(step(question, asked))
+                except Exception as error:
+                    after.append(error)
+        return after
+
+    found = each(_referred, [_Asked((), Expected((), (), {}, {}))] * len(questions))
+    for name in ORACLES:
+        found = each(partial(_answered, name), found)
+    return [one if isinstance(one, Exception) else one.expected for one in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is known of a question so far; ``own`` are the outputs in the program's own dtypes."""
+
+    own: tuple[Bounded, ...]
+    expected: Expected
+
+
+_Step = Callable[[Question, _Asked], _Asked]
+
+
+def _referred(question: Question, asked: _Asked) -> _Asked:
+    """``asked`` with the reference's outputs."""
+    program, arrays = question.program, question.arrays
     own = evaluate(program, arrays)
-    agreeing, splits, unsupported = [], {}, {}
-    for name, oracle in ORACLES.items():
-        try:
-            answers = oracle(program, arrays)
-        except Unsupported as reason:
-            unsupported[name] = str(reason)
-            continue
-        differences = [
-            f"output {output}: {difference}"
-            for output, answer, reference in zip(program.outputs, answers, own, strict=True)
-            if (difference := _difference(answer, reference)) is not None
-        ]
-        if differences:
-            splits[name] = "; ".join(differences)
-        else:
-            agreeing.append(name)
-    outputs = evaluate(program, arrays, Numerics.MIXED_FLOAT16) if mixed_precision else own
-    return Expected(outputs, tuple(agreeing), splits, unsupported)
+    outputs = evaluate(program, arrays, Numerics.MIXED_FLOAT16) if question.mixed_precision else own
+    return _Asked(own, replace(asked.expected, outputs=outputs))
+
+
+def _answered(name: str, question: Question, asked: _Asked) -> _Asked:
+    """``asked`` with what the oracle ``name`` made of it."""
+    before = asked.expected
+    try:
+        answers = ORACLES[name](question.program, question.arrays)
+    except Unsupported as reason:
+        told = replace(before, unsupported={**before.unsupported, name: str(reason)})
+        return replace(asked, expected=told)
+    differences = [
+        f"output {output}: {difference}"
+        for output, answer, reference in zip(
+            question.program.outputs, answers, asked.own, strict=True
+        )
+        if (difference := _difference(answer, reference)) is not None
+    ]
+    if differences:
+        told = replace(before, splits={**before.splits, name: "; ".join(differences)})
+    else:
+        told = replace(before, agreeing=(*before.agreeing, name))
+    return replace(asked, expected=told)
 
 
 def judge(

@@ -23,6 +23,8 @@ _PREFIX = "system_lib_prefix"
 """The attribute of a module that TVM reads a prefix of its TIR functions' names from."""
 _OWNER = "relaxcheck"
 """The attribute of a lowered module whose native code is left for later: its program's name."""
+_STAND_INS: dict[str, Any] = {}
+"""What stands in for native code, by the text of its target."""
 
 
 @dataclass(slots=True)
@@ -85,7 +87,7 @@ def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
         if _OWNER not in (module.attrs or {}):
             return generate(module, where)
         left.functions.update(module.functions.items())
-        left.stand_in = generate(tvm.IRModule({}), where)
+        left.stand_in = _nothing(generate, where)
         return left.stand_in
 
     tvm_ffi.register_global_func(_CODE_GENERATION, leave, override=True)
@@ -93,6 +95,17 @@ def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
         yield left
     finally:
         tvm_ffi.register_global_func(_CODE_GENERATION, generate, override=True)
+
+
+def _nothing(generate: Any, where: Any) -> Any:
+    """Native code of no function, as ``generate`` gives it for the target ``where``.
+
+    The same one stands in for all programs: it takes ``generate`` a millisecond to set up LLVM.
+    """
+    text = str(where)
+    if text not in _STAND_INS:
+        _STAND_INS[text] = generate(tvm.IRModule({}), where)
+    return _STAND_INS[text]
 
 
 def link_together(compiled: Sequence[tuple[Any, Left]]) -> None:

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from types import TracebackType
 from typing import Self
 
@@ -219,8 +218,10 @@ class Pool:
         first = self._waiting.popleft()
         given = [first]
         if not (first.job.alone or first.job.fresh):
-            others = (one for one in self._waiting if not (one.job.alone or one.job.fresh))
-            given += islice(others, self.limits.together - 1)
+            others = [one for one in self._waiting if not (one.job.alone or one.job.fresh)]
+            # The last are shared out, so that no worker idles while another has a group left.
+            share = -(-(1 + len(others)) // self.size)
+            given += others[: min(self.limits.together, share) - 1]
             for queued in given[1:]:
                 self._waiting.remove(queued)
         return [replace(queued, starts=queued.starts + 1) for queued in given]

@@ -119,7 +119,7 @@ def is_ordinary(estimate: Estimate) -> bool:
 
 
 def ordinary(estimate: Estimate) -> Estimate:
-    """``estimate`` with 0 in place of NaN, infinities and elements with room."""
+    """``estimate`` with 0 in place of NaN, infinities and elements with room; itself without."""
     if is_ordinary(estimate):
         return estimate
     kept = np.isfinite(estimate.value) & np.isfinite(estimate.error)

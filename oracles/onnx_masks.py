@@ -1,6 +1,6 @@
 """The masks of attention, computed by an ONNX model from lengths and sequence starts."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import onnx.parser
@@ -79,11 +79,25 @@ def visible(
     """Which keys each query sees, (queries, keys), where sequences are laid end to end.
 
     Sequence n holds the queries ``starts_q[n]:starts_q[n + 1]`` and keys alike; a plain attention
-    is one sequence.
+    is one sequence. The array is not to be written to: others are given it as well.
     """
+    bounds = (tuple(starts.tolist()) for starts in (starts_q, starts_k))
+    return _computed(*bounds, queries, keys, causal_mask, window_size)
+
+
+# A case runs several times at the same lengths, with other values.
+@lru_cache(maxsize=64)
+def _computed(
+    starts_q: tuple[int, ...],
+    starts_k: tuple[int, ...],
+    queries: int,
+    keys: int,
+    causal_mask: str | None,
+    window_size: int | None,
+) -> NDArray[np.bool_]:
     feeds = {
-        "starts_q": starts_q.astype(np.int64),
-        "starts_k": starts_k.astype(np.int64),
+        "starts_q": np.array(starts_q, np.int64),
+        "starts_k": np.array(starts_k, np.int64),
         "queries": np.array(queries, np.int64),
         "keys": np.array(keys, np.int64),
         "causal": np.array(causal_mask is not None),
@@ -91,8 +105,9 @@ def visible(
         "windowed": np.array(window_size is not None),
         "window_size": np.array(window_size or 0, np.int64),
     }
-    (seen,) = _session().run(["seen"], feeds)
-    return np.asarray(seen, np.bool_)
+    seen = np.asarray(_session().run(["seen"], feeds)[0], np.bool_)
+    seen.setflags(write=False)
+    return seen
 
 
 @cache

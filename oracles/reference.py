@@ -56,7 +56,7 @@ def evaluate(
     values: dict[str, Estimate] = {}
     for source in program.inputs:
         estimate = given(arrays[source.name], source.dtype)
-        values[source.name] = replace(estimate, half=source.constant)
+        values[source.name] = replace(estimate, half=True) if source.constant else estimate
     # Overflow and invalid operations of the reference's own mean what they mean: infinities, room.
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         for node in program.nodes:

@@ -20,7 +20,6 @@ from oracles.estimate import (
     Estimate,
     Flags,
     Format,
-    is_ordinary,
     ordinary,
     with_specials,
 )
@@ -67,11 +66,11 @@ def softmax_average(
     key gives that key's value, exactly.
     """
     seen = np.broadcast_to(visible, scores.value.shape)
-    if is_ordinary(scores) and is_ordinary(values):
+    plain, finite = ordinary(scores), ordinary(values)
+    if plain is scores and finite is values:
         weights, value = _weighted(scores, seen, values, dtype)
         return _bounded(weights, seen, values, value, FORMATS[dtype])
     # A score of -infinity gives weight 0.
-    plain, finite = ordinary(scores), ordinary(values)
     counted = seen & np.isfinite(scores.value) & np.isfinite(scores.error)
     weights, value = _weighted(plain, counted, finite, dtype)
     result = _bounded(weights, counted, finite, value, FORMATS[dtype])
@@ -145,7 +144,6 @@ def _errors(
     v = values.value.astype(np.float64)[..., None, :, :]
     mask = seen[..., None]
     size = np.where(mask, np.abs(v), 0)
-    doubt = np.where(mask, values.error[..., None, :, :], 0)
     heavy = weights.share * (1 + weights.rise)
     least = 1 - (weights.share * weights.fall).sum(axis=-1, keepdims=True)
     # What overflows here has room.
@@ -158,8 +156,15 @@ def _errors(
             average = np.where(of > 0, heaviest * of, 0).sum(axis=-2)
             return np.asarray(np.fmin(average, of.max(axis=-2, initial=0)), np.float64)
 
-        tilted = np.maximum(_tilted(weights, away), _tilted(weights, -away)) + averaged(doubt)
-        magnitude = averaged(size) + averaged(doubt)
+        tilted = np.maximum(_tilted(weights, away), _tilted(weights, -away))
+        magnitude = averaged(size)
+        reach, reached = size, magnitude
+        if values.error.any():
+            doubt = np.where(mask, values.error[..., None, :, :], 0)
+            doubted = averaged(doubt)
+            tilted, magnitude = tilted + doubted, magnitude + doubted
+            reach = size + doubt
+            reached = averaged(reach)
         net = np.abs(value).astype(np.float64) + tilted
         # Each weight's own quotient and each product round; the sum of the weights and its
         # reciprocal are off by the same factor for all of them.
@@ -168,9 +173,9 @@ def _errors(
         own = gamma(2 * count + 8, OWN_UNIT) * magnitude
         rounding = terms + gamma(count + 1, unit) * (net + terms) + own
         floor = 2 * target.floor * ((size + np.abs(away)).sum(axis=-2) + 2 * count)
-        sums = weights.total * (1 + unit) * averaged(size + doubt)
+        sums = weights.total * (1 + unit) * reached
         sums *= 1 + weights.rise.max(axis=-1, keepdims=True, initial=0)
-        peak = np.minimum(sums, count * (size + doubt).max(axis=-2, initial=0))
+        peak = np.minimum(sums, count * reach.max(axis=-2, initial=0))
     error = np.where(count > 0, tilted + rounding + floor, 0.0)
     return error, np.where(count > 0, peak, 0.0)
 
@@ -185,11 +190,11 @@ def _tilted(weights: _Weights, away: Errors) -> Errors:
     between such points crosses zero is no smaller than x.
     """
     share = weights.share[..., None]
-    heavy, light = share * weights.rise[..., None], share * weights.fall[..., None]
+    heavy, light = share * weights.rise[..., None], -share * weights.fall[..., None]
 
     def excess(x: Errors) -> Errors:
         beyond = away - x[..., None, :]
-        result: Errors = (np.where(beyond > 0, heavy, -light) * beyond).sum(axis=-2) - x
+        result: Errors = (np.where(beyond > 0, heavy, light) * beyond).sum(axis=-2) - x
         return result
 
     top = away.max(axis=-2, initial=0)

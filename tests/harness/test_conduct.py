@@ -9,11 +9,13 @@ from generators.axes import complete
 from generators.families import family
 from harness import compile as compiling
 from harness import conduct as conducting
+from harness import judge as judging
 from harness.compile import StageError
-from harness.conduct import conduct
-from harness.judge import Expected, expected
+from harness.conduct import conduct, conduct_together
+from harness.judge import Expected, all_expected
 from harness.outcome import ALL_ROOM, Verdict
 from harness.pipelines import PIPELINES
+from oracles.answer import Array, Unsupported
 
 MEMBER = family("attention", tuple(PIPELINES))
 CONV = family("conv1d_transpose", tuple(PIPELINES))
@@ -53,11 +55,38 @@ def test_what_was_held_against_nothing_does_not_pass(monkeypatch: pytest.MonkeyP
     assert passed.verdict is Verdict.PASS
     assert all(check.elements > check.room == 0 for check in passed.checks)
 
-    def unsure(*arguments: object, **options: object) -> Expected:
-        wanted = expected(*arguments, **options)  # type: ignore[arg-type]
+    def unsure(*arguments: object) -> list[Expected | Exception]:
+        return [vague(wanted) for wanted in all_expected(*arguments)]  # type: ignore[arg-type]
+
+    def vague(wanted: Expected | Exception) -> Expected:
+        assert isinstance(wanted, Expected)
         room = [replace(one, bound=np.full_like(one.bound, np.inf)) for one in wanted.outputs]
         return replace(wanted, outputs=tuple(room))
 
-    monkeypatch.setattr(conducting, "expected", unsure)
+    monkeypatch.setattr(conducting, "all_expected", unsure)
     outcome = conduct(case)
     assert (outcome.verdict, outcome.message) == (Verdict.NO_ORACLE, ALL_ROOM)
+
+
+def test_what_an_oracle_raises_ends_the_case_that_it_was_asked_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cases = [MEMBER.build(complete(MEMBER.axes, {}), seed) for seed in (0, 1)]
+    asked: list[object] = []
+
+    def fails(program: object, arrays: object) -> tuple[Array, ...]:
+        asked.append(program)
+        # The runs of the first case come first.
+        if len(asked) > len(cases[0].runs):
+            raise KeyError("a fault of ours")
+        raise Unsupported("has no attention")
+
+    oracles = {"failing": fails, **judging.ORACLES}
+    monkeypatch.setattr(judging, "ORACLES", oracles)
+    stages: list[tuple[int | None, str]] = []
+    outcomes = conduct_together(cases, lambda number, stage: stages.append((number, stage)))
+    assert next(outcomes).verdict is Verdict.PASS
+    assert "run" in [stage for _, stage in stages]
+    with pytest.raises(KeyError, match="a fault of ours"):
+        next(outcomes)
+    assert stages[-1] == (1, "oracle")

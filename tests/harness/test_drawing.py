@@ -16,7 +16,7 @@ from generators.axes import SEEDS, Axis, Point
 from generators.families import families
 from generators.pairs import Pairs
 from generators.program import Case, Input, Node, Program, Valid
-from harness.drawing import WHOLE, Shard, stream
+from harness.drawing import WHOLE, Shard, draw, stream
 from harness.pipelines import PIPELINES
 
 FAMILIES = families(tuple(PIPELINES))
@@ -53,6 +53,14 @@ def test_one_in_eight_is_invalid_in_each_family(uniform: bool) -> None:
     cases = _cases(uniform=uniform)[: ROUND * len(FAMILIES) * 2]
     counts = Counter((case.family, isinstance(case.expect, Valid)) for case in cases)
     assert counts == {(one.name, valid): 42 if valid else 6 for one in FAMILIES for valid in (0, 1)}
+
+
+def test_what_is_drawn_alone_is_the_first_of_those_drawn_together() -> None:
+    for family in FAMILIES:
+        for seed, faulty in enumerate(family.invalid):
+            alone = draw(faulty, 1, seed)
+            assert len(alone) == 1
+            assert draw(faulty, 4, seed)[:1] == alone
 
 
 def test_cases_are_distinct() -> None:

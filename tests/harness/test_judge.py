@@ -1,6 +1,7 @@
 """Each verdict about values, from outputs made by hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from generators.program import Input, Node, Program
 from generators.values import Array
 from harness import judge as judging
-from harness.judge import expected, judge
+from harness.judge import Expected, Question, all_expected, expected, judge
 from harness.outcome import Verdict
 from oracles.answer import Unsupported
 
@@ -104,3 +105,49 @@ def test_what_the_oracles_do_decides_what_can_be_said(
     assert verdict_on(actual)[0] is verdict
     agreeing = sum(oracle is right for oracle in oracles)
     assert len(expected(PROGRAM, ARRAYS, mixed_precision=False).agreeing) == agreeing
+
+
+def test_questions_asked_together_have_the_answers_of_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[str, float]] = []
+
+    def oracle(name: str) -> Oracle:
+        def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+            x = float(arrays["x"][0, 0])
+            asked.append((name, x))
+            if x == 2:
+                raise KeyError(name)
+            return off(program, arrays) if x == 1 else right(program, arrays)
+
+        return evaluate
+
+    monkeypatch.setattr(judging, "ORACLES", {name: oracle(name) for name in ("one", "other")})
+    values = (0.0, 1.0, 2.0, 3.0)
+    questions = [
+        Question(PROGRAM, {**ARRAYS, "x": np.full((2, 2), value, np.float32)}, value == 3)
+        for value in values
+    ]
+    open_for: list[int] = []
+
+    @contextmanager
+    def on(number: int) -> Iterator[None]:
+        open_for.append(number)
+        yield
+
+    found = all_expected(questions, on)
+    # The reference, one oracle, the other; what failed once is not asked again.
+    assert open_for == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 3]
+    assert asked == [("one", x) for x in values] + [("other", x) for x in values if x != 2]
+    assert isinstance(found[2], KeyError)
+    for number in (0, 1, 3):
+        question, together = questions[number], found[number]
+        assert isinstance(together, Expected)
+        alone = expected(question.program, question.arrays, mixed_precision=number == 3)
+        assert (together.agreeing, together.splits) == (alone.agreeing, alone.splits)
+        assert bool(together.splits) is (number == 1)
+        for one, other in zip(together.outputs, alone.outputs, strict=True):
+            np.testing.assert_array_equal(one.value, other.value)
+            np.testing.assert_array_equal(one.bound, other.bound)
+    with pytest.raises(KeyError):
+        expected(PROGRAM, questions[2].arrays, mixed_precision=False)

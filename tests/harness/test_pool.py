@@ -112,6 +112,16 @@ def test_cases_run_together_only_where_they_may() -> None:
     assert given == [[0, 1, 2], [4, 5, 6], [3], [7]] or given == [[0, 1, 2], [3], [4, 5, 6], [7]]
 
 
+def test_the_last_cases_are_shared_out_among_the_workers() -> None:
+    with Pool(2, Limits(seconds=3, together=4), ZYGOTE) as pool:
+        pool.submit(*(Job(behave("sleep", number)) for number in range(6)))
+        given = [[one.job.case.seed for one in worker.unanswered] for worker in pool._workers]
+        assert given == [[0, 1, 2], [3, 4]]
+        pool.submit(*(Job(behave("well", number)) for number in range(6, 15)))
+        # Where there are enough for all, each has as many as it may have.
+        assert len(pool._next()) == 4
+
+
 def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:
     with Pool(1, LIMITS, ZYGOTE) as pool:
         pool.submit(Job(behave("sleep")))
