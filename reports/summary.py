@@ -68,7 +68,14 @@ def known_table(results: Results) -> Table:
 
 
 def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    return Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        # On a terminal of 100 columns the longest of what is blamed is then not folded.
+        collapse_padding=True,
+    )
 
 
 def _row(one: Finding, results: Results) -> list[Text | str]:

@@ -28,6 +28,7 @@ from harness.corpus import (
     CASE,
     FILES,
     FINDING,
+    ISSUE,
     Record,
     entries,
     entry_folder,
@@ -155,6 +156,10 @@ def export(
             paths = sorted(wanted.folder / name for name in FILES)
         for path in paths:
             _print(voice, str(path))
+        if not pytest:
+            _print(
+                voice, f"The first line of {folder / ISSUE} is a title to paste, the rest the text."
+            )
 
 
 def _check_options(

@@ -70,7 +70,9 @@ def test_what_is_recorded_becomes_a_folder(campaign: Case) -> None:
     folder = Path(campaign.identifier)
     files = ["case.json", "finding.json", "issue.md", "repro.py"]
     assert sorted(path.name for path in folder.iterdir()) == files
-    assert result.output.split() == [str(folder / name) for name in files]
+    *paths, hint = result.output.splitlines()
+    assert paths == [str(folder / name) for name in files]
+    assert hint.startswith(f"The first line of {folder / 'issue.md'} is a title to paste")
     assert read(folder / "case.json") == campaign
     assert json.loads((folder / "finding.json").read_text())["fingerprint"] == "f" * 12
     title, *body = (folder / "issue.md").read_text().splitlines()
