@@ -8,6 +8,7 @@ _MODULES = {
     "false-alarms": "tests.quality.false_alarms",
     "tvm": "tests.quality.tvm_clean",
     "planted": "tests.quality.planted.section",
+    "reduction": "tests.quality.reducing",
     "steering": "tests.quality.steering",
     "novelty": "tests.quality.novelty",
     "mutation": "tests.quality.mutation",

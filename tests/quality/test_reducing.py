@@ -1,0 +1,53 @@
+"""What planted bugs are reduced to: one is hunted and reduced, and what the figures say of all."""
+
+from typing import Any
+
+import msgspec
+
+from generators.program import decode
+from tests.quality import reducing
+from tests.quality.reducing import Simplest, attributes_off, largest
+
+
+def test_the_first_failure_of_a_plant_is_reduced() -> None:
+    found = reducing.simplest("conv-bails-for-one-dilation")
+    case = decode(found.case.encode(), "reduced")
+    (node,) = case.program.nodes
+    assert set(node.attributes) == {"dilation"}
+    assert (found.attributes, found.largest) == (attributes_off(case), largest(case)) == (1, 1)
+    assert found.minimal
+    assert found.again
+    assert found.drawn_attributes is not None
+    assert found.drawn_largest is not None
+    assert found.drawn_attributes > 1 < found.drawn_largest
+
+
+def figures(*plants: Simplest) -> Any:
+    each = [msgspec.to_builtins(one) for one in plants]
+    return {"share": 1, "seed": 1, "tries": 500, "seconds": 180.0, "plants": each}
+
+
+def one(attributes: int, size: int, **more: Any) -> Simplest:
+    return Simplest(f"plant-{attributes}-{size}", 6, 16, attributes, size, 1, **more)
+
+
+def test_the_medians_are_what_is_judged() -> None:
+    assert reducing.missed(figures(one(1, 2), one(2, 3), one(7, 9))) == []
+    assert reducing.missed(figures(one(3, 1), one(3, 1), one(0, 1))) == [
+        "the median reduced case has 3 attributes away from default"
+    ]
+    assert reducing.missed(figures(one(0, 4), one(0, 5))) == [
+        "the largest size of the median reduced case is 4.5"
+    ]
+    assert reducing.missed(figures(Simplest("never"))) == ["never: no failure to reduce"]
+
+
+def test_the_page_lists_what_is_above_the_target() -> None:
+    page = reducing.markdown(
+        figures(one(1, 2, minimal=True, again=True), one(4, 2, why="180 s are over"))
+    )
+    assert "| attributes away from default, median | 6 | 2.5 | <= 2 |" in page
+    assert "| largest size, median | 16 | 2 | <= 3 |" in page
+    assert "1 of 2 reached" in page
+    assert "| plant-4-2 | 4 | 2 | 1 | 180 s are over |" in page
+    assert "plant-1-2" not in page
