@@ -46,16 +46,19 @@ def install(name: str, pip_arguments: Sequence[str], say: Say) -> bool:
         return False
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        with _alone(name):
+        with _alone(name) as lock:
             # Whoever had it before may have come to the end.
-            return not state(name).usable and _made(name, pins, pip_arguments, say)
+            return not state(name).usable and _made(name, pins, pip_arguments, say, lock)
     except OSError as error:
         raise ReleaseError(f"TVM {name}: {error}") from error
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
-    """Let no other process install ``name``; the lock goes with this one."""
+def _alone(name: str) -> Iterator[int]:
+    """Let no other process install ``name``; the lock goes with the last one that has the file.
+
+    Given is its descriptor, for commands to inherit: what is killed leaves its pip behind.
+    """
     with (folder() / f"{name}.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -63,10 +66,10 @@ def _alone(name: str) -> Iterator[None]:
             raise ReleaseError(
                 f"TVM {name} is being installed by another process; wait for its end"
             ) from None
-        yield
+        yield lock.fileno()
 
 
-def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say) -> bool:
+def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say, lock: int) -> bool:
     place = folder() / name
     log = folder() / f"{name}.log"
     release = Release(name, interpreter(name))
@@ -75,13 +78,13 @@ def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say) -> bool
         say("what is there does not run; made anew")
     if not _runs(release.python):
         say("making a venv")
-        _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say)
+        _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say, lock)
     pip = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
     wanted = ["--constraint", str(pins), *pip_arguments, "--editable", str(CHECKOUT)]
-    _call([str(release.python), *pip, *wanted], log, release, say)
+    _call([str(release.python), *pip, *wanted], log, release, say, lock)
     say("trying a worker")
     # It imports everything, and then only says how it is called.
-    _call([str(release.python), "-m", "harness.zygote", "--help"], log, release, say)
+    _call([str(release.python), "-m", "harness.zygote", "--help"], log, release, say, lock)
     declare_ready(name)
     return True
 
@@ -94,7 +97,7 @@ def _runs(python: Path) -> bool:
     return False
 
 
-def _call(command: list[str], log: Path, release: Release, say: Say) -> None:
+def _call(command: list[str], log: Path, release: Release, say: Say, lock: int) -> None:
     """Run ``command`` to its end; all that it says is added to ``log``, after it itself."""
     with (
         log.open("a") as kept,
@@ -102,6 +105,7 @@ def _call(command: list[str], log: Path, release: Release, say: Say) -> None:
             command,
             env=environment(release),
             cwd=CHECKOUT,
+            pass_fds=(lock,),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -4,6 +4,8 @@
 """
 
 import sys
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,6 +17,13 @@ TESTS = CHECKOUT / "tests" / "fixes" / "upstream"
 
 _THERE = "tests/python/relax"
 """Where they belong in TVM's repository."""
+
+TOGETHER = "all"
+"""The name of the patch of several fixes."""
+
+_SUFFIX = ".patch"
+_AGAINST = "Against apache-tvm "
+"""In the head of each patch, before the version."""
 
 
 class Patch(msgspec.Struct, frozen=True):
@@ -46,6 +55,51 @@ def patches(release: Release, names: tuple[str, ...]) -> Patched:
     return told(release, "harness.patching", *names, type=Patched)
 
 
+class Earlier(NamedTuple):
+    """A patch that an earlier export left in a folder: against which TVM; whether it is gone."""
+
+    path: Path
+    tvm: str
+    removed: bool
+
+
+def write(found: Patched, to: Path, *, every: bool) -> tuple[Earlier, ...]:
+    """Write a file for each patch into the folder ``to``, which is made if need be.
+
+    What an earlier export left there under another name is returned. Where ``every`` fix was asked
+    for, nothing of that holds any more and it is removed; where some were, so is what those left.
+    Files that no export wrote are not touched.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    texts = {one.name: one.text for one in found.patches}
+    if found.together:
+        texts[TOGETHER] = found.together
+    to.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        if text:
+            (to / f"{name}{_SUFFIX}").write_text(text)
+    earlier = []
+    for path in sorted(to.glob(f"*{_SUFFIX}")):
+        version = None if texts.get(path.stem) else _made_against(path)
+        if version is not None:
+            removed = every or path.stem in texts
+            if removed:
+                path.unlink()
+            earlier.append(Earlier(path, version, removed))
+    return tuple(earlier)
+
+
+def _made_against(path: Path) -> str | None:
+    """The version in the head of a patch that an export wrote; None for any other file."""
+    if not path.is_file():
+        return None
+    head, _, _ = path.read_text(errors="replace").partition("diff --git ")
+    versions = [line.removeprefix(_AGAINST) for line in head.split("\n") if _AGAINST in line]
+    return versions[-1] if versions and head.startswith(f"{path.stem}: ") else None
+
+
 def _patched(names: list[str]) -> Patched:
     import fixes
     from fixes import patches as writing
@@ -71,11 +125,12 @@ def _patched(names: list[str]) -> Patched:
     written = [one.name for one in found if one.text]
     together = ""
     if len(written) > 1:
-        together = writing.unified_diff(written, _tests(written, writing.licence()))
+        together = _head(TOGETHER, f"{len(written)} fixes in one, each helper once", None)
+        together += writing.unified_diff(written, _tests(written, writing.licence()))
     return Patched(_version(), tuple(found), together)
 
 
-def _head(name: str, fault: str, issue: str | None, *, over_cpp: bool) -> str:
+def _head(name: str, fault: str, issue: str | None, *, over_cpp: bool = False) -> str:
     """What a patch begins with; what applies it passes over that."""
     lines = [f"{name}: {fault}", ""]
     if issue:
@@ -86,7 +141,7 @@ def _head(name: str, fault: str, issue: str | None, *, over_cpp: bool) -> str:
             "that is registered there.",
             "",
         ]
-    return "\n".join([*lines, f"Against apache-tvm {_version()}", "", ""])
+    return "\n".join([*lines, f"{_AGAINST}{_version()}", "", ""])
 
 
 def _tests(names: list[str], licence: str) -> dict[str, str]:

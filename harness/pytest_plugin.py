@@ -33,7 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--max-examples", type=int, help="cases a property draws")
     group.addoption("--tvm-pipeline", action="append", help="only this pipeline (may be repeated)")
     group.addoption(
-        "--grid", choices=("default", "full"), default="default", help="full: all exhaustive grids"
+        "--grid",
+        choices=("small", "default", "full"),
+        default="default",
+        help="small: an eighth of the work; full: all exhaustive grids",
     )
 
 

@@ -1,6 +1,5 @@
 """``relaxcheck bisect``."""
 
-import enum
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from harness.bisection.running import bisected
 from harness.bisection.search import Bisected, Evidence, Trial, Tried
 from harness.bisection.trace import ByRelease, OnRelease, Step
 from harness.cli.lookup import look_up
-from harness.cli.terminal import console, one_line_errors
+from harness.cli.terminal import ResultFormat, console, one_line_errors
 from harness.jobs import Limits
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
@@ -48,13 +47,6 @@ were to be tried, or the workers cannot start; 3 no culprit can be named, or a f
 itself; 130 interrupted."""
 
 
-class Format(enum.StrEnum):
-    """What is written on standard output: for a person, or one object for a program."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
 def bisect(
     case: Annotated[str, typer.Argument(help="A case file, a corpus entry, or a case's id.")],
     fixes: Annotated[
@@ -73,9 +65,9 @@ def bisect(
     ] = None,
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of each run.")] = 60,
     form: Annotated[
-        Format,
+        ResultFormat,
         typer.Option("--format", help="text, or json: the result as one object and nothing else."),
-    ] = Format.TEXT,
+    ] = ResultFormat.TEXT,
 ) -> None:
     """Find the first pass that breaks a case, and the first TVM release that it fails on.
 
@@ -101,7 +93,7 @@ def bisect(
             watcher.end()
         ran.sort(key=lambda one: known().index(one.release))
         result = msgspec.structs.replace(result, by_release=concluded(ran))
-        if form is Format.JSON:
+        if form is ResultFormat.JSON:
             sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         else:
             tell(console(), found, result)

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from generators.program import CaseError
-from harness.cli.terminal import EXIT_CODES, console, one_line_errors
-from harness.patching import patches
+from harness.cli.terminal import EXIT_CODES, ResultFormat, console, one_line_errors
+from harness.patching import TOGETHER, patches, write
 from harness.releases import known, own, release, state
 from harness.surveying import Survey, survey
 
@@ -23,7 +23,7 @@ EPILOG = f"""Examples:
 
   relaxcheck fixes --tvm 0.25
 
-  relaxcheck fixes --tvm all --json
+  relaxcheck fixes --tvm all --format json
 
 A probe that runs TVM decides, never a version: "needed" if every part of the fault is there,
 "partly needed" if some are, "upstream already" if none is. fixes.install() puts on the first two.
@@ -33,7 +33,9 @@ A probe that runs TVM decides, never a version: "needed" if every part of the fa
 EXPORT_EPILOG = """Each NAME.patch is for git apply in a checkout of TVM, and brings what it needs
 and a test with it; all.patch is all of them in one, for two do not go on top of each other. What is
 around a change is read from the installed TVM; a checkout of another state may need git apply
---3way. "Above C++": the fault is in C++, and the patch registers a Python function above it.
+--3way. A patch that an earlier export left in the folder and this one does not make is removed, or
+only told of where fixes are named and it is none of them. "Above C++": the fault is in C++, and the
+patch registers a Python function above it.
 
 Examples:
 
@@ -56,21 +58,28 @@ def fixes(
             metavar="RELEASE", help="Another release, or all that are installed (default: this)."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    form: Annotated[
+        ResultFormat | None,
+        typer.Option(
+            "--format",
+            help="text, or json: an array with an object for each release, and nothing else.",
+            show_default="text",
+        ),
+    ] = None,
 ) -> None:
     """List the fixes, and how much the running TVM needs each; or write them as patches."""
     with one_line_errors():
         if context.invoked_subcommand is not None:
-            if tvm is not None or as_json:
-                raise CaseError("--tvm goes after export; --json is for the list alone")
+            if tvm is not None or form is not None:
+                raise CaseError("--tvm goes after export; --format is for the list alone")
             return
         names = _wanted(tvm)
         surveys = []
         for name in names:
             with _waiting(f"asking TVM {name}"):
                 surveys.append(survey(release(name)))
-        if as_json:
-            sys.stdout.write(msgspec.json.format(msgspec.json.encode(surveys)).decode() + "\n")
+        if form is ResultFormat.JSON:
+            sys.stdout.write(msgspec.json.encode(surveys).decode() + "\n")
             return
         out = console()
         out.print(_by_release(surveys) if len(surveys) > 1 else _of_one(surveys[0]))
@@ -95,13 +104,8 @@ def export(
         with _waiting(f"reading the sources of TVM {name}"):
             found = patches(release(name), tuple(dict.fromkeys(names or ())))
         out = console()
-        written = {one.name: one.text for one in found.patches if one.text}
-        if found.together:
-            written["all"] = found.together
         try:
-            to.mkdir(parents=True, exist_ok=True)
-            for file, text in written.items():
-                (to / f"{file}.patch").write_text(text)
+            earlier = write(found, to, every=not names)
         except OSError as error:
             raise CaseError(f"cannot write to {to}: {error.strerror}") from error
         for one in found.patches:
@@ -109,7 +113,11 @@ def export(
             said = f"{to / one.name}.patch{above}" if one.text else f"{one.name}: {one.why}"
             out.print(said, markup=False, highlight=False, soft_wrap=True)
         if found.together:
-            said = f"{to / 'all'}.patch: all of them, each helper once"
+            said = f"{to / TOGETHER}.patch: all of them, each helper once"
+            out.print(said, markup=False, highlight=False, soft_wrap=True)
+        for old in earlier:
+            what = "removed" if old.removed else "left as it is"
+            said = f"{old.path}: of an earlier export, against apache-tvm {old.tvm}; {what}"
             out.print(said, markup=False, highlight=False, soft_wrap=True)
         if any(one.why.startswith("cannot") for one in found.patches):
             raise typer.Exit(1)

@@ -1,6 +1,7 @@
 """What the commands share: where they write, how they end, how they are called again."""
 
 import contextlib
+import enum
 import errno
 import os
 import shutil
@@ -23,6 +24,13 @@ RUNS = Path("runs")
 
 _PLAIN_WIDTH = 120
 """Columns where there is no terminal to ask."""
+
+
+class ResultFormat(enum.StrEnum):
+    """How one result is written on standard output: for a person, or for a program."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def campaigns() -> list[Path]:

@@ -137,6 +137,15 @@ _FULL: dict[str, Grid] = {
     "conv3d_transpose-pairs": lambda: pairs("conv3d_transpose"),
 }
 
+_SMALL = (
+    "attention-pairs",
+    "attention_var_len-pairs",
+    "conv1d_transpose-pairs",
+    "conv2d_transpose-pairs",
+    "conv3d_transpose-in_use",
+)
+"""For what has to be quick: every family; of many directions' layouts, those in use."""
+
 SIZES = {
     "attention-pairs": 1,
     "attention_var_len-pairs": 1,
@@ -150,8 +159,8 @@ _CHUNKS = 4
 
 
 def names(grid: str) -> tuple[str, ...]:
-    """The grids of ``--grid default`` or ``--grid full``."""
-    return (*_DEFAULT, *_FULL) if grid == "full" else tuple(_DEFAULT)
+    """The grids of ``--grid small``, ``--grid default`` or ``--grid full``."""
+    return {"small": _SMALL, "default": tuple(_DEFAULT), "full": (*_DEFAULT, *_FULL)}[grid]
 
 
 def chunks(name: str) -> int:

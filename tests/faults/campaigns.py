@@ -14,8 +14,7 @@ from typing import TypeVar
 
 import msgspec
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from harness.cli import app, running
 from harness.finding import Finding

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from generators.program import Case, Input, Program
 from harness.events import What

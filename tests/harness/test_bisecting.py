@@ -1,5 +1,6 @@
 """Bisection of real programs: of corpus entries whose culprit is known, and of planted passes."""
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -69,9 +70,10 @@ def product(dtype: str, mode: str = "bytecode") -> Case:
 @pytest.mark.parametrize(
     ("case", "culprit", "evidence", "said"),
     [
-        (product("float32", "compiled"), "SwapArguments", PREFIX, "matmul, (b, a), "),
-        (product("float16"), "LegalizeOps", DIRECT, "matmul, (b, a), "),
-        (product("float64"), None, Evidence.NONE, "any of CallTIRRewrite, "),
+        (product("float32", "compiled"), "SwapArguments", PREFIX, r"matmul, \(b, a\), "),
+        (product("float16"), "LegalizeOps", DIRECT, r"matmul, \(b, a\), "),
+        # Releases differ in what a build needs beside it, and in which order.
+        (product("float64"), None, Evidence.NONE, r"any of ([\w.]+, )*CallTIRRewrite, "),
         (product("int32"), "Abort", PREFIX, ""),
     ],
     ids=["optional", "lowering", "needed", "death"],
@@ -81,7 +83,7 @@ def test_a_wrong_pass_is_found(
 ) -> None:
     result = bisected(wrong, case)
     assert (result.culprit, result.evidence) == (culprit, evidence), result.why
-    assert said in (result.difference if culprit else result.why)
+    assert re.search(said, result.difference if culprit else result.why)
 
 
 def test_what_passes_has_no_culprit(wrong: Pool) -> None:

@@ -113,7 +113,7 @@ def test_the_table_has_the_parts_that_are_there(monkeypatch: pytest.MonkeyPatch)
     assert said.exit_code == 0
     assert "partly needed  one, three (signal 11)" in said.output
     assert "two" not in said.output
-    found = json.loads(RUNNER.invoke(app, ["fixes", "--json"]).output)
+    found = json.loads(RUNNER.invoke(app, ["fixes", "--format", "json"]).output)
     assert msgspec.convert(found, list[Survey]) == [told]
 
 
@@ -125,7 +125,7 @@ def test_a_release_that_does_not_exist_is_one_line() -> None:
 
 
 def test_options_of_the_list_are_not_passed_over(tmp_path: Path) -> None:
-    for given in (("--tvm", own().name), ("--json",)):
+    for given in (("--tvm", own().name), ("--format", "json")):
         said = RUNNER.invoke(app, ["fixes", *given, "export", "--to", str(tmp_path / "new")])
         assert said.exit_code == 2
         assert "--tvm goes after export" in said.stderr
@@ -139,9 +139,15 @@ def test_an_unknown_fix_is_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def exported(monkeypatch: pytest.MonkeyPatch, to: Path, *found: Patch, together: str = "") -> str:
+def exported(
+    monkeypatch: pytest.MonkeyPatch,
+    to: Path,
+    *found: Patch,
+    together: str = "",
+    names: tuple[str, ...] = (),
+) -> str:
     monkeypatch.setattr(command, "patches", lambda *_: Patched("0.1", found, together))
-    said = RUNNER.invoke(app, ["fixes", "export", "--to", str(to)])
+    said = RUNNER.invoke(app, ["fixes", "export", "--to", str(to), *names])
     assert said.exit_code == int(any(one.why.startswith("cannot") for one in found))
     return said.output
 
@@ -175,6 +181,48 @@ def test_a_folder_that_cannot_be_made_is_one_line(
     assert "cannot write to" in said.stderr
 
 
+def older(to: Path, *names: str) -> None:
+    """What an earlier export, against 0.0, left in ``to``; and files of somebody else."""
+    to.mkdir()
+    for name in names:
+        text = f"{name}: a fault\n\nAgainst apache-tvm 0.0\n\ndiff --git a/x b/x\n"
+        (to / f"{name}.patch").write_text(text)
+    (to / "mine.patch").write_text("mine: my change\n\ndiff --git a/x b/x\n+Against apache-tvm 1\n")
+    (to / "copy.patch").write_text((to / "one.patch").read_text())
+    (to / "attention.txt").write_bytes(b"\xff")
+
+
+def test_what_an_earlier_export_left_and_none_makes_now_is_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    older(tmp_path / "to", "one", "two", "renamed", "all")
+    given = (Patch("one", "1"), Patch("two", why="upstream already"))
+    said = exported(monkeypatch, tmp_path / "to", *given).splitlines()
+    left = {path.name for path in (tmp_path / "to").iterdir()}
+    assert left == {"one.patch", "mine.patch", "copy.patch", "attention.txt"}
+    assert (tmp_path / "to" / "one.patch").read_text() == "1"
+    assert [line.rpartition("/")[2] for line in said[2:]] == [
+        f"{name}.patch: of an earlier export, against apache-tvm 0.0; removed"
+        for name in ("all", "renamed", "two")
+    ]
+
+
+def test_patches_of_fixes_that_were_not_asked_for_stay_and_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    older(tmp_path / "to", "one", "two", "three", "all")
+    given = (Patch("one", "1"), Patch("two", why="upstream already"))
+    said = exported(monkeypatch, tmp_path / "to", *given, names=("one", "two")).splitlines()
+    told = [line.rpartition("/")[2] for line in said[2:]]
+    assert told == [
+        "all.patch: of an earlier export, against apache-tvm 0.0; left as it is",
+        "three.patch: of an earlier export, against apache-tvm 0.0; left as it is",
+        "two.patch: of an earlier export, against apache-tvm 0.0; removed",
+    ]
+    left = {path.stem for path in (tmp_path / "to").glob("*.patch")}
+    assert left == {"one", "three", "all", "mine", "copy"}
+
+
 def test_one_patch_has_its_head_and_its_test() -> None:
     found = patching.patches(own(), ("convert_layout_packed",))
     (patch,) = found.patches
@@ -185,3 +233,15 @@ def test_one_patch_has_its_head_and_its_test() -> None:
     assert f"Against apache-tvm {found.tvm}" in head
     assert "b/tests/python/relax/test_convert_layout_packed.py" in diff
     assert not found.together
+
+
+def test_an_export_knows_again_what_it_wrote(tmp_path: Path) -> None:
+    found = patching.patches(own(), ("unlowered", "empty_permute"))
+    assert patching.write(found, tmp_path, every=False) == ()
+    version = found.tvm
+    expected = [
+        patching.Earlier(tmp_path / f"{name}.patch", version, True)
+        for name in ("all", "empty_permute", "unlowered")
+    ]
+    assert list(patching.write(Patched(version, ()), tmp_path, every=True)) == expected
+    assert list(tmp_path.iterdir()) == []

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from generators.axes import complete
 from generators.families import family

@@ -7,8 +7,7 @@ from typing import Self
 
 import msgspec
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from generators.axes import complete
 from generators.families import families, family

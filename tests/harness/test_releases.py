@@ -3,6 +3,9 @@
 The interpreters are scripts that say what the real ones would; no package is downloaded.
 """
 
+import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -149,6 +152,41 @@ def test_two_installations_at_once_are_one_line(place: Path) -> None:
     ):
         install(OTHER, [], lambda said: None)
     assert releases.state(OTHER) is State.HALF
+    assert install(OTHER, [], lambda said: None)
+
+
+def lives(process: int) -> bool:
+    """Whether it still has its files open; one that nobody has waited for has not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
+def test_what_a_killed_installation_started_keeps_others_away(place: Path) -> None:
+    script = f'case "$*" in *" install "*) echo $$ > {place}/pip; exec sleep 100;; esac\n'
+    python = fake(place, script)
+    code = f"from harness.installing import install; install({OTHER!r}, [], print)"
+    first = subprocess.Popen([sys.executable, "-c", code], cwd=releases.CHECKOUT)
+    pip = 0
+    try:
+        while not (place / "pip").exists() or not (place / "pip").read_text():
+            assert first.poll() is None
+            time.sleep(0.02)
+        pip = int((place / "pip").read_text())
+        first.kill()
+        first.wait()
+        python.write_text(f"#!/bin/sh\n{WORKS}")
+        done = relaxcheck("releases", "install", OTHER)
+        said = f"relaxcheck: TVM {OTHER} is being installed by another process; wait for its end\n"
+        assert (done.exit_code, done.stderr) == (2, said)
+        assert releases.state(OTHER) is State.HALF
+    finally:
+        first.kill()
+        if pip:
+            os.kill(pip, signal.SIGKILL)
+    while lives(pip):
+        time.sleep(0.02)
     assert install(OTHER, [], lambda said: None)
 
 

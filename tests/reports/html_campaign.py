@@ -13,6 +13,7 @@ from harness.finding import Finding, Reduced, finding_of
 from harness.journal import DRAWN, TRIAL, Journal
 from harness.outcome import Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.releases import own
 
 NAME = "conv1d_transpose"
 WRONG = Outcome(
@@ -45,7 +46,8 @@ def write(
 ) -> Path:
     """A campaign in ``folder`` with the cases ``ended``, each counted to its finding."""
     with Journal(folder) as journal:
-        journal.describe({"apache-tvm": "0.27.0", "fixes": "off", "seed": "7", "release": "0.27"})
+        versions = {"apache-tvm": "0.27.0", "release": own().name}
+        journal.describe({**versions, "fixes": "off", "seed": "7"})
         for one, outcome, finding in ended:
             journal.start(one, DRAWN)
             journal.end(one, outcome)
