@@ -7,8 +7,13 @@
     with fixes.install():      # or until the end of the block
         ...
 
-``legalize_map()`` gives the lowerings alone, for ``LegalizeOps(customize_legalize_map=...)``.
+``legalize_map()`` gives the lowerings alone, for ``LegalizeOps(customize_legalize_map=...)``. What
+must be done to a whole program are passes, and these are in ``pipeline(target)``::
+
+    relax.build(module, target, relax_pipeline=fixes.pipeline(target))
 """
+
+from typing import Any
 
 from fixes import (
     attention,
@@ -23,9 +28,10 @@ from fixes import (
     unlowered,
 )
 from fixes.fix import Fix
-from fixes.installation import Installation, installed, uninstall
+from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
+from fixes.passes import pipeline as _pipeline
 from fixes.tvm_api import Legalization
 
 ALL: tuple[Fix, ...] = (
@@ -57,4 +63,25 @@ def legalize_map() -> dict[str, Legalization]:
     return _legalize_map(ALL)
 
 
-__all__ = ["ALL", "Fix", "Installation", "install", "installed", "legalize_map", "uninstall"]
+def pipeline(target: Any | None = None) -> Any:
+    """What to give ``relax.build`` as ``relax_pipeline``: the fixes' passes, then TVM's own.
+
+    TVM's own is the default one for ``target``, a CPU, which fuses; where none is given, that of
+    ``relax.build``. What the fixes have that is no pass, ``install()`` puts on.
+
+    Raises:
+        ValueError: ``target`` is not a CPU.
+    """
+    return _pipeline(chosen(ALL), target)
+
+
+__all__ = [
+    "ALL",
+    "Fix",
+    "Installation",
+    "install",
+    "installed",
+    "legalize_map",
+    "pipeline",
+    "uninstall",
+]

@@ -1,0 +1,270 @@
+"""One spelling, over the releases, of what passes over symbolic shapes need.
+
+Features are asked for, never version numbers:
+
+* The static types are ``relax.ShapeType`` and ``TupleType``, once ``ShapeStructInfo`` and
+  ``TupleStructInfo``; a match_cast and a function carry theirs as ``ty`` and ``ret_ty``, once as
+  ``struct_info`` and ``ret_struct_info``.
+* An integer expression is a Relax expression itself; once it was wrapped in a ``PrimValue``.
+* ``substitute`` was a function of ``tvm.tirx``; now it is a mapping over any structure.
+* What is given for a variable of Relax and for a symbolic dimension is one class; once two.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import tvm
+from tvm import relax, tirx
+
+from fixes import tvm_api
+from fixes.tvm_api import Expr, PrimExpr
+
+Type = Any
+Binding = Any
+Function = Any
+Module = Any
+Pass = Any
+
+_SHAPE_TYPE: Any = getattr(relax, "ShapeStructInfo", None) or relax.ShapeType
+_TUPLE_TYPE: Any = getattr(relax, "TupleStructInfo", None) or relax.TupleType
+_PRIM_TYPE: Any = getattr(relax, "PrimStructInfo", None)
+_SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
+LARGEST = 2**40
+"""No dimension is taken to be larger: the analyzer must not fear that products overflow."""
+
+
+def shape_type(values: Sequence[PrimExpr]) -> Type:
+    """The static type of a shape of these values."""
+    return _SHAPE_TYPE(list(values))
+
+
+def is_tensor_type(type_: Type) -> bool:
+    """Whether ``type_`` is that of a tensor."""
+    return isinstance(type_, type(tvm_api.tensor_type((), "float32")))
+
+
+def dims_of(type_: Type) -> list[PrimExpr] | None:
+    """The dimensions of a tensor's type, or the values of a shape's; None where not known."""
+    if is_tensor_type(type_):
+        shape = type_.shape
+        return list(shape.values) if isinstance(shape, relax.ShapeExpr) else None
+    if isinstance(type_, _SHAPE_TYPE):
+        return None if type_.values is None else list(type_.values)
+    return None
+
+
+def fields_of(type_: Type) -> list[Type]:
+    """The types of a tuple's fields; none where it is no tuple."""
+    return list(type_.fields) if isinstance(type_, _TUPLE_TYPE) else []
+
+
+def with_dims(type_: Type, replace: Callable[[tuple[int, ...], int, PrimExpr], PrimExpr]) -> Type:
+    """``type_`` with each dimension in it as ``replace(path, axis, dimension)`` gives it.
+
+    ``path`` are the numbers of the fields that lead to the tensor or shape, none outside tuples.
+    """
+
+    def visit(one: Type, path: tuple[int, ...]) -> Type:
+        fields = fields_of(one)
+        if fields:
+            return _TUPLE_TYPE([visit(field, (*path, n)) for n, field in enumerate(fields)])
+        dims = dims_of(one)
+        if dims is None:
+            return one
+        new = [replace(path, axis, dim) for axis, dim in enumerate(dims)]
+        if not is_tensor_type(one):
+            return shape_type(new)
+        return type(one)(new, tvm_api.dtype_of(one), one.vdevice)
+
+    return visit(type_, ())
+
+
+def dims_within(type_: Type) -> list[tuple[tuple[int, ...], int, PrimExpr]]:
+    """Every dimension in ``type_``: the path to its tensor or shape, its axis, and itself."""
+    found: list[tuple[tuple[int, ...], int, PrimExpr]] = []
+
+    def see(path: tuple[int, ...], axis: int, dim: PrimExpr) -> PrimExpr:
+        found.append((path, axis, dim))
+        return dim
+
+    with_dims(type_, see)
+    return found
+
+
+def is_shape_type(type_: Type) -> bool:
+    """Whether ``type_`` is that of a shape."""
+    return isinstance(type_, _SHAPE_TYPE)
+
+
+def value_of_parameter(parameter: Expr) -> PrimExpr | None:
+    """The integer expression that a scalar parameter stands for in dimensions, None for others."""
+    type_ = tvm_api.type_of(parameter)
+    if _PRIM_TYPE is not None:
+        return type_.value if isinstance(type_, _PRIM_TYPE) else None
+    return parameter if isinstance(type_, tvm.ir.PrimType) else None
+
+
+def variables(dim: Any) -> list[PrimExpr]:
+    """The symbols in a dimension, each once, in order."""
+    return [] if isinstance(dim, int) else list(tirx.analysis.undefined_vars(dim))
+
+
+def substitute(dim: PrimExpr, values: Mapping[PrimExpr, PrimExpr]) -> PrimExpr:
+    """``dim`` with ``values`` in place of its symbols."""
+    if hasattr(tirx, "stmt_functor"):
+        return tirx.stmt_functor.substitute(dim, dict(values))
+    import tvm_ffi
+
+    def replace(variable: Any) -> Any:
+        return values.get(variable, variable)
+
+    return tvm_ffi.structural_map(dim, (tvm.ir.Var, replace), order="post")
+
+
+def substitute_type(type_: Type, values: Mapping[PrimExpr, PrimExpr]) -> Type:
+    """``type_`` with ``values`` in place of the symbols of its dimensions, simplified."""
+    return with_dims(type_, lambda path, axis, dim: simplified(substitute(dim, values)))
+
+
+def linear(dim: PrimExpr, variable: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+    """(a, b) such that ``dim`` is ``a*variable + b``, neither of them with it; None if none are."""
+    found = list(_SYM.detect_linear_equation(dim, [variable]))
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
+def sizes_analyzer(dims: Any) -> Any:
+    """An analyzer that takes the symbols in ``dims`` for sizes: 0 or more."""
+    analyzer = tvm_api.analyzer()
+    seen: set[PrimExpr] = set()
+    for dim in dims:
+        for variable in variables(dim):
+            if variable not in seen:
+                seen.add(variable)
+                bounds = tvm.ir.Range(tvm_api.integer(0), tvm_api.integer(LARGEST))
+                analyzer.bind(variable, bounds)
+    return analyzer
+
+
+def simplified(dim: PrimExpr) -> PrimExpr:
+    """``dim`` as the analyzer writes it, all symbols being sizes."""
+    return sizes_analyzer([dim]).simplify(dim)
+
+
+def select(condition: PrimExpr, then: PrimExpr, otherwise: PrimExpr) -> PrimExpr:
+    """``then`` where ``condition`` holds, else ``otherwise``; both are computed."""
+    return tirx.Select(condition, then, otherwise)
+
+
+def all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
+    """The condition that all of ``conditions`` hold; there is at least one."""
+    return tirx.all(*conditions)
+
+
+def any_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
+    """The condition that any of ``conditions`` holds; there is at least one."""
+    return tirx.any(*conditions)
+
+
+def name_of(variable: Expr) -> str:
+    """The name that a variable of Relax or a symbolic dimension was given."""
+    return str(variable.name_hint if hasattr(variable, "name_hint") else variable.name)
+
+
+def type_of_cast(cast: Binding) -> Type:
+    """The type that a match_cast gives its variable."""
+    return cast.ty if hasattr(cast, "ty") else cast.struct_info
+
+
+def return_type(function: Function) -> Type:
+    """The static type of what ``function`` returns."""
+    return function.ret_ty if hasattr(function, "ret_ty") else function.ret_struct_info
+
+
+def assertion(condition: PrimExpr, message: str, values: Sequence[PrimExpr]) -> Binding:
+    """An AssertionError with ``message`` where ``condition`` does not hold at run time.
+
+    Each ``{}`` of ``message`` is the next of ``values``.
+    """
+    wrapped: Any = getattr(relax, "PrimValue", None) or (lambda value: value)
+    arguments = [wrapped(simplified(value)) for value in values]
+    call = relax.op.assert_op(wrapped(simplified(condition)), arguments, format=message)
+    return relax.VarBinding(relax.Var("_", _TUPLE_TYPE([])), call)
+
+
+def definitions(symbols: Sequence[PrimExpr], values: Sequence[PrimExpr]) -> list[Binding]:
+    """Bindings that define ``symbols`` as ``values``.
+
+    The values stand in a binding of their own: TVM computes no expression that it sees only as
+    what a match_cast is made of.
+    """
+    shape = relax.Var("sizes", shape_type(values))
+    type_ = shape_type(symbols)
+    return [
+        relax.VarBinding(shape, relax.ShapeExpr(list(values))),
+        relax.MatchCast(relax.Var("symbols", type_), shape, type_),
+    ]
+
+
+def sequence(body: Expr) -> Any:
+    """The body of a function as a sequence of blocks."""
+    return body if isinstance(body, relax.SeqExpr) else relax.SeqExpr([], body)
+
+
+def rebuilt(
+    function: Function,
+    blocks: Sequence[Any],
+    *,
+    parameters: Sequence[Expr] | None = None,
+    returns: Type | None = None,
+) -> Function:
+    """``function`` with other blocks, and all else as it is but for what is given."""
+    new = relax.Function(
+        list(function.params) if parameters is None else list(parameters),
+        relax.SeqExpr(list(blocks), sequence(function.body).body),
+        return_type(function) if returns is None else returns,
+        bool(function.is_pure),
+    )
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def asserting(function: Function) -> Function:
+    """``function``, which calls of assertions leave as pure as it was.
+
+    A failing assertion ends the run; one that holds has no effect that a caller could see.
+    """
+    return function.with_attr("relax.force_pure", True) if function.is_pure else function
+
+
+def functions(module: Module) -> list[tuple[Any, Function]]:
+    """The Relax functions of ``module`` with their global variables, by name."""
+    found = [(g, f) for g, f in module.functions.items() if isinstance(f, relax.Function)]
+    return sorted(found, key=lambda pair: str(pair[0].name_hint))
+
+
+def rewriting(name: str, rewrite: Callable[[str, Function], Function]) -> Pass:
+    """A pass that puts ``rewrite(name, function)`` in place of each Relax function."""
+
+    def run(module: Module, context: Any) -> Module:
+        changed = {}
+        for variable, function in functions(module):
+            new = rewrite(str(variable.name_hint), function)
+            if not new.same_as(function):
+                changed[variable] = new
+        if not changed:
+            return module
+        module = module.clone()
+        for variable, new in changed.items():
+            module.update_func(variable, new)
+        return relax.transform.Normalize()(module)
+
+    return tvm.transform.module_pass(run, opt_level=0, name=name)
+
+
+def shapes_lowered(module: Module) -> Module:
+    """``module`` with its shapes computed by functions, as TVM's default pipeline leaves it.
+
+    Raises:
+        Exception: whatever TVM says where it cannot do so.
+    """
+    return relax.get_pipeline("default_build")(module)
