@@ -236,6 +236,15 @@ def asserting(function: Function) -> Function:
     return function.with_attr("relax.force_pure", True) if function.is_pure else function
 
 
+def applied(pass_: Pass, function: Function) -> Function:
+    """``function`` as ``pass_`` leaves it, alone in a module."""
+    name = tvm.ir.GlobalVar("alone")
+    module = tvm.IRModule({name: function.without_attr("global_symbol")})
+    module = pass_(relax.transform.Normalize()(module))
+    new = module["alone"]
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
 def functions(module: Module) -> list[tuple[Any, Function]]:
     """The Relax functions of ``module`` with their global variables, by name."""
     found = [(g, f) for g, f in module.functions.items() if isinstance(f, relax.Function)]

@@ -1,0 +1,87 @@
+"""What the running TVM makes of symbolic dimensions that do not go together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from fixes import tvm_api
+from fixes.probes import Array, Make, Shape, program
+
+
+def run(module: Any, *arrays: Array) -> Array:
+    """What ``main`` of ``module`` returns, compiled by ``relax.build`` as it is.
+
+    Raises:
+        Exception: whatever TVM says where it cannot compile or run it.
+    """
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    machine = relax.VirtualMachine(relax.build(module, target), tvm.cpu())
+    return np.asarray(machine["main"](*map(tvm.runtime.tensor, arrays)).numpy())
+
+
+def refuses(make: Make, shapes: Sequence[Shape], sizes: Sequence[Sequence[int]]) -> bool:
+    """Whether the call that ``make`` makes of inputs of ``shapes`` fails at these sizes."""
+    module = program(make, *shapes)
+    try:
+        run(module, *(np.zeros(size, "float32") for size in sizes))
+    except Exception:
+        return True
+    return False
+
+
+def refuses_products() -> bool:
+    """Whether a product whose contracted dimensions differ fails; no read is out of bounds."""
+    k, n = tvm_api.shape_var("k"), tvm_api.shape_var("n")
+    return refuses(relax.op.matmul, [(1, k), (n, 1)], [(1, 1), (2, 1)])
+
+
+def refuses_channels() -> bool:
+    """Whether a convolution fails whose kernel has more channels than its data."""
+    c, d = tvm_api.shape_var("c"), tvm_api.shape_var("d")
+    return refuses(relax.op.nn.conv1d, [(1, c, 3), (1, d, 2)], [(1, 1, 3), (1, 2, 2)])
+
+
+def refuses_windows() -> bool:
+    """Whether pooling fails where no window fits into the input."""
+    n = tvm_api.shape_var("n")
+    return refuses(lambda x: relax.op.nn.avg_pool1d(x, (3,)), [(1, 1, n)], [(1, 1, 2)])
+
+
+def refuses_reshapes() -> bool:
+    """Whether a reshape to fewer elements fails."""
+    n = tvm_api.shape_var("n")
+    return refuses(lambda x: relax.op.reshape(x, (-1, 2)), [(n,)], [(5,)])
+
+
+def refuses_norms() -> bool:
+    """Whether a normalization of groups of unequal size fails."""
+    n = tvm_api.shape_var("n")
+
+    def norm(x: Any, weight: Any, bias: Any) -> Any:
+        return relax.op.nn.group_norm(x, weight, bias, 2, 1, [2])
+
+    return refuses(norm, [(1, n, 2), (n,), (n,)], [(1, 3, 2), (3,), (3,)])
+
+
+def refuses_squeezing() -> bool:
+    """Whether squeezing a dimension that is 2 fails."""
+    n = tvm_api.shape_var("n")
+    return refuses(lambda x: relax.op.squeeze(x, [0]), [(n, 2)], [(2, 2)])
+
+
+def refuses_casts() -> bool:
+    """Whether a match_cast fails whose dimensions are others."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((m, n), "float32"))
+    with builder.function("main", [x]):
+        cast = builder.match_cast(x, tvm_api.tensor_type((m, m), "float32"))
+        builder.emit_func_output(builder.emit(relax.op.negative(cast)))
+    try:
+        run(builder.get(), np.zeros((1, 2), "float32"))
+    except Exception:
+        return True
+    return False

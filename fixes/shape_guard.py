@@ -1,0 +1,229 @@
+"""What operators need of symbolic dimensions (``shape_needs.py``), checked at run time.
+
+What the analyzer proves is not checked; what it refutes is refused at compile time. The rest
+becomes assertions at the head of the function, before anything is computed, with a message that
+names the dimensions and their values, and the inputs that they come from. A dimension that is
+known only in mid-function, by a match_cast, is checked right after it; within the branch of an if,
+all is checked at the head of the branch.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import tvm
+from tvm import relax
+
+from fixes import probes_of_shapes as probes
+from fixes import shape_needs, tvm_api, tvm_api_shapes
+from fixes.fix import Fix, ModulePass, Part
+from fixes.run_time_checks import Check, place, undecided
+from fixes.shape_needs import Need
+from fixes.tvm_api import Expr, PrimExpr, equal, show
+from fixes.tvm_api_shapes import Binding, Function, dims_of, name_of, variables
+
+Place = tuple[int, int]
+"""After which binding of which block; (-1, -1) is the head."""
+
+_HEAD: Place = (-1, -1)
+
+
+@dataclass(slots=True)
+class _Symbols:
+    """What is known of the symbols so far.
+
+    ``origins`` tells in words where inputs have them. ``places`` is where in the sequence at hand
+    each is defined; ``names`` are other symbols, or numbers, that are known to be the same.
+    """
+
+    origins: dict[PrimExpr, str]
+    places: dict[PrimExpr, Place]
+    names: dict[PrimExpr, PrimExpr] = field(default_factory=dict)
+
+    def within(self) -> "_Symbols":
+        """The same, for a sequence within this one: all are known at its head."""
+        return _Symbols(self.origins, dict.fromkeys(self.places, _HEAD), dict(self.names))
+
+
+def origins(function: Function) -> dict[PrimExpr, str]:
+    """By symbol of the inputs' shapes, where it is found: "m is dimension 0 of input 'x'"."""
+    found: dict[PrimExpr, str] = {}
+    derived: dict[PrimExpr, str] = {}
+    for parameter in function.params:
+        value = tvm_api_shapes.value_of_parameter(parameter)
+        if value is not None:
+            found.setdefault(value, f"{show(value)} is input {name_of(parameter)!r}")
+        for path, axis, dim in tvm_api_shapes.dims_within(tvm_api.type_of(parameter)):
+            for symbol in variables(dim):
+                said = f"{show(dim)} is {place(path, axis, parameter)}"
+                (found if tvm_api.is_variable(dim) else derived).setdefault(symbol, said)
+    return derived | found
+
+
+def check_of(need: Need, subject: str, symbols: _Symbols) -> Check:
+    """``need`` as a check; ``subject`` is the function and the operator."""
+    condition = tvm_api_shapes.substitute(need.condition, symbols.names)
+    values = [tvm_api_shapes.substitute(value, symbols.names) for value in need.values]
+    found = [v for value in need.values for v in variables(value)]
+    known = dict.fromkeys(symbols.origins[v] for v in found if v in symbols.origins)
+    got = " and ".join("{}" for _ in values)
+    where = f" ({', '.join(known)})" if known else ""
+    return Check(condition, f"{subject}: {need.why}, got {got}{where}", tuple(values))
+
+
+def _checks(name: str, binding: Binding, symbols: _Symbols) -> Iterator[Check]:
+    """What ``binding`` needs."""
+    if isinstance(binding, relax.MatchCast):
+        for need in _cast_needs(binding, symbols):
+            yield check_of(need, f"{name}: match_cast", symbols)
+    elif isinstance(binding.value, relax.Call) and isinstance(binding.value.op, tvm.ir.Op):
+        for need in shape_needs.of(binding.value):
+            operator = str(binding.value.op.name).removeprefix("relax.")
+            yield check_of(need, f"{name}: {operator}", symbols)
+
+
+def _cast_needs(cast: Binding, symbols: _Symbols) -> Iterator[Need]:
+    """That the dimensions that are known already are those of the type that is cast to."""
+    dims = dims_of(tvm_api.type_of(cast.value))
+    wanted = dims_of(tvm_api_shapes.type_of_cast(cast))
+    if dims is None or wanted is None or len(dims) != len(wanted):
+        return
+    new: dict[PrimExpr, PrimExpr] = {}
+    for dim, want in zip(dims, wanted, strict=True):
+        if tvm_api.is_variable(want) and want not in symbols.places and want not in new:
+            new[want] = dim
+    for axis, (dim, want) in enumerate(zip(dims, wanted, strict=True)):
+        known = tvm_api_shapes.substitute(want, new)
+        why = f"dimension {axis}, which is {show(dim)}, must be {show(want)}"
+        yield Need(equal(dim, known), why, (dim, known))
+
+
+def _define(binding: Binding, at: Place, symbols: _Symbols) -> None:
+    """Note the symbols that ``binding`` defines, and those that are others by another name."""
+    if not isinstance(binding, relax.MatchCast):
+        return
+    wanted = tvm_api_shapes.type_of_cast(binding)
+    dims = dims_of(tvm_api.type_of(binding.value)) or []
+    for axis, (_, _, want) in enumerate(tvm_api_shapes.dims_within(wanted)):
+        if not tvm_api.is_variable(want) or want in symbols.places:
+            continue
+        symbols.places[want] = at
+        same = dims[axis] if axis < len(dims) else None
+        if same is not None and (tvm_api.is_variable(same) or tvm_api.as_int(same) is not None):
+            symbols.names[want] = tvm_api_shapes.substitute(same, symbols.names)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A sequence with its branches guarded, and where its own checks go."""
+
+    sequence: Expr
+    checks: list[tuple[Place, Check]]
+    changed: bool = False
+    in_dataflow: bool = False
+
+
+def _plan(name: str, sequence: Expr, symbols: _Symbols) -> _Plan:
+    blocks = []
+    plan = _Plan(sequence, [])
+    for number, block in enumerate(sequence.blocks):
+        bindings = []
+        for index, binding in enumerate(block.bindings):
+            at = (number, index)
+            found = list(_checks(name, binding, symbols))
+            _define(binding, at, symbols)
+            for check in found:
+                where = [symbols.places.get(v) for v in check.variables()]
+                if None not in where:
+                    plan.checks.append((max([p for p in where if p] or [_HEAD]), check))
+            bindings.append(_guarded_branches(name, binding, symbols, plan))
+        blocks.append(type(block)(bindings) if plan.changed else block)
+    left = undecided(check for _, check in plan.checks)
+    plan.checks = [(at, check) for at, check in plan.checks if any(check is one for one in left)]
+    plan.in_dataflow |= any(
+        at != _HEAD and isinstance(sequence.blocks[at[0]], relax.DataflowBlock)
+        for at, _ in plan.checks
+    )
+    if plan.changed:
+        plan.sequence = relax.SeqExpr(blocks, sequence.body)
+    return plan
+
+
+def _guarded_branches(name: str, binding: Binding, symbols: _Symbols, plan: _Plan) -> Binding:
+    """``binding`` with what it chooses from guarded; says in ``plan`` whether that changed it."""
+    choice = binding.value
+    if not isinstance(choice, relax.If):
+        return binding
+    branches = [
+        _plan(name, branch, symbols.within())
+        for branch in (choice.true_branch, choice.false_branch)
+    ]
+    if not any(branch.changed or branch.checks for branch in branches):
+        return binding
+    plan.changed = True
+    plan.in_dataflow |= any(branch.in_dataflow for branch in branches)
+    return relax.VarBinding(binding.var, relax.If(choice.cond, *map(_guarded, branches)))
+
+
+def _guarded(plan: _Plan) -> Expr:
+    """The sequence with its checks; no place of one is within a dataflow block."""
+    if not plan.checks:
+        return plan.sequence
+    head = [check.assertion() for at, check in plan.checks if at == _HEAD]
+    blocks = [relax.BindingBlock(head)] if head else []
+    for number, block in enumerate(plan.sequence.blocks):
+        bindings: list[Binding] = []
+        for index, binding in enumerate(block.bindings):
+            bindings.append(binding)
+            bindings += [check.assertion() for at, check in plan.checks if at == (number, index)]
+        blocks.append(type(block)(bindings) if len(bindings) > len(block.bindings) else block)
+    return relax.SeqExpr(blocks, plan.sequence.body)
+
+
+def _planned(name: str, function: Function) -> _Plan:
+    found = origins(function)
+    symbols = _Symbols(found, dict.fromkeys(found, _HEAD))
+    return _plan(name, tvm_api_shapes.sequence(function.body), symbols)
+
+
+def _rewrite(name: str, function: Function) -> Function:
+    """``function`` with the checks that only run time decides.
+
+    Raises:
+        ValueError: a need can never be met.
+    """
+    plan = _planned(name, function)
+    if not plan.checks and not plan.changed:
+        return function
+    if not plan.in_dataflow:
+        guarded = tvm_api_shapes.rebuilt(function, _guarded(plan).blocks)
+        return tvm_api_shapes.asserting(guarded)
+    # No assertion may stand in a dataflow block: its bindings come out, and all that is pure goes
+    # into blocks again.
+    function = tvm_api_shapes.applied(relax.transform.ToNonDataflow(), function)
+    guarded = tvm_api_shapes.rebuilt(function, _guarded(_planned(name, function)).blocks)
+    guarded = tvm_api_shapes.asserting(guarded)
+    return tvm_api_shapes.applied(relax.transform.ConvertToDataflow(1), guarded)
+
+
+PASS = tvm_api_shapes.rewriting("GuardShapes", _rewrite)
+
+
+FIX = Fix(
+    name="shape_guard",
+    operators=tuple(sorted(shape_needs.TABLE)),
+    fault=(
+        "what a call needs of symbolic dimensions is not checked at run time: where they do not go"
+        " together, it reads out of bounds or computes something else"
+    ),
+    issue=None,
+    parts=(
+        Part("products", lambda: not probes.refuses_products()),
+        Part("channels", lambda: not probes.refuses_channels()),
+        Part("windows", lambda: not probes.refuses_windows(), deadly=True),
+        Part("reshapes", lambda: not probes.refuses_reshapes()),
+        Part("groups", lambda: not probes.refuses_norms()),
+        Part("squeezing", lambda: not probes.refuses_squeezing()),
+        Part("casts", lambda: not probes.refuses_casts(), deadly=True),
+    ),
+    passes=(ModulePass(PASS),),
+)
