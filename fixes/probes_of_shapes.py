@@ -72,16 +72,29 @@ def refuses_squeezing() -> bool:
     return refuses(lambda x: relax.op.squeeze(x, [0]), [(n, 2)], [(2, 2)])
 
 
-def refuses_casts() -> bool:
-    """Whether a match_cast fails whose dimensions are others."""
-    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+def _casts(dims: Shape, wanted: Shape, size: Sequence[int]) -> bool:
+    """Whether a match_cast of ``dims`` to ``wanted`` compiles, and does not fail at ``size``."""
     builder = relax.BlockBuilder()
-    x = relax.Var("x", tvm_api.tensor_type((m, n), "float32"))
+    x = relax.Var("x", tvm_api.tensor_type(dims, "float32"))
     with builder.function("main", [x]):
-        cast = builder.match_cast(x, tvm_api.tensor_type((m, m), "float32"))
-        builder.emit_func_output(builder.emit(relax.op.negative(cast)))
+        with builder.dataflow():
+            cast = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
+            result = builder.emit_output(relax.op.negative(cast))
+        builder.emit_func_output(result)
     try:
-        run(builder.get(), np.zeros((1, 2), "float32"))
+        run(builder.get(), np.zeros(size, "float32"))
     except Exception:
-        return True
-    return False
+        return False
+    return True
+
+
+def refuses_casts() -> bool:
+    """Whether a match_cast fails whose dimensions are not each other's."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    return not _casts((m, n), (n, m), (1, 2))
+
+
+def casts_to_own_symbol() -> bool:
+    """Whether a dimension is cast to a symbol that it is made of."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    return _casts((m * 2, m), (m, n), (0, 0))

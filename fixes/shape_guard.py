@@ -97,6 +97,19 @@ def _cast_needs(cast: Binding, symbols: _Symbols) -> Iterator[Need]:
         yield Need(equal(dim, known), why, (dim, known))
 
 
+def _refers_to_others(binding: Binding, symbols: _Symbols) -> bool:
+    """Whether it casts a dimension to one that has known symbols, and is written otherwise."""
+    if not isinstance(binding, relax.MatchCast):
+        return False
+    dims = dims_of(tvm_api.type_of(binding.value)) or []
+    wanted = dims_of(tvm_api_shapes.type_of_cast(binding)) or []
+    return any(
+        any(symbol in symbols.places for symbol in variables(want))
+        and not tvm_api.analyzer().can_prove_equal(dim, want)
+        for dim, want in zip(dims, wanted, strict=False)
+    )
+
+
 def _define(binding: Binding, at: Place, symbols: _Symbols) -> None:
     """Note the symbols that ``binding`` defines, and those that are others by another name."""
     if not isinstance(binding, relax.MatchCast):
@@ -126,16 +139,19 @@ def _plan(name: str, sequence: Expr, symbols: _Symbols) -> _Plan:
     blocks = []
     plan = _Plan(sequence, [])
     for number, block in enumerate(sequence.blocks):
-        bindings = []
-        for index, binding in enumerate(block.bindings):
-            at = (number, index)
+        bindings: list[Binding] = []
+        for binding in block.bindings:
             found = list(_checks(name, binding, symbols))
-            _define(binding, at, symbols)
+            if _refers_to_others(binding, symbols):
+                bindings += tvm_api_shapes.by_way_of_no_shape(binding, block)
+                plan.changed = True
+            else:
+                bindings.append(_guarded_branches(name, binding, symbols, plan))
+            _define(binding, (number, len(bindings) - 1), symbols)
             for check in found:
                 where = [symbols.places.get(v) for v in check.variables()]
                 if None not in where:
                     plan.checks.append((max([p for p in where if p] or [_HEAD]), check))
-            bindings.append(_guarded_branches(name, binding, symbols, plan))
         blocks.append(type(block)(bindings) if plan.changed else block)
     left = undecided(check for _, check in plan.checks)
     plan.checks = [(at, check) for at, check in plan.checks if any(check is one for one in left)]
@@ -223,7 +239,8 @@ FIX = Fix(
         Part("reshapes", lambda: not probes.refuses_reshapes()),
         Part("groups", lambda: not probes.refuses_norms()),
         Part("squeezing", lambda: not probes.refuses_squeezing()),
-        Part("casts", lambda: not probes.refuses_casts(), deadly=True),
+        Part("casts", lambda: not probes.refuses_casts()),
+        Part("casts to own symbols", lambda: not probes.casts_to_own_symbol(), deadly=True),
     ),
     passes=(ModulePass(PASS),),
 )

@@ -206,6 +206,21 @@ def definitions(symbols: Sequence[PrimExpr], values: Sequence[PrimExpr]) -> list
     ]
 
 
+def by_way_of_no_shape(cast: Binding, block: Any) -> list[Binding]:
+    """``cast``, a match_cast in ``block``, in two: the first forgets what the shape is."""
+    wanted, dims = type_of_cast(cast), dims_of(type_of_cast(cast)) or []
+    if is_tensor_type(wanted):
+        unknown = tvm_api.unshaped_type(len(dims), tvm_api.dtype_of(wanted))
+    else:
+        unknown = _SHAPE_TYPE(ndim=len(dims))
+    kind = relax.DataflowVar if isinstance(block, relax.DataflowBlock) else relax.Var
+    middle = kind(f"{name_of(cast.var)}_unshaped", unknown)
+    return [
+        relax.MatchCast(middle, cast.value, unknown),
+        relax.MatchCast(cast.var, middle, wanted),
+    ]
+
+
 def sequence(body: Expr) -> Any:
     """The body of a function as a sequence of blocks."""
     return body if isinstance(body, relax.SeqExpr) else relax.SeqExpr([], body)
