@@ -1,4 +1,4 @@
-"""What the running TVM makes of symbolic dimensions that do not go together."""
+"""What the running TVM makes of symbolic dimensions that do not go together, or are 0."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,8 @@ import tvm
 from tvm import relax
 
 from fixes import tvm_api
-from fixes.probes import Array, Make, Shape, program
+from fixes.probes import Array, Make, Shape, lowered, one_call, program
+from fixes.tvm_api import Call
 
 
 def run(module: Any, *arrays: Array) -> Array:
@@ -98,3 +99,31 @@ def casts_to_own_symbol() -> bool:
     """Whether a dimension is cast to a symbol that it is made of."""
     m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
     return _casts((m * 2, m), (m, n), (0, 0))
+
+
+def initializes(reduce: Make) -> bool:
+    """Whether the output of ``reduce`` of a symbolic axis that is empty is always written.
+
+    What is lowered is called with an output that holds sevens; to refuse is an answer too.
+    """
+    n = tvm_api.shape_var("n")
+    call = one_call(lambda x: reduce(x, axis=[1]), (1, n))
+    return _writes(call, [np.zeros((1, 0), "float32")], (1,))
+
+
+def initializes_products() -> bool:
+    """Whether a product over no inner element is written."""
+    k = tvm_api.shape_var("k")
+    call = one_call(relax.op.matmul, (1, k), (k, 1))
+    return _writes(call, [np.zeros((1, 0), "float32"), np.zeros((0, 1), "float32")], (1, 1))
+
+
+def _writes(call: Call, arrays: Sequence[Array], shape: Sequence[int]) -> bool:
+    found = lowered(call)
+    if found is None:
+        return True
+    function = tvm_api.compiled(found[0])
+    try:
+        return not (function(*arrays, np.full(shape, 7, "float32")) == 7).any()
+    except Exception:
+        return True

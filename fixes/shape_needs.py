@@ -247,6 +247,17 @@ def _gather_elements(call: Call) -> Iterator[Need]:
             yield Need(count <= size, why, (count, size))
 
 
+def _choice(call: Call) -> Iterator[Need]:
+    """A maximum of nothing has no value."""
+    data, axis = _dims(call.args[0]), call.attrs.axis
+    if data is None:
+        return
+    listed = axis if hasattr(axis, "__len__") else [axis]
+    chosen = range(len(data)) if axis is None else [int(one) for one in listed]
+    for along in chosen:
+        yield _at_least(data[along], 1, "the reduced dimension")
+
+
 def _named(find: Callable[[Call], Iterator[Need]], names: str, prefix: str = "relax.") -> Any:
     return {f"{prefix}{name}": find for name in names.split()}
 
@@ -277,6 +288,7 @@ TABLE: dict[str, Callable[[Call], Iterator[Need]]] = {
     **_named(_concat, "concat stack"),
     **_named(_squeeze, "squeeze"),
     **_named(_gather_elements, "gather_elements"),
+    **_named(_choice, "max min argmax argmin"),
 }
 """By operator what finds its needs."""
 

@@ -147,6 +147,8 @@ CASES: list[tuple[Callable[..., Any], list[Any], tuple[str, ...], str, list[str]
         ["m1n2"],
         ["m2n1", "m0n1"],
     ),
+    (OP.max, [(M, N)], (), "reduced dimension n must be at least 1", ["m1n1"], ["m0n1", "m1n0"]),
+    (lambda x: OP.argmin(x, -1), [(M, N)], (), "reduced dimension n", ["m0n1"], ["m1n0"]),
     (
         lambda x, i: OP.gather_elements(x, i, 0),
         [(M, N), (K, C)],
