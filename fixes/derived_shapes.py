@@ -10,12 +10,12 @@ from typing import Any
 
 from tvm import relax
 
-from fixes import probes, tvm_api, tvm_api_shapes
+from fixes import probes, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import place, undecided
 from fixes.shape_equations import Equation, solve
 from fixes.tvm_api import Expr, PrimExpr
-from fixes.tvm_api_shapes import Binding, Function
+from fixes.tvm_api_functions import Binding, Function
 
 
 def _rewrite(name: str, function: Function) -> Function:
@@ -41,16 +41,16 @@ def _rewrite(name: str, function: Function) -> Function:
     checks = [check.assertion() for check in undecided(solution.checks)]
     bindings = [
         *checks,
-        *tvm_api_shapes.definitions(solution.symbols, solution.values),
+        *tvm_api_functions.definitions(solution.symbols, solution.values),
         *casts,
     ]
-    new_function = tvm_api_shapes.rebuilt(
+    new_function = tvm_api_functions.rebuilt(
         function,
-        [relax.BindingBlock(bindings), *tvm_api_shapes.sequence(function.body).blocks],
+        [relax.BindingBlock(bindings), *tvm_api_functions.sequence(function.body).blocks],
         parameters=parameters,
-        returns=tvm_api_shapes.substitute_type(tvm_api_shapes.return_type(function), found),
+        returns=tvm_api_shapes.substitute_type(tvm_api_functions.return_type(function), found),
     )
-    return tvm_api_shapes.asserting(new_function) if checks else new_function
+    return tvm_api_functions.asserting(new_function) if checks else new_function
 
 
 def _unknown(function: Function) -> set[PrimExpr]:
@@ -87,7 +87,7 @@ def _fresh(parameter: Expr, unknown: set[PrimExpr], equations: list[Equation]) -
     return relax.Var(tvm_api_shapes.name_of(parameter), type_)
 
 
-PASS: Any = tvm_api_shapes.rewriting("SolveDerivedShapes", _rewrite)
+PASS: Any = tvm_api_functions.rewriting("SolveDerivedShapes", _rewrite)
 
 
 def _compiles() -> bool:
@@ -98,7 +98,7 @@ def _compiles() -> bool:
         (half * 2,),
     )
     try:
-        tvm_api_shapes.shapes_lowered(module)
+        tvm_api_functions.shapes_lowered(module)
     except Exception:
         return False
     return True

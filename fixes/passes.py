@@ -8,7 +8,7 @@ from tvm import relax
 from tvm.relax.backend.cpu_generic import pipeline as cpu
 
 from fixes.fix import Fix, ModulePass
-from fixes.tvm_api_shapes import Module, Pass
+from fixes.tvm_api_functions import Module, Pass
 
 
 def pipeline(fixes: Iterable[Fix], target: Any | None) -> Pass:

@@ -101,6 +101,27 @@ def casts_to_own_symbol() -> bool:
     return _casts((m * 2, m), (m, n), (0, 0))
 
 
+def fused_call_has_its_dimensions() -> bool:
+    """Whether what is computed before and after a match_cast is fused, and still compiles."""
+    m, k = tvm_api.shape_var("m"), tvm_api.shape_var("k")
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((m,), "float32"))
+    y = relax.Var("y", tvm_api.unshaped_type(1, "float32"))
+    with builder.function("main", [x, y]):
+        with builder.dataflow():
+            before = builder.emit(relax.op.negative(x))
+            builder.match_cast(y, tvm_api.tensor_type((k,), "float32"))
+            after = relax.op.broadcast_to(before, relax.ShapeExpr([k, m]))
+            result = builder.emit_output(builder.emit(after))
+        builder.emit_func_output(result)
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    try:
+        relax.get_default_pipeline(target)(builder.get())
+    except Exception:
+        return False
+    return True
+
+
 def initializes(reduce: Make) -> bool:
     """Whether the output of ``reduce`` of a symbolic axis that is empty is always written.
 

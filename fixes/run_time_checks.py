@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fixes import tvm_api, tvm_api_shapes
+from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.tvm_api import Expr, PrimExpr
-from fixes.tvm_api_shapes import Binding
+from fixes.tvm_api_functions import Binding
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Check:
 
     def assertion(self) -> Binding:
         """What checks it at run time, and raises AssertionError."""
-        return tvm_api_shapes.assertion(self.condition, self.message, self.values)
+        return tvm_api_functions.assertion(self.condition, self.message, self.values)
 
     def variables(self) -> list[PrimExpr]:
         """The symbols whose values are needed to check it."""

@@ -14,12 +14,13 @@ import tvm
 from tvm import relax
 
 from fixes import probes_of_shapes as probes
-from fixes import shape_needs, tvm_api, tvm_api_shapes
+from fixes import shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check, place, undecided
 from fixes.shape_needs import Need
 from fixes.tvm_api import Expr, PrimExpr, equal, show
-from fixes.tvm_api_shapes import Binding, Function, dims_of, name_of, variables
+from fixes.tvm_api_functions import Binding, Function
+from fixes.tvm_api_shapes import dims_of, name_of, variables
 
 Place = tuple[int, int]
 """After which binding of which block; (-1, -1) is the head."""
@@ -84,7 +85,7 @@ def _checks(name: str, binding: Binding, symbols: _Symbols) -> Iterator[Check]:
 def _cast_needs(cast: Binding, symbols: _Symbols) -> Iterator[Need]:
     """That the dimensions that are known already are those of the type that is cast to."""
     dims = dims_of(tvm_api.type_of(cast.value))
-    wanted = dims_of(tvm_api_shapes.type_of_cast(cast))
+    wanted = dims_of(tvm_api_functions.type_of_cast(cast))
     if dims is None or wanted is None or len(dims) != len(wanted):
         return
     new: dict[PrimExpr, PrimExpr] = {}
@@ -102,7 +103,7 @@ def _refers_to_others(binding: Binding, symbols: _Symbols) -> bool:
     if not isinstance(binding, relax.MatchCast):
         return False
     dims = dims_of(tvm_api.type_of(binding.value)) or []
-    wanted = dims_of(tvm_api_shapes.type_of_cast(binding)) or []
+    wanted = dims_of(tvm_api_functions.type_of_cast(binding)) or []
     return any(
         any(symbol in symbols.places for symbol in variables(want))
         and not tvm_api.analyzer().can_prove_equal(dim, want)
@@ -114,7 +115,7 @@ def _define(binding: Binding, at: Place, symbols: _Symbols) -> None:
     """Note the symbols that ``binding`` defines, and those that are others by another name."""
     if not isinstance(binding, relax.MatchCast):
         return
-    wanted = tvm_api_shapes.type_of_cast(binding)
+    wanted = tvm_api_functions.type_of_cast(binding)
     dims = dims_of(tvm_api.type_of(binding.value)) or []
     for axis, (_, _, want) in enumerate(tvm_api_shapes.dims_within(wanted)):
         if not tvm_api.is_variable(want) or want in symbols.places:
@@ -143,7 +144,7 @@ def _plan(name: str, sequence: Expr, symbols: _Symbols) -> _Plan:
         for binding in block.bindings:
             found = list(_checks(name, binding, symbols))
             if _refers_to_others(binding, symbols):
-                bindings += tvm_api_shapes.by_way_of_no_shape(binding, block)
+                bindings += tvm_api_functions.by_way_of_no_shape(binding, block)
                 plan.changed = True
             else:
                 bindings.append(_guarded_branches(name, binding, symbols, plan))
@@ -198,7 +199,7 @@ def _guarded(plan: _Plan) -> Expr:
 def _planned(name: str, function: Function) -> _Plan:
     found = origins(function)
     symbols = _Symbols(found, dict.fromkeys(found, _HEAD))
-    return _plan(name, tvm_api_shapes.sequence(function.body), symbols)
+    return _plan(name, tvm_api_functions.sequence(function.body), symbols)
 
 
 def _rewrite(name: str, function: Function) -> Function:
@@ -211,17 +212,17 @@ def _rewrite(name: str, function: Function) -> Function:
     if not plan.checks and not plan.changed:
         return function
     if not plan.in_dataflow:
-        guarded = tvm_api_shapes.rebuilt(function, _guarded(plan).blocks)
-        return tvm_api_shapes.asserting(guarded)
+        guarded = tvm_api_functions.rebuilt(function, _guarded(plan).blocks)
+        return tvm_api_functions.asserting(guarded)
     # No assertion may stand in a dataflow block: its bindings come out, and all that is pure goes
     # into blocks again.
-    function = tvm_api_shapes.applied(relax.transform.ToNonDataflow(), function)
-    guarded = tvm_api_shapes.rebuilt(function, _guarded(_planned(name, function)).blocks)
-    guarded = tvm_api_shapes.asserting(guarded)
-    return tvm_api_shapes.applied(relax.transform.ConvertToDataflow(1), guarded)
+    function = tvm_api_functions.applied(relax.transform.ToNonDataflow(), function)
+    guarded = tvm_api_functions.rebuilt(function, _guarded(_planned(name, function)).blocks)
+    guarded = tvm_api_functions.asserting(guarded)
+    return tvm_api_functions.applied(relax.transform.ConvertToDataflow(1), guarded)
 
 
-PASS = tvm_api_shapes.rewriting("GuardShapes", _rewrite)
+PASS = tvm_api_functions.rewriting("GuardShapes", _rewrite)
 
 
 FIX = Fix(

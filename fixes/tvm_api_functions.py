@@ -1,0 +1,151 @@
+"""One spelling, over the releases, for the functions and bindings that passes rewrite.
+
+A match_cast, a call and a function carry their types as ``ty``, ``ty_args`` and ``ret_ty``; once as
+``struct_info``, ``sinfo_args`` and ``ret_struct_info``.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from fixes.tvm_api import Expr, PrimExpr
+from fixes.tvm_api_shapes import (
+    Type,
+    name_of,
+    nothing_type,
+    shape_type,
+    simplified,
+    unshaped_like,
+)
+
+Binding = Any
+Function = Any
+Module = Any
+Pass = Any
+
+
+def type_arguments(call: Expr) -> list[Type]:
+    """The types that ``call`` is given beside its arguments."""
+    return list(call.ty_args if hasattr(call, "ty_args") else call.sinfo_args)
+
+
+def type_of_cast(cast: Binding) -> Type:
+    """The type that a match_cast gives its variable."""
+    return cast.ty if hasattr(cast, "ty") else cast.struct_info
+
+
+def return_type(function: Function) -> Type:
+    """The static type of what ``function`` returns."""
+    return function.ret_ty if hasattr(function, "ret_ty") else function.ret_struct_info
+
+
+def assertion(condition: PrimExpr, message: str, values: Sequence[PrimExpr]) -> Binding:
+    """An AssertionError with ``message`` where ``condition`` does not hold at run time.
+
+    Each ``{}`` of ``message`` is the next of ``values``.
+    """
+    wrapped: Any = getattr(relax, "PrimValue", None) or (lambda value: value)
+    arguments = [wrapped(simplified(value)) for value in values]
+    call = relax.op.assert_op(wrapped(simplified(condition)), arguments, format=message)
+    return relax.VarBinding(relax.Var("_", nothing_type()), call)
+
+
+def definitions(symbols: Sequence[PrimExpr], values: Sequence[PrimExpr]) -> list[Binding]:
+    """Bindings that define ``symbols`` as ``values``.
+
+    The values stand in a binding of their own: TVM computes no expression that it sees only as
+    what a match_cast is made of.
+    """
+    shape = relax.Var("sizes", shape_type(values))
+    type_ = shape_type(symbols)
+    return [
+        relax.VarBinding(shape, relax.ShapeExpr(list(values))),
+        relax.MatchCast(relax.Var("symbols", type_), shape, type_),
+    ]
+
+
+def by_way_of_no_shape(cast: Binding, block: Any) -> list[Binding]:
+    """``cast``, a match_cast in ``block``, in two: the first forgets what the shape is."""
+    wanted = type_of_cast(cast)
+    unknown = unshaped_like(wanted)
+    kind = relax.DataflowVar if isinstance(block, relax.DataflowBlock) else relax.Var
+    middle = kind(f"{name_of(cast.var)}_unshaped", unknown)
+    return [
+        relax.MatchCast(middle, cast.value, unknown),
+        relax.MatchCast(cast.var, middle, wanted),
+    ]
+
+
+def sequence(body: Expr) -> Any:
+    """The body of a function as a sequence of blocks."""
+    return body if isinstance(body, relax.SeqExpr) else relax.SeqExpr([], body)
+
+
+def rebuilt(
+    function: Function,
+    blocks: Sequence[Any],
+    *,
+    parameters: Sequence[Expr] | None = None,
+    returns: Type | None = None,
+) -> Function:
+    """``function`` with other blocks, and all else as it is but for what is given."""
+    new = relax.Function(
+        list(function.params) if parameters is None else list(parameters),
+        relax.SeqExpr(list(blocks), sequence(function.body).body),
+        return_type(function) if returns is None else returns,
+        bool(function.is_pure),
+    )
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def asserting(function: Function) -> Function:
+    """``function``, which calls of assertions leave as pure as it was.
+
+    A failing assertion ends the run; one that holds has no effect that a caller could see.
+    """
+    return function.with_attr("relax.force_pure", True) if function.is_pure else function
+
+
+def applied(pass_: Pass, function: Function) -> Function:
+    """``function`` as ``pass_`` leaves it, alone in a module."""
+    name = tvm.ir.GlobalVar("alone")
+    module = tvm.IRModule({name: function.without_attr("global_symbol")})
+    module = pass_(relax.transform.Normalize()(module))
+    new = module["alone"]
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def functions(module: Module) -> list[tuple[Any, Function]]:
+    """The Relax functions of ``module`` with their global variables, by name."""
+    found = [(g, f) for g, f in module.functions.items() if isinstance(f, relax.Function)]
+    return sorted(found, key=lambda pair: str(pair[0].name_hint))
+
+
+def rewriting(name: str, rewrite: Callable[[str, Function], Function]) -> Pass:
+    """A pass that puts ``rewrite(name, function)`` in place of each Relax function."""
+
+    def run(module: Module, context: Any) -> Module:
+        changed = {}
+        for variable, function in functions(module):
+            new = rewrite(str(variable.name_hint), function)
+            if not new.same_as(function):
+                changed[variable] = new
+        if not changed:
+            return module
+        module = module.clone()
+        for variable, new in changed.items():
+            module.update_func(variable, new)
+        return relax.transform.Normalize()(module)
+
+    return tvm.transform.module_pass(run, opt_level=0, name=name)
+
+
+def shapes_lowered(module: Module) -> Module:
+    """``module`` with its shapes computed by functions, as TVM's default pipeline leaves it.
+
+    Raises:
+        Exception: whatever TVM says where it cannot do so.
+    """
+    return relax.get_pipeline("default_build")(module)
