@@ -101,6 +101,28 @@ def casts_to_own_symbol() -> bool:
     return _casts((m * 2, m), (m, n), (0, 0))
 
 
+def broadcasts() -> bool:
+    """Whether a dimension of 1 is broadcast to another, where both are symbols."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    arrays = np.ones(1, "float32"), np.ones(3, "float32")
+    try:
+        return bool((run(program(relax.op.add, (m,), (n,)), *arrays) == 2).all())
+    except Exception:
+        return False
+
+
+def lowers_unknown_shapes() -> bool:
+    """Whether a call is lowered whose operand has a rank and no shape."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.unshaped_type(1, "float32"))
+    with builder.function("main", [x]):
+        builder.emit_func_output(builder.emit(relax.op.negative(x)))
+    try:
+        return bool((run(builder.get(), np.ones(2, "float32")) == -1).all())
+    except Exception:
+        return False
+
+
 def fused_call_has_its_dimensions() -> bool:
     """Whether what is computed before and after a match_cast is fused, and still compiles."""
     m, k = tvm_api.shape_var("m"), tvm_api.shape_var("k")

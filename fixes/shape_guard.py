@@ -7,8 +7,9 @@ known only in mid-function, by a match_cast, is checked right after it; within t
 all is checked at the head of the branch.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import tvm
 from tvm import relax
@@ -29,20 +30,29 @@ _HEAD: Place = (-1, -1)
 
 
 @dataclass(slots=True)
-class _Symbols:
-    """What is known of the symbols so far.
+class Symbols:
+    """What is known of the symbols at some place of a function.
 
     ``origins`` tells in words where inputs have them. ``places`` is where in the sequence at hand
-    each is defined; ``names`` are other symbols, or numbers, that are known to be the same.
+    each is defined; ``names`` are the dimensions of which they are other names.
     """
 
     origins: dict[PrimExpr, str]
     places: dict[PrimExpr, Place]
     names: dict[PrimExpr, PrimExpr] = field(default_factory=dict)
 
-    def within(self) -> "_Symbols":
+    def place_of(self, check: Check) -> Place | None:
+        """Where all the symbols of ``check`` are known; None where one never is."""
+        places = [_HEAD]
+        for symbol in check.variables():
+            if symbol not in self.places:
+                return None
+            places.append(self.places[symbol])
+        return max(places)
+
+    def within(self) -> "Symbols":
         """The same, for a sequence within this one: all are known at its head."""
-        return _Symbols(self.origins, dict.fromkeys(self.places, _HEAD), dict(self.names))
+        return Symbols(self.origins, dict.fromkeys(self.places, _HEAD), dict(self.names))
 
 
 def origins(function: Function) -> dict[PrimExpr, str]:
@@ -60,18 +70,18 @@ def origins(function: Function) -> dict[PrimExpr, str]:
     return derived | found
 
 
-def check_of(need: Need, subject: str, symbols: _Symbols) -> Check:
+def check_of(need: Need, subject: str, symbols: Symbols) -> Check:
     """``need`` as a check; ``subject`` is the function and the operator."""
     condition = tvm_api_shapes.substitute(need.condition, symbols.names)
     values = [tvm_api_shapes.substitute(value, symbols.names) for value in need.values]
-    found = [v for value in need.values for v in variables(value)]
+    found = [v for value in (*need.values, *values) for v in variables(value)]
     known = dict.fromkeys(symbols.origins[v] for v in found if v in symbols.origins)
     got = " and ".join("{}" for _ in values)
     where = f" ({', '.join(known)})" if known else ""
     return Check(condition, f"{subject}: {need.why}, got {got}{where}", tuple(values))
 
 
-def _checks(name: str, binding: Binding, symbols: _Symbols) -> Iterator[Check]:
+def _checks(name: str, binding: Binding, symbols: Symbols) -> Iterator[Check]:
     """What ``binding`` needs."""
     if isinstance(binding, relax.MatchCast):
         for need in _cast_needs(binding, symbols):
@@ -82,7 +92,7 @@ def _checks(name: str, binding: Binding, symbols: _Symbols) -> Iterator[Check]:
             yield check_of(need, f"{name}: {operator}", symbols)
 
 
-def _cast_needs(cast: Binding, symbols: _Symbols) -> Iterator[Need]:
+def _cast_needs(cast: Binding, symbols: Symbols) -> Iterator[Need]:
     """That the dimensions that are known already are those of the type that is cast to."""
     dims = dims_of(tvm_api.type_of(cast.value))
     wanted = dims_of(tvm_api_functions.type_of_cast(cast))
@@ -98,7 +108,7 @@ def _cast_needs(cast: Binding, symbols: _Symbols) -> Iterator[Need]:
         yield Need(equal(dim, known), why, (dim, known))
 
 
-def _refers_to_others(binding: Binding, symbols: _Symbols) -> bool:
+def _refers_to_others(binding: Binding, symbols: Symbols) -> bool:
     """Whether it casts a dimension to one that has known symbols, and is written otherwise."""
     if not isinstance(binding, relax.MatchCast):
         return False
@@ -111,7 +121,7 @@ def _refers_to_others(binding: Binding, symbols: _Symbols) -> bool:
     )
 
 
-def _define(binding: Binding, at: Place, symbols: _Symbols) -> None:
+def _define(binding: Binding, at: Place, symbols: Symbols) -> None:
     """Note the symbols that ``binding`` defines, and those that are others by another name."""
     if not isinstance(binding, relax.MatchCast):
         return
@@ -121,9 +131,8 @@ def _define(binding: Binding, at: Place, symbols: _Symbols) -> None:
         if not tvm_api.is_variable(want) or want in symbols.places:
             continue
         symbols.places[want] = at
-        same = dims[axis] if axis < len(dims) else None
-        if same is not None and (tvm_api.is_variable(same) or tvm_api.as_int(same) is not None):
-            symbols.names[want] = tvm_api_shapes.substitute(same, symbols.names)
+        if axis < len(dims):
+            symbols.names[want] = tvm_api_shapes.substitute(dims[axis], symbols.names)
 
 
 @dataclass(slots=True)
@@ -135,8 +144,16 @@ class _Plan:
     changed: bool = False
     in_dataflow: bool = False
 
+    def settled(self) -> "_Plan":
+        """The plan, which knows now whether a check is to stand within a dataflow block."""
+        blocks = self.sequence.blocks
+        self.in_dataflow |= any(
+            at != _HEAD and isinstance(blocks[at[0]], relax.DataflowBlock) for at, _ in self.checks
+        )
+        return self
 
-def _plan(name: str, sequence: Expr, symbols: _Symbols) -> _Plan:
+
+def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
     blocks = []
     plan = _Plan(sequence, [])
     for number, block in enumerate(sequence.blocks):
@@ -150,22 +167,18 @@ def _plan(name: str, sequence: Expr, symbols: _Symbols) -> _Plan:
                 bindings.append(_guarded_branches(name, binding, symbols, plan))
             _define(binding, (number, len(bindings) - 1), symbols)
             for check in found:
-                where = [symbols.places.get(v) for v in check.variables()]
-                if None not in where:
-                    plan.checks.append((max([p for p in where if p] or [_HEAD]), check))
+                at = symbols.place_of(check)
+                if at is not None:
+                    plan.checks.append((at, check))
         blocks.append(type(block)(bindings) if plan.changed else block)
     left = undecided(check for _, check in plan.checks)
     plan.checks = [(at, check) for at, check in plan.checks if any(check is one for one in left)]
-    plan.in_dataflow |= any(
-        at != _HEAD and isinstance(sequence.blocks[at[0]], relax.DataflowBlock)
-        for at, _ in plan.checks
-    )
     if plan.changed:
         plan.sequence = relax.SeqExpr(blocks, sequence.body)
-    return plan
+    return plan.settled()
 
 
-def _guarded_branches(name: str, binding: Binding, symbols: _Symbols, plan: _Plan) -> Binding:
+def _guarded_branches(name: str, binding: Binding, symbols: Symbols, plan: _Plan) -> Binding:
     """``binding`` with what it chooses from guarded; says in ``plan`` whether that changed it."""
     choice = binding.value
     if not isinstance(choice, relax.If):
@@ -197,9 +210,14 @@ def _guarded(plan: _Plan) -> Expr:
 
 
 def _planned(name: str, function: Function) -> _Plan:
-    found = origins(function)
-    symbols = _Symbols(found, dict.fromkeys(found, _HEAD))
+    symbols = inputs_symbols(function)
     return _plan(name, tvm_api_functions.sequence(function.body), symbols)
+
+
+def inputs_symbols(function: Function) -> Symbols:
+    """What is known at the head of ``function``."""
+    found = origins(function)
+    return Symbols(found, dict.fromkeys(found, _HEAD))
 
 
 def _rewrite(name: str, function: Function) -> Function:
@@ -208,7 +226,32 @@ def _rewrite(name: str, function: Function) -> Function:
     Raises:
         ValueError: a need can never be met.
     """
-    plan = _planned(name, function)
+    return _with_checks(function, partial(_planned, name))
+
+
+def with_checks(function: Function, checks: Sequence[Check]) -> Function:
+    """``function`` with ``checks``, each as soon as its symbols are known.
+
+    Raises:
+        ValueError: one can never hold.
+    """
+    left = undecided(checks)
+
+    def plan(one: Function) -> _Plan:
+        symbols = inputs_symbols(one)
+        sequence = tvm_api_functions.sequence(one.body)
+        for number, block in enumerate(sequence.blocks):
+            for index, binding in enumerate(block.bindings):
+                _define(binding, (number, index), symbols)
+        placed = [(symbols.place_of(check), check) for check in left]
+        return _Plan(sequence, [(at, check) for at, check in placed if at is not None]).settled()
+
+    return _with_checks(function, plan)
+
+
+def _with_checks(function: Function, find: Callable[[Function], _Plan]) -> Function:
+    """``function`` as ``find`` plans it."""
+    plan = find(function)
     if not plan.checks and not plan.changed:
         return function
     if not plan.in_dataflow:
@@ -217,7 +260,7 @@ def _rewrite(name: str, function: Function) -> Function:
     # No assertion may stand in a dataflow block: its bindings come out, and all that is pure goes
     # into blocks again.
     function = tvm_api_functions.applied(relax.transform.ToNonDataflow(), function)
-    guarded = tvm_api_functions.rebuilt(function, _guarded(_planned(name, function)).blocks)
+    guarded = tvm_api_functions.rebuilt(function, _guarded(find(function)).blocks)
     guarded = tvm_api_functions.asserting(guarded)
     return tvm_api_functions.applied(relax.transform.ConvertToDataflow(1), guarded)
 

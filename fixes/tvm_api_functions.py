@@ -31,6 +31,11 @@ def type_arguments(call: Expr) -> list[Type]:
     return list(call.ty_args if hasattr(call, "ty_args") else call.sinfo_args)
 
 
+def identity_of(variable: Expr) -> Any:
+    """What a mutator knows ``variable`` by: once an identifier of its own."""
+    return variable.vid if hasattr(variable, "vid") else variable
+
+
 def type_of_cast(cast: Binding) -> Type:
     """The type that a match_cast gives its variable."""
     return cast.ty if hasattr(cast, "ty") else cast.struct_info
@@ -123,6 +128,17 @@ def functions(module: Module) -> list[tuple[Any, Function]]:
     return sorted(found, key=lambda pair: str(pair[0].name_hint))
 
 
+def inferred(function: Function) -> Function:
+    """``function``, whose return type is that of what it returns."""
+    new = relax.Function(list(function.params), function.body, None, bool(function.is_pure))
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def module_pass(name: str, run: Callable[[Module, Any], Module]) -> Pass:
+    """The pass ``name``, which is ``run(module, context)``."""
+    return tvm.transform.module_pass(run, opt_level=0, name=name)
+
+
 def rewriting(name: str, rewrite: Callable[[str, Function], Function]) -> Pass:
     """A pass that puts ``rewrite(name, function)`` in place of each Relax function."""
 
@@ -139,7 +155,7 @@ def rewriting(name: str, rewrite: Callable[[str, Function], Function]) -> Pass:
             module.update_func(variable, new)
         return relax.transform.Normalize()(module)
 
-    return tvm.transform.module_pass(run, opt_level=0, name=name)
+    return module_pass(name, run)
 
 
 def shapes_lowered(module: Module) -> Module:

@@ -88,6 +88,29 @@ def with_dims(type_: Type, replace: Callable[[tuple[int, ...], int, PrimExpr], P
     return visit(type_, ())
 
 
+def with_shapes(type_: Type, dim: Callable[[tuple[int, ...], int], PrimExpr]) -> Type:
+    """``type_`` with the dimensions ``dim(path, axis)`` where only their number is known.
+
+    The path is that of ``with_dims``. ``type_`` itself where there is none.
+    """
+
+    def visit(one: Type, path: tuple[int, ...]) -> Type:
+        fields = fields_of(one)
+        if fields:
+            new = [visit(field, (*path, number)) for number, field in enumerate(fields)]
+            kept = all(after is before for after, before in zip(new, fields, strict=True))
+            return one if kept else _TUPLE_TYPE(new)
+        holds_dims = is_tensor_type(one) or is_shape_type(one)
+        if not holds_dims or dims_of(one) is not None or int(one.ndim) < 0:
+            return one
+        dims = [dim(path, axis) for axis in range(int(one.ndim))]
+        if is_shape_type(one):
+            return shape_type(dims)
+        return type(one)(dims, tvm_api.dtype_of(one), one.vdevice)
+
+    return visit(type_, ())
+
+
 def dims_within(type_: Type) -> list[tuple[tuple[int, ...], int, PrimExpr]]:
     """Every dimension in ``type_``: the path to its tensor or shape, its axis, and itself."""
     found: list[tuple[tuple[int, ...], int, PrimExpr]] = []
