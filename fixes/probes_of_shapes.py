@@ -57,22 +57,6 @@ def refuses_reshapes() -> bool:
     return refuses(lambda x: relax.op.reshape(x, (-1, 2)), [(n,)], [(5,)])
 
 
-def refuses_norms() -> bool:
-    """Whether a normalization of groups of unequal size fails."""
-    n = tvm_api.shape_var("n")
-
-    def norm(x: Any, weight: Any, bias: Any) -> Any:
-        return relax.op.nn.group_norm(x, weight, bias, 2, 1, [2])
-
-    return refuses(norm, [(1, n, 2), (n,), (n,)], [(1, 3, 2), (3,), (3,)])
-
-
-def refuses_squeezing() -> bool:
-    """Whether squeezing a dimension that is 2 fails."""
-    n = tvm_api.shape_var("n")
-    return refuses(lambda x: relax.op.squeeze(x, [0]), [(n, 2)], [(2, 2)])
-
-
 def _casts(dims: Shape, wanted: Shape, size: Sequence[int]) -> bool:
     """Whether a match_cast of ``dims`` to ``wanted`` compiles, and does not fail at ``size``."""
     builder = relax.BlockBuilder()

@@ -281,8 +281,6 @@ FIX = Fix(
         Part("channels", lambda: not probes.refuses_channels()),
         Part("windows", lambda: not probes.refuses_windows(), deadly=True),
         Part("reshapes", lambda: not probes.refuses_reshapes()),
-        Part("groups", lambda: not probes.refuses_norms()),
-        Part("squeezing", lambda: not probes.refuses_squeezing()),
         Part("casts", lambda: not probes.refuses_casts()),
         Part("casts to own symbols", lambda: not probes.casts_to_own_symbol(), deadly=True),
     ),
