@@ -34,7 +34,8 @@ def _rewrite(name: str, function: Function) -> Function:
         new = _fresh(parameter, unknown, equations)
         parameters.append(new)
         if new is not parameter:
-            casts.append(relax.MatchCast(parameter, new, tvm_api.type_of(parameter)))
+            cast = relax.MatchCast(parameter, new, tvm_api.type_of(parameter))
+            casts += tvm_api_functions.by_way_of_no_shape(cast)
     known = {v for one in equations for v in tvm_api_shapes.variables(one.expression)} - unknown
     solution = solve(name, equations, known)
     found = dict(zip(solution.symbols, solution.values, strict=True))

@@ -4,6 +4,9 @@ TVM knows no shape for the sum of tensors of ``(m,)`` and ``(n,)``, and does not
 each operand is stretched to the common shape first, by a function that reads index 0 along a
 dimension that is 1, and the operator is left with operands of one shape. That the dimensions are
 equal, or one of them 1, is checked at run time.
+
+Other operators whose operands have dimensions that must be equal, and are written with different
+symbols, get operands that are cast to the same ones.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,9 +19,10 @@ from fixes import probes_of_shapes as probes
 from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
+from fixes.shape_needs import Need
 from fixes.tvm_api import Call, Expr, PrimExpr, Tensor, as_int, equal, integer
 from fixes.tvm_api_functions import Function, Module
-from fixes.tvm_api_shapes import dims_of, name_of, select, substitute
+from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 
 Dims = list[PrimExpr]
 
@@ -84,20 +88,57 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
 
     def visit_call_(self, call: Call) -> Expr:
         call = self.visit_expr_post_order(call)
-        if str(getattr(call.op, "name", "")) not in shape_needs.ELEMENTWISE or self.depth:
-            return call
+        name = str(getattr(call.op, "name", ""))
         # What a branch needs must not be checked where it is not taken: it is left as it is.
-        found = [dims_of(tvm_api.type_of(argument)) for argument in call.args]
-        shapes = [dims for dims in found if dims is not None]
-        if tvm_api.has_shape(self.builder_.normalize(call)) or len(shapes) < len(found):
+        if name not in shape_needs.TABLE or self.depth:
             return call
-        operator = str(call.op.name).removeprefix("relax.")
-        for need in shape_needs.of(call):
-            subject = f"{self.name}: {operator}"
-            self.checks.append(shape_guard.check_of(need, subject, self.symbols))
-        common = common_shape(shapes, self._chosen)
-        operands = [self._stretched(argument, common) for argument in call.args]
+        needs = list(shape_needs.of(call))
+        if not needs or tvm_api_shapes.is_known(tvm_api.type_of(self.builder_.normalize(call))):
+            return call
+        subject = f"{self.name}: {name.removeprefix('relax.')}"
+        self.checks += [shape_guard.check_of(need, subject, self.symbols) for need in needs]
+        if name in shape_needs.ELEMENTWISE:
+            operands = self._broadcast(list(call.args), 0)
+        else:
+            operands = self._unified(list(call.args), needs)
+            if name == "relax.matmul":
+                operands = self._broadcast(operands, 2)
         return relax.Call(call.op, operands, call.attrs, tvm_api_functions.type_arguments(call))
+
+    def _broadcast(self, operands: list[Expr], last: int) -> list[Expr]:
+        """``operands``, stretched to one shape but for the ``last`` dimensions of each."""
+        shapes = [dims_of(tvm_api.type_of(operand)) for operand in operands]
+        known = [dims for dims in shapes if dims is not None]
+        if len(known) < len(operands):
+            return operands
+        front = [dims[: len(dims) - last] for dims in known]
+        common = common_shape(front, self._chosen)
+        return [
+            self._stretched(operand, [*common[len(common) - len(lead) :], *dims[len(lead) :]])
+            for operand, dims, lead in zip(operands, known, front, strict=True)
+        ]
+
+    def _unified(self, operands: list[Expr], needs: Sequence[Need]) -> list[Expr]:
+        """``operands`` with one symbol for dimensions that must be equal."""
+        same: dict[PrimExpr, PrimExpr] = {}
+        for need in needs:
+            if need.equal:
+                left, right = (substitute(value, same) for value in need.values)
+                if tvm_api.is_variable(right) and not _same(left, right):
+                    same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
+                    same[right] = left
+                elif tvm_api.is_variable(left) and not _same(left, right):
+                    same = {v: substitute(dim, {left: right}) for v, dim in same.items()}
+                    same[left] = right
+        return [self._with_symbols(operand, same) for operand in operands]
+
+    def _with_symbols(self, operand: Expr, same: dict[PrimExpr, PrimExpr]) -> Expr:
+        if isinstance(operand, relax.Tuple):
+            return relax.Tuple([self._with_symbols(field, same) for field in operand.fields])
+        type_ = tvm_api.type_of(operand)
+        if not set(same).intersection(tvm_api_shapes.symbols_of(type_)):
+            return operand
+        return self._cast(operand, tvm_api_shapes.substitute_type(type_, same))
 
     def _chosen(self, left: PrimExpr, right: PrimExpr) -> PrimExpr:
         """A symbol that is the one of two dimensions that is not 1."""
@@ -110,11 +151,17 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             value = substitute(select(equal(left, 1), right, left), self.symbols.names)
             self.symbols.names[symbol] = value
             sizes = self.builder_.emit(relax.ShapeExpr([value]))
-            self.builder_.match_cast(sizes, tvm_api_shapes.shape_type([symbol]))
+            self._cast(sizes, tvm_api_shapes.shape_type([symbol]))
             self.chosen[key] = symbol
         return self.chosen[key]
 
+    def _cast(self, value: Expr, type_: Type) -> Expr:
+        """``value`` as ``type_``, by way of no shape, which TVM cannot see through."""
+        middle = self.builder_.match_cast(value, tvm_api_shapes.unshaped_like(type_))
+        return self.builder_.match_cast(middle, type_)
+
     def _stretched(self, argument: Expr, common: Dims) -> Expr:
+        """``argument`` of the last dimensions of ``common``; those that are 1 TVM broadcasts."""
         dims = dims_of(tvm_api.type_of(argument)) or []
         last = common[len(common) - len(dims) :]
         wanted = [

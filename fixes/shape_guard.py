@@ -161,7 +161,8 @@ def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
         for binding in block.bindings:
             found = list(_checks(name, binding, symbols))
             if _refers_to_others(binding, symbols):
-                bindings += tvm_api_functions.by_way_of_no_shape(binding, block)
+                dataflow = isinstance(block, relax.DataflowBlock)
+                bindings += tvm_api_functions.by_way_of_no_shape(binding, dataflow)
                 plan.changed = True
             else:
                 bindings.append(_guarded_branches(name, binding, symbols, plan))

@@ -18,11 +18,15 @@ Dims = list[PrimExpr]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """``condition`` must hold, as ``why`` says; it is about the ``values``."""
+    """``condition`` must hold, as ``why`` says; it is about the ``values``.
+
+    ``equal``: it is that the two values are equal dimensions of arguments.
+    """
 
     condition: PrimExpr
     why: str
     values: tuple[PrimExpr, ...]
+    equal: bool = False
 
 
 def of(call: Call) -> Iterator[Need]:
@@ -38,7 +42,7 @@ def of(call: Call) -> Iterator[Need]:
 def same(left: PrimExpr, right: PrimExpr, what: str) -> Need:
     """That two dimensions are equal."""
     why = f"{what} {show(left)} and {show(right)} must be equal"
-    return Need(equal(left, right), why, (left, right))
+    return Need(equal(left, right), why, (left, right), equal=True)
 
 
 def broadcast(left: Dims, right: Dims) -> Iterator[Need]:

@@ -61,21 +61,23 @@ def definitions(symbols: Sequence[PrimExpr], values: Sequence[PrimExpr]) -> list
     """Bindings that define ``symbols`` as ``values``.
 
     The values stand in a binding of their own: TVM computes no expression that it sees only as
-    what a match_cast is made of.
+    what a match_cast is made of. It is not told that the symbols are these values, which it would
+    put in their place, in some expressions and not in others.
     """
     shape = relax.Var("sizes", shape_type(values))
     type_ = shape_type(symbols)
-    return [
-        relax.VarBinding(shape, relax.ShapeExpr(list(values))),
-        relax.MatchCast(relax.Var("symbols", type_), shape, type_),
-    ]
+    cast = relax.MatchCast(relax.Var("symbols", type_), shape, type_)
+    return [relax.VarBinding(shape, relax.ShapeExpr(list(values))), *by_way_of_no_shape(cast)]
 
 
-def by_way_of_no_shape(cast: Binding, block: Any) -> list[Binding]:
-    """``cast``, a match_cast in ``block``, in two: the first forgets what the shape is."""
+def by_way_of_no_shape(cast: Binding, dataflow: bool = False) -> list[Binding]:
+    """``cast``, a match_cast, in two: the first forgets what the shape is.
+
+    TVM then checks it at run time, and does not put one side in place of the other.
+    """
     wanted = type_of_cast(cast)
     unknown = unshaped_like(wanted)
-    kind = relax.DataflowVar if isinstance(block, relax.DataflowBlock) else relax.Var
+    kind = relax.DataflowVar if dataflow else relax.Var
     middle = kind(f"{name_of(cast.var)}_unshaped", unknown)
     return [
         relax.MatchCast(middle, cast.value, unknown),

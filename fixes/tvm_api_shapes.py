@@ -35,11 +35,16 @@ def shape_type(values: Sequence[PrimExpr]) -> Type:
 
 
 def unshaped_like(type_: Type) -> Type:
-    """The type of a tensor or a shape, as ``type_`` is, that tells only how many dimensions."""
-    rank = len(dims_of(type_) or [])
+    """``type_`` with tensors and shapes that tell only how many dimensions they have."""
+    fields = fields_of(type_)
+    if fields:
+        return _TUPLE_TYPE([unshaped_like(field) for field in fields])
+    dims = dims_of(type_)
+    if dims is None:
+        return type_
     if is_tensor_type(type_):
-        return tvm_api.unshaped_type(rank, tvm_api.dtype_of(type_))
-    return _SHAPE_TYPE(ndim=rank)
+        return tvm_api.unshaped_type(len(dims), tvm_api.dtype_of(type_))
+    return _SHAPE_TYPE(ndim=len(dims))
 
 
 def nothing_type() -> Type:
@@ -121,6 +126,14 @@ def dims_within(type_: Type) -> list[tuple[tuple[int, ...], int, PrimExpr]]:
 
     with_dims(type_, see)
     return found
+
+
+def is_known(type_: Type) -> bool:
+    """Whether all dimensions within ``type_`` are known, as integers or expressions."""
+    fields = fields_of(type_)
+    if fields:
+        return all(map(is_known, fields))
+    return dims_of(type_) is not None or not (is_tensor_type(type_) or is_shape_type(type_))
 
 
 def symbols_of(type_: Type) -> list[PrimExpr]:

@@ -88,7 +88,7 @@ class Cost:
 
 
 def measured(subject: Subject, fused: bool, rounds: int, calls: int) -> Cost:
-    """The cost of ``subject``: ``rounds`` compilations each way, in turn, called ``calls`` times."""
+    """The cost of ``subject``: ``rounds`` compilations each way, ``calls`` calls of each."""
     target = tvm.target.Target("llvm")
     module = probes.program(subject.make, *subject.shapes)
     arrays = [tvm.runtime.tensor(np.ones(size, "float32")) for size in subject.sizes]
