@@ -65,6 +65,45 @@ def test_three_operands_of_two_dtypes() -> None:
         np.testing.assert_array_equal(run(which, x, y), np.where(which, x, y))
 
 
+@pytest.mark.parametrize(
+    ("program", "reference", "sizes", "other", "message"),
+    [
+        (
+            (OP.matmul, ("B", "M", "N"), ("C", "K", 3)),
+            np.matmul,
+            [((2, 2, 3), (2, 3, 3)), ((1, 2, 3), (2, 3, 3)), ((2, 2, 3), (1, 3, 3))],
+            ((2, 2, 3), (3, 3, 3)),
+            "main: matmul: dimensions B and C must be equal, or one of them 1, got 2 and 3",
+        ),
+        (
+            (lambda x, y: OP.concat([x, y], 0), ("M", "N"), ("K", "C")),
+            lambda x, y: np.concatenate([x, y]),
+            [((2, 3), (1, 3)), ((0, 2), (1, 2))],
+            ((2, 3), (1, 2)),
+            "main: concat: dimensions 1 of tensors 0 and 1, N and C must be equal, got 3 and 2",
+        ),
+        (
+            (lambda x, w: OP.nn.rms_norm(OP.exp(x), w, axes=[-1]), ("M", "N"), ("K",)),
+            lambda x, w: np.exp(x) / np.sqrt((np.exp(x) ** 2).mean(-1, keepdims=True) + 1e-5) * w,
+            [((2, 3), (3,))],
+            ((2, 3), (1,)),
+            "main: nn.rms_norm: dimensions of data and weights N and K must be equal, got 3 and 1",
+        ),
+    ],
+)
+@pytest.mark.parametrize("fused", [False, True])
+def test_other_operators(
+    program: Any, reference: Any, sizes: Any, other: Any, message: str, fused: bool
+) -> None:
+    run = built(*program, fused=fused)
+    for size in sizes:
+        arrays = [compiled.sample(one, seed=number) for number, one in enumerate(size)]
+        np.testing.assert_allclose(run(*arrays), reference(*arrays), rtol=1e-4, atol=1e-5)
+    with pytest.raises(AssertionError) as caught:
+        run(*map(compiled.sample, other))
+    assert str(caught.value).startswith(f"{message} (")
+
+
 def test_what_does_not_go_together_is_refused() -> None:
     run = built(*CHAIN)
     with pytest.raises(
