@@ -23,8 +23,14 @@ from fixes import (
     conv_transpose,
     conv_transpose_arguments,
     convert_layout,
+    derived_shapes,
+    dynamic_broadcast,
     empty_permute,
+    empty_reduction,
+    known_rank,
     mixed_precision,
+    shape_guard,
+    shape_order,
     unlowered,
 )
 from fixes.fix import Fix
@@ -46,8 +52,18 @@ ALL: tuple[Fix, ...] = (
     convert_layout.FIX,
     empty_permute.FIX,
     unlowered.FIX,
+    empty_reduction.FIX,
+    known_rank.FIX,
+    dynamic_broadcast.FIX,
+    shape_guard.FIX,
+    derived_shapes.FIX,
+    shape_order.FIX,
 )
-"""Every fix, in the order in which they are put on."""
+"""Every fix, in the order in which they are put on, and in which their passes run.
+
+Shapes are known as far as they can be before what they need is checked. The symbols of derived
+dimensions are found last, for what finds them must stand before all that uses them.
+"""
 
 
 def install() -> Installation:

@@ -10,7 +10,8 @@ from typing import Any
 
 from tvm import relax
 
-from fixes import probes, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import probes_of_shapes as probes
+from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import place, undecided
 from fixes.shape_equations import Equation, solve
@@ -91,20 +92,6 @@ def _fresh(parameter: Expr, unknown: set[PrimExpr], equations: list[Equation]) -
 PASS: Any = tvm_api_functions.rewriting("SolveDerivedShapes", _rewrite)
 
 
-def _compiles() -> bool:
-    """Whether a symbol is found whose double is the one dimension of the one input."""
-    half = tvm_api.shape_var("m")
-    module = probes.program(
-        lambda x: relax.op.full(relax.ShapeExpr([half]), relax.const(1, "float32"), "float32"),
-        (half * 2,),
-    )
-    try:
-        tvm_api_functions.shapes_lowered(module)
-    except Exception:
-        return False
-    return True
-
-
 FIX = Fix(
     name="derived_shapes",
     operators=(),
@@ -113,6 +100,6 @@ FIX = Fix(
         " in 2*m or m + n"
     ),
     issue=None,
-    parts=(Part("symbols within dimensions", lambda: not _compiles()),),
+    parts=(Part("symbols within dimensions", lambda: not probes.finds_symbols()),),
     passes=(ModulePass(PASS),),
 )

@@ -110,12 +110,15 @@ def chosen(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
 
 def legalize_map(fixes: Iterable[Fix]) -> dict[str, Legalization]:
     """Operator name to lowering, for the fixes that are on, or else those that are needed."""
-    return {
-        attribute.operator: attribute.replace(_original(attribute))
-        for fix in chosen(fixes)
-        for attribute in fix.attributes
-        if attribute.key == LEGALIZE and tvm_api.get_op(attribute.operator) is not None
-    }
+    found: dict[str, Legalization] = {}
+    for fix in chosen(fixes):
+        for attribute in fix.attributes:
+            name = attribute.operator
+            if attribute.key == LEGALIZE and tvm_api.get_op(name) is not None:
+                # What one fix gives is what the next one replaces.
+                before = found[name] if name in found else _original(attribute)
+                found[name] = attribute.replace(before)
+    return found
 
 
 def _original(attribute: OperatorAttribute) -> Any:

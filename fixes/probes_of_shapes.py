@@ -1,6 +1,6 @@
 """What the running TVM makes of symbolic dimensions that do not go together, or are 0."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,17 @@ from fixes.probes import Array, Make, Shape, lowered, one_call, program
 from fixes.tvm_api import Call
 
 
+def _pipeline(target: Any | None) -> Any:
+    """TVM's default pipeline for ``target``; without one, that of ``relax.build``."""
+    if target is None:
+        return relax.get_pipeline("default_build")
+    return relax.get_default_pipeline(target)
+
+
+PIPELINE: Callable[[Any | None], Any] = _pipeline
+"""Of a target, what a probe compiles with; with that of the fixes, it asks them."""
+
+
 def run(module: Any, *arrays: Array) -> Array:
     """What ``main`` of ``module`` returns, compiled by ``relax.build`` as it is.
 
@@ -19,7 +30,8 @@ def run(module: Any, *arrays: Array) -> Array:
         Exception: whatever TVM says where it cannot compile or run it.
     """
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    machine = relax.VirtualMachine(relax.build(module, target), tvm.cpu())
+    executable = relax.build(module, target, relax_pipeline=PIPELINE(None))
+    machine = relax.VirtualMachine(executable, tvm.cpu())
     return np.asarray(machine["main"](*map(tvm.runtime.tensor, arrays)).numpy())
 
 
@@ -85,6 +97,17 @@ def casts_to_own_symbol() -> bool:
     return _casts((m * 2, m), (m, n), (0, 0))
 
 
+def finds_symbols() -> bool:
+    """Whether a symbol is found whose double is the one dimension of the one input."""
+    half = tvm_api.shape_var("m")
+    zeros = relax.op.zeros(relax.ShapeExpr([half]), "float32")
+    try:
+        PIPELINE(None)(program(lambda x: zeros, (half * 2,)))
+    except Exception:
+        return False
+    return True
+
+
 def broadcasts() -> bool:
     """Whether a dimension of 1 is broadcast to another, where both are symbols."""
     m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
@@ -122,7 +145,7 @@ def fused_call_has_its_dimensions() -> bool:
         builder.emit_func_output(result)
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
     try:
-        relax.get_default_pipeline(target)(builder.get())
+        PIPELINE(target)(builder.get())
     except Exception:
         return False
     return True

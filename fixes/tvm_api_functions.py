@@ -158,12 +158,3 @@ def rewriting(name: str, rewrite: Callable[[str, Function], Function]) -> Pass:
         return relax.transform.Normalize()(module)
 
     return module_pass(name, run)
-
-
-def shapes_lowered(module: Module) -> Module:
-    """``module`` with its shapes computed by functions, as TVM's default pipeline leaves it.
-
-    Raises:
-        Exception: whatever TVM says where it cannot do so.
-    """
-    return relax.get_pipeline("default_build")(module)

@@ -18,25 +18,12 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from fixes import (
-    derived_shapes,
-    dynamic_broadcast,
-    known_rank,
-    probes,
-    shape_guard,
-    shape_order,
-    tvm_api,
-)
+import fixes
+from fixes import probes, tvm_api
 from fixes.passes import pipeline
 
-FIXES = (
-    known_rank.FIX,
-    dynamic_broadcast.FIX,
-    shape_guard.FIX,
-    derived_shapes.FIX,
-    shape_order.FIX,
-)
-"""In the order of ``fixes.ALL``."""
+FIXES = tuple(fix for fix in fixes.ALL if fix.passes)
+"""The fixes that are passes, in their order."""
 
 B, C, D, K, M, N = map(tvm_api.shape_var, "bcdkmn")
 OP = relax.op

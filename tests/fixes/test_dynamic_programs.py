@@ -7,25 +7,9 @@ import pytest
 from tvm import relax
 
 import fixes
-from fixes import (
-    derived_shapes,
-    dynamic_broadcast,
-    empty_reduction,
-    known_rank,
-    shape_guard,
-    shape_order,
-    tvm_api,
-)
+from fixes import tvm_api
 from tests.fixes import compiled
 
-FIXES = (
-    empty_reduction.FIX,
-    known_rank.FIX,
-    dynamic_broadcast.FIX,
-    shape_guard.FIX,
-    derived_shapes.FIX,
-    shape_order.FIX,
-)
 OP = relax.op
 B, C, K, M, N, P = map(tvm_api.shape_var, "bckmnp")
 
@@ -44,7 +28,7 @@ def built(body: Any, *shapes: Any, fused: bool = False) -> Any:
         with builder.dataflow():
             result = builder.emit_output(body(builder.emit, *given))
         builder.emit_func_output(result)
-    with fixes.installation.install([*fixes.ALL, *FIXES]):
+    with fixes.install():
         pipeline = fixes.pipeline(compiled.TARGET if fused else None)
         return compiled.build(builder.get(), pipeline=pipeline)
 
@@ -113,6 +97,6 @@ def test_a_cache_that_grows(fused: bool) -> None:
 
 def test_a_static_program_is_built_as_before() -> None:
     module = compiled.module(lambda x, w: OP.nn.relu(OP.matmul(x, w)), (2, 3), (3, 4))
-    for fix in FIXES:
+    for fix in fixes.ALL:
         for one in fix.passes:
             assert one.run(module).same_as(module), fix.name
