@@ -7,8 +7,13 @@
     with fixes.install():      # or until the end of the block
         ...
 
-``legalize_map()`` gives the lowerings alone, for ``LegalizeOps(customize_legalize_map=...)``.
+``legalize_map()`` gives the lowerings alone, for ``LegalizeOps(customize_legalize_map=...)``. What
+must be done to a whole program are passes, and these are in ``pipeline(target)``::
+
+    relax.build(module, target, relax_pipeline=fixes.pipeline(target))
 """
+
+from typing import Any
 
 from fixes import (
     attention,
@@ -18,14 +23,21 @@ from fixes import (
     conv_transpose,
     conv_transpose_arguments,
     convert_layout,
+    derived_shapes,
+    dynamic_broadcast,
     empty_permute,
+    empty_reduction,
+    known_rank,
     mixed_precision,
+    shape_guard,
+    shape_order,
     unlowered,
 )
 from fixes.fix import Fix
-from fixes.installation import Installation, installed, uninstall
+from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
+from fixes.passes import pipeline as _pipeline
 from fixes.tvm_api import Legalization
 
 ALL: tuple[Fix, ...] = (
@@ -40,8 +52,18 @@ ALL: tuple[Fix, ...] = (
     convert_layout.FIX,
     empty_permute.FIX,
     unlowered.FIX,
+    empty_reduction.FIX,
+    known_rank.FIX,
+    dynamic_broadcast.FIX,
+    shape_guard.FIX,
+    derived_shapes.FIX,
+    shape_order.FIX,
 )
-"""Every fix, in the order in which they are put on."""
+"""Every fix, in the order in which they are put on, and in which their passes run.
+
+Shapes are known as far as they can be before what they need is checked. The symbols of derived
+dimensions are found last, for what finds them must stand before all that uses them.
+"""
 
 
 def install() -> Installation:
@@ -57,4 +79,25 @@ def legalize_map() -> dict[str, Legalization]:
     return _legalize_map(ALL)
 
 
-__all__ = ["ALL", "Fix", "Installation", "install", "installed", "legalize_map", "uninstall"]
+def pipeline(target: Any | None = None) -> Any:
+    """What to give ``relax.build`` as ``relax_pipeline``: the fixes' passes, then TVM's own.
+
+    TVM's own is the default one for ``target``, a CPU, which fuses; where none is given, that of
+    ``relax.build``. What the fixes have that is no pass, ``install()`` puts on.
+
+    Raises:
+        ValueError: ``target`` is not a CPU.
+    """
+    return _pipeline(chosen(ALL), target)
+
+
+__all__ = [
+    "ALL",
+    "Fix",
+    "Installation",
+    "install",
+    "installed",
+    "legalize_map",
+    "pipeline",
+    "uninstall",
+]

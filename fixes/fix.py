@@ -49,6 +49,17 @@ class Part:
         return asked(self.probe)[0] if self.deadly else self.probe()
 
 
+@dataclass(frozen=True, slots=True)
+class ModulePass:
+    """A pass over a module, which stands first, or right after TVM's pass ``after``.
+
+    Where the pipeline does not fuse, those that stand after a pass of TVM's are left out.
+    """
+
+    run: Any
+    after: str | None = None
+
+
 class Need(enum.StrEnum):
     """How much of a fault the running TVM has."""
 
@@ -68,7 +79,8 @@ class Need(enum.StrEnum):
 class Fix:
     """One fault of TVM and what cures it.
 
-    ``issue`` is the upstream report ("apache/tvm#19696"), None where there is none yet.
+    ``issue`` is the upstream report ("apache/tvm#19696"), None where there is none yet. ``passes``
+    are not put on but run, by ``fixes.pipeline(target)``: first those of the fixes that come first.
     """
 
     name: str
@@ -78,6 +90,7 @@ class Fix:
     parts: tuple[Part, ...]
     attributes: tuple[OperatorAttribute, ...] = ()
     rebindings: Callable[[], tuple[Rebinding, ...]] = tuple
+    passes: tuple[ModulePass, ...] = ()
 
     def needed(self) -> bool:
         """Whether the running TVM has any part of the fault; asked with the fix off."""

@@ -69,10 +69,10 @@ def install(fixes: Iterable[Fix]) -> Installation:
     if _state.fixes is not None:
         return Installation(_state.fixes, owner=False)
     # All are asked before the first is put on: one fix must not hide another's fault.
-    chosen = tuple(fix for fix in fixes if fix.needed())
-    _state.fixes = chosen
+    needed = tuple(fix for fix in fixes if fix.needed())
+    _state.fixes = needed
     try:
-        for fix in chosen:
+        for fix in needed:
             for attribute in fix.attributes:
                 _set(attribute)
             for rebinding in fix.rebindings():
@@ -80,7 +80,7 @@ def install(fixes: Iterable[Fix]) -> Installation:
     except BaseException:
         uninstall()
         raise
-    return Installation(chosen, owner=True)
+    return Installation(needed, owner=True)
 
 
 def uninstall() -> None:
@@ -101,17 +101,24 @@ def installed() -> tuple[Fix, ...]:
     return _state.fixes or ()
 
 
+def chosen(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """The fixes that are on, or else those of ``fixes`` that are needed."""
+    if _state.fixes is not None:
+        return _state.fixes
+    return tuple(fix for fix in fixes if fix.needed())
+
+
 def legalize_map(fixes: Iterable[Fix]) -> dict[str, Legalization]:
     """Operator name to lowering, for the fixes that are on, or else those that are needed."""
-    chosen = _state.fixes
-    if chosen is None:
-        chosen = tuple(fix for fix in fixes if fix.needed())
-    return {
-        attribute.operator: attribute.replace(_original(attribute))
-        for fix in chosen
-        for attribute in fix.attributes
-        if attribute.key == LEGALIZE and tvm_api.get_op(attribute.operator) is not None
-    }
+    found: dict[str, Legalization] = {}
+    for fix in chosen(fixes):
+        for attribute in fix.attributes:
+            name = attribute.operator
+            if attribute.key == LEGALIZE and tvm_api.get_op(name) is not None:
+                # What one fix gives is what the next one replaces.
+                before = found[name] if name in found else _original(attribute)
+                found[name] = attribute.replace(before)
+    return found
 
 
 def _original(attribute: OperatorAttribute) -> Any:

@@ -199,11 +199,11 @@ def call_te(
     """
     function, inputs, result, *dimensions = gen_call_tir_inputs(compute, *arguments)
     if assertions:
-        function = function.with_body(_asserting(function.body, assertions))
+        function = function.with_body(asserting_body(function.body, assertions))
     return relax.call_tir(builder.add_func(function, name), inputs, result, *dimensions)
 
 
-def _asserting(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
+def asserting_body(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
     """The body ``root`` of a function, with ``assertions`` before all that it does."""
     block = root.block
     checks = [

@@ -37,7 +37,8 @@ class Part(msgspec.Struct, frozen=True):
 class Surveyed(msgspec.Struct, frozen=True):
     """What one fix is about, and how much it is needed (``fixes.fix.Need``).
 
-    ``over_cpp``: as a patch it leaves the fault in C++ as it is, and stands above it.
+    ``over_cpp``: as a patch it leaves the fault in C++ as it is, and stands above it. ``passes``:
+    it is no patch, but passes that ``fixes.pipeline(target)`` runs.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Surveyed(msgspec.Struct, frozen=True):
     need: str
     parts: tuple[Part, ...]
     over_cpp: bool = False
+    passes: bool = False
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -141,7 +143,14 @@ def _surveyed() -> Iterator[Surveyed]:
         parts = tuple(present(fix))
         need = Need.of([part.present for part in parts])
         yield Surveyed(
-            fix.name, fix.operators, fix.fault, fix.issue, need, parts, over_cpp(fix.name)
+            fix.name,
+            fix.operators,
+            fix.fault,
+            fix.issue,
+            need,
+            parts,
+            over_cpp(fix.name),
+            bool(fix.passes),
         )
 
 

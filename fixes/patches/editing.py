@@ -17,6 +17,8 @@ from fixes.patches.source import (
 )
 
 _REGISTER = "register_legalize"
+_WIDTH = 100
+"""The longest line of TVM's."""
 
 
 def registration(source: Source, operator: str) -> ast.stmt | None:
@@ -56,7 +58,12 @@ def wrapped(source: Source, operator: str, function: str) -> Edit:
     assert isinstance(node, ast.Expr)
     assert isinstance(node.value, ast.Call)
     given = node.value.args[1]
-    return Edit(source.start(given), source.end(given), f"{function}({source.of(given)})")
+    text = source.of(given)
+    line = source.text.splitlines()[given.lineno - 1]
+    if "\n" not in text and len(line) + len(f"{function}()") > _WIDTH:
+        indent = " " * (len(line) - len(line.lstrip()))
+        text = f"\n{indent}    {text}\n{indent}"
+    return Edit(source.start(given), source.end(given), f"{function}({text})")
 
 
 def _registered(source: Source, operator: str) -> ast.stmt:

@@ -6,6 +6,7 @@ A definition of ours is written ``module.name``, without the package: ``attentio
 from dataclasses import dataclass
 
 from fixes import attention_arguments, conv_transpose_arguments, convert_layout, mixed_precision
+from fixes import empty_reduction as reductions
 from fixes import unlowered as refusals
 
 
@@ -98,6 +99,10 @@ data or kernel is made and no read is out of bounds.
         "An error in place of a call that a legalization returns as it was.",
     ),
     "empty_permute": Place("relax/transform/legalize_ops/empty_permute.py"),
+    "empty_reduction": Place("relax/transform/legalize_ops/empty_reduction.py"),
+    "tvm_api_reductions": Place(
+        "relax/transform/legalize_ops/reductions.py", "The reductions within lowered functions."
+    ),
     "mixed_precision": Place(
         "relax/transform/mixed_precision.py",
         "Calls in lower precision that compute the same function as before.",
@@ -170,13 +175,16 @@ STEPS: dict[str, tuple[Step, ...]] = {
         ),
     ),
     "empty_permute": (Wrapping("relax.permute_dims", "empty_permute._unread_if_empty"),),
+    "empty_reduction": tuple(
+        Wrapping(operator, "empty_reduction.initializing") for operator in reductions.OPERATORS
+    ),
     "unlowered": tuple(
         Wrapping(operator, "unlowered.or_refuse") for operator in refusals.OPERATORS
     ),
 }
-"""What each fix does to TVM's sources, by its name."""
+"""What each fix does to TVM's sources, by its name; one that is passes is no change of them."""
 
 
 def over_cpp(name: str) -> bool:
     """Whether the fix stands above something that TVM does in C++, which it cannot change."""
-    return any(isinstance(step, Override) for step in STEPS[name])
+    return any(isinstance(step, Override) for step in STEPS.get(name, ()))

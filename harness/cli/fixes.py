@@ -150,7 +150,7 @@ def _of_one(found: Survey) -> Table:
             for part in fix.parts
             if part.present
         )
-        patch = "above C++" if fix.over_cpp else "in place"
+        patch = "a pass" if fix.passes else "above C++" if fix.over_cpp else "in place"
         table.add_row(fix.name, fix.need, parts, patch, fix.issue or "")
     return table
 

@@ -21,7 +21,7 @@ from harness.patching import TESTS
 from harness.pool import Pool
 from harness.releases import CHECKOUT
 
-NAMES = [fix.name for fix in fixes.ALL if fix.needed()]
+NAMES = [fix.name for fix in fixes.ALL if fix.needed() and not fix.passes]
 
 
 def copied(to: Path) -> Path:
@@ -71,7 +71,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_fix_has_a_recipe_and_a_test() -> None:
-    names = {fix.name for fix in fixes.ALL}
+    names = {fix.name for fix in fixes.ALL if not fix.passes}
     assert set(patches.STEPS) == names
     assert {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")} == names
 

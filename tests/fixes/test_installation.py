@@ -9,7 +9,7 @@ import tvm
 from tvm import relax, topi
 
 import fixes
-from fixes import tvm_api
+from fixes import probes, probes_of_shapes, tvm_api, tvm_api_reductions
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from tests.fixes import compiled
 
@@ -30,10 +30,12 @@ def same(left: Any, right: Any) -> bool:
 
 
 @pytest.mark.parametrize("fix", fixes.ALL, ids=lambda fix: fix.name)
-def test_this_tvm_needs_it_until_it_is_on(fix: Fix) -> None:
+def test_this_tvm_needs_it_until_it_is_on(fix: Fix, monkeypatch: pytest.MonkeyPatch) -> None:
     assert fix.needed()
     with fixes.install():
+        monkeypatch.setattr(probes_of_shapes, "PIPELINE", fixes.pipeline)
         assert [part.name for part in fix.parts if part.present()] == []
+    monkeypatch.undo()
     assert fix.needed()
 
 
@@ -94,6 +96,21 @@ def test_what_was_planted_before_is_put_back() -> None:
     finally:
         operator.reset_attr(LEGALIZE)
         operator.set_attr(LEGALIZE, original, 10)
+
+
+def test_two_fixes_of_one_operator_are_both_in_the_map() -> None:
+    """A convolution over no channel, and one that nothing lowers."""
+    lower = fixes.legalize_map()["relax.nn.conv1d"]
+    builder = relax.BlockBuilder()
+    empty = compiled.module(relax.op.nn.conv1d, (1, "C", 4), (3, "C", 2))
+    lower(builder, probes.calls(empty)[0])
+    (function,) = builder.get().functions.values()
+    assert tvm_api_reductions.empty_extents(function) == {}
+    odd = compiled.module(
+        lambda x, w: relax.op.nn.conv1d(x, w, out_layout="NWC"), (1, 2, 3), (2, 2, 2)
+    )
+    with pytest.raises(tvm_api.OpNotImplemented):
+        lower(relax.BlockBuilder(), probes.calls(odd)[0])
 
 
 def test_a_fix_that_is_not_needed_stays_off() -> None:

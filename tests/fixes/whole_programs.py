@@ -15,7 +15,7 @@ from tvm import relax, te, topi
 
 from fixes import probes, tvm_api
 from harness.errors import pattern, spelled
-from tests.fixes import compiled, reference
+from tests.fixes import compiled, reference, whole_dynamic_programs
 
 Run = Callable[[], None]
 """Raises where the fault is there."""
@@ -273,6 +273,7 @@ def _of_a_convolution(rank: int) -> dict[str, tuple[Run, ...]]:
 
 
 BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
+    **whole_dynamic_programs.BY_FIX,
     "conv_transpose_arguments": _of_convolution_arguments(),
     **{f"conv{rank}d_transpose": _of_a_convolution(rank) for rank in (1, 2, 3)},
     "attention_arguments": _of_attention_arguments(),

@@ -1,0 +1,204 @@
+"""Broadcasting where only run time tells which dimension is 1.
+
+TVM knows no shape for the sum of tensors of ``(m,)`` and ``(n,)``, and does not lower it. Here
+each operand is stretched to the common shape first, by a function that reads index 0 along a
+dimension that is 1, and the operator is left with operands of one shape. That the dimensions are
+equal, or one of them 1, is checked at run time.
+
+Other operators whose operands have dimensions that must be equal, and are written with different
+symbols, get operands that are cast to the same ones.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tvm import relax, te
+from tvm.relax.expr_functor import PyExprMutator, mutator
+
+from fixes import probes_of_shapes as probes
+from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes.fix import Fix, ModulePass, Part
+from fixes.run_time_checks import Check
+from fixes.shape_needs import Need
+from fixes.tvm_api import Call, Expr, PrimExpr, Tensor, as_int, equal, integer
+from fixes.tvm_api_functions import Function, Module
+from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
+
+Dims = list[PrimExpr]
+
+
+def _same(left: PrimExpr, right: PrimExpr) -> bool:
+    return bool(tvm_api_shapes.sizes_analyzer([left, right]).can_prove_equal(left, right))
+
+
+def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], PrimExpr]) -> Dims:
+    """The shape that tensors of ``shapes`` are broadcast to, if they can be.
+
+    ``choose`` gives the dimension for two symbolic ones.
+    """
+
+    def common(left: PrimExpr, right: PrimExpr) -> PrimExpr:
+        if as_int(left) == 1 or _same(left, right):
+            return right
+        if as_int(right) == 1:
+            return left
+        numbers = [one for one in (left, right) if as_int(one) is not None]
+        return numbers[0] if numbers else choose(left, right)
+
+    result: Dims = []
+    for dims in shapes:
+        longer, shorter = (dims, result) if len(dims) > len(result) else (result, dims)
+        offset = len(longer) - len(shorter)
+        both = zip(longer[offset:], shorter, strict=True)
+        result = [*longer[:offset], *(common(left, right) for left, right in both)]
+    return result
+
+
+def _stretch(tensor: Tensor, dims: Dims) -> Tensor:
+    """``tensor`` repeated along the dimensions that are 1, so that it is of shape ``dims``."""
+
+    def element(*position: PrimExpr) -> PrimExpr:
+        index = [
+            at if _same(have, want) else select(equal(have, 1), integer(0), at)
+            for at, have, want in zip(position, tensor.shape, dims, strict=True)
+        ]
+        return tensor(*index)
+
+    return te.compute(dims, element, name="stretched")
+
+
+@mutator
+class _Broadcasting(PyExprMutator):  # type: ignore[misc]
+    """Calls of one function, stretched where they must be; ``checks`` says what must hold."""
+
+    def __init__(self, module: Module, name: str, function: Function) -> None:
+        super().__init__(module)
+        self.name = name
+        self.symbols = shape_guard.inputs_symbols(function)
+        self.checks: list[Check] = []
+        self.chosen: dict[tuple[str, str], PrimExpr] = {}
+        self.depth = 0
+
+    def visit_if_(self, choice: Expr) -> Expr:
+        self.depth += 1
+        try:
+            return self.visit_expr_post_order(choice)
+        finally:
+            self.depth -= 1
+
+    def visit_call_(self, call: Call) -> Expr:
+        call = self.visit_expr_post_order(call)
+        name = str(getattr(call.op, "name", ""))
+        # What a branch needs must not be checked where it is not taken: it is left as it is.
+        if name not in shape_needs.TABLE or self.depth:
+            return call
+        needs = list(shape_needs.of(call))
+        if not needs or tvm_api_shapes.is_known(tvm_api.type_of(self.builder_.normalize(call))):
+            return call
+        subject = f"{self.name}: {name.removeprefix('relax.')}"
+        self.checks += [shape_guard.check_of(need, subject, self.symbols) for need in needs]
+        if name in shape_needs.ELEMENTWISE:
+            operands = self._broadcast(list(call.args), 0)
+        else:
+            operands = self._unified(list(call.args), needs)
+            if name == "relax.matmul":
+                operands = self._broadcast(operands, 2)
+        return relax.Call(call.op, operands, call.attrs, tvm_api_functions.type_arguments(call))
+
+    def _broadcast(self, operands: list[Expr], last: int) -> list[Expr]:
+        """``operands``, stretched to one shape but for the ``last`` dimensions of each."""
+        shapes = [dims_of(tvm_api.type_of(operand)) for operand in operands]
+        known = [dims for dims in shapes if dims is not None]
+        if len(known) < len(operands):
+            return operands
+        front = [dims[: len(dims) - last] for dims in known]
+        common = common_shape(front, self._chosen)
+        return [
+            self._stretched(operand, [*common[len(common) - len(lead) :], *dims[len(lead) :]])
+            for operand, dims, lead in zip(operands, known, front, strict=True)
+        ]
+
+    def _unified(self, operands: list[Expr], needs: Sequence[Need]) -> list[Expr]:
+        """``operands`` with one symbol for dimensions that must be equal."""
+        same: dict[PrimExpr, PrimExpr] = {}
+        for need in needs:
+            if need.equal:
+                left, right = (substitute(value, same) for value in need.values)
+                if tvm_api.is_variable(right) and not _same(left, right):
+                    same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
+                    same[right] = left
+                elif tvm_api.is_variable(left) and not _same(left, right):
+                    same = {v: substitute(dim, {left: right}) for v, dim in same.items()}
+                    same[left] = right
+        return [self._with_symbols(operand, same) for operand in operands]
+
+    def _with_symbols(self, operand: Expr, same: dict[PrimExpr, PrimExpr]) -> Expr:
+        if isinstance(operand, relax.Tuple):
+            return relax.Tuple([self._with_symbols(field, same) for field in operand.fields])
+        type_ = tvm_api.type_of(operand)
+        if not set(same).intersection(tvm_api_shapes.symbols_of(type_)):
+            return operand
+        return self._cast(operand, tvm_api_shapes.substitute_type(type_, same))
+
+    def _chosen(self, left: PrimExpr, right: PrimExpr) -> PrimExpr:
+        """A symbol that is the one of two dimensions that is not 1."""
+        key = (str(left), str(right))
+        if key not in self.chosen:
+            plain = all(map(tvm_api.is_variable, (left, right)))
+            name = f"{name_of(left)}_or_{name_of(right)}" if plain else "common"
+            symbol = tvm_api.shape_var(name)
+            # Of the inputs' symbols alone: TVM drops a definition that another one is made of.
+            value = substitute(select(equal(left, 1), right, left), self.symbols.names)
+            self.symbols.names[symbol] = value
+            sizes = self.builder_.emit(relax.ShapeExpr([value]))
+            self._cast(sizes, tvm_api_shapes.shape_type([symbol]))
+            self.chosen[key] = symbol
+        return self.chosen[key]
+
+    def _cast(self, value: Expr, type_: Type) -> Expr:
+        """``value`` as ``type_``, by way of no shape, which TVM cannot see through."""
+        middle = self.builder_.match_cast(value, tvm_api_shapes.unshaped_like(type_))
+        return self.builder_.match_cast(middle, type_)
+
+    def _stretched(self, argument: Expr, common: Dims) -> Expr:
+        """``argument`` of the last dimensions of ``common``; those that are 1 TVM broadcasts."""
+        dims = dims_of(tvm_api.type_of(argument)) or []
+        last = common[len(common) - len(dims) :]
+        wanted = [
+            have if as_int(have) == 1 else want for have, want in zip(dims, last, strict=True)
+        ]
+        if all(_same(have, want) for have, want in zip(dims, wanted, strict=True)):
+            return argument
+        call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
+        return self.builder_.emit(call)
+
+
+def _run(module: Module, context: Any) -> Module:
+    for variable, function in tvm_api_functions.functions(module):
+        name = str(variable.name_hint)
+        rewriting = _Broadcasting(module, name, function)
+        new = rewriting.visit_expr(function)
+        if not rewriting.checks:
+            continue
+        module = rewriting.builder_.get()
+        new = tvm_api_functions.inferred(new)
+        module.update_func(
+            module.get_global_var(name), shape_guard.with_checks(new, rewriting.checks)
+        )
+        module = relax.transform.Normalize()(module)
+    return module
+
+
+PASS = tvm_api_functions.module_pass("BroadcastAtRunTime", _run)
+
+FIX = Fix(
+    name="dynamic_broadcast",
+    operators=tuple(sorted(shape_needs.ELEMENTWISE)),
+    fault=(
+        "a call is not lowered whose operands have dimensions that may be equal, or 1, which only"
+        " run time tells"
+    ),
+    issue=None,
+    parts=(Part("symbols", lambda: not probes.broadcasts()),),
+    passes=(ModulePass(PASS),),
+)

@@ -1,0 +1,179 @@
+"""What the running TVM makes of symbolic dimensions that do not go together, or are 0."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from fixes import tvm_api
+from fixes.probes import Array, Make, Shape, lowered, one_call, program
+from fixes.tvm_api import Call
+
+
+def _pipeline(target: Any | None) -> Any:
+    """TVM's default pipeline for ``target``; without one, that of ``relax.build``."""
+    if target is None:
+        return relax.get_pipeline("default_build")
+    return relax.get_default_pipeline(target)
+
+
+PIPELINE: Callable[[Any | None], Any] = _pipeline
+"""Of a target, what a probe compiles with; with that of the fixes, it asks them."""
+
+
+def run(module: Any, *arrays: Array) -> Array:
+    """What ``main`` of ``module`` returns, compiled by ``relax.build`` as it is.
+
+    Raises:
+        Exception: whatever TVM says where it cannot compile or run it.
+    """
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    executable = relax.build(module, target, relax_pipeline=PIPELINE(None))
+    machine = relax.VirtualMachine(executable, tvm.cpu())
+    return np.asarray(machine["main"](*map(tvm.runtime.tensor, arrays)).numpy())
+
+
+def refuses(make: Make, shapes: Sequence[Shape], sizes: Sequence[Sequence[int]]) -> bool:
+    """Whether the call that ``make`` makes of inputs of ``shapes`` fails at these sizes."""
+    module = program(make, *shapes)
+    try:
+        run(module, *(np.zeros(size, "float32") for size in sizes))
+    except Exception:
+        return True
+    return False
+
+
+def refuses_products() -> bool:
+    """Whether a product whose contracted dimensions differ fails; no read is out of bounds."""
+    k, n = tvm_api.shape_var("k"), tvm_api.shape_var("n")
+    return refuses(relax.op.matmul, [(1, k), (n, 1)], [(1, 1), (2, 1)])
+
+
+def refuses_channels() -> bool:
+    """Whether a convolution fails whose kernel has more channels than its data."""
+    c, d = tvm_api.shape_var("c"), tvm_api.shape_var("d")
+    return refuses(relax.op.nn.conv1d, [(1, c, 3), (1, d, 2)], [(1, 1, 3), (1, 2, 2)])
+
+
+def refuses_windows() -> bool:
+    """Whether pooling fails where no window fits into the input."""
+    n = tvm_api.shape_var("n")
+    return refuses(lambda x: relax.op.nn.avg_pool1d(x, (3,)), [(1, 1, n)], [(1, 1, 2)])
+
+
+def refuses_reshapes() -> bool:
+    """Whether a reshape to fewer elements fails."""
+    n = tvm_api.shape_var("n")
+    return refuses(lambda x: relax.op.reshape(x, (-1, 2)), [(n,)], [(5,)])
+
+
+def _casts(dims: Shape, wanted: Shape, size: Sequence[int]) -> bool:
+    """Whether a match_cast of ``dims`` to ``wanted`` compiles, and does not fail at ``size``."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type(dims, "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            cast = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
+            result = builder.emit_output(relax.op.negative(cast))
+        builder.emit_func_output(result)
+    try:
+        run(builder.get(), np.zeros(size, "float32"))
+    except Exception:
+        return False
+    return True
+
+
+def refuses_casts() -> bool:
+    """Whether a match_cast fails whose dimensions are not each other's."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    return not _casts((m, n), (n, m), (1, 2))
+
+
+def casts_to_own_symbol() -> bool:
+    """Whether a dimension is cast to a symbol that it is made of."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    return _casts((m * 2, m), (m, n), (0, 0))
+
+
+def finds_symbols() -> bool:
+    """Whether a symbol is found whose double is the one dimension of the one input."""
+    half = tvm_api.shape_var("m")
+    zeros = relax.op.zeros(relax.ShapeExpr([half]), "float32")
+    try:
+        PIPELINE(None)(program(lambda x: zeros, (half * 2,)))
+    except Exception:
+        return False
+    return True
+
+
+def broadcasts() -> bool:
+    """Whether a dimension of 1 is broadcast to another, where both are symbols."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    arrays = np.ones(1, "float32"), np.ones(3, "float32")
+    try:
+        return bool((run(program(relax.op.add, (m,), (n,)), *arrays) == 2).all())
+    except Exception:
+        return False
+
+
+def lowers_unknown_shapes() -> bool:
+    """Whether a call is lowered whose operand has a rank and no shape."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.unshaped_type(1, "float32"))
+    with builder.function("main", [x]):
+        builder.emit_func_output(builder.emit(relax.op.negative(x)))
+    try:
+        return bool((run(builder.get(), np.ones(2, "float32")) == -1).all())
+    except Exception:
+        return False
+
+
+def fused_call_has_its_dimensions() -> bool:
+    """Whether what is computed before and after a match_cast is fused, and still compiles."""
+    m, k = tvm_api.shape_var("m"), tvm_api.shape_var("k")
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((m,), "float32"))
+    y = relax.Var("y", tvm_api.unshaped_type(1, "float32"))
+    with builder.function("main", [x, y]):
+        with builder.dataflow():
+            before = builder.emit(relax.op.negative(x))
+            builder.match_cast(y, tvm_api.tensor_type((k,), "float32"))
+            after = relax.op.broadcast_to(before, relax.ShapeExpr([k, m]))
+            result = builder.emit_output(builder.emit(after))
+        builder.emit_func_output(result)
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    try:
+        PIPELINE(target)(builder.get())
+    except Exception:
+        return False
+    return True
+
+
+def initializes(reduce: Make) -> bool:
+    """Whether the output of ``reduce`` of a symbolic axis that is empty is always written.
+
+    What is lowered is called with an output that holds sevens; to refuse is an answer too.
+    """
+    n = tvm_api.shape_var("n")
+    call = one_call(lambda x: reduce(x, axis=[1]), (1, n))
+    return _writes(call, [np.zeros((1, 0), "float32")], (1,))
+
+
+def initializes_products() -> bool:
+    """Whether a product over no inner element is written."""
+    k = tvm_api.shape_var("k")
+    call = one_call(relax.op.matmul, (1, k), (k, 1))
+    return _writes(call, [np.zeros((1, 0), "float32"), np.zeros((0, 1), "float32")], (1, 1))
+
+
+def _writes(call: Call, arrays: Sequence[Array], shape: Sequence[int]) -> bool:
+    found = lowered(call)
+    if found is None:
+        return True
+    function = tvm_api.compiled(found[0])
+    try:
+        return not (function(*arrays, np.full(shape, 7, "float32")) == 7).any()
+    except Exception:
+        return True

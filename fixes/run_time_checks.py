@@ -1,0 +1,59 @@
+"""Conditions over symbolic dimensions: proved, refuted, or left to be asserted at run time."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes.tvm_api import Expr, PrimExpr
+from fixes.tvm_api_functions import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``condition`` must hold; else ``message``, each ``{}`` of which is the next of ``values``."""
+
+    condition: PrimExpr
+    message: str
+    values: tuple[PrimExpr, ...] = ()
+
+    def assertion(self) -> Binding:
+        """What checks it at run time, and raises AssertionError."""
+        return tvm_api_functions.assertion(self.condition, self.message, self.values)
+
+    def variables(self) -> list[PrimExpr]:
+        """The symbols whose values are needed to check it."""
+        found = [
+            variable
+            for dim in (self.condition, *self.values)
+            for variable in tvm_api_shapes.variables(dim)
+        ]
+        return list(dict.fromkeys(found))
+
+
+def undecided(checks: Iterable[Check]) -> list[Check]:
+    """Those of ``checks`` that only the values at run time decide, each once, in order.
+
+    All symbols are taken for sizes.
+
+    Raises:
+        ValueError: one can never hold. The message has the dimensions in place of their values.
+    """
+    left: dict[tuple[str, str], Check] = {}
+    for check in checks:
+        analyzer = tvm_api_shapes.sizes_analyzer([check.condition])
+        if analyzer.can_prove(check.condition):
+            continue
+        if analyzer.can_prove(tvm_api.negated(check.condition)):
+            raise ValueError(check.message.format(*map(tvm_api.show, check.values)))
+        left.setdefault((check.message, str(check.condition)), check)
+    return list(left.values())
+
+
+def place(path: Sequence[int], axis: int, parameter: Expr) -> str:
+    """What a message calls one dimension of an input: "dimension 0 of field 1 of input 'x'"."""
+    kind = tvm_api.type_of(parameter)
+    for number in path:
+        kind = tvm_api_shapes.fields_of(kind)[number]
+    what = "value" if tvm_api_shapes.is_shape_type(kind) else "dimension"
+    fields = "".join(f"field {number} of " for number in reversed(path))
+    return f"{what} {axis} of {fields}input {tvm_api_shapes.name_of(parameter)!r}"

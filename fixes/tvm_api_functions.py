@@ -1,0 +1,160 @@
+"""One spelling, over the releases, for the functions and bindings that passes rewrite.
+
+A match_cast, a call and a function carry their types as ``ty``, ``ty_args`` and ``ret_ty``; once as
+``struct_info``, ``sinfo_args`` and ``ret_struct_info``.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from fixes.tvm_api import Expr, PrimExpr
+from fixes.tvm_api_shapes import (
+    Type,
+    name_of,
+    nothing_type,
+    shape_type,
+    simplified,
+    unshaped_like,
+)
+
+Binding = Any
+Function = Any
+Module = Any
+Pass = Any
+
+
+def type_arguments(call: Expr) -> list[Type]:
+    """The types that ``call`` is given beside its arguments."""
+    return list(call.ty_args if hasattr(call, "ty_args") else call.sinfo_args)
+
+
+def identity_of(variable: Expr) -> Any:
+    """What a mutator knows ``variable`` by: once an identifier of its own."""
+    return variable.vid if hasattr(variable, "vid") else variable
+
+
+def type_of_cast(cast: Binding) -> Type:
+    """The type that a match_cast gives its variable."""
+    return cast.ty if hasattr(cast, "ty") else cast.struct_info
+
+
+def return_type(function: Function) -> Type:
+    """The static type of what ``function`` returns."""
+    return function.ret_ty if hasattr(function, "ret_ty") else function.ret_struct_info
+
+
+def assertion(condition: PrimExpr, message: str, values: Sequence[PrimExpr]) -> Binding:
+    """An AssertionError with ``message`` where ``condition`` does not hold at run time.
+
+    Each ``{}`` of ``message`` is the next of ``values``.
+    """
+    wrapped: Any = getattr(relax, "PrimValue", None) or (lambda value: value)
+    arguments = [wrapped(simplified(value)) for value in values]
+    call = relax.op.assert_op(wrapped(simplified(condition)), arguments, format=message)
+    return relax.VarBinding(relax.Var("_", nothing_type()), call)
+
+
+def definitions(symbols: Sequence[PrimExpr], values: Sequence[PrimExpr]) -> list[Binding]:
+    """Bindings that define ``symbols`` as ``values``.
+
+    The values stand in a binding of their own: TVM computes no expression that it sees only as
+    what a match_cast is made of. It is not told that the symbols are these values, which it would
+    put in their place, in some expressions and not in others.
+    """
+    shape = relax.Var("sizes", shape_type(values))
+    type_ = shape_type(symbols)
+    cast = relax.MatchCast(relax.Var("symbols", type_), shape, type_)
+    return [relax.VarBinding(shape, relax.ShapeExpr(list(values))), *by_way_of_no_shape(cast)]
+
+
+def by_way_of_no_shape(cast: Binding, dataflow: bool = False) -> list[Binding]:
+    """``cast``, a match_cast, in two: the first forgets what the shape is.
+
+    TVM then checks it at run time, and does not put one side in place of the other.
+    """
+    wanted = type_of_cast(cast)
+    unknown = unshaped_like(wanted)
+    kind = relax.DataflowVar if dataflow else relax.Var
+    middle = kind(f"{name_of(cast.var)}_unshaped", unknown)
+    return [
+        relax.MatchCast(middle, cast.value, unknown),
+        relax.MatchCast(cast.var, middle, wanted),
+    ]
+
+
+def sequence(body: Expr) -> Any:
+    """The body of a function as a sequence of blocks."""
+    return body if isinstance(body, relax.SeqExpr) else relax.SeqExpr([], body)
+
+
+def rebuilt(
+    function: Function,
+    blocks: Sequence[Any],
+    *,
+    parameters: Sequence[Expr] | None = None,
+    returns: Type | None = None,
+) -> Function:
+    """``function`` with other blocks, and all else as it is but for what is given."""
+    new = relax.Function(
+        list(function.params) if parameters is None else list(parameters),
+        relax.SeqExpr(list(blocks), sequence(function.body).body),
+        return_type(function) if returns is None else returns,
+        bool(function.is_pure),
+    )
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def asserting(function: Function) -> Function:
+    """``function``, which calls of assertions leave as pure as it was.
+
+    A failing assertion ends the run; one that holds has no effect that a caller could see.
+    """
+    return function.with_attr("relax.force_pure", True) if function.is_pure else function
+
+
+def applied(pass_: Pass, function: Function) -> Function:
+    """``function`` as ``pass_`` leaves it, alone in a module."""
+    name = tvm.ir.GlobalVar("alone")
+    module = tvm.IRModule({name: function.without_attr("global_symbol")})
+    module = pass_(relax.transform.Normalize()(module))
+    new = module["alone"]
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def functions(module: Module) -> list[tuple[Any, Function]]:
+    """The Relax functions of ``module`` with their global variables, by name."""
+    found = [(g, f) for g, f in module.functions.items() if isinstance(f, relax.Function)]
+    return sorted(found, key=lambda pair: str(pair[0].name_hint))
+
+
+def inferred(function: Function) -> Function:
+    """``function``, whose return type is that of what it returns."""
+    new = relax.Function(list(function.params), function.body, None, bool(function.is_pure))
+    return new.with_attrs(function.attrs) if function.attrs else new
+
+
+def module_pass(name: str, run: Callable[[Module, Any], Module]) -> Pass:
+    """The pass ``name``, which is ``run(module, context)``."""
+    return tvm.transform.module_pass(run, opt_level=0, name=name)
+
+
+def rewriting(name: str, rewrite: Callable[[str, Function], Function]) -> Pass:
+    """A pass that puts ``rewrite(name, function)`` in place of each Relax function."""
+
+    def run(module: Module, context: Any) -> Module:
+        changed = {}
+        for variable, function in functions(module):
+            new = rewrite(str(variable.name_hint), function)
+            if not new.same_as(function):
+                changed[variable] = new
+        if not changed:
+            return module
+        module = module.clone()
+        for variable, new in changed.items():
+            module.update_func(variable, new)
+        return relax.transform.Normalize()(module)
+
+    return module_pass(name, run)

@@ -1,0 +1,154 @@
+"""Broadcasting of dimensions of which only run time tells whether they are 1."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+import fixes
+from fixes import dynamic_broadcast, shape_guard, tvm_api
+from tests.fixes import compiled
+
+OP = relax.op
+
+
+def built(make: Any, *shapes: Any, dtypes: tuple[str, ...] = (), fused: bool = False) -> Any:
+    with fixes.installation.install([dynamic_broadcast.FIX, shape_guard.FIX]):
+        pipeline = fixes.pipeline(compiled.TARGET if fused else None)
+        return compiled.build(compiled.module(make, *shapes, dtypes=dtypes), pipeline=pipeline)
+
+
+CHAIN = (lambda x, y, z: OP.nn.relu(OP.multiply(OP.add(x, y), z)), ("M",), ("N",), ("K",))
+
+
+@pytest.mark.parametrize(
+    ("program", "reference", "sizes"),
+    [
+        (
+            (OP.add, ("M",), ("N",)),
+            np.add,
+            [((3,), (3,)), ((1,), (3,)), ((3,), (1,)), ((1,), (0,))],
+        ),
+        ((OP.maximum, ("M",), (3,)), np.maximum, [((3,), (3,)), ((1,), (3,))]),
+        (
+            (OP.subtract, ("M", 1, "K"), ("B", "N")),
+            np.subtract,
+            [((2, 1, 3), (4, 3)), ((2, 1, 1), (4, 3)), ((2, 1, 3), (1, 1))],
+        ),
+        (
+            CHAIN,
+            lambda x, y, z: np.maximum((x + y) * z, 0),
+            [((3,), (1,), (3,)), ((1,), (1,), (4,)), ((1,), (4,), (1,))],
+        ),
+        (
+            (lambda x, y, z: OP.matmul(OP.add(x, y), z), ("M", "N"), ("A", "B"), ("K", 3)),
+            lambda x, y, z: (x + y) @ z,
+            [((1, 3), (2, 1), (3, 3)), ((2, 1), (1, 4), (4, 3))],
+        ),
+    ],
+)
+@pytest.mark.parametrize("fused", [False, True])
+def test_values(program: Any, reference: Any, sizes: Any, fused: bool) -> None:
+    run = built(*program, fused=fused)
+    for size in sizes:
+        arrays = [compiled.sample(one, seed=number) for number, one in enumerate(size)]
+        found = run(*arrays)
+        np.testing.assert_allclose(found, reference(*arrays), rtol=1e-4, atol=1e-6)
+
+
+def test_three_operands_of_two_dtypes() -> None:
+    run = built(OP.where, ("M",), ("N",), (2, "K"), dtypes=("bool", "float32", "float32"))
+    for sizes in (((3,), (1,), (2, 3)), ((1,), (4,), (2, 1)), ((1,), (1,), (2, 4))):
+        which = compiled.sample(sizes[0]) > 0
+        x, y = compiled.sample(sizes[1], seed=1), compiled.sample(sizes[2], seed=2)
+        np.testing.assert_array_equal(run(which, x, y), np.where(which, x, y))
+
+
+@pytest.mark.parametrize(
+    ("program", "reference", "sizes", "other", "message"),
+    [
+        (
+            (OP.matmul, ("B", "M", "N"), ("C", "K", 3)),
+            np.matmul,
+            [((2, 2, 3), (2, 3, 3)), ((1, 2, 3), (2, 3, 3)), ((2, 2, 3), (1, 3, 3))],
+            ((2, 2, 3), (3, 3, 3)),
+            "main: matmul: dimensions B and C must be equal, or one of them 1, got 2 and 3",
+        ),
+        (
+            (lambda x, y: OP.concat([x, y], 0), ("M", "N"), ("K", "C")),
+            lambda x, y: np.concatenate([x, y]),
+            [((2, 3), (1, 3)), ((0, 2), (1, 2))],
+            ((2, 3), (1, 2)),
+            "main: concat: dimensions 1 of tensors 0 and 1, N and C must be equal, got 3 and 2",
+        ),
+        (
+            (lambda x, w: OP.nn.rms_norm(OP.exp(x), w, axes=[-1]), ("M", "N"), ("K",)),
+            lambda x, w: np.exp(x) / np.sqrt((np.exp(x) ** 2).mean(-1, keepdims=True) + 1e-5) * w,
+            [((2, 3), (3,))],
+            ((2, 3), (1,)),
+            "main: nn.rms_norm: dimensions of data and weights N and K must be equal, got 3 and 1",
+        ),
+    ],
+)
+@pytest.mark.parametrize("fused", [False, True])
+def test_other_operators(
+    program: Any, reference: Any, sizes: Any, other: Any, message: str, fused: bool
+) -> None:
+    run = built(*program, fused=fused)
+    for size in sizes:
+        arrays = [compiled.sample(one, seed=number) for number, one in enumerate(size)]
+        np.testing.assert_allclose(run(*arrays), reference(*arrays), rtol=1e-4, atol=1e-5)
+    with pytest.raises(AssertionError) as caught:
+        run(*map(compiled.sample, other))
+    assert str(caught.value).startswith(f"{message} (")
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    run = built(*CHAIN)
+    with pytest.raises(
+        AssertionError,
+        match=compiled.whole(
+            "main: add: dimensions M and N must be equal, or one of them 1, got 2 and 3"
+            " (M is dimension 0 of input 'x0', N is dimension 0 of input 'x1')"
+        ),
+    ):
+        run(*map(compiled.sample, ((2,), (3,), (3,))))
+    with pytest.raises(
+        AssertionError,
+        match=compiled.whole(
+            "main: multiply: dimensions M_or_N and K must be equal, or one of them 1, got 3 and 2"
+            " (K is dimension 0 of input 'x2', M is dimension 0 of input 'x0',"
+            " N is dimension 0 of input 'x1')"
+        ),
+    ):
+        run(*map(compiled.sample, ((1,), (3,), (2,))))
+    assert run(*map(compiled.sample, ((0,), (1,), (1,)))).shape == (0,)
+    with pytest.raises(AssertionError, match="got 0 and 2"):
+        run(*map(compiled.sample, ((0,), (2,), (2,))))
+
+
+def test_the_common_shape() -> None:
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    one, three = tvm_api.integer(1), tvm_api.integer(3)
+    asked = []
+
+    def choose(left: Any, right: Any) -> Any:
+        asked.append((left, right))
+        return right
+
+    found = dynamic_broadcast.common_shape([[m, n, one], [n, m], [three]], choose)
+    assert [tvm_api.show(dim) for dim in found] == ["m", "n", "3"]
+    assert asked == []
+    assert dynamic_broadcast.common_shape([[m * 2], [n]], choose)[0].same_as(n)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("shapes", [(("M", 3), ("M", 1)), ((2,), (2,)), (("M",), (1,))])
+def test_what_tvm_broadcasts_is_left_alone(shapes: Any) -> None:
+    program = compiled.module(OP.add, *shapes)
+    assert dynamic_broadcast.PASS(program).same_as(program)
+
+
+def test_this_tvm_needs_it() -> None:
+    assert dynamic_broadcast.FIX.needed()

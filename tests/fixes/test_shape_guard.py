@@ -1,0 +1,160 @@
+"""Sizes that do not go together are refused at run time, with what is known of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from tvm import relax
+
+import fixes
+from fixes import probes, shape_guard, tvm_api
+from tests.fixes import compiled
+
+M, N, K = map(tvm_api.shape_var, "mnk")
+
+
+def built(program: Any, fused: bool = False, exec_mode: str = "bytecode") -> Any:
+    """``program`` with the guard alone, compiled: sizes to the shape of what it returns."""
+    relax.analysis.well_formed(shape_guard.PASS(program))
+    target = compiled.TARGET if fused else None
+    with fixes.installation.install([shape_guard.FIX]):
+        run = compiled.build(program, exec_mode, fixes.pipeline(target))
+    return lambda *sizes: run(*(compiled.sample(size) for size in sizes)).shape
+
+
+def refused(message: str) -> Any:
+    return pytest.raises(AssertionError, match=compiled.whole(message))
+
+
+@pytest.mark.parametrize("exec_mode", ["bytecode", "compiled"])
+def test_dimensions_values_and_inputs_are_named(exec_mode: str) -> None:
+    run = built(probes.program(relax.op.matmul, (M, K), (N, 3)), exec_mode == "compiled", exec_mode)
+    assert run((2, 4), (4, 3)) == (2, 3)
+    with refused(
+        "main: matmul: contracted dimensions k and n must be equal, got 4 and 5"
+        " (k is dimension 1 of input 'x0', n is dimension 0 of input 'x1')"
+    ):
+        run((2, 4), (5, 3))
+
+
+def test_a_derived_dimension_is_named_by_what_it_is() -> None:
+    module = probes.program(lambda x: relax.op.reshape(x, (-1, 4)), (M * 3,))
+    text = str(shape_guard.PASS(module)).replace("\\'", "'")
+    assert "(m * 3) and (m * 3 // 4, 4) must have as many elements, got {} and {}" in text
+    assert "(m * 3 is dimension 0 of input 'x0')" in text
+
+
+def in_mid_function(dataflow: bool) -> Any:
+    """The product of x, and of y, whose shape a match_cast finds."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M, 3), "float32"))
+    y = relax.Var("y", tvm_api.unshaped_type(2, "float32"))
+
+    def body() -> Any:
+        left = builder.emit(relax.op.nn.relu(x))
+        right = builder.match_cast(y, tvm_api.tensor_type((N, K), "float32"))
+        return builder.emit(relax.op.matmul(left, right))
+
+    with builder.function("main", [x, y]):
+        if dataflow:
+            with builder.dataflow():
+                result = builder.emit_output(relax.op.nn.relu(body()))
+        else:
+            result = body()
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+@pytest.mark.parametrize("dataflow", [False, True])
+def test_what_is_known_in_mid_function_is_checked_there(dataflow: bool) -> None:
+    run = built(in_mid_function(dataflow), fused=dataflow)
+    assert run((2, 3), (3, 5)) == (2, 5)
+    with refused("main: matmul: contracted dimensions 3 and n must be equal, got 3 and 4"):
+        run((2, 3), (4, 5))
+
+
+def test_what_was_in_dataflow_is_again() -> None:
+    text = str(shape_guard.PASS(in_mid_function(dataflow=True)))
+    head, _, tail = text.partition("R.assert_op")
+    assert "R.dataflow" in head
+    assert "R.dataflow" in tail
+
+
+def test_a_branch_that_is_not_taken_is_not_checked() -> None:
+    wanted = tvm_api.tensor_type((M, 3), "float32")
+    x = relax.Var("x", tvm_api.tensor_type((M, K), "float32"))
+    y = relax.Var("y", tvm_api.tensor_type((N, 3), "float32"))
+    which = relax.Var("which", tvm_api.tensor_type((), "bool"))
+
+    def branch(value: Any) -> Any:
+        result = relax.Var("b", wanted)
+        binding = relax.VarBinding(result, relax.BlockBuilder().normalize(value))
+        return relax.SeqExpr([relax.BindingBlock([binding])], result)
+
+    zeros = relax.op.zeros(relax.ShapeExpr([M, 3]), "float32")
+    choice = relax.If(which, branch(relax.op.matmul(x, y)), branch(zeros))
+    result = relax.Var("r", wanted)
+    blocks = [relax.BindingBlock([relax.VarBinding(result, choice)])]
+    function = relax.Function([which, x, y], relax.SeqExpr(blocks, result), wanted, True)
+    module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
+    guarded = shape_guard.PASS(relax.transform.Normalize()(module))
+    relax.analysis.well_formed(guarded)
+    run = compiled.build(guarded)
+    x_array, y_array = compiled.sample((2, 3)), compiled.sample((4, 3))
+    assert not run(np.array(False), x_array, y_array).any()
+    with pytest.raises(AssertionError, match=r"main: matmul: .* got 3 and 4"):
+        run(np.array(True), x_array, y_array)
+
+
+def cast(dims: Any, wanted: Any) -> Any:
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type(dims, "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            found = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
+            result = builder.emit_output(relax.op.negative(found))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+@pytest.mark.parametrize(
+    ("dims", "wanted", "size", "other", "message"),
+    [
+        ((M, N), (N, M), (2, 2), (2, 3), "0, which is m, must be n, got 2 and 3"),
+        ((M, N), (K, K + 1), (2, 3), (2, 2), "1, which is n, must be k + 1, got 2 and 3"),
+        ((M * 2, M), (M, K), (0, 0), (4, 2), "0, which is m * 2, must be m, got 4 and 2"),
+    ],
+)
+@pytest.mark.parametrize("fused", [False, True])
+def test_a_cast_is_checked(
+    dims: Any, wanted: Any, size: Any, other: Any, message: str, fused: bool
+) -> None:
+    run = built(cast(dims, wanted), fused)
+    assert run(size) == size
+    with pytest.raises(AssertionError) as caught:
+        run(other)
+    assert str(caught.value).startswith(f"main: match_cast: dimension {message} (")
+
+
+def test_what_can_never_be_is_refused_when_compiled() -> None:
+    with pytest.raises(
+        ValueError, match="main: match_cast: dimension 0, which is m \\+ 1, must be m"
+    ):
+        built(cast((M + 1, M), (M, K)))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        probes.program(relax.op.matmul, (M, K), (K, 3)),
+        probes.program(relax.op.nn.relu, (M,)),
+        cast((M, N), (M, K)),
+    ],
+)
+def test_what_is_proved_is_left_alone(program: Any) -> None:
+    assert shape_guard.PASS(program).same_as(program)
+
+
+def test_this_tvm_needs_it() -> None:
+    assert shape_guard.FIX.needed()

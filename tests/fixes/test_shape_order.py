@@ -1,0 +1,94 @@
+"""What is fused stands after the match_cast that finds its dimensions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+import fixes
+from fixes import shape_order, tvm_api
+from tests.fixes import compiled
+
+M, K = tvm_api.shape_var("m"), tvm_api.shape_var("k")
+OP = relax.op
+
+
+def repeated(builder: Any, x: Any, y: Any) -> Any:
+    before = builder.emit(OP.negative(x))
+    builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
+    return builder.emit(OP.abs(builder.emit(OP.broadcast_to(before, relax.ShapeExpr([K, M])))))
+
+
+def summed(builder: Any, x: Any, y: Any) -> Any:
+    before = builder.emit(OP.negative(x))
+    builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
+    ones = builder.emit(OP.full(relax.ShapeExpr([K, M]), relax.const(1, "float32"), "float32"))
+    return builder.emit(OP.sum(builder.emit(OP.add(ones, before)), axis=[0]))
+
+
+def chained(builder: Any, x: Any, y: Any) -> Any:
+    """Of what the match_cast finds something is made that the fused call needs."""
+    before = builder.emit(OP.negative(x))
+    found = builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
+    column = builder.emit(OP.expand_dims(builder.emit(OP.exp(found)), 1))
+    return builder.emit(OP.add(builder.emit(OP.expand_dims(before, 0)), column))
+
+
+def program(body: Any) -> Any:
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M,), "float32"))
+    y = relax.Var("y", tvm_api.unshaped_type(1, "float32"))
+    with builder.function("main", [x, y]):
+        with builder.dataflow():
+            result = builder.emit_output(body(builder, x, y))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+@pytest.mark.parametrize(
+    ("body", "reference"),
+    [
+        (repeated, lambda x, y: np.abs(np.broadcast_to(-x, (len(y), len(x))))),
+        (summed, lambda x, y: len(y) * (1 - x)),
+        (chained, lambda x, y: -x + np.exp(y)[:, None]),
+    ],
+)
+def test_values(body: Any, reference: Any) -> None:
+    with fixes.installation.install([shape_order.FIX]):
+        pipeline = fixes.pipeline(compiled.TARGET)
+        run = compiled.build(program(body), pipeline=pipeline)
+    x, y = compiled.sample((3,)), compiled.sample((2,))
+    np.testing.assert_allclose(run(x, y), reference(x, y), rtol=1e-5)
+
+
+def swapped(module: Any, block: Any) -> Any:
+    """``module`` with the bindings of its one block in reverse."""
+    function = module["main"]
+    bindings = list(reversed(function.body.blocks[0].bindings))
+    module = module.clone()
+    module.update_func(
+        module.get_global_var("main"),
+        fixes.tvm_api_functions.rebuilt(function, [block(bindings)]),
+    )
+    return module
+
+
+def test_an_order_that_fits_is_left() -> None:
+    module = program(chained)
+    assert shape_order.PASS(module).same_as(module)
+
+
+def test_any_order_is_mended_within_dataflow() -> None:
+    module = program(chained)
+    mended = shape_order.PASS(swapped(module, relax.DataflowBlock))
+    relax.analysis.well_formed(mended)
+
+
+def test_bindings_that_may_have_effects_are_left() -> None:
+    module = swapped(program(chained), relax.BindingBlock)
+    assert shape_order.PASS(module).same_as(module)
+
+
+def test_this_tvm_needs_it() -> None:
+    assert shape_order.FIX.needed()

@@ -1,0 +1,137 @@
+"""Whole programs over symbolic shapes that fail where a part of a fault is there."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from tvm import relax
+
+from fixes import tvm_api
+from tests.fixes import compiled
+
+OP = relax.op
+M, N, K = map(tvm_api.shape_var, "mnk")
+
+
+def runs(make: Any, *shapes: Any, sizes: Any, want: Any, fused: bool = False) -> None:
+    """The program compiles, and returns ``want`` of inputs of ones."""
+    builder = relax.BlockBuilder()
+    types = [
+        tvm_api.unshaped_type(shape, "float32")
+        if isinstance(shape, int)
+        else tvm_api.tensor_type(shape, "float32")
+        for shape in shapes
+    ]
+    given = [relax.Var(f"x{number}", type_) for number, type_ in enumerate(types)]
+    with builder.function("main", given):
+        with builder.dataflow():
+            result = builder.emit_output(make(builder, *given))
+        builder.emit_func_output(result)
+    pipeline = relax.get_default_pipeline(compiled.TARGET) if fused else "default"
+    found = compiled.build(builder.get(), pipeline=pipeline)(*(np.ones(s, "f4") for s in sizes))
+    np.testing.assert_allclose(found, want)
+
+
+def refuses(make: Any, *shapes: Any, sizes: Any) -> None:
+    """The program fails at these sizes, when it is compiled or when it runs."""
+    with pytest.raises((ValueError, AssertionError, RuntimeError, tvm.error.InternalError)):
+        runs(make, *shapes, sizes=sizes, want=None)
+
+
+def op(make: Any) -> Callable[..., Any]:
+    return lambda builder, *given: builder.emit(make(*given))
+
+
+def writes(make: Any, *shapes: Any, sizes: Any, output: Any) -> None:
+    """Every element of the output of what is lowered is written, or it fails."""
+    module = relax.transform.LegalizeOps()(compiled.module(make, *shapes))
+    (name,) = (one.name_hint for one in module.get_global_vars() if one.name_hint != "main")
+    try:
+        found = tvm_api.compiled(module[name])(
+            *(np.ones(size, "f4") for size in sizes), np.full(output, 7, "f4")
+        )
+    except ValueError:
+        return
+    assert not (found == 7).any()
+
+
+def cast(wanted: Any) -> Callable[..., Any]:
+    def body(builder: Any, x: Any) -> Any:
+        found = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
+        return builder.emit(OP.nn.relu(found))
+
+    return body
+
+
+def repeated(builder: Any, x: Any, y: Any) -> Any:
+    before = builder.emit(OP.exp(OP.negative(x)))
+    builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
+    ones = builder.emit(OP.full(relax.ShapeExpr([K, M]), relax.const(2, "float32"), "float32"))
+    return builder.emit(OP.multiply(ones, before))
+
+
+BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
+    "derived_shapes": {
+        "symbols within dimensions": tuple(
+            partial(runs, op(OP.nn.relu), *shapes, sizes=sizes, want=np.ones(sizes[0]))
+            for shapes, sizes in (([(M * 2,)], [(4,)]), ([(M + N,), (N,)], [(3,), (1,)]))
+        ),
+    },
+    "known_rank": {
+        "tensors": (partial(runs, op(OP.nn.relu), 2, sizes=[(2, 3)], want=np.ones((2, 3))),),
+    },
+    "dynamic_broadcast": {
+        "symbols": (
+            partial(runs, op(OP.add), (M,), (N,), sizes=[(3,), (3,)], want=[2, 2, 2]),
+            partial(runs, op(OP.multiply), (M,), (3,), sizes=[(1,), (3,)], want=[1, 1, 1]),
+        ),
+    },
+    "shape_guard": {
+        "products": (partial(refuses, op(OP.matmul), (2, K), (N, 3), sizes=[(2, 2), (3, 3)]),),
+        "channels": (
+            partial(refuses, op(OP.nn.conv1d), (1, M, 4), (2, N, 2), sizes=[(1, 1, 4), (2, 2, 2)]),
+        ),
+        "windows": (
+            partial(refuses, op(lambda x: OP.nn.max_pool1d(x, (3,))), (1, 1, N), sizes=[(1, 1, 2)]),
+        ),
+        "reshapes": (
+            partial(refuses, op(lambda x: OP.reshape(x, (-1, 4))), (M, N), sizes=[(3, 3)]),
+        ),
+        "casts": (partial(refuses, cast((N, M)), (M, N), sizes=[(2, 3)]),),
+        "casts to own symbols": (
+            partial(runs, cast((M, K)), (M * 2, M), sizes=[(0, 0)], want=np.ones((0, 0))),
+        ),
+    },
+    "shape_order": {
+        "fused calls": (
+            partial(
+                runs,
+                repeated,
+                (M,),
+                1,
+                sizes=[(3,), (2,)],
+                want=np.full((2, 3), 2 * np.exp(-1)),
+                fused=True,
+            ),
+        ),
+    },
+    "empty_reduction": {
+        "sums": tuple(
+            partial(writes, make, (2, "N"), sizes=[(2, 0)], output=output)
+            for make, output in (
+                (lambda x: OP.sum(x, axis=[1], keepdims=True), (2, 1)),
+                (lambda x: OP.prod(x, axis=[1]), (2,)),
+            )
+        ),
+        "products": (
+            partial(writes, OP.matmul, (2, "K"), ("K", 3), sizes=[(2, 0), (0, 3)], output=(2, 3)),
+        ),
+        "choices": (
+            partial(writes, lambda x: OP.min(x, axis=[0]), ("N", 2), sizes=[(0, 2)], output=(2,)),
+        ),
+    },
+}
+"""By fix, then by part."""
