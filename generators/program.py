@@ -66,7 +66,13 @@ class LongestSegment(_Data, frozen=True, tag="longest-segment"):
     of: str
 
 
-Fill = Random | Literal | Offsets | LongestSegment
+class Below(_Data, frozen=True, tag="below"):
+    """Integers from 0 to ``limit - 1``, drawn from the case's seed: places on an axis."""
+
+    limit: Dim
+
+
+Fill = Random | Literal | Offsets | LongestSegment | Below
 
 
 class ShapeValue(_Data, frozen=True, tag="shape"):
@@ -88,8 +94,18 @@ class Input(_Data, frozen=True):
     fill: Fill = Random()
 
 
+ITEM = "item"
+"""The attribute that says which item of a tuple a node is, where its operator gives a tuple."""
+
+
 class Node(_Data, frozen=True):
-    """One call of the Relax operator ``relax.op.<operator>`` on earlier values, by name."""
+    """One call of the Relax operator ``relax.op.<operator>`` on earlier values, by name.
+
+    Where the operator gives a tuple (``split``, ``nn.batch_norm``) a node is one item of it, the
+    one that the attribute ``item`` numbers; nodes that differ in that alone are one call.
+    ``match_cast`` is a binding rather than an operator: its ``shape`` may name symbols that no
+    input has, and it gives them their values.
+    """
 
     name: str
     operator: str
@@ -116,6 +132,8 @@ class Program(_Data, frozen=True):
                     )
             if given.constant and any(map(dims.symbols, given.shape)):
                 raise ValueError(f"input {given.name}: a constant has a static shape")
+            if given.constant and isinstance(given.fill, Below) and dims.symbols(given.fill.limit):
+                raise ValueError(f"input {given.name}: a constant is below a static limit")
             if isinstance(given.fill, LongestSegment) and given.fill.of not in defined:
                 raise ValueError(f"input {given.name}: no earlier input {given.fill.of!r}")
         for node in self.nodes:
@@ -137,11 +155,34 @@ class Program(_Data, frozen=True):
             found |= dims.symbols(dim)
         return tuple(sorted(found))
 
+    def at(self, binding: Mapping[str, int]) -> "Program":
+        """The program with every dimension at its value under ``binding``.
+
+        Attributes that are shapes become lists of integers: what an oracle is given is static.
+        """
+        inputs = tuple(
+            msgspec.structs.replace(
+                given,
+                shape=tuple(dims.evaluate(dim, binding) for dim in given.shape),
+                fill=_static_fill(given.fill, binding),
+            )
+            for given in self.inputs
+        )
+        nodes = tuple(
+            msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
+            if any(isinstance(value, ShapeValue) for value in node.attributes.values())
+            else node
+            for node in self.nodes
+        )
+        return msgspec.structs.replace(self, inputs=inputs, nodes=nodes)
+
     def _all_dims(self) -> Iterator[Dim]:
         for given in self.inputs:
             yield from given.shape
             if isinstance(given.fill, Offsets):
                 yield given.fill.total
+            if isinstance(given.fill, Below):
+                yield given.fill.limit
         for node in self.nodes:
             for value in node.attributes.values():
                 if isinstance(value, ShapeValue):
@@ -153,6 +194,26 @@ class Program(_Data, frozen=True):
             if given.name == name:
                 return given
         raise KeyError(name)
+
+
+def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
+    match fill:
+        case Offsets(total=total):
+            return Offsets(dims.evaluate(total, binding))
+        case Below(limit=limit):
+            return Below(dims.evaluate(limit, binding))
+    return fill
+
+
+def _static(
+    attributes: Mapping[str, Attribute], binding: Mapping[str, int]
+) -> dict[str, Attribute]:
+    return {
+        name: tuple(dims.evaluate(dim, binding) for dim in value.dims)
+        if isinstance(value, ShapeValue)
+        else value
+        for name, value in attributes.items()
+    }
 
 
 def _define(name: str, defined: set[str]) -> None:
