@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from generators.program import Node, Program
-from oracles import attributes, bounds, masks, movement
+from oracles import attributes, bounds, elementwise, masks, movement, reductions
 from oracles.answer import Array, Bounded, Unsupported, declare
 from oracles.estimate import FORMATS, Estimate, finished, given
 from oracles.evaluation import Numerics as Numerics
@@ -20,7 +20,11 @@ from oracles.softmax import softmax_average
 _NOTHING = 20_000.0
 """A key whose score is that far below another's has weight 0 in every format."""
 
-OPERATORS: dict[str, Operator] = {**movement.OPERATORS}
+OPERATORS: dict[str, Operator] = {
+    **elementwise.OPERATORS,
+    **movement.OPERATORS,
+    **reductions.OPERATORS,
+}
 
 operator = declare(OPERATORS)
 

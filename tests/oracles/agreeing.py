@@ -8,7 +8,7 @@ import numpy as np
 from generators.program import Case, Fill, Input, Program, Random
 from generators.values import Array, arrays, numpy_dtype
 from oracles.answer import Bounded, Unsupported
-from oracles.compare import within
+from oracles.compare import Comparison, within
 from oracles.independent import ORACLES
 from oracles.reference import evaluate
 from tests.oracles.programs import one_node
@@ -52,9 +52,15 @@ def agree_on(program: Program, values: dict[str, Array], oracles: int = 2) -> Bo
         assert answer.dtype == numpy_dtype(reference.dtype), name
         assert answer.shape == reference.value.shape, (name, answer.shape)
         compared = within(answer, reference)
-        assert compared.ok, (name, compared, answer, reference)
+        assert compared.ok, _told(name, compared, answer, reference)
     assert answered >= oracles
     return reference
+
+
+def _told(name: str, compared: Comparison, answer: Array, reference: Bounded) -> str:
+    assert compared.worst is not None
+    found, wanted = answer[compared.worst], reference.value[compared.worst]
+    return f"{name}: {found} for {wanted} ± {reference.bound[compared.worst]}; {compared}"
 
 
 _SEEN = {"float16": 0.05, "bfloat16": 0.4, "float32": 1e-3, "float64": 1e-9}
@@ -66,4 +72,4 @@ def wrong_is_seen(reference: Bounded) -> None:
     off += _SEEN.get(reference.dtype, 1) * np.maximum(np.abs(off), 1)
     if off.size:
         compared = within(off, replace(reference, dtype="float64"))
-        assert compared.outside == off.size, (compared, reference)
+        assert compared.outside == off.size, compared
