@@ -1,10 +1,11 @@
 """The reference's elementwise operators, and what each may be off.
 
 Where an operand is neither a number nor certain of being in the function's domain there is room.
-``LIBM`` is the error granted to a function of the C library or a vector kernel, in units in the last
-place: those that TVM calls (glibc's, whose manual lists at most 2), SLEEF's ``u10`` and ``u20`` in
-PyTorch and ONNX Runtime's own polynomials. What the usual formulas lose by cancellation near zero
-is granted as an absolute error: ``tanh`` as ``(1 - e) / (1 + e)``, ``gelu`` as ``x * (1 + erf) / 2``.
+``LIBM`` is the error granted to a function of the C library or a vector kernel, in units in the
+last place: those that TVM calls (glibc's, whose manual lists at most 2), SLEEF's ``u10`` and
+``u20`` in PyTorch and ONNX Runtime's own polynomials. What the usual formulas lose by cancellation
+near zero is granted as an absolute error: ``tanh`` as ``(1 - e) / (1 + e)``, ``gelu`` as
+``x * (1 + erf) / 2``.
 """
 
 from collections.abc import Callable
@@ -78,8 +79,8 @@ def _subtract(node: Node, operands: list[Estimate]) -> Estimate:
 
 @operator("divide")
 def _divide(node: Node, operands: list[Estimate]) -> Estimate:
-    same_dtype(node, operands)
-    return bounds.divided(*(_floating(node, each) for each in operands), operands[0].dtype)
+    dtype = same_dtype(node, operands)
+    return bounds.divided(_floating(node, operands[0]), operands[1], dtype)
 
 
 @operator("floor_divide")

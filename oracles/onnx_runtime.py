@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from generators.program import Program
 from oracles import onnx_attributes as attributes
-from oracles import onnx_elementwise, onnx_movement, onnx_reductions
+from oracles import onnx_elementwise, onnx_movement, onnx_normalization, onnx_reductions
 from oracles.answer import Array, Unsupported, declare
 from oracles.onnx_call import Call, Operator
 from oracles.onnx_graph import Graph, Wire, is_float, stored_type
@@ -24,6 +24,7 @@ _MODERATE = 1e18
 OPERATORS: dict[str, Operator] = {
     **onnx_elementwise.OPERATORS,
     **onnx_movement.OPERATORS,
+    **onnx_normalization.OPERATORS,
     **onnx_reductions.OPERATORS,
 }
 

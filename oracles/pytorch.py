@@ -18,7 +18,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from generators.program import Node, Program
 from generators.values import numpy_dtype
-from oracles import pytorch_elementwise, pytorch_movement, pytorch_reductions
+from oracles import pytorch_elementwise, pytorch_movement, pytorch_normalization, pytorch_reductions
 from oracles.answer import Array, Unsupported, declare
 from oracles.pytorch_tensors import FLOATS, Held, Operator, cast, wrapped
 
@@ -35,6 +35,7 @@ _CONVOLUTIONS = {
 OPERATORS: dict[str, Operator] = {
     **pytorch_elementwise.OPERATORS,
     **pytorch_movement.OPERATORS,
+    **pytorch_normalization.OPERATORS,
     **pytorch_reductions.OPERATORS,
 }
 

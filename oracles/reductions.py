@@ -14,7 +14,7 @@ from oracles import bounds
 from oracles.answer import Array, declare
 from oracles.bounds import computed, gamma, with_room
 from oracles.elementwise import LIBM, unknown
-from oracles.estimate import FORMATS, OWN_UNIT, Errors, Estimate, ordinary
+from oracles.estimate import FORMATS, OWN_UNIT, Errors, Estimate, Flags, ordinary
 from oracles.evaluation import Operator, Plain, own_numerics
 from oracles.given import axes_of, flag, integer, text
 
@@ -49,22 +49,26 @@ def total(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
 
 
 def average(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
-    """The sum divided by the number of elements; room where there are none.
-
-    The division may be one by the count or a product with its rounded reciprocal.
-    """
+    """The sum divided by the number of elements; room where there are none."""
     count = prod(operand.value.shape[axis] for axis in axes)
     summed = total(operand, axes, keep)
     if count == 0:
         return with_room(summed, np.ones(summed.value.shape, np.bool_))
+    return shared(summed, np.array(count))
+
+
+def shared(summed: Estimate, count: Array) -> Estimate:
+    """``summed`` divided by ``count``, whole numbers above 0 that broadcast to it.
+
+    The division may be one by the count or a product with its rounded reciprocal.
+    """
     room = unknown(summed)
     value = np.where(room, 0, summed.value) / count
     moved = np.where(room, 0, summed.error) / count
-    found = computed(operand.dtype, value, moved, 2, room=room)
-    if count & (count - 1):
-        return found
+    found = computed(summed.dtype, value, moved, 2, room=room)
     # A power of two divides without rounding.
-    exact = (moved == 0) & (np.abs(value) >= FORMATS[operand.dtype].floor) | (value == 0)
+    even = count & (count - 1) == 0
+    exact = even & ((np.abs(value) >= FORMATS[summed.dtype].floor) | (value == 0))
     return replace(found, error=np.where(exact & ~room & (moved == 0), 0.0, found.error))
 
 
@@ -89,7 +93,7 @@ def spread(operand: Estimate, axes: tuple[int, ...], keep: bool, *, one_pass: bo
     count = prod(shape[axis] for axis in axes)
     dtype, target = operand.dtype, FORMATS[operand.dtype]
     middle = average(operand, axes, True)
-    room = unknown(operand).any(axes, keepdims=keep) | np.bool_(count == 0)
+    room: Flags = np.asarray(unknown(operand).any(axes, keepdims=keep) | (count == 0))
     if count == 0:
         value = operand.value.sum(axes, keepdims=keep)
         return with_room(replace(operand, value=value, error=np.zeros(value.shape)), room)
@@ -151,7 +155,7 @@ def _extreme(operand: Estimate, axes: tuple[int, ...], keep: bool, sign: int) ->
     low = (value - error).max(axes, keepdims=keep)
     off = np.maximum(high - top, top - low).astype(np.float64)
     found = Estimate(np.asarray(sign * top), np.asarray(off), operand.dtype)
-    return with_room(found, room.any(axes, keepdims=keep))
+    return with_room(found, np.asarray(room.any(axes, keepdims=keep)))
 
 
 @operator("prod")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from generators.program import Node, Program
-from oracles import attributes, bounds, elementwise, masks, movement, reductions
+from oracles import attributes, bounds, elementwise, masks, movement, normalization, reductions
 from oracles.answer import Array, Bounded, Unsupported, declare
 from oracles.estimate import FORMATS, Estimate, finished, given
 from oracles.evaluation import Numerics as Numerics
@@ -23,6 +23,7 @@ _NOTHING = 20_000.0
 OPERATORS: dict[str, Operator] = {
     **elementwise.OPERATORS,
     **movement.OPERATORS,
+    **normalization.OPERATORS,
     **reductions.OPERATORS,
 }
 

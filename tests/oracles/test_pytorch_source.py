@@ -6,10 +6,16 @@ from typing import Any
 import pytest
 
 from generators.program import Node
-from oracles import pytorch, pytorch_elementwise, pytorch_movement, pytorch_reductions
+from oracles import (
+    pytorch,
+    pytorch_elementwise,
+    pytorch_movement,
+    pytorch_normalization,
+    pytorch_reductions,
+)
 from oracles.pytorch_source import DEFAULTS, SOURCES, telling
 
-GROUPS = (pytorch_elementwise, pytorch_movement, pytorch_reductions)
+GROUPS = (pytorch_elementwise, pytorch_movement, pytorch_normalization, pytorch_reductions)
 
 
 def function(operator: str) -> Any:
