@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from generators.program import Program
 from oracles import onnx_attributes as attributes
-from oracles import onnx_elementwise, onnx_movement, onnx_normalization, onnx_reductions
+from oracles import (
+    onnx_elementwise,
+    onnx_movement,
+    onnx_normalization,
+    onnx_reductions,
+    onnx_windows,
+)
 from oracles.answer import Array, Unsupported, declare
 from oracles.onnx_call import Call, Operator
 from oracles.onnx_graph import Graph, Wire, is_float, stored_type
@@ -26,6 +32,7 @@ OPERATORS: dict[str, Operator] = {
     **onnx_movement.OPERATORS,
     **onnx_normalization.OPERATORS,
     **onnx_reductions.OPERATORS,
+    **onnx_windows.OPERATORS,
 }
 
 operator = declare(OPERATORS)

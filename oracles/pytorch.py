@@ -18,7 +18,13 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from generators.program import Node, Program
 from generators.values import numpy_dtype
-from oracles import pytorch_elementwise, pytorch_movement, pytorch_normalization, pytorch_reductions
+from oracles import (
+    pytorch_elementwise,
+    pytorch_movement,
+    pytorch_normalization,
+    pytorch_reductions,
+    pytorch_windows,
+)
 from oracles.answer import Array, Unsupported, declare
 from oracles.pytorch_tensors import FLOATS, Held, Operator, cast, wrapped
 
@@ -37,6 +43,7 @@ OPERATORS: dict[str, Operator] = {
     **pytorch_movement.OPERATORS,
     **pytorch_normalization.OPERATORS,
     **pytorch_reductions.OPERATORS,
+    **pytorch_windows.OPERATORS,
 }
 
 operator = declare(OPERATORS)

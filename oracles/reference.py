@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from generators.program import Node, Program
-from oracles import attributes, bounds, elementwise, masks, movement, normalization, reductions
+from oracles import (
+    attributes,
+    bounds,
+    convolution,
+    elementwise,
+    masks,
+    movement,
+    normalization,
+    reductions,
+    resizing,
+)
 from oracles.answer import Array, Bounded, Unsupported, declare
 from oracles.estimate import FORMATS, Estimate, finished, given
 from oracles.evaluation import Numerics as Numerics
@@ -21,10 +31,12 @@ _NOTHING = 20_000.0
 """A key whose score is that far below another's has weight 0 in every format."""
 
 OPERATORS: dict[str, Operator] = {
+    **convolution.OPERATORS,
     **elementwise.OPERATORS,
     **movement.OPERATORS,
     **normalization.OPERATORS,
     **reductions.OPERATORS,
+    **resizing.OPERATORS,
 }
 
 operator = declare(OPERATORS)

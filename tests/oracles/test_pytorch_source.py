@@ -12,10 +12,17 @@ from oracles import (
     pytorch_movement,
     pytorch_normalization,
     pytorch_reductions,
+    pytorch_windows,
 )
 from oracles.pytorch_source import DEFAULTS, SOURCES, telling
 
-GROUPS = (pytorch_elementwise, pytorch_movement, pytorch_normalization, pytorch_reductions)
+GROUPS = (
+    pytorch_elementwise,
+    pytorch_movement,
+    pytorch_normalization,
+    pytorch_reductions,
+    pytorch_windows,
+)
 
 
 def function(operator: str) -> Any:

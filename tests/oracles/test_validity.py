@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from generators.program import Case, Program
 from generators.values import arrays, numpy_dtype
-from oracles import elementwise, movement, normalization, reductions
+from oracles import (
+    convolution,
+    elementwise,
+    movement,
+    normalization,
+    reductions,
+    resizing,
+)
 from oracles.answer import Unsupported
 from oracles.compare import within
 from oracles.independent import ORACLES
@@ -24,7 +31,7 @@ DRAWN: dict[str, st.SearchStrategy[Program]] = {
     **{each: programs.elementwise(each) for each in ("add", "multiply", "nn.relu", "permute_dims")},
 }
 
-GROUPS = (elementwise, movement, normalization, reductions)
+GROUPS = (convolution, elementwise, movement, normalization, reductions, resizing)
 
 REGIMES = ("normal", "exact", "special", "boundary")
 
