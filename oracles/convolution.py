@@ -4,7 +4,7 @@ Layouts are Relax's defaults: data (N, C, spatial), kernels (O, I / groups, spat
 ``(in + pads - dilation * (kernel - 1) - 1) // stride + 1`` elements along each axis.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -13,29 +13,19 @@ import numpy as np
 
 from generators.program import Node
 from oracles import bounds
-from oracles.answer import Array, Unsupported, declare
+from oracles.answer import Array, Unsupported
 from oracles.bounds import with_room
 from oracles.elementwise import unknown
 from oracles.estimate import Estimate, ordinary
-from oracles.evaluation import Operator, Plain, own_numerics, same_dtype
+from oracles.evaluation import Operator, declare_plain, same_dtype
 from oracles.given import flag, integer, integers, several
 from oracles.reductions import ONE, shared
 
 OPERATORS: dict[str, Operator] = {}
 
-_enter = declare(OPERATORS)
+operator = declare_plain(OPERATORS)
 
 _SPATIAL = {1: "W", 2: "HW"}
-
-
-def operator(name: str) -> Callable[[Plain], Plain]:
-    """Enter a function that knows the program's own dtypes only."""
-
-    def entered(function: Plain) -> Plain:
-        _enter(name)(own_numerics(function))
-        return function
-
-    return entered
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +131,7 @@ def _correlated(window: Window, groups: int, data: Array, kernel: Array) -> Arra
     found = np.zeros((batch, groups, wide // groups, count), np.result_type(data, kernel))
     apart = data.reshape(batch, groups, inner, *spatial)
     for tap, met in window.taps(apart):
-        weight = kernel[(slice(None), slice(None), *tap)].reshape(groups, wide // groups, inner)
+        weight = np.moveaxis(kernel, (0, 1), (-2, -1))[tap].reshape(groups, wide // groups, inner)
         found += np.matmul(weight, met.reshape(batch, groups, inner, count))
     return found.reshape(batch, wide, *places)
 
@@ -198,7 +188,8 @@ def _avg_pool(rank: int, node: Node, data: Estimate, include_pad: bool) -> Estim
     window = _pool_window(rank, node)
 
     def windows(each: Array) -> Array:
-        return np.add.reduce([met for _, met in window.taps(each)])
+        met: Array = np.add.reduce([met for _, met in window.taps(each)])
+        return met
 
     summed = bounds.sum_of_products(data, ONE, lambda a, b: windows(a * b), data.dtype)
     spatial = np.ones(data.value.shape[-rank:], np.int64)

@@ -16,30 +16,20 @@ import numpy as np
 
 from generators.program import Node
 from oracles import bounds
-from oracles.answer import Array, declare
+from oracles.answer import Array
 from oracles.bounds import computed, with_room
 from oracles.estimate import FORMATS, Errors, Estimate, Flags
-from oracles.evaluation import Operator, Plain, own_numerics, same_dtype
+from oracles.evaluation import Operator, Plain, declare_plain, same_dtype
 from oracles.given import number
 
 OPERATORS: dict[str, Operator] = {}
 
-_enter = declare(OPERATORS)
+operator = declare_plain(OPERATORS)
 
 LIBM = 2
 """Units in the last place that a function may be off; each is up to two unit roundoffs."""
 
 _UNITS = 2 * LIBM
-
-
-def operator(name: str) -> Callable[[Plain], Plain]:
-    """Enter a function that knows the program's own dtypes only."""
-
-    def entered(function: Plain) -> Plain:
-        _enter(name)(own_numerics(function))
-        return function
-
-    return entered
 
 
 def _floating(node: Node, operand: Estimate) -> Estimate:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from generators.program import Node
-from oracles.answer import Unsupported
+from oracles.answer import Unsupported, declare
 from oracles.estimate import Estimate
 
 
@@ -37,6 +37,20 @@ def own_numerics(function: Plain) -> Operator:
         return function(node, operands)
 
     return evaluated
+
+
+def declare_plain(table: dict[str, Operator]) -> Callable[[str], Callable[[Plain], Plain]]:
+    """As ``answer.declare``, for functions that know the program's own dtypes only."""
+    enter = declare(table)
+
+    def operator(name: str) -> Callable[[Plain], Plain]:
+        def entered(function: Plain) -> Plain:
+            enter(name)(own_numerics(function))
+            return function
+
+        return entered
+
+    return operator
 
 
 def same_dtype(node: Node, operands: Sequence[Estimate]) -> str:

@@ -7,24 +7,16 @@ import numpy as np
 
 from generators.program import ITEM, Node
 from oracles import bounds
-from oracles.answer import Array, declare
+from oracles.answer import Array
 from oracles.estimate import FORMATS, Estimate, given
-from oracles.evaluation import Operator, Plain, own_numerics, same_dtype
+from oracles.evaluation import Operator, declare_plain, same_dtype
 from oracles.given import axes_of, integer, integers, number, text
 
 OPERATORS: dict[str, Operator] = {}
 
-_enter = declare(OPERATORS)
+operator = declare_plain(OPERATORS)
 
 _PAD_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-
-
-def _operator(name: str) -> Callable[[Plain], Plain]:
-    def entered(function: Plain) -> Plain:
-        _enter(name)(own_numerics(function))
-        return function
-
-    return entered
 
 
 def moved(operand: Estimate, move: Callable[[Array], Array]) -> Estimate:
@@ -50,48 +42,48 @@ def _target(node: Node, operands: list[Estimate]) -> tuple[int, ...]:
     return integers(node, "shape")
 
 
-@_operator("reshape")
+@operator("reshape")
 def _reshape(node: Node, operands: list[Estimate]) -> Estimate:
     shape = _target(node, operands)
     return moved(operands[0], lambda each: each.reshape(shape))
 
 
-@_operator("flatten")
+@operator("flatten")
 def _flatten(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], np.ravel)
 
 
-@_operator("squeeze")
+@operator("squeeze")
 def _squeeze(node: Node, operands: list[Estimate]) -> Estimate:
     given_axes = node.attributes.get("axis") is not None
     axes = axes_of(node, "axis", operands[0].value.ndim) if given_axes else None
     return moved(operands[0], lambda each: np.squeeze(each, axes))
 
 
-@_operator("expand_dims")
+@operator("expand_dims")
 def _expand_dims(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: np.expand_dims(each, integers(node, "axis")))
 
 
-@_operator("broadcast_to")
+@operator("broadcast_to")
 def _broadcast_to(node: Node, operands: list[Estimate]) -> Estimate:
     shape = _target(node, operands)
     return moved(operands[0], lambda each: np.broadcast_to(each, shape))
 
 
-@_operator("concat")
+@operator("concat")
 def _concat(node: Node, operands: list[Estimate]) -> Estimate:
     axis = integer(node, "axis", 0)
     return joined(node, operands, lambda each: np.concatenate(each, axis))
 
 
-@_operator("stack")
+@operator("stack")
 def _stack(node: Node, operands: list[Estimate]) -> Estimate:
     axis = integer(node, "axis", 0)
     return joined(node, operands, lambda each: np.stack(each, axis))
 
 
-@_operator("split")
+@operator("split")
 def _split(node: Node, operands: list[Estimate]) -> Estimate:
     """Item ``item``: of sections of ``ceil(size / count)``, the last smaller; or between cuts."""
     axis, item = integer(node, "axis", 0), integer(node, ITEM)
@@ -107,23 +99,23 @@ def _split(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: np.moveaxis(np.moveaxis(each, axis, 0)[part], 0, axis))
 
 
-@_operator("flip")
+@operator("flip")
 def _flip(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: np.flip(each, integer(node, "axis")))
 
 
-@_operator("repeat")
+@operator("repeat")
 def _repeat(node: Node, operands: list[Estimate]) -> Estimate:
     axis = None if node.attributes.get("axis") is None else integer(node, "axis")
     return moved(operands[0], lambda each: np.repeat(each, integer(node, "repeats"), axis))
 
 
-@_operator("tile")
+@operator("tile")
 def _tile(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: np.tile(each, integers(node, "repeats")))
 
 
-@_operator("take")
+@operator("take")
 def _take(node: Node, operands: list[Estimate]) -> Estimate:
     axis = None if node.attributes.get("axis") is None else integer(node, "axis")
     if axis is None and operands[0].value.ndim != 1:
@@ -141,7 +133,7 @@ def _in_bounds(indices: Estimate, size: int) -> Array:
     return places
 
 
-@_operator("gather_elements")
+@operator("gather_elements")
 def _gather_elements(node: Node, operands: list[Estimate]) -> Estimate:
     axis = integer(node, "axis", 0)
     places = _in_bounds(operands[1], operands[0].value.shape[axis])
@@ -152,7 +144,7 @@ def _gather_elements(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: np.take_along_axis(each[kept], places, axis))
 
 
-@_operator("gather_nd")
+@operator("gather_nd")
 def _gather_nd(node: Node, operands: list[Estimate]) -> Estimate:
     """``indices[..., :]`` are places on the axes after the first ``batch_dims``."""
     batch = integer(node, "batch_dims", 0)
@@ -171,7 +163,7 @@ def _gather_nd(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: each[index])
 
 
-@_operator("strided_slice")
+@operator("strided_slice")
 def _strided_slice(node: Node, operands: list[Estimate]) -> Estimate:
     axes = integers(node, "axes")
     strides = integers(node, "strides") if node.attributes.get("strides") else (1,) * len(axes)
@@ -179,7 +171,7 @@ def _strided_slice(node: Node, operands: list[Estimate]) -> Estimate:
     return _sliced(operands[0], axes, begin, end, strides)
 
 
-@_operator("dynamic_strided_slice")
+@operator("dynamic_strided_slice")
 def _dynamic_strided_slice(node: Node, operands: list[Estimate]) -> Estimate:
     begin, end, strides = (each.value.tolist() for each in operands[1:4])
     return _sliced(operands[0], range(operands[0].value.ndim), begin, end, strides)
@@ -199,7 +191,7 @@ def _sliced(
     return moved(operand, lambda each: each[tuple(parts)])
 
 
-@_operator("nn.pad")
+@operator("nn.pad")
 def _pad(node: Node, operands: list[Estimate]) -> Estimate:
     width = integers(node, "pad_width")
     pairs = list(zip(width[::2], width[1::2], strict=True))
@@ -223,7 +215,7 @@ def _pad(node: Node, operands: list[Estimate]) -> Estimate:
     )
 
 
-@_operator("astype")
+@operator("astype")
 def _astype(node: Node, operands: list[Estimate]) -> Estimate:
     dtype, operand = text(node, "dtype"), operands[0]
     if dtype == "bool":
@@ -245,7 +237,7 @@ def _truncated(operand: Estimate, dtype: str) -> Estimate:
     return Estimate(whole, np.where(kept, 0.0, np.inf), dtype)
 
 
-@_operator("match_cast")
+@operator("match_cast")
 def _match_cast(node: Node, operands: list[Estimate]) -> Estimate:
     operand, shape = operands[0], integers(node, "shape")
     if operand.value.shape != shape or operand.dtype != text(node, "dtype"):
@@ -253,27 +245,27 @@ def _match_cast(node: Node, operands: list[Estimate]) -> Estimate:
     return operand
 
 
-@_operator("shape_of")
+@operator("shape_of")
 def _shape_of(node: Node, operands: list[Estimate]) -> Estimate:
     return given(np.array(operands[0].value.shape, np.int64), "int64")
 
 
-@_operator("shape_to_tensor")
+@operator("shape_to_tensor")
 def _shape_to_tensor(node: Node, operands: list[Estimate]) -> Estimate:
     return operands[0]
 
 
-@_operator("zeros")
+@operator("zeros")
 def _zeros(node: Node, operands: list[Estimate]) -> Estimate:
     return _constant(node, 0)
 
 
-@_operator("ones")
+@operator("ones")
 def _ones(node: Node, operands: list[Estimate]) -> Estimate:
     return _constant(node, 1)
 
 
-@_operator("full")
+@operator("full")
 def _full(node: Node, operands: list[Estimate]) -> Estimate:
     return _constant(node, number(node, "fill_value"))
 
@@ -285,7 +277,7 @@ def _constant(node: Node, value: float) -> Estimate:
     return given(np.full(shape, value, np.int64), dtype)
 
 
-@_operator("where")
+@operator("where")
 def _where(node: Node, operands: list[Estimate]) -> Estimate:
     condition, *chosen = operands
     unsure = np.isinf(condition.error)

@@ -4,35 +4,24 @@ Mean and variance may be taken in one pass or in two. A value may be taken less 
 scaled, or be scaled and shifted (``x * a + b``), so that roundings are relative to both terms.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from generators.program import ITEM, Node
-from oracles.answer import Array, declare
+from oracles.answer import Array
 from oracles.bounds import computed, with_room
 from oracles.elementwise import unknown
 from oracles.estimate import FORMATS, Estimate, ordinary
-from oracles.evaluation import Operator, Plain, own_numerics, same_dtype
+from oracles.evaluation import Operator, declare_plain, same_dtype
 from oracles.given import axes_of, flag, integer, number
 from oracles.reductions import average, spread
 
 OPERATORS: dict[str, Operator] = {}
 
-_enter = declare(OPERATORS)
+operator = declare_plain(OPERATORS)
 
 _ROUNDINGS = 8
-
-
-def operator(name: str) -> Callable[[Plain], Plain]:
-    """Enter a function that knows the program's own dtypes only."""
-
-    def entered(function: Plain) -> Plain:
-        _enter(name)(own_numerics(function))
-        return function
-
-    return entered
 
 
 def _normalized(

@@ -11,28 +11,18 @@ import numpy as np
 
 from generators.program import Node
 from oracles import bounds
-from oracles.answer import Array, declare
+from oracles.answer import Array
 from oracles.bounds import computed, gamma, with_room
 from oracles.elementwise import LIBM, unknown
 from oracles.estimate import FORMATS, OWN_UNIT, Errors, Estimate, Flags, ordinary
-from oracles.evaluation import Operator, Plain, own_numerics
+from oracles.evaluation import Operator, declare_plain
 from oracles.given import axes_of, flag, integer, text
 
 OPERATORS: dict[str, Operator] = {}
 
-_enter = declare(OPERATORS)
+operator = declare_plain(OPERATORS)
 
 ONE = Estimate(np.ones((), np.longdouble), np.zeros(()), "float64")
-
-
-def operator(name: str) -> Callable[[Plain], Plain]:
-    """Enter a function that knows the program's own dtypes only."""
-
-    def entered(function: Plain) -> Plain:
-        _enter(name)(own_numerics(function))
-        return function
-
-    return entered
 
 
 def over(node: Node, operand: Estimate) -> tuple[tuple[int, ...], bool]:

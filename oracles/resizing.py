@@ -10,16 +10,16 @@ from fractions import Fraction
 import numpy as np
 
 from generators.program import Node
-from oracles.answer import Array, Unsupported, declare
+from oracles.answer import Array, Unsupported
 from oracles.bounds import computed, with_room
 from oracles.elementwise import unknown
 from oracles.estimate import Estimate, Flags, ordinary
-from oracles.evaluation import Operator, own_numerics
+from oracles.evaluation import Operator, declare_plain
 from oracles.given import integers, text
 
 OPERATORS: dict[str, Operator] = {}
 
-_enter = declare(OPERATORS)
+operator = declare_plain(OPERATORS)
 
 _FLOAT32 = 2.0**-24
 
@@ -31,6 +31,7 @@ MODES = {
 """Methods and coordinate modes that all frameworks define alike."""
 
 
+@operator("image.resize2d")
 def _resize2d(node: Node, operands: list[Estimate]) -> Estimate:
     method = text(node, "method", "linear")
     mode = text(node, "coordinate_transformation_mode", "half_pixel")
@@ -45,9 +46,6 @@ def _resize2d(node: Node, operands: list[Estimate]) -> Estimate:
     if text(node, "rounding_method", "round") != "floor":
         raise Unsupported("reference: nearest neighbour other than by floor")
     return _nearest(operands[0], out * (3 - len(out)))
-
-
-_enter("image.resize2d")(own_numerics(_resize2d))
 
 
 def _nearest(data: Estimate, out: tuple[int, ...]) -> Estimate:
