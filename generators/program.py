@@ -72,7 +72,13 @@ class Below(_Data, frozen=True, tag="below"):
     limit: Dim
 
 
-Fill = Random | Literal | Offsets | LongestSegment | Below
+class Misfit(_Data, frozen=True, tag="misfit"):
+    """Random values in ``shape``, which is not the one that the program states: a wrong call."""
+
+    shape: tuple[Dim, ...]
+
+
+Fill = Random | Literal | Offsets | LongestSegment | Below | Misfit
 
 
 class ShapeValue(_Data, frozen=True, tag="shape"):
@@ -183,6 +189,8 @@ class Program(_Data, frozen=True):
                 yield given.fill.total
             if isinstance(given.fill, Below):
                 yield given.fill.limit
+            if isinstance(given.fill, Misfit):
+                yield from given.fill.shape
         for node in self.nodes:
             for value in node.attributes.values():
                 if isinstance(value, ShapeValue):
@@ -202,6 +210,8 @@ def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
             return Offsets(dims.evaluate(total, binding))
         case Below(limit=limit):
             return Below(dims.evaluate(limit, binding))
+        case Misfit(shape=shape):
+            return Misfit(tuple(dims.evaluate(dim, binding) for dim in shape))
     return fill
 
 
@@ -239,7 +249,17 @@ class Invalid(_Data, frozen=True, tag="invalid"):
     fault: tuple[str, ...]
 
 
-Expectation = Valid | Invalid
+class Mismatch(Invalid, frozen=True, tag="mismatch"):
+    """The program is valid, and called with an argument of another shape than it states.
+
+    The call must be refused with an error that names the parameter (``operator``), its dimension
+    (``fault``) and both ``sizes``, the stated and the given one.
+    """
+
+    sizes: tuple[int, int]
+
+
+Expectation = Valid | Invalid | Mismatch
 
 
 class Case(_Data, frozen=True):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generators.dims import evaluate
-from generators.program import Below, Case, Input, Literal, LongestSegment, Offsets
+from generators.program import Below, Case, Input, Literal, LongestSegment, Misfit, Offsets
 
 Array = NDArray[Any]
 
@@ -77,6 +77,8 @@ def _fill(
             return (
                 (below % np.uint64(max(evaluate(limit, binding), 1))).astype(dtype).reshape(shape)
             )
+        case Misfit(shape=other):
+            shape = tuple(evaluate(dim, binding) for dim in other)
     words = _words(case, given, run, prod(shape))
     ordinary = _regime(words, regime, dtype)
     if regime == "special":

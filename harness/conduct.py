@@ -9,11 +9,11 @@ from typing import Any
 
 import fixes
 from generators.emission import emit
-from generators.program import Case, CaseError, Invalid
+from generators.program import Case, CaseError, Invalid, Mismatch
 from generators.values import arrays
 from harness import compile as compiling
 from harness.compile import SilentBail, StageError
-from harness.errors import disowns, names
+from harness.errors import disowns, names, tells
 from harness.judge import Expected, expected, judge
 from harness.late_linking import name_of, nameless
 from harness.legalization_log import with_reason
@@ -215,7 +215,7 @@ def _refusal(case: Case, error: StageError, clock: "_Clock", late: str | None) -
         return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
     if isinstance(case.expect, Invalid):
         operator = case.expect.operator
-        if names(message, operator, case.expect.fault):
+        if names(message, operator, case.expect.fault) and tells(message, _sizes(case)):
             verdict = Verdict.REJECTED
         elif disowns(message, operator):
             verdict = Verdict.UNSUPPORTED
@@ -230,6 +230,10 @@ def _refusal(case: Case, error: StageError, clock: "_Clock", late: str | None) -
         message,
         seconds=clock.seconds,
     )
+
+
+def _sizes(case: Case) -> tuple[int, ...]:
+    return case.expect.sizes if isinstance(case.expect, Mismatch) else ()
 
 
 def _named(case: Case, message: str) -> str | None:

@@ -158,7 +158,7 @@ def _pool_window(rank: int, node: Node) -> Window:
 
 
 def _max_pool(rank: int, node: Node, data: Estimate) -> Estimate:
-    """What pads is below everything."""
+    """What pads is below everything; there is room where a window holds nothing else."""
     window = _pool_window(rank, node)
     x = ordinary(data)
     if x.value.dtype.kind == "i":
@@ -169,7 +169,10 @@ def _max_pool(rank: int, node: Node, data: Estimate) -> Estimate:
         np.maximum.reduce([met for _, met in window.taps(array, least)])
         for array in (x.value, x.value + x.error, x.value - x.error)
     ]
-    room = np.logical_or.reduce([met for _, met in window.taps(unknown(data) * 1.0)])
+    wild = np.logical_or.reduce([met for _, met in window.taps(unknown(data) * 1.0)])
+    inside = np.add.reduce([met for _, met in window.taps(np.ones(data.value.shape))])
+    room = wild | (inside == 0)
+    tops = [np.where(room, 0, top) for top in tops]
     off = np.maximum(tops[1] - tops[0], tops[0] - tops[2]).astype(np.float64)
     return with_room(Estimate(tops[0], off, data.dtype), room)
 

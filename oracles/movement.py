@@ -199,7 +199,7 @@ def _pad(node: Node, operands: list[Estimate]) -> Estimate:
     operand = operands[0]
     for size, pair in zip(operand.value.shape, pairs, strict=True):
         most = {"reflect": size - 1, "circular": size, "replicate": max(pair) if size else 0}
-        if max(pair) > most.get(mode, max(pair)):
+        if max(pair) > max(most.get(mode, max(pair)), 0):
             raise ValueError(f"{mode} padding of {max(pair)} on {size} elements")
     if mode != "constant":
         return moved(operand, lambda each: np.pad(each, pairs, mode=_PAD_MODES[mode]))  # type: ignore[call-overload]
@@ -282,6 +282,8 @@ def _where(node: Node, operands: list[Estimate]) -> Estimate:
     condition, *chosen = operands
     unsure = np.isinf(condition.error)
     both = joined(node, chosen, lambda each: np.where(condition.value != 0, *each))
+    # ONNX Runtime's Where adds what it takes to zeros, which turns a negative zero.
+    both = replace(both, signed=False)
     if not unsure.any():
         return both
     return replace(

@@ -109,24 +109,29 @@ def _adaptive_avg_pool2d(call: Call) -> Wire:
 
 
 def _adaptive(call: Call, rank: int) -> Wire:
-    """ONNX has none: the means of the windows along each axis, one axis after the other."""
+    """ONNX has none: the sums of the windows along each axis in turn, divided by their sizes."""
     (x,), graph = call.operands, call.graph
     given = call.node.attributes.get("output_size")
     out = list(x.shape[2:]) if given is None else _list(given, rank)
     shape = (*x.shape[:2], *out)
     if not prod(x.shape):
         return _nothing(call, shape)
-    name = x.name
+    name, counts = x.name, np.ones((1,) * rank)
     for axis, size, places in zip(range(2, 2 + rank), x.shape[2:], out, strict=True):
         at = graph.integers((axis,))
-        means = []
+        sums, sizes = [], []
         for place in range(places):
-            last = ((place + 1) * size + places - 1) // places
-            ends = (graph.integers((place * size // places,)), graph.integers((last,)))
-            part = graph.call("Slice", name, *ends, at)
-            means.append(graph.call("ReduceMean", part, at, keepdims=1))
-        name = graph.call("Concat", *means, axis=axis)
-    return graph.settle(name, shape, x.dtype)
+            first, last = place * size // places, ((place + 1) * size + places - 1) // places
+            ends = (graph.integers((first,)), graph.integers((last,)))
+            sums.append(
+                graph.call("ReduceSum", graph.call("Slice", name, *ends, at), at, keepdims=1)
+            )
+            sizes.append(last - first)
+        name = graph.call("Concat", *sums, axis=axis)
+        counts = counts * np.reshape(sizes, [places if axis == 2 + n else 1 for n in range(rank)])
+    kind = np.float64 if x.dtype == "float64" else np.float32
+    mean = graph.call("Div", name, graph.constant(counts.astype(kind)))
+    return graph.settle(mean, shape, x.dtype)
 
 
 @operator("image.resize2d")

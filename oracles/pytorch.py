@@ -30,6 +30,8 @@ from oracles.pytorch_tensors import FLOATS, Held, Operator, cast, wrapped
 
 torch.set_num_threads(1)
 torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
+# NNPACK, taken for batches of 16 and more, transforms its operands: no sum of products any more.
+torch.backends.nnpack.set_flags(False)
 
 _CONVOLUTIONS = {
     1: functional.conv_transpose1d,

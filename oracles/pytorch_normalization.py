@@ -60,13 +60,18 @@ def _by_group(node: Node, operands: list[Held], groups: int) -> Held:
     x, weight, bias = (each.tensor for each in operands)
     if not x.numel():
         return operands[0]
-    return Held(functional.group_norm(x, groups, weight, bias, _epsilon(node)), operands[0].dtype)
+    # PyTorch refuses a single element in all, though not one an instance.
+    several = torch.cat([x, x]) if x.numel() == groups else x
+    y = functional.group_norm(several, groups, weight, bias, _epsilon(node))
+    return Held(y[: x.shape[0]], operands[0].dtype)
 
 
 @operator("nn.batch_norm")
 def _batch_norm(node: Node, operands: list[Held]) -> Held:
     given: dict[str, Any] = dict(node.attributes)
     x, weight, bias, mean, variance = (each.tensor for each in operands)
+    if not x.numel() and given.get("item", 0) == 0:
+        return operands[0]
     x = x.movedim(given["axis"], 1)
     if given.get("training", True):
         own_variance, own_mean = torch.var_mean(x, [0, *range(2, x.ndim)], correction=0)

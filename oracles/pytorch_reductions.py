@@ -23,13 +23,18 @@ def axes(node: Node, x: Tensor) -> list[int]:
     return [axis] if isinstance(axis, int) else list(axis)
 
 
+def _spread(x: Tensor, dim: list[int], keep: bool) -> Tensor:
+    apart = x - x.mean(dim, keepdim=True)
+    return (apart * apart).mean(dim, keepdim=keep)
+
+
 _REDUCED: dict[str, Callable[..., Tensor]] = {
     "sum": lambda x, dim, keep: x.sum(dim, keepdim=keep) if dim else x.clone(),
     "mean": lambda x, dim, keep: x.mean(dim, keepdim=keep) if dim else x.clone(),
     "max": lambda x, dim, keep: x.amax(dim, keepdim=keep),
     "min": lambda x, dim, keep: x.amin(dim, keepdim=keep),
-    "variance": lambda x, dim, keep: x.var(dim, correction=0, keepdim=keep),
-    "std": lambda x, dim, keep: x.std(dim, correction=0, keepdim=keep),
+    "variance": _spread,
+    "std": lambda x, dim, keep: _spread(x, dim, keep).sqrt(),
 }
 
 
