@@ -64,12 +64,7 @@ class Dynamic:
 
     def build(self, point: Point, seed: int) -> Case:
         """The case at ``point``: its program follows from ``seed``."""
-        form, dtype = text(point, "form"), text(point, "dtype")
-        if form == RANDOM:
-            draft = _random(seed, dtype, integer(point, "steps"), text(point, "focus"))
-        else:
-            draft = Draft(Draw(f"{seed}/{form}"), dtype)
-            TEMPLATES[form](draft)
+        draft = drafted(point, seed)
         return Case(
             family=NAME,
             program=draft.program(),
@@ -102,6 +97,16 @@ class Dynamic:
     def invalid(self) -> tuple[st.SearchStrategy[Case], ...]:
         """Valid programs called with an argument of a shape that they do not state."""
         return (dynamic_mismatch.cases(self),)
+
+
+def drafted(point: Point, seed: int) -> Draft:
+    """The draft of the program at ``point``, with the shapes that its steps worked out."""
+    form, dtype = text(point, "form"), text(point, "dtype")
+    if form == RANDOM:
+        return _random(seed, dtype, integer(point, "steps"), text(point, "focus"))
+    draft = Draft(Draw(f"{seed}/{form}"), dtype)
+    TEMPLATES[form](draft)
+    return draft
 
 
 def _run_names() -> tuple[str, ...]:

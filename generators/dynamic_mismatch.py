@@ -9,49 +9,68 @@ from dataclasses import dataclass
 import msgspec
 from hypothesis import strategies as st
 
-from generators.axes import SEEDS, Family, points
-from generators.dims import Dim, evaluate
+from generators.axes import SEEDS, Family, Point, points
+from generators.dims import Dim, evaluate, symbols
 from generators.program import Case, Misfit, Mismatch, Program, Random
+
+_FURTHEST = 300
+"""Symbols are tried up to here to see whether they make a size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Dimension ``axis`` of the run-time input ``parameter``, which the program states."""
+    """Dimension ``axis`` of the run-time input ``parameter``, which the program states.
+
+    ``decided``: other dimensions decide its size. Otherwise it is a multiple of something, or has
+    a least size, and what breaks that is a size that its symbol cannot make.
+    """
 
     parameter: str
     axis: int
     dim: Dim
+    decided: bool = True
 
 
 def stated(program: Program) -> Iterator[Place]:
-    """The dimensions that other parameters, or constants, decide: all but where a symbol is set.
+    """The dimensions that a caller can get wrong: all but those by which a symbol is set.
 
-    A symbol is set where it is first a dimension by itself, in the order of the parameters.
+    A symbol is set where it is first a dimension by itself, in the order of the parameters; one
+    that never is, by the first dimension it is in.
     """
-    known: set[str] = set()
-    for given in program.inputs:
-        if given.constant:
-            continue
+    run_time = [given for given in program.inputs if not given.constant]
+    bare = {dim for given in run_time for dim in given.shape if _is_symbol(dim)}
+    known: set[Dim] = set()
+    for given in run_time:
         for axis, dim in enumerate(given.shape):
-            if isinstance(dim, str) and dim.isidentifier() and dim not in known:
+            unset = symbols(dim) - bare - known
+            if _is_symbol(dim) and dim not in known:
                 known.add(dim)
+            elif unset:
+                known |= unset
+                if len(symbols(dim)) == 1:
+                    yield Place(given.name, axis, dim, decided=False)
             else:
                 yield Place(given.name, axis, dim)
+
+
+def _is_symbol(dim: Dim) -> bool:
+    return isinstance(dim, str) and dim.isidentifier()
 
 
 def mismatched(case: Case, place: Place, off: int) -> Case:
     """``case`` called, at its first binding, with ``off`` elements more along ``place``.
 
     Raises:
-        ValueError: that leaves no size of at least 0.
+        ValueError: that is no size, or one that the program allows.
     """
     binding = case.bindings[0]
     wanted = evaluate(place.dim, binding)
-    if wanted + off < 0 or off == 0:
-        raise ValueError(f"{wanted} and {off} more")
+    size = wanted + off
+    if size < 0 or off == 0 or (not place.decided and _makes(place.dim, size)):
+        raise ValueError(f"{place.dim} may be {size}, or nothing can")
     given = case.program.input(place.parameter)
     shape = [evaluate(dim, binding) for dim in given.shape]
-    shape[place.axis] = wanted + off
+    shape[place.axis] = size
     inputs = tuple(
         msgspec.structs.replace(one, fill=Misfit(tuple(shape))) if one is given else one
         for one in case.program.inputs
@@ -63,29 +82,43 @@ def mismatched(case: Case, place: Place, off: int) -> Case:
         expect=Mismatch(
             place.parameter,
             (f"shape[{place.axis}]", f"dimension {place.axis}"),
-            (wanted, wanted + off),
+            (wanted, size) if place.decided else (size,),
         ),
     )
 
 
-def places(case: Case) -> tuple[Place, ...]:
-    """Where ``case`` may be called wrongly: its symbols are then still set by other places."""
-    found = list(stated(case.program))
+def _makes(dim: Dim, size: int) -> bool:
+    """Whether some value of the only symbol of ``dim`` gives ``size``."""
+    (name,) = symbols(dim)
+    return any(evaluate(dim, {name: value}) == size for value in range(_FURTHEST))
+
+
+def wrong(case: Case) -> tuple[tuple[Place, int], ...]:
+    """The ways to call ``case`` wrongly: a place, and how many elements more it is given."""
     by_name = {one.name: one for one in case.program.inputs}
-    return tuple(one for one in found if isinstance(by_name[one.parameter].fill, Random))
+    found = []
+    for place in stated(case.program):
+        wanted = evaluate(place.dim, case.bindings[0])
+        for off in (1, 2, -1, -wanted):
+            fits = wanted + off >= 0 and (place.decided or not _makes(place.dim, wanted + off))
+            if off and fits and isinstance(by_name[place.parameter].fill, Random):
+                found.append((place, off))
+    return tuple(found)
 
 
 @st.composite
 def cases(draw: st.DrawFn, family: Family) -> Case:
     """Valid cases of ``family``, called with one dimension off."""
     point = draw(points(family.axes))
-    case = family.build({**point}, draw(SEEDS))
-    known = places(case)
-    if not known:
-        # Every template and most programs state one: a program of two equal operands does.
-        case = family.build({**point, "form": "tutorial", "steps": 1, "focus": "add"}, case.seed)
-        known = places(case)
-    place = known[draw(st.integers(0, len(known) - 1))]
-    wanted = evaluate(place.dim, case.bindings[0])
-    offs = (1, 2, -1) if wanted > 0 else (1, 2)
-    return mismatched(case, place, draw(st.sampled_from(offs)))
+    case = family.build(point, draw(SEEDS))
+    ways = wrong(case)
+    if not ways:
+        # A program of one input, all of whose dimensions are symbols, states nothing.
+        case = family.build({**point, **STATING}, case.seed)
+        ways = wrong(case)
+    place, off = ways[draw(st.integers(0, len(ways) - 1))]
+    return mismatched(case, place, off)
+
+
+STATING: Point = {"form": "tutorial", "steps": 1, "focus": "add"}
+"""Axis values of a program that states an equality: the inner dimension of a product."""

@@ -253,10 +253,11 @@ class Mismatch(Invalid, frozen=True, tag="mismatch"):
     """The program is valid, and called with an argument of another shape than it states.
 
     The call must be refused with an error that names the parameter (``operator``), its dimension
-    (``fault``) and both ``sizes``, the stated and the given one.
+    (``fault``) and all ``sizes``: the stated and the given one, or the given one alone where no
+    argument decides what it should have been.
     """
 
-    sizes: tuple[int, int]
+    sizes: tuple[int, ...]
 
 
 Expectation = Valid | Invalid | Mismatch

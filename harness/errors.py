@@ -45,7 +45,7 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
 
 def tells(message: str, numbers: Iterable[int]) -> bool:
     """Whether every one of ``numbers`` stands in ``message`` by itself."""
-    found = set(re.findall(r"(?<![\w.])-?\d+(?![\w.])", message))
+    found = set(re.findall(r"(?<!\w)-?\d+(?!\w|\.\d)", message))
     return {str(number) for number in numbers} <= found
 
 

@@ -18,6 +18,8 @@ from generators.program import (
     Invalid,
     Literal,
     LongestSegment,
+    Misfit,
+    Mismatch,
     Node,
     Offsets,
     Program,
@@ -34,7 +36,11 @@ DIMS = st.one_of(
     st.integers(0, 9),
     st.sampled_from(["m", "n", "2*m", "m//5 - 1", "m*n + 1", "(m + n)%4"]).map(dims.canonical),
 )
-EXPECTATIONS: tuple[Expectation, ...] = (Valid(), Invalid("add", ("axis", "dim")))
+EXPECTATIONS: tuple[Expectation, ...] = (
+    Valid(),
+    Invalid("add", ("axis", "dim")),
+    Mismatch("x", ("shape[0]",), (2, 3)),
+)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ATTRIBUTES = st.dictionaries(
     st.sampled_from(["axis", "scale", "layout", "shape"]),
@@ -57,7 +63,13 @@ def programs(draw: st.DrawFn) -> Program:
     for at in range(draw(st.integers(1, 4))):
         constant = draw(st.booleans())
         shape = draw(st.lists(st.integers(0, 9) if constant else DIMS, max_size=4).map(tuple))
-        fills: list[Any] = [Random(), Literal((1, -2.5)), Offsets(draw(DIMS)), Below(4)]
+        fills: list[Any] = [
+            Random(),
+            Literal((1, -2.5)),
+            Offsets(draw(DIMS)),
+            Below(4),
+            Misfit((1, 2)),
+        ]
         if inputs:
             fills.append(LongestSegment(inputs[0].name))
         inputs.append(
