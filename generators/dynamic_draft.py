@@ -109,6 +109,7 @@ class Draft:
     nodes: list[Node] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     required: list[Require] = field(default_factory=list)
+    functions: dict[str, Program] = field(default_factory=dict)
     most: int = 20_000
     step: int = 0
 
@@ -120,6 +121,7 @@ class Draft:
             nodes=list(self.nodes),
             values=list(self.values),
             required=list(self.required),
+            functions=dict(self.functions),
         )
 
     @property
@@ -211,7 +213,7 @@ class Draft:
         used = {name for node in self.nodes for name in node.arguments}
         outputs = tuple(node.name for node in self.nodes if node.name not in used)
         kept = tuple(one for one in self.inputs if one.name in used or self._defines(one))
-        return Program(kept, tuple(self.nodes), outputs)
+        return Program(kept, tuple(self.nodes), outputs, self.functions)
 
     def _defines(self, given: Input) -> bool:
         return not given.constant and any(isinstance(dim, str) for dim in given.shape)

@@ -6,7 +6,7 @@ from math import prod
 from generators.dims import Dim
 from generators.dynamic_draft import Draft, Value, shape_value
 from generators.polynomials import minus, over, plus, times
-from generators.program import Attribute
+from generators.program import CALL, Attribute, Input, Node, Program
 
 Template = Callable[[Draft], None]
 
@@ -156,6 +156,30 @@ def _tutorial(draft: Draft) -> None:
     draft.call("nn.relu", [value], value.shape)
 
 
+def _function(draft: Draft) -> None:
+    """One function of k rows, called with m rows, with 2m, and with what it gave."""
+    rows, weights = Input("y", ("k", 4), draft.dtype), Input("w", (4, 4), draft.dtype)
+    draft.functions["block"] = Program(
+        (rows, weights),
+        (
+            Node("product", "matmul", ("y", "w")),
+            Node("above", "nn.relu", ("product",)),
+            Node("sum", "add", ("above", "y")),
+        ),
+        ("sum",),
+    )
+    value, weight = draft.start(("m", 4)), draft.input((4, 4))
+
+    def called(operand: Value) -> Value:
+        sizes = shape_value(operand.shape[:1])
+        return draft.call(CALL, [operand, weight], operand.shape, function="block", sizes=sizes)
+
+    first = called(value)
+    twice = draft.call("concat", [first, value], (times(2, "m"), 4), axis=0)
+    second = called(called(twice))
+    draft.call("concat", [second, first], (times(3, "m"), 4), axis=0)
+
+
 def _padded(draft: Draft) -> None:
     """``(m + p - k)//s + 1`` places, which a slice then makes the shorter one's length."""
     draft.require("m", 5)
@@ -196,6 +220,7 @@ TEMPLATES: dict[str, Template] = {
     "cache": _cache,
     "perceptron": _perceptron,
     "tutorial": _tutorial,
+    "function": _function,
     "padded": _padded,
     "derived: twice": _derived(("2*m",)),
     "derived: one more": _derived(("m + 1",)),

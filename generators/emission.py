@@ -10,7 +10,16 @@ from tvm import relax
 from fixes import tvm_api
 from generators import values
 from generators.dims import ARITHMETIC, Dim, fold, symbols
-from generators.program import ITEM, Attribute, Case, CaseError, Node, ShapeValue
+from generators.program import (
+    CALL,
+    ITEM,
+    Attribute,
+    Case,
+    CaseError,
+    Node,
+    Program,
+    ShapeValue,
+)
 
 
 class UnknownOperator(CaseError):
@@ -18,7 +27,7 @@ class UnknownOperator(CaseError):
 
 
 def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
-    """A module with one function ``main`` that computes the program of ``case``.
+    """A module whose function ``main`` computes the program of ``case``; its others are private.
 
     Its parameters are the run-time inputs in order, followed by the constant inputs in order where
     ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
@@ -43,17 +52,50 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
         shape = [_dim(dim, sizes) for dim in given.shape]
         bound[given.name] = relax.Var(given.name, tvm_api.tensor_type(shape, given.dtype))
         (parameters if given.constant else run_time).append(bound[given.name])
-    for node in program.nodes:
-        _function(node)
+    for each in (program, *program.functions.values()):
+        for node in each.nodes:
+            _function(node)
     builder = relax.BlockBuilder()
+    called = {
+        name: _emit_function(builder, name, function)
+        for name, function in program.functions.items()
+    }
+    _emit_body(builder, "main", program, [*run_time, *parameters], bound, sizes, called)
+    return builder.get()
+
+
+def _emit_function(builder: Any, name: str, function: Program) -> Any:
+    """The variable of a private function of the module, which has symbols of its own."""
+    sizes = {symbol: tvm_api.shape_var(symbol) for symbol in function.symbols}
+    bound = {}
+    for given in function.inputs:
+        shape = [_dim(dim, sizes) for dim in given.shape]
+        bound[given.name] = relax.Var(given.name, tvm_api.tensor_type(shape, given.dtype))
+    return _emit_body(builder, name, function, list(bound.values()), bound, sizes, {})
+
+
+def _emit_body(
+    builder: Any,
+    name: str,
+    program: Program,
+    parameters: list[Any],
+    bound: dict[str, Any],
+    sizes: Mapping[str, Any],
+    called: Mapping[str, Any],
+) -> Any:
+    """The global variable of the function ``name``, private but for ``main``."""
     tuples: dict[Hashable, Any] = {}
-    with builder.function("main", [*run_time, *parameters]):
+    with builder.function(name, parameters, private=name != "main"):
         with builder.dataflow():
             for node in program.nodes:
-                bound[node.name] = _emitted(builder, node, bound, sizes, tuples)
-            results = [builder.emit_output(bound[name]) for name in program.outputs]
-        builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
-    return builder.get()
+                if node.operator == CALL:
+                    arguments = [bound[argument] for argument in node.arguments]
+                    call = relax.Call(called[str(node.attributes["function"])], arguments)
+                    bound[node.name] = builder.emit(call, name_hint=node.name)
+                else:
+                    bound[node.name] = _emitted(builder, node, bound, sizes, tuples)
+            results = [builder.emit_output(bound[output]) for output in program.outputs]
+        return builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
 
 
 def _require_definitions(case: Case) -> None:
@@ -124,7 +166,7 @@ def _listed(value: Attribute, sizes: Mapping[str, Any]) -> Any:
 
 
 def _function(node: Node) -> Any:
-    if node.operator == "match_cast":
+    if node.operator in ("match_cast", CALL):
         return None
     found: Any = relax.op
     for part in node.operator.split("."):

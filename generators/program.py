@@ -119,12 +119,24 @@ class Node(_Data, frozen=True):
     attributes: dict[str, Attribute] = {}
 
 
-class Program(_Data, frozen=True):
-    """A graph in evaluation order: each node uses inputs and earlier nodes only."""
+CALL = "call"
+"""The operator of a node that calls one of the program's own functions, named by ``function``.
+
+``sizes`` are what the function's symbols are there, in the order of their names.
+"""
+
+
+class Program(_Data, frozen=True, omit_defaults=True):
+    """A graph in evaluation order: each node uses inputs and earlier nodes only.
+
+    ``functions`` are other programs, by name, that nodes may call: of run-time inputs, one output
+    and symbols of their own, without functions in turn.
+    """
 
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
+    functions: dict[str, "Program"] = {}
 
     def __post_init__(self) -> None:
         defined: set[str] = set()
@@ -147,11 +159,15 @@ class Program(_Data, frozen=True):
                 if argument not in defined:
                     raise ValueError(f"node {node.name}: argument {argument!r} is not defined yet")
             _define(node.name, defined)
+            if node.operator == CALL:
+                _check_call(node, self.functions)
         for output in self.outputs:
             if output not in defined:
                 raise ValueError(f"output {output!r} is not defined")
         if not self.outputs:
             raise ValueError("a program has at least one output")
+        for name, function in self.functions.items():
+            _check_function(name, function)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -164,7 +180,8 @@ class Program(_Data, frozen=True):
     def at(self, binding: Mapping[str, int]) -> "Program":
         """The program with every dimension at its value under ``binding``.
 
-        Attributes that are shapes become lists of integers: what an oracle is given is static.
+        Attributes that are shapes become lists of integers, and calls of functions what these do:
+        what an oracle is given is static, and of operators only.
         """
         inputs = tuple(
             msgspec.structs.replace(
@@ -174,13 +191,14 @@ class Program(_Data, frozen=True):
             )
             for given in self.inputs
         )
-        nodes = tuple(
-            msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
-            if any(isinstance(value, ShapeValue) for value in node.attributes.values())
-            else node
-            for node in self.nodes
-        )
-        return msgspec.structs.replace(self, inputs=inputs, nodes=nodes)
+        nodes: list[Node] = []
+        for node in self.nodes:
+            static = msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
+            if node.operator == CALL:
+                nodes += _inlined(static, self.functions)
+            else:
+                nodes.append(static)
+        return Program(inputs, tuple(nodes), self.outputs)
 
     def _all_dims(self) -> Iterator[Dim]:
         for given in self.inputs:
@@ -224,6 +242,52 @@ def _static(
         else value
         for name, value in attributes.items()
     }
+
+
+def _called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tuple[Dim, ...]]:
+    """The function that ``node`` calls, and the sizes of its symbols."""
+    name, sizes = node.attributes.get("function"), node.attributes.get("sizes")
+    given = sizes.dims if isinstance(sizes, ShapeValue) else sizes
+    if not isinstance(name, str) or name not in functions or not isinstance(given, tuple):
+        raise ValueError(f"node {node.name}: no function {name!r}, or no sizes of its symbols")
+    return functions[name], given
+
+
+def _check_call(node: Node, functions: Mapping[str, Program]) -> None:
+    function, sizes = _called(node, functions)
+    if len(node.arguments) != len(function.inputs) or len(sizes) != len(function.symbols):
+        raise ValueError(
+            f"node {node.name}: the function takes {len(function.inputs)} arguments and has "
+            f"{len(function.symbols)} symbols"
+        )
+
+
+def _check_function(name: str, function: Program) -> None:
+    made = {node.name for node in function.nodes}
+    if (
+        not name.isidentifier()
+        or function.functions
+        or any(given.constant for given in function.inputs)
+        or len(function.outputs) != 1
+        or function.outputs[0] not in made
+    ):
+        raise ValueError(
+            f"function {name!r}: it has run-time inputs, one output that a node makes, and no "
+            "functions of its own"
+        )
+
+
+def _inlined(node: Node, functions: Mapping[str, Program]) -> Iterator[Node]:
+    """What the call ``node``, whose sizes are integers, does, in its caller's names."""
+    function, sizes = _called(node, functions)
+    static = function.at(dict(zip(function.symbols, map(int, sizes), strict=True)))
+    names = {one.name: f"{node.name}__{one.name}" for one in static.nodes}
+    names[static.outputs[0]] = node.name
+    inputs = (given.name for given in static.inputs)
+    names |= dict(zip(inputs, node.arguments, strict=True))
+    for one in static.nodes:
+        arguments = tuple(names[argument] for argument in one.arguments)
+        yield msgspec.structs.replace(one, name=names[one.name], arguments=arguments)
 
 
 def _define(name: str, defined: set[str]) -> None:

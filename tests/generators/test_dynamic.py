@@ -121,7 +121,7 @@ def _ranks(case: Case, draft: Draft) -> list[int]:
     return [by_name[name] for name in case.program.outputs]
 
 
-@pytest.mark.parametrize("form", ["encoder", "unet", "cache", "perceptron", "decoder"])
+@pytest.mark.parametrize("form", ["encoder", "unet", "cache", "perceptron", "function", "decoder"])
 def test_templates_compile_and_are_right(form: str) -> None:
     case = FAMILY.build(_template(form), 1)
     smallest = min(case.bindings, key=lambda each: sum(each.values()))
