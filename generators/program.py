@@ -177,29 +177,6 @@ class Program(_Data, frozen=True, omit_defaults=True):
             found |= dims.symbols(dim)
         return tuple(sorted(found))
 
-    def at(self, binding: Mapping[str, int]) -> "Program":
-        """The program with every dimension at its value under ``binding``.
-
-        Attributes that are shapes become lists of integers, and calls of functions what these do:
-        what an oracle is given is static, and of operators only.
-        """
-        inputs = tuple(
-            msgspec.structs.replace(
-                given,
-                shape=tuple(dims.evaluate(dim, binding) for dim in given.shape),
-                fill=_static_fill(given.fill, binding),
-            )
-            for given in self.inputs
-        )
-        nodes: list[Node] = []
-        for node in self.nodes:
-            static = msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
-            if node.operator == CALL:
-                nodes += _inlined(static, self.functions)
-            else:
-                nodes.append(static)
-        return Program(inputs, tuple(nodes), self.outputs)
-
     def _all_dims(self) -> Iterator[Dim]:
         for given in self.inputs:
             yield from given.shape
@@ -222,30 +199,12 @@ class Program(_Data, frozen=True, omit_defaults=True):
         raise KeyError(name)
 
 
-def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
-    match fill:
-        case Offsets(total=total):
-            return Offsets(dims.evaluate(total, binding))
-        case Below(limit=limit):
-            return Below(dims.evaluate(limit, binding))
-        case Misfit(shape=shape):
-            return Misfit(tuple(dims.evaluate(dim, binding) for dim in shape))
-    return fill
+def called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tuple[Dim, ...]]:
+    """The function that the call ``node`` names, and the sizes of its symbols.
 
-
-def _static(
-    attributes: Mapping[str, Attribute], binding: Mapping[str, int]
-) -> dict[str, Attribute]:
-    return {
-        name: tuple(dims.evaluate(dim, binding) for dim in value.dims)
-        if isinstance(value, ShapeValue)
-        else value
-        for name, value in attributes.items()
-    }
-
-
-def _called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tuple[Dim, ...]]:
-    """The function that ``node`` calls, and the sizes of its symbols."""
+    Raises:
+        ValueError: there is no such function, or no sizes are given.
+    """
     name, sizes = node.attributes.get("function"), node.attributes.get("sizes")
     given = sizes.dims if isinstance(sizes, ShapeValue) else sizes
     if not isinstance(name, str) or name not in functions or not isinstance(given, tuple):
@@ -254,7 +213,7 @@ def _called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tupl
 
 
 def _check_call(node: Node, functions: Mapping[str, Program]) -> None:
-    function, sizes = _called(node, functions)
+    function, sizes = called(node, functions)
     if len(node.arguments) != len(function.inputs) or len(sizes) != len(function.symbols):
         raise ValueError(
             f"node {node.name}: the function takes {len(function.inputs)} arguments and has "
@@ -275,19 +234,6 @@ def _check_function(name: str, function: Program) -> None:
             f"function {name!r}: it has run-time inputs, one output that a node makes, and no "
             "functions of its own"
         )
-
-
-def _inlined(node: Node, functions: Mapping[str, Program]) -> Iterator[Node]:
-    """What the call ``node``, whose sizes are integers, does, in its caller's names."""
-    function, sizes = _called(node, functions)
-    static = function.at(dict(zip(function.symbols, map(int, sizes), strict=True)))
-    names = {one.name: f"{node.name}__{one.name}" for one in static.nodes}
-    names[static.outputs[0]] = node.name
-    inputs = (given.name for given in static.inputs)
-    names |= dict(zip(inputs, node.arguments, strict=True))
-    for one in static.nodes:
-        arguments = tuple(names[argument] for argument in one.arguments)
-        yield msgspec.structs.replace(one, name=names[one.name], arguments=arguments)
 
 
 def _define(name: str, defined: set[str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import fixes
 from generators.emission import emit
 from generators.program import Case, CaseError, Invalid, Mismatch
+from generators.static import static
 from generators.values import arrays
 from harness import compile as compiling
 from harness.compile import SilentBail, StageError
@@ -155,8 +156,8 @@ def _run_all(
         progress("oracle")
         values = arrays(case, index, regime)
         with clock("oracles"):
-            static = case.program.at(case.bindings[index])
-            wanted = expected(static, values, mixed_precision=mixed)
+            program = static(case.program, case.bindings[index])
+            wanted = expected(program, values, mixed_precision=mixed)
         seen.append(wanted)
         with clock("tvm"):
             progress("run")

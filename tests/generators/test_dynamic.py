@@ -15,6 +15,7 @@ from generators.dynamic_draft import Draft, Draw, Require, Unfit, candidates
 from generators.dynamic_templates import TEMPLATES
 from generators.emission import emit
 from generators.program import Case, ShapeValue, decode, encode
+from generators.static import static
 from generators.values import arrays
 from harness.conduct import conduct
 from harness.outcome import Verdict
@@ -48,15 +49,15 @@ def _holds(case: Case, draft: Draft) -> None:
     whole = replace(case.program, outputs=nodes)
     stated = {value.name: value for value in draft.values}
     for at, binding in enumerate(case.bindings):
-        values, static = arrays(case, at), whole.at(binding)
-        wanted = reference(static, values)
+        values, plain = arrays(case, at), static(whole, binding)
+        wanted = reference(plain, values)
         for name, bounded in zip(nodes, wanted, strict=True):
             shape = tuple(evaluate(dim, binding) for dim in stated[name].shape)
             assert bounded.value.shape == shape, name
             assert bounded.dtype == stated[name].dtype, name
         for oracle in ORACLES.values():
             try:
-                answers = oracle(static, values)
+                answers = oracle(plain, values)
             except Unsupported:
                 continue
             for name, answer, bounded in zip(nodes, answers, wanted, strict=True):

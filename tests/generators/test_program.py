@@ -31,6 +31,7 @@ from generators.program import (
     read,
     write,
 )
+from generators.static import static
 
 DIMS = st.one_of(
     st.integers(0, 9),
@@ -252,9 +253,9 @@ def test_a_program_at_a_binding_has_no_symbols() -> None:
         ),
         ("flat", "t"),
     )
-    static = program.at({"m": 3})
-    assert static.symbols == ()
-    assert [each.shape for each in static.inputs] == [(3, 6), (3,)]
-    assert static.inputs[1].fill == Below(6)
-    assert static.nodes[0].attributes == {"shape": (18, 1)}
-    assert static.nodes[1] == program.nodes[1]
+    found = static(program, {"m": 3})
+    assert found.symbols == ()
+    assert [each.shape for each in found.inputs] == [(3, 6), (3,)]
+    assert found.inputs[1].fill == Below(6)
+    assert found.nodes[0].attributes == {"shape": (18, 1)}
+    assert found.nodes[1] == program.nodes[1]

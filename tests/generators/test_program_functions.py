@@ -5,6 +5,7 @@ import json
 import pytest
 
 from generators.program import CALL, Case, Input, Node, Program, ShapeValue, decode, encode
+from generators.static import static
 
 HALVES = Program(
     (Input("a", ("k", "n"), "float32"),),
@@ -23,9 +24,9 @@ def _calling(**attributes: object) -> Program:
 
 
 def test_a_call_is_what_the_function_does() -> None:
-    static = _calling().at({"m": 5})
-    assert static.functions == {}
-    assert static.nodes == (
+    plain = static(_calling(), {"m": 5})
+    assert plain.functions == {}
+    assert plain.nodes == (
         Node("y__flat", "reshape", ("x",), {"shape": (30,)}),
         Node("y", "nn.relu", ("y__flat",)),
     )
