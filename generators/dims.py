@@ -127,9 +127,12 @@ def _print(node: ast.expr) -> tuple[str, int]:
 
 def symbols(dim: Dim) -> frozenset[str]:
     """The names of the symbols in ``dim``."""
-    if isinstance(dim, int):
-        return frozenset()
-    return frozenset(node.id for node in ast.walk(_parse(dim)) if isinstance(node, ast.Name))
+    return frozenset() if isinstance(dim, int) else _symbols(dim)
+
+
+@lru_cache(maxsize=4096)
+def _symbols(text: str) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
 
 
 def evaluate(dim: Dim, binding: Mapping[str, int]) -> int:

@@ -16,6 +16,7 @@ from generators.dims import Dim
 from generators.dynamic_draft import Draft, Draw, Unfit
 from generators.dynamic_movement import Step
 from generators.dynamic_templates import TEMPLATES
+from generators.faults import Fault
 from generators.points import Given, integer, point_of, text
 from generators.program import Case, Program
 
@@ -87,11 +88,14 @@ class Dynamic:
                 "dtype": _dtype(case.program),
                 **{name: getattr(case, name) for name in _run_names()},
             }
-            try:
+            if drafted(point, case.seed).program() == case.program:
                 return point_of(self, lambda _, point=point: point, case)  # type: ignore[misc]
-            except ValueError:
-                continue
         raise ValueError(f"not a point of {NAME}")
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """None: what is invalid here is a call, not a program (see ``invalid``)."""
+        return ()
 
     @property
     def invalid(self) -> tuple[st.SearchStrategy[Case], ...]:
@@ -126,7 +130,7 @@ def family(pipelines: Sequence[str]) -> Dynamic:
     return Dynamic(
         (
             Axis("form", (RANDOM, *TEMPLATES), RANDOM, default_weight=3 * len(TEMPLATES)),
-            Axis("steps", tuple(range(1, 9)), 1, one_step),
+            Axis("steps", tuple(range(1, 9)), 1, one_step, least=(1,)),
             Axis("focus", (FOCUS, *(name for name in STEPS if name != FOCUS)), FOCUS, random),
             Axis("dtype", DTYPES, DTYPES[0], default_weight=4),
             *run_axes(served),

@@ -96,6 +96,15 @@ class Require:
         return (value >= self.least) & (value % self.multiple == 0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Which candidates for ``names`` meet the first ``count`` requirements of a draft."""
+
+    names: tuple[str, ...]
+    mask: NDArray[np.bool_]
+    count: int
+
+
 @dataclass(slots=True)
 class Draft:
     """What there is of a program. ``most`` bounds the elements of any tensor at any binding.
@@ -112,6 +121,7 @@ class Draft:
     functions: dict[str, Program] = field(default_factory=dict)
     most: int = 20_000
     step: int = 0
+    held: "_Held | None" = None
 
     def fork(self) -> "Draft":
         """A copy that may be thrown away; choices go on where they are."""
@@ -223,11 +233,14 @@ class Draft:
         found = {name for one in self.inputs for dim in one.shape for name in symbols(dim)}
         names = tuple(sorted(found))
         sizes = candidates(names)
+        if self.held is None or self.held.names != names:
+            self.held = _Held(names, np.ones(len(sizes), np.bool_), 0)
         columns = dict(zip(names, sizes.T, strict=True))
-        held = np.ones(len(sizes), np.bool_)
-        for one in dict.fromkeys(self.required):
-            held &= one.holds(columns)
-        return [dict(zip(names, row, strict=True)) for row in sizes[held].tolist()]
+        mask = self.held.mask
+        for one in dict.fromkeys(self.required[self.held.count :]):
+            mask = mask & one.holds(columns)
+        self.held = _Held(names, mask, len(self.required))
+        return [dict(zip(names, row, strict=True)) for row in sizes[mask].tolist()]
 
 
 def _kept(shape: Sequence[Dim]) -> tuple[Dim, ...]:

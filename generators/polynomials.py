@@ -6,6 +6,7 @@ divisor divides every coefficient.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from generators.dims import Dim, canonical, fold
@@ -14,6 +15,7 @@ Polynomial: TypeAlias = Mapping[tuple[str, ...], int]
 """Coefficients by monomial: sorted factors, symbols or the text of a quotient; () is constant."""
 
 
+@lru_cache(maxsize=4096)
 def simplified(dim: Dim) -> Dim:
     """``dim`` in the one form that all equal polynomials have.
 
