@@ -27,6 +27,9 @@ STEPS: dict[str, Step] = {
 }
 """Every step, by the operator that it is about."""
 
+NAMED = {"broadcast": "subtract", "upsample": "broadcast_to"}
+"""Steps that are no operator's by name, and the operator that each has."""
+
 NAME = "dynamic"
 FOCUS = "add"
 RANDOM = "random"
@@ -150,9 +153,8 @@ def _readings(program: Program) -> Iterator[tuple[str, int, str]]:
         yield from ((form, 1, FOCUS) for form in TEMPLATES)
         return
     of_last = {node.operator for node in program.nodes if node.name.startswith(f"n{last}_")}
-    aliases = {"broadcast"} if "subtract" in of_last else set()
     for focus in STEPS:
-        if focus in of_last | aliases:
+        if NAMED.get(focus, focus) in of_last:
             yield RANDOM, last, focus
 
 

@@ -50,7 +50,13 @@ def but(shape: tuple[Dim, ...], axis: int, *dims: Dim) -> tuple[Dim, ...]:
 @step("reshape")
 def _reshape(draft: Draft) -> None:
     value = tensor(draft)
-    way = draft.draw.below(4)
+    way = draft.draw.below(5)
+    if way == 4:
+        # There and back, to a shape that is itself a value.
+        told = draft.call("shape_of", [value], (value.rank,), "int64")
+        flat = draft.call("flatten", [value], (times(*value.shape),))
+        draft.call("reshape", [flat, told], value.shape)
+        return
     if way == 0 and value.rank > 1:
         axis = draft.draw.below(value.rank - 1)
         merged = times(value.shape[axis], value.shape[axis + 1])
@@ -355,6 +361,19 @@ def _made(operator: str) -> Step:
 
 for _name in ("zeros", "ones", "full"):
     step(_name)(_made(_name))
+
+
+@step("upsample")
+def _upsample(draft: Draft) -> None:
+    """Each element several times: broadcast along a new axis, which is then merged."""
+    value, count = tensor(draft), draft.draw.choice((2, 3))
+    at = axis_of(draft, value)
+    apart = but(value.shape, at, value.shape[at], 1)
+    thin = draft.call("expand_dims", [value], apart, axis=(at + 1,))
+    wide = but(value.shape, at, value.shape[at], count)
+    full = draft.call("broadcast_to", [thin], wide, shape=shape_value(wide))
+    merged = but(value.shape, at, times(count, value.shape[at]))
+    draft.call("reshape", [full], merged, shape=shape_value(merged))
 
 
 @step("where")

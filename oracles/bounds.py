@@ -78,7 +78,9 @@ def rounded(estimate: Estimate, target: Format, *, settled: bool = True) -> Esti
         twice = (distance > tie - 2.0**-150) & (np.abs(finite.value) < target.floor)
         distance = np.where(twice, tie + 2.0**-150, distance)
     reach = finite.reach
-    uncertain = finite.error + target.unit * reach + target.smallest / 2
+    # Half the smallest number of float64 is no float64.
+    half = max(target.smallest / 2, FORMATS["float64"].smallest)
+    uncertain = finite.error + target.unit * reach + half
     exact = finite.error == 0
     over = np.where(exact, np.abs(near) > target.largest, ~(reach + uncertain <= target.largest))
     surely = np.where(

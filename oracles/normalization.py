@@ -1,7 +1,8 @@
 """The reference's normalizations: layer, group, instance, batch and root-mean-square.
 
-Mean and variance may be taken in one pass or in two. A value may be taken less the mean and then
-scaled, or be scaled and shifted (``x * a + b``), so that roundings are relative to both terms.
+Mean and variance may be taken in two passes, in one, or be kept up to date element by element. A
+value may be taken less the mean and then scaled, or be scaled and shifted (``x * a + b``), so that
+roundings are relative to both terms.
 """
 
 from dataclasses import replace
@@ -15,7 +16,7 @@ from oracles.elementwise import unknown
 from oracles.estimate import FORMATS, Estimate, ordinary
 from oracles.evaluation import Operator, declare_plain, same_dtype
 from oracles.given import axes_of, flag, integer, number
-from oracles.reductions import average, spread
+from oracles.reductions import average, running_average, spread
 
 OPERATORS: dict[str, Operator] = {}
 
@@ -90,7 +91,7 @@ def _layer_norm(node: Node, operands: list[Estimate]) -> Estimate:
     same_dtype(node, operands)
     epsilon, rank = _plain(node), data.value.ndim
     axes = axes_of(node, "axes", rank)
-    mean = average(data, axes, True)
+    mean = running_average(data, axes, True)
     variance = spread(data, axes, True, one_pass=True)
     return _normalized(
         data, mean, variance, epsilon, _along(weight, axes, rank), _along(bias, axes, rank)
@@ -145,7 +146,7 @@ def _by_group(node: Node, operands: list[Estimate], groups: int) -> Estimate:
     )
     found = _normalized(
         apart,
-        average(apart, axes, True),
+        running_average(apart, axes, True),
         spread(apart, axes, True, one_pass=True),
         _plain(node),
         scale,
@@ -165,7 +166,7 @@ def _batch_norm(node: Node, operands: list[Estimate]) -> Estimate:
     others = tuple(at for at in range(rank) if at != axis)
     epsilon = _plain(node)
     if training:
-        own_mean = average(data, others, True)
+        own_mean = running_average(data, others, True)
         own_variance = spread(data, others, True, one_pass=True)
     else:
         own_mean, own_variance = (_along(each, (axis,), rank) for each in (mean, variance))

@@ -1,7 +1,7 @@
 """ONNX nodes for convolutions, poolings and interpolation."""
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,9 @@ def _resize2d(call: Call) -> Wire:
     shape = (*x.shape[:2], *_list(given["size"], 2))
     if not prod(x.shape):
         return _nothing(call, shape)
+    nearest = given.get("method") == "nearest_neighbor"
+    if nearest and any(_is_rounded(n, m) for n, m in zip(x.shape[2:], shape[2:], strict=True)):
+        raise Unsupported("onnxruntime: Resize divides by a rounded scale")
     more: dict[str, Any] = {"mode": given.get("method", "linear").removesuffix("_neighbor")}
     if more["mode"] == "nearest":
         more["nearest_mode"] = given.get("rounding_method", "round")
@@ -154,3 +157,9 @@ def _resize2d(call: Call) -> Wire:
     size = graph.call("Constant", value_ints=shape)
     name = graph.call("Resize", x.name, "", "", size, **more)
     return graph.settle(name, shape, x.dtype)
+
+
+def _is_rounded(size: int, places: int) -> bool:
+    """Whether ``places / size`` is no float32: a coordinate may then be below a whole number."""
+    divisor = size // gcd(size, places)
+    return divisor & (divisor - 1) != 0

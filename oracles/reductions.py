@@ -62,6 +62,20 @@ def shared(summed: Estimate, count: Array) -> Estimate:
     return replace(found, error=np.where(exact & ~room & (moved == 0), 0.0, found.error))
 
 
+def running_average(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
+    """The mean, which may also be kept up to date element by element.
+
+    Then each of the n updates ``m + (x - m) / k`` rounds, and what is lost is relative to the
+    largest element (B. P. Welford, Technometrics 4, 1962; Chan, Golub & LeVeque bound it so).
+    """
+    found = average(operand, axes, keep)
+    count = prod(operand.value.shape[axis] for axis in axes)
+    largest = ordinary(operand).reach.max(axes, keepdims=keep, initial=0)
+    # The first update is the first element.
+    more = gamma(count + 4, FORMATS[operand.dtype].unit) * largest * (count > 1)
+    return replace(found, error=found.error + more)
+
+
 @operator("sum")
 def _sum(node: Node, operands: list[Estimate]) -> Estimate:
     return total(operands[0], *over(node, operands[0]))
@@ -76,13 +90,14 @@ def spread(operand: Estimate, axes: tuple[int, ...], keep: bool, *, one_pass: bo
     """The variance over ``axes``, divided by their size.
 
     It is the mean of squared differences from the mean, or, with ``one_pass``, may also be the
-    mean of squares less the squared mean (T. F. Chan, G. H. Golub & R. J. LeVeque, "Algorithms
-    for computing the sample variance", The American Statistician 37, 1983).
+    mean of squares less the squared mean, or be kept up to date element by element (T. F. Chan,
+    G. H. Golub & R. J. LeVeque, "Algorithms for computing the sample variance", The American
+    Statistician 37, 1983).
     """
     shape = operand.value.shape
     count = prod(shape[axis] for axis in axes)
     dtype, target = operand.dtype, FORMATS[operand.dtype]
-    middle = average(operand, axes, True)
+    middle = (running_average if one_pass else average)(operand, axes, True)
     room: Flags = np.asarray(unknown(operand).any(axes, keepdims=keep) | (count == 0))
     if count == 0:
         value = operand.value.sum(axes, keepdims=keep)
