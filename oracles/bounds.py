@@ -306,6 +306,7 @@ def single(estimate: Estimate, settled: bool = True) -> Estimate:
     # Two 53-bit operands give exact longdouble sums and products only where these fit 64 bits.
     finite = ordinary(estimate)
     own = OWN_UNIT * np.abs(finite.value).astype(np.float64)
+    own = np.maximum(own, FORMATS["float64"].smallest)
     with np.errstate(over="ignore"):
         doubles = finite.value.astype(np.float64)
     error = finite.error + np.where(finite.value == doubles, 0.0, own)
