@@ -1,15 +1,25 @@
 """Emission: a case's program as a Relax module."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
 import tvm
 from tvm import relax
 
 from fixes import tvm_api
 from generators import values
 from generators.dims import ARITHMETIC, Dim, fold, symbols
-from generators.program import Attribute, Case, CaseError, Node, ShapeValue
+from generators.program import (
+    CALL,
+    ITEM,
+    Attribute,
+    Case,
+    CaseError,
+    Node,
+    Program,
+    ShapeValue,
+)
 
 
 class UnknownOperator(CaseError):
@@ -17,7 +27,7 @@ class UnknownOperator(CaseError):
 
 
 def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
-    """A module with one function ``main`` that computes the program of ``case``.
+    """A module whose function ``main`` computes the program of ``case``; its others are private.
 
     Its parameters are the run-time inputs in order, followed by the constant inputs in order where
     ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
@@ -42,34 +52,122 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
         shape = [_dim(dim, sizes) for dim in given.shape]
         bound[given.name] = relax.Var(given.name, tvm_api.tensor_type(shape, given.dtype))
         (parameters if given.constant else run_time).append(bound[given.name])
-    functions = {node.operator: _function(node) for node in program.nodes}
+    for each in (program, *program.functions.values()):
+        for node in each.nodes:
+            _function(node)
     builder = relax.BlockBuilder()
-    with builder.function("main", [*run_time, *parameters]):
-        with builder.dataflow():
-            for node in program.nodes:
-                bound[node.name] = builder.emit(
-                    functions[node.operator](
-                        *(bound[argument] for argument in node.arguments),
-                        **{
-                            name: _attribute(value, sizes)
-                            for name, value in node.attributes.items()
-                        },
-                    ),
-                    name_hint=node.name,
-                )
-            results = [builder.emit_output(bound[name]) for name in program.outputs]
-        builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
+    called = {
+        name: _emit_function(builder, name, function)
+        for name, function in program.functions.items()
+    }
+    _emit_body(builder, "main", program, [*run_time, *parameters], bound, sizes, called)
     return builder.get()
 
 
+def _emit_function(builder: Any, name: str, function: Program) -> Any:
+    """The variable of a private function of the module, which has symbols of its own."""
+    sizes = {symbol: tvm_api.shape_var(symbol) for symbol in function.symbols}
+    bound = {}
+    for given in function.inputs:
+        shape = [_dim(dim, sizes) for dim in given.shape]
+        bound[given.name] = relax.Var(given.name, tvm_api.tensor_type(shape, given.dtype))
+    return _emit_body(builder, name, function, list(bound.values()), bound, sizes, {})
+
+
+def _emit_body(
+    builder: Any,
+    name: str,
+    program: Program,
+    parameters: list[Any],
+    bound: dict[str, Any],
+    sizes: Mapping[str, Any],
+    called: Mapping[str, Any],
+) -> Any:
+    """The global variable of the function ``name``, private but for ``main``."""
+    tuples: dict[Hashable, Any] = {}
+    with builder.function(name, parameters, private=name != "main"):
+        with builder.dataflow():
+            for node in program.nodes:
+                if node.operator == CALL:
+                    arguments = [bound[argument] for argument in node.arguments]
+                    call = relax.Call(called[str(node.attributes["function"])], arguments)
+                    bound[node.name] = builder.emit(call, name_hint=node.name)
+                else:
+                    bound[node.name] = _emitted(builder, node, bound, sizes, tuples)
+            results = [builder.emit_output(bound[output]) for output in program.outputs]
+        return builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
+
+
 def _require_definitions(case: Case) -> None:
-    defined = {dim for given in case.program.inputs if not given.constant for dim in given.shape}
+    """Raise ``CaseError`` where a symbol is in no shape that a call decides.
+
+    It may be known from ``2*m`` alone: what TVM makes of that is for the case to show.
+    """
+    defined: set[str] = set()
+    for given in case.program.inputs:
+        if not given.constant:
+            defined |= {name for dim in given.shape for name in symbols(dim)}
+    for node in case.program.nodes:
+        cast_to = node.attributes.get("shape")
+        if node.operator == "match_cast" and isinstance(cast_to, ShapeValue):
+            defined |= {name for dim in cast_to.dims for name in symbols(dim)}
     for symbol in case.program.symbols:
         if symbol not in defined:
-            raise CaseError(f"symbol {symbol} is not itself a dimension of a run-time input")
+            raise CaseError(f"symbol {symbol} is in no dimension of a run-time input")
+
+
+_LISTED = ("concat", "stack")
+"""Operators that take their operands as one list."""
+
+_INDICES = {"strided_slice": ("begin", "end", "strides"), "match_cast": ("shape",)}
+"""Attributes that are taken as lists of integer expressions, not as a shape."""
+
+
+def _emitted(
+    builder: Any,
+    node: Node,
+    bound: Mapping[str, Any],
+    sizes: Mapping[str, Any],
+    tuples: dict[Hashable, Any],
+) -> Any:
+    """The variable that ``node`` is bound to; ``tuples`` are the calls that gave tuples so far."""
+    operands = [bound[argument] for argument in node.arguments]
+    indices = _INDICES.get(node.operator, ())
+    attributes = {
+        name: _listed(value, sizes) if name in indices else _attribute(value, sizes)
+        for name, value in node.attributes.items()
+        if name != ITEM
+    }
+    if node.operator == "match_cast":
+        to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
+        return builder.match_cast(operands[0], to, name_hint=node.name)
+    if node.operator in _LISTED:
+        operands = [operands]
+    if node.operator == "full":
+        attributes["fill_value"] = _scalar(attributes)
+    if ITEM not in node.attributes:
+        return builder.emit(_function(node)(*operands, **attributes), name_hint=node.name)
+    others = {name: value for name, value in node.attributes.items() if name != ITEM}
+    key = (node.operator, node.arguments, tuple(sorted(others.items())))
+    if key not in tuples:
+        tuples[key] = builder.emit(_function(node)(*operands, **attributes))
+    item = relax.TupleGetItem(tuples[key], node.attributes[ITEM])
+    return builder.emit(item, name_hint=node.name)
+
+
+def _scalar(attributes: Mapping[str, Any]) -> Any:
+    kind = values.numpy_dtype(str(attributes["dtype"]))
+    return tvm_api.const(np.array(attributes["fill_value"], kind))
+
+
+def _listed(value: Attribute, sizes: Mapping[str, Any]) -> Any:
+    dims = value.dims if isinstance(value, ShapeValue) else value
+    return [_dim(dim, sizes) for dim in dims] if isinstance(dims, tuple) else dims
 
 
 def _function(node: Node) -> Any:
+    if node.operator in ("match_cast", CALL):
+        return None
     found: Any = relax.op
     for part in node.operator.split("."):
         found = getattr(found, part, None)

@@ -66,7 +66,19 @@ class LongestSegment(_Data, frozen=True, tag="longest-segment"):
     of: str
 
 
-Fill = Random | Literal | Offsets | LongestSegment
+class Below(_Data, frozen=True, tag="below"):
+    """Integers from 0 to ``limit - 1``, drawn from the case's seed: places on an axis."""
+
+    limit: Dim
+
+
+class Misfit(_Data, frozen=True, tag="misfit"):
+    """Random values in ``shape``, which is not the one that the program states: a wrong call."""
+
+    shape: tuple[Dim, ...]
+
+
+Fill = Random | Literal | Offsets | LongestSegment | Below | Misfit
 
 
 class ShapeValue(_Data, frozen=True, tag="shape"):
@@ -88,8 +100,18 @@ class Input(_Data, frozen=True):
     fill: Fill = Random()
 
 
+ITEM = "item"
+"""The attribute that says which item of a tuple a node is, where its operator gives a tuple."""
+
+
 class Node(_Data, frozen=True):
-    """One call of the Relax operator ``relax.op.<operator>`` on earlier values, by name."""
+    """One call of the Relax operator ``relax.op.<operator>`` on earlier values, by name.
+
+    Where the operator gives a tuple (``split``, ``nn.batch_norm``) a node is one item of it, the
+    one that the attribute ``item`` numbers; nodes that differ in that alone are one call.
+    ``match_cast`` is a binding rather than an operator: its ``shape`` may name symbols that no
+    input has, and it gives them their values.
+    """
 
     name: str
     operator: str
@@ -97,12 +119,24 @@ class Node(_Data, frozen=True):
     attributes: dict[str, Attribute] = {}
 
 
-class Program(_Data, frozen=True):
-    """A graph in evaluation order: each node uses inputs and earlier nodes only."""
+CALL = "call"
+"""The operator of a node that calls one of the program's own functions, named by ``function``.
+
+``sizes`` are what the function's symbols are there, in the order of their names.
+"""
+
+
+class Program(_Data, frozen=True, omit_defaults=True):
+    """A graph in evaluation order: each node uses inputs and earlier nodes only.
+
+    ``functions`` are other programs, by name, that nodes may call: of run-time inputs, one output
+    and symbols of their own, without functions in turn.
+    """
 
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
+    functions: dict[str, "Program"] = {}
 
     def __post_init__(self) -> None:
         defined: set[str] = set()
@@ -116,6 +150,8 @@ class Program(_Data, frozen=True):
                     )
             if given.constant and any(map(dims.symbols, given.shape)):
                 raise ValueError(f"input {given.name}: a constant has a static shape")
+            if given.constant and isinstance(given.fill, Below) and dims.symbols(given.fill.limit):
+                raise ValueError(f"input {given.name}: a constant is below a static limit")
             if isinstance(given.fill, LongestSegment) and given.fill.of not in defined:
                 raise ValueError(f"input {given.name}: no earlier input {given.fill.of!r}")
         for node in self.nodes:
@@ -123,11 +159,15 @@ class Program(_Data, frozen=True):
                 if argument not in defined:
                     raise ValueError(f"node {node.name}: argument {argument!r} is not defined yet")
             _define(node.name, defined)
+            if node.operator == CALL:
+                _check_call(node, self.functions)
         for output in self.outputs:
             if output not in defined:
                 raise ValueError(f"output {output!r} is not defined")
         if not self.outputs:
             raise ValueError("a program has at least one output")
+        for name, function in self.functions.items():
+            _check_function(name, function)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -144,6 +184,10 @@ class Program(_Data, frozen=True):
             yield from given.shape
             if isinstance(given.fill, Offsets):
                 yield given.fill.total
+            if isinstance(given.fill, Below):
+                yield given.fill.limit
+            if isinstance(given.fill, Misfit):
+                yield from given.fill.shape
         for node in self.nodes:
             for value in node.attributes.values():
                 if isinstance(value, ShapeValue):
@@ -155,6 +199,43 @@ class Program(_Data, frozen=True):
             if given.name == name:
                 return given
         raise KeyError(name)
+
+
+def called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tuple[Dim, ...]]:
+    """The function that the call ``node`` names, and the sizes of its symbols.
+
+    Raises:
+        ValueError: there is no such function, or no sizes are given.
+    """
+    name, sizes = node.attributes.get("function"), node.attributes.get("sizes")
+    given = sizes.dims if isinstance(sizes, ShapeValue) else sizes
+    if not isinstance(name, str) or name not in functions or not isinstance(given, tuple):
+        raise ValueError(f"node {node.name}: no function {name!r}, or no sizes of its symbols")
+    return functions[name], given
+
+
+def _check_call(node: Node, functions: Mapping[str, Program]) -> None:
+    function, sizes = called(node, functions)
+    if len(node.arguments) != len(function.inputs) or len(sizes) != len(function.symbols):
+        raise ValueError(
+            f"node {node.name}: the function takes {len(function.inputs)} arguments and has "
+            f"{len(function.symbols)} symbols"
+        )
+
+
+def _check_function(name: str, function: Program) -> None:
+    made = {node.name for node in function.nodes}
+    if (
+        not name.isidentifier()
+        or function.functions
+        or any(given.constant for given in function.inputs)
+        or len(function.outputs) != 1
+        or function.outputs[0] not in made
+    ):
+        raise ValueError(
+            f"function {name!r}: it has run-time inputs, one output that a node makes, and no "
+            "functions of its own"
+        )
 
 
 def _define(name: str, defined: set[str]) -> None:
@@ -180,7 +261,18 @@ class Invalid(_Data, frozen=True, tag="invalid"):
     fault: tuple[str, ...]
 
 
-Expectation = Valid | Invalid
+class Mismatch(Invalid, frozen=True, tag="mismatch"):
+    """The program is valid, and called with an argument of another shape than it states.
+
+    The call must be refused with an error that names the parameter (``operator``), its dimension
+    (``fault``) and all ``sizes``: the stated and the given one, or the given one alone where no
+    argument decides what it should have been.
+    """
+
+    sizes: tuple[int, ...]
+
+
+Expectation = Valid | Invalid | Mismatch
 
 
 class Case(_Data, frozen=True):

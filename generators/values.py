@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generators.dims import evaluate
-from generators.program import Case, Input, Literal, LongestSegment, Offsets
+from generators.program import Below, Case, Input, Literal, LongestSegment, Misfit, Offsets
 
 Array = NDArray[Any]
 
@@ -72,6 +72,13 @@ def _fill(
             return _offsets(_words(case, given, run, size), size, shape[0] - 1).astype(dtype)
         case LongestSegment(of=of):
             return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
+        case Below(limit=limit):
+            below = _words(case, given, run, prod(shape)) >> np.uint64(32)
+            return (
+                (below % np.uint64(max(evaluate(limit, binding), 1))).astype(dtype).reshape(shape)
+            )
+        case Misfit(shape=other):
+            shape = tuple(evaluate(dim, binding) for dim in other)
     words = _words(case, given, run, prod(shape))
     ordinary = _regime(words, regime, dtype)
     if regime == "special":

@@ -8,12 +8,13 @@ from typing import Any
 
 import fixes
 from generators.emission import emit
-from generators.program import Case, CaseError, Invalid
+from generators.program import Case, CaseError, Invalid, Mismatch
+from generators.static import static
 from generators.values import Array, arrays
 from harness import compile as compiling
 from harness.clock import Clock
 from harness.compile import SilentBail, StageError
-from harness.errors import disowns, names
+from harness.errors import disowns, names, tells
 from harness.judge import Expected, Question, all_expected, judge
 from harness.late_linking import name_of, nameless
 from harness.legalization_log import with_reason
@@ -152,7 +153,8 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[_Run]]:
         for index, regime in () if isinstance(one.case.expect, Invalid) else one.case.runs:
             one.progress("oracle")
             planned.append((one, index, regime))
-            questions.append(Question(one.case.program, arrays(one.case, index, regime), mixed))
+            program = static(one.case.program, one.case.bindings[index])
+            questions.append(Question(program, arrays(one.case, index, regime), mixed))
 
     @contextmanager
     def on(number: int) -> Iterator[None]:
@@ -260,7 +262,7 @@ def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> O
         return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
     if isinstance(case.expect, Invalid):
         operator = case.expect.operator
-        if names(message, operator, case.expect.fault):
+        if names(message, operator, case.expect.fault) and tells(message, _sizes(case)):
             verdict = Verdict.REJECTED
         elif disowns(message, operator):
             verdict = Verdict.UNSUPPORTED
@@ -275,6 +277,10 @@ def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> O
         message,
         seconds=clock.seconds,
     )
+
+
+def _sizes(case: Case) -> tuple[int, ...]:
+    return case.expect.sizes if isinstance(case.expect, Mismatch) else ()
 
 
 def _named(case: Case, message: str) -> str | None:

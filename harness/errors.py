@@ -43,6 +43,12 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
     return names_operator(message, operator) and _has(message, spelled(terms))
 
 
+def tells(message: str, numbers: Iterable[int]) -> bool:
+    """Whether every one of ``numbers`` stands in ``message`` by itself."""
+    found = set(re.findall(r"(?<!\w)-?\d+(?!\w|\.\d)", message))
+    return {str(number) for number in numbers} <= found
+
+
 def _has(message: str, terms: Sequence[str]) -> bool:
     return bool(terms) and bool(re.search(pattern(terms), message, re.IGNORECASE))
 

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from generators.program import Case, CaseError, Invalid
+from generators.static import static
 from generators.values import Array, arrays
 from harness.jobs import Limits
 from harness.outcome import Check, Outcome, Verdict
@@ -197,7 +198,7 @@ def _values(case: Case, run: Run) -> dict[str, Bounded]:
     mixed = PIPELINES[case.pipeline].mixed_precision
     numerics = Numerics.MIXED_FLOAT16 if mixed else Numerics.OWN
     every = msgspec.structs.replace(case.program, outputs=(*names, *case.program.outputs))
-    found = evaluate(every, run.inputs, numerics)
+    found = evaluate(static(every, run.binding), run.inputs, numerics)
     return dict(zip(every.outputs, found, strict=True))
 
 

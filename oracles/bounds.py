@@ -82,7 +82,9 @@ def rounded(estimate: Estimate, target: Format, *, settled: bool = True) -> Esti
         twice = (distance > tie - 2.0**-150) & (np.abs(finite.value) < target.floor)
         distance = np.where(twice, tie + 2.0**-150, distance)
     reach = finite.reach
-    uncertain = finite.error + target.unit * reach + target.smallest / 2
+    # Half the smallest number of float64 is no float64.
+    half = max(target.smallest / 2, FORMATS["float64"].smallest)
+    uncertain = finite.error + target.unit * reach + half
     exact = finite.error == 0
     over = np.where(exact, np.abs(near) > target.largest, ~(reach + uncertain <= target.largest))
     surely = np.where(
@@ -215,7 +217,7 @@ def added(a: Estimate, b: Estimate, dtype: str, *, settled: bool = True) -> Esti
         total = with_specials(
             total, np.isnan(value), infinite & (value > 0), infinite & (value < 0), np.isinf(error)
         )
-    return _with_own(total, settled)
+    return single(total, settled)
 
 
 def multiplied(a: Estimate, b: Estimate, dtype: str) -> Estimate:
@@ -227,9 +229,58 @@ def multiplied(a: Estimate, b: Estimate, dtype: str) -> Estimate:
     error = abs_a * y.error + x.error * abs_b + x.error * y.error
     finite = Estimate(x.value * y.value, error, dtype, signed=a.signed and b.signed)
     if x is a and y is b:
-        return _with_own(finite)
+        return single(finite)
     found = special.products(a, b, np.multiply)
-    return _with_own(with_specials(finite, found.undefined, found.above, found.below, found.room))
+    return single(with_specials(finite, found.undefined, found.above, found.below, found.room))
+
+
+def negated(estimate: Estimate) -> Estimate:
+    """``-estimate``: exact, but that integers wrap around."""
+    if estimate.dtype not in FORMATS:
+        return wrapped(-estimate.value, estimate.dtype)
+    return replace(estimate, value=-estimate.value)
+
+
+def divided(a: Estimate, b: Estimate, dtype: str) -> Estimate:
+    """``a / b`` of floating-point numbers, broadcast, one rounding in ``dtype``.
+
+    There is room where the divisor may be 0, or an operand is not finite.
+    """
+    usable = np.isfinite(a.value) & np.isfinite(a.error)
+    usable = usable & np.isfinite(b.value) & (np.abs(b.value) > b.error)
+    divisor = np.where(usable, b.value, 1)
+    value = np.where(usable, a.value, 0) / divisor
+    least = np.abs(divisor) - np.where(usable, b.error, 0)
+    size = np.abs(value).astype(np.float64)
+    error = (np.where(usable, a.error, 0) + size * np.where(usable, b.error, 0)) / least
+    quotient = single(Estimate(value, error.astype(np.float64), dtype))
+    return with_room(quotient, ~usable)
+
+
+def with_room(estimate: Estimate, room: Flags) -> Estimate:
+    """``estimate``, and nothing said of the elements where there is ``room``."""
+    if not room.any():
+        return estimate
+    value = np.where(room, np.zeros((), estimate.value.dtype), estimate.value)
+    return replace(estimate, value=value, error=np.where(room, np.inf, estimate.error))
+
+
+def computed(
+    dtype: str, value: Array, moved: Any, units: Any, *, slack: Any = 0.0, room: Any = False
+) -> Estimate:
+    """A function's ``value`` as an implementation in ``dtype`` may have it.
+
+    ``moved`` is what the operands' errors make, ``units`` a relative and ``slack`` an absolute
+    error, both in unit roundoffs. There is room where the result may be beyond the range.
+    """
+    target = FORMATS[dtype]
+    room = np.broadcast_to(np.asarray(room) | ~np.isfinite(value), value.shape)
+    kept = np.where(room, 0, value)
+    reach = np.abs(kept).astype(np.float64) + np.where(room, 0, moved)
+    own = 8 * OWN_UNIT * reach
+    error = np.where(room, 0, moved) + (units * reach + slack) * target.unit + own + target.floor
+    over = ~(reach + error <= target.largest)
+    return with_room(Estimate(kept, error.astype(np.float64), dtype), room | over)
 
 
 def scaled(estimate: Estimate, factor: float, dtype: str, roundings: int) -> Estimate:
@@ -251,10 +302,15 @@ def scaled(estimate: Estimate, factor: float, dtype: str, roundings: int) -> Est
     return as_in(source, result)
 
 
-def _with_own(estimate: Estimate, settled: bool = True) -> Estimate:
+def single(estimate: Estimate, settled: bool = True) -> Estimate:
+    """The result of a single correctly rounded operation; ``settled`` as for ``rounded``.
+
+    The reference has rounded the value as well, unless it is a double.
+    """
     # Two 53-bit operands give exact longdouble sums and products only where these fit 64 bits.
     finite = ordinary(estimate)
     own = OWN_UNIT * np.abs(finite.value).astype(np.float64)
+    own = np.maximum(own, FORMATS["float64"].smallest)
     with np.errstate(over="ignore"):
         doubles = finite.value.astype(np.float64)
     error = finite.error + np.where(finite.value == doubles, 0.0, own)

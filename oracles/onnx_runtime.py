@@ -4,36 +4,36 @@ Layouts, masks, output sizes and what left-out attributes mean are derived here 
 ``onnx_*`` modules, from nothing that another oracle or the reference uses.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from generators.program import Node, Program
+from generators.program import Program
 from oracles import onnx_attributes as attributes
+from oracles import (
+    onnx_elementwise,
+    onnx_movement,
+    onnx_normalization,
+    onnx_reductions,
+    onnx_windows,
+)
 from oracles.answer import Array, Unsupported, declare
+from oracles.onnx_call import Call, Operator
 from oracles.onnx_graph import Graph, Wire, is_float, stored_type
 from oracles.onnx_layouts import pack, unpack
 from oracles.onnx_masks import visible
 
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A node with its operands in the graph; ``known`` holds the arrays of program inputs."""
-
-    graph: Graph
-    node: Node
-    operands: tuple[Wire, ...]
-    known: Mapping[str, Array]
-
-
 _MODERATE = 1e18
 
-Operator = Callable[[Call], Wire]
-
-OPERATORS: dict[str, Operator] = {}
+OPERATORS: dict[str, Operator] = {
+    **onnx_elementwise.OPERATORS,
+    **onnx_movement.OPERATORS,
+    **onnx_normalization.OPERATORS,
+    **onnx_reductions.OPERATORS,
+    **onnx_windows.OPERATORS,
+}
 
 operator = declare(OPERATORS)
 

@@ -6,9 +6,8 @@ is derived from what another oracle or the reference uses.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,17 +18,20 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from generators.program import Node, Program
 from generators.values import numpy_dtype
+from oracles import (
+    pytorch_elementwise,
+    pytorch_movement,
+    pytorch_normalization,
+    pytorch_reductions,
+    pytorch_windows,
+)
 from oracles.answer import Array, Unsupported, declare
+from oracles.pytorch_tensors import FLOATS, Held, Operator, cast, wrapped
 
 torch.set_num_threads(1)
 torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
-
-_FLOATS = {
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float32": torch.float32,
-    "float64": torch.float64,
-}
+# NNPACK, taken for batches of 16 and more, transforms its operands: no sum of products any more.
+torch.backends.nnpack.set_flags(False)
 
 _CONVOLUTIONS = {
     1: functional.conv_transpose1d,
@@ -38,17 +40,13 @@ _CONVOLUTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A tensor and TVM's name of its dtype; integers are held in int64."""
-
-    tensor: Tensor
-    dtype: str
-
-
-Operator = Callable[[Node, list[Held]], Held]
-
-OPERATORS: dict[str, Operator] = {}
+OPERATORS: dict[str, Operator] = {
+    **pytorch_elementwise.OPERATORS,
+    **pytorch_movement.OPERATORS,
+    **pytorch_normalization.OPERATORS,
+    **pytorch_reductions.OPERATORS,
+    **pytorch_windows.OPERATORS,
+}
 
 operator = declare(OPERATORS)
 
@@ -87,7 +85,7 @@ def _given(array: Array, dtype: str) -> Held:
     if dtype == "bfloat16":
         bits = np.array(array, order="C").view(np.int16)
         return Held(torch.from_numpy(bits).view(torch.bfloat16), dtype)
-    if dtype in _FLOATS:
+    if dtype in FLOATS:
         return Held(torch.from_numpy(np.array(array, order="C")), dtype)
     if dtype == "uint64":
         raise Unsupported("pytorch: uint64 does not fit int64")
@@ -100,21 +98,6 @@ def _array(held: Held) -> Array:
         return bits.view(numpy_dtype("bfloat16"))
     array: Array = held.tensor.numpy().astype(numpy_dtype(held.dtype), order="C", copy=False)
     return array
-
-
-def _cast(held: Held, dtype: str) -> Held:
-    if dtype in _FLOATS:
-        return Held(held.tensor.to(_FLOATS[dtype]), dtype)
-    if held.dtype in _FLOATS:
-        raise ValueError(f"a cast from {held.dtype} to {dtype} is not defined here")
-    return _wrapped(held.tensor, dtype)
-
-
-def _wrapped(tensor: Tensor, dtype: str) -> Held:
-    if dtype in _FLOATS or dtype == "int64":
-        return Held(tensor, dtype)
-    narrow = tensor.numpy().astype(numpy_dtype(dtype)).astype(np.int64)
-    return Held(torch.from_numpy(narrow), dtype)
 
 
 @operator("nn.conv1d_transpose")
@@ -136,12 +119,12 @@ def _conv_transpose(spatial: str, node: Node, operands: list[Held]) -> Held:
     given: dict[str, Any] = dict(node.attributes)
     layout = given.get("data_layout") or f"NC{spatial}"
     dtype = given.get("out_dtype") or operands[0].dtype
-    data, kernel = (_cast(each, dtype).tensor for each in operands)
+    data, kernel = (cast(each, dtype).tensor for each in operands)
     x = _unpacked(data, layout, f"NC{spatial}")
     w = _unpacked(kernel, given.get("kernel_layout") or f"IO{spatial}", f"IO{spatial}")
     y = _convolved(x, w, given)
     packed = _packed(y, given.get("out_layout") or layout, f"NC{spatial}")
-    return _wrapped(packed, dtype)
+    return wrapped(packed, dtype)
 
 
 def _convolved(x: Tensor, w: Tensor, given: Mapping[str, Any]) -> Tensor:
@@ -278,18 +261,18 @@ def _matmul(node: Node, operands: list[Held]) -> Held:
     dtype = node.attributes.get("out_dtype") or operands[0].dtype
     if not isinstance(dtype, str):
         raise ValueError(f"out_dtype {dtype!r} is not text")
-    a, b = (_cast(each, dtype).tensor for each in operands)
-    return _wrapped(torch.matmul(a, b), dtype)
+    a, b = (cast(each, dtype).tensor for each in operands)
+    return wrapped(torch.matmul(a, b), dtype)
 
 
 @operator("add")
 def _add(node: Node, operands: list[Held]) -> Held:
-    return _wrapped(operands[0].tensor + operands[1].tensor, operands[0].dtype)
+    return wrapped(operands[0].tensor + operands[1].tensor, operands[0].dtype)
 
 
 @operator("multiply")
 def _multiply(node: Node, operands: list[Held]) -> Held:
-    return _wrapped(operands[0].tensor * operands[1].tensor, operands[0].dtype)
+    return wrapped(operands[0].tensor * operands[1].tensor, operands[0].dtype)
 
 
 @operator("nn.relu")

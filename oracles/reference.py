@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from enum import Enum
 from itertools import product
 from math import prod
 from typing import Any
@@ -10,33 +9,35 @@ from typing import Any
 import numpy as np
 
 from generators.program import Node, Program
-from oracles import attributes, bounds, masks
+from oracles import (
+    attributes,
+    bounds,
+    convolution,
+    elementwise,
+    masks,
+    movement,
+    normalization,
+    reductions,
+    resizing,
+)
 from oracles.answer import Array, Bounded, Unsupported, declare
 from oracles.estimate import FORMATS, Estimate, finished, given
+from oracles.evaluation import Numerics as Numerics
+from oracles.evaluation import Operator, same_dtype
 from oracles.layouts import from_canonical, to_canonical
 from oracles.softmax import softmax_average
-
-
-class Numerics(Enum):
-    """The dtypes that a pipeline computes in.
-
-    ``OWN``: every operator in the program's dtypes. ``MIXED_FLOAT16``: the pipeline ran Relax's
-    ToMixedPrecision with float32 as its output dtype. It narrows float32 operands of transposed
-    convolutions, matmul and attention to float16; convolution and matmul then accumulate in
-    float32, attention is computed in float16, and their results may be kept in float16. The other
-    operators follow: they run in float16 where all their operands are float16 or constants.
-    """
-
-    OWN = "own"
-    MIXED_FLOAT16 = "mixed-float16"
-
 
 _NOTHING = 20_000.0
 """A key whose score is that far below another's has weight 0 in every format."""
 
-Operator = Callable[[Node, list[Estimate], Numerics], Estimate]
-
-OPERATORS: dict[str, Operator] = {}
+OPERATORS: dict[str, Operator] = {
+    **convolution.OPERATORS,
+    **elementwise.OPERATORS,
+    **movement.OPERATORS,
+    **normalization.OPERATORS,
+    **reductions.OPERATORS,
+    **resizing.OPERATORS,
+}
 
 _VAR_LEN_OPERANDS = 7
 """Those of ``nn.attention_var_len``; where TVM lets the last go, nobody says what it means."""
@@ -96,13 +97,6 @@ def _follow(
     return replace(_narrowed(compute([_narrowed(each) for each in operands])), half=True)
 
 
-def _same_dtype(node: Node, operands: list[Estimate]) -> str:
-    dtype = operands[0].dtype
-    if any(each.dtype != dtype for each in operands):
-        raise ValueError(f"{node.operator}: operand dtypes differ")
-    return dtype
-
-
 @operator("nn.conv1d_transpose")
 def _conv1d_transpose(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
     return _conv_transpose(1, node, operands, numerics)
@@ -121,7 +115,7 @@ def _conv3d_transpose(node: Node, operands: list[Estimate], numerics: Numerics) 
 def _conv_transpose(
     rank: int, node: Node, operands: list[Estimate], numerics: Numerics
 ) -> Estimate:
-    attrs = attributes.conv_transpose(node, rank, _same_dtype(node, operands))
+    attrs = attributes.conv_transpose(node, rank, same_dtype(node, operands))
     data, kernel = (bounds.cast(each, attrs.out_dtype) for each in _always(operands, numerics))
     data = _rearranged(data, attrs.data_layout, attrs.canonical_data)
     kernel = _rearranged(kernel, attrs.kernel_layout, attrs.canonical_kernel)
@@ -232,7 +226,7 @@ def _attend(
 ) -> Estimate:
     """Attention of BSNH operands where ``seen`` (queries, keys) tells what is visible."""
     tensors = operands if bias is None else [*operands, bias]
-    own = _same_dtype(node, tensors)
+    own = same_dtype(node, tensors)
     query, key, value = (each.value.shape for each in operands)
     attributes.check_heads(query, key, value, None if bias is None else bias.value.shape)
     tensors = _always(tensors, numerics)
@@ -315,7 +309,7 @@ def _by_head(operand: Estimate, heads: int) -> Estimate:
 
 @operator("matmul")
 def _matmul(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
-    dtype = node.attributes.get("out_dtype") or _same_dtype(node, operands)
+    dtype = node.attributes.get("out_dtype") or same_dtype(node, operands)
     if not isinstance(dtype, str):
         raise ValueError(f"out_dtype {dtype!r} is not text")
     a, b = (bounds.cast(each, dtype) for each in _always(operands, numerics))
@@ -324,13 +318,13 @@ def _matmul(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimat
 
 @operator("add")
 def _add(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
-    dtype = _same_dtype(node, operands)
+    dtype = same_dtype(node, operands)
     return _follow(operands, numerics, lambda each: bounds.added(each[0], each[1], dtype))
 
 
 @operator("multiply")
 def _multiply(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
-    dtype = _same_dtype(node, operands)
+    dtype = same_dtype(node, operands)
     return _follow(operands, numerics, lambda each: bounds.multiplied(each[0], each[1], dtype))
 
 

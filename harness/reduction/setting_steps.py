@@ -6,7 +6,16 @@ from functools import partial
 import msgspec
 
 from generators.dims import Dim, symbols
-from generators.program import EXEC_MODES, REGIMES, Attribute, Case, Input, Offsets, ShapeValue
+from generators.program import (
+    EXEC_MODES,
+    REGIMES,
+    Attribute,
+    Below,
+    Case,
+    Input,
+    Offsets,
+    ShapeValue,
+)
 from harness.pipelines import PIPELINES
 from harness.reduction.steps import Known, candidate, remade, smaller, substituted
 
@@ -95,6 +104,8 @@ def _symbolic(case: Case) -> tuple[Dim, ...]:
         found += given.shape
         if isinstance(given.fill, Offsets):
             found.append(given.fill.total)
+        if isinstance(given.fill, Below):
+            found.append(given.fill.limit)
     for node in case.program.nodes:
         for value in node.attributes.values():
             if isinstance(value, ShapeValue):
@@ -119,6 +130,8 @@ def with_dims(case: Case, changes: Mapping[Dim, Dim]) -> Case:
         fill = one.fill
         if isinstance(fill, Offsets):
             fill = Offsets(changes.get(fill.total, fill.total))
+        if isinstance(fill, Below):
+            fill = Below(changes.get(fill.limit, fill.limit))
         return msgspec.structs.replace(one, shape=all_of(one.shape), fill=fill)
 
     return remade(

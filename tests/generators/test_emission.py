@@ -106,7 +106,15 @@ def test_an_unknown_operator_is_one_line(operator: str) -> None:
         emit(Case("any", program))
 
 
-def test_a_symbol_without_a_bare_dimension_is_one_line() -> None:
-    program = Program((Input("x", ("2*m",), "float32"),), (), ("x",))
-    with pytest.raises(CaseError, match="symbol m is not itself a dimension of a run-time input"):
-        emit(Case("any", program, bindings=({"m": 1},)))
+def test_a_symbol_that_no_input_has_is_one_line() -> None:
+    flat = Node("y", "reshape", ("x",), {"shape": ShapeValue(("k",))})
+    program = Program((Input("x", ("2*m",), "float32"),), (flat,), ("y",))
+    with pytest.raises(CaseError, match="symbol k is in no dimension of a run-time input"):
+        emit(Case("any", program, bindings=({"m": 1, "k": 2},)))
+
+
+def test_a_symbol_known_from_a_derived_dimension_alone_is_left_to_tvm() -> None:
+    program = Program((Input("x", ("2*m",), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
+    module = emit(Case("any", program, bindings=({"m": 1},)))
+    (dim,) = tvm_api.shape_of(module["main"].params[0])
+    assert not isinstance(dim, tvm.tirx.Var)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from generators import dims
 from generators.program import (
+    Below,
     Case,
     CaseError,
     Expectation,
@@ -17,6 +18,8 @@ from generators.program import (
     Invalid,
     Literal,
     LongestSegment,
+    Misfit,
+    Mismatch,
     Node,
     Offsets,
     Program,
@@ -28,12 +31,17 @@ from generators.program import (
     read,
     write,
 )
+from generators.static import static
 
 DIMS = st.one_of(
     st.integers(0, 9),
     st.sampled_from(["m", "n", "2*m", "m//5 - 1", "m*n + 1", "(m + n)%4"]).map(dims.canonical),
 )
-EXPECTATIONS: tuple[Expectation, ...] = (Valid(), Invalid("add", ("axis", "dim")))
+EXPECTATIONS: tuple[Expectation, ...] = (
+    Valid(),
+    Invalid("add", ("axis", "dim")),
+    Mismatch("x", ("shape[0]",), (2, 3)),
+)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ATTRIBUTES = st.dictionaries(
     st.sampled_from(["axis", "scale", "layout", "shape"]),
@@ -56,7 +64,13 @@ def programs(draw: st.DrawFn) -> Program:
     for at in range(draw(st.integers(1, 4))):
         constant = draw(st.booleans())
         shape = draw(st.lists(st.integers(0, 9) if constant else DIMS, max_size=4).map(tuple))
-        fills: list[Any] = [Random(), Literal((1, -2.5)), Offsets(draw(DIMS))]
+        fills: list[Any] = [
+            Random(),
+            Literal((1, -2.5)),
+            Offsets(draw(DIMS)),
+            Below(4),
+            Misfit((1, 2)),
+        ]
         if inputs:
             fills.append(LongestSegment(inputs[0].name))
         inputs.append(
@@ -228,3 +242,20 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_text('{"format": 1')
     with pytest.raises(CaseError, match=r"cut\.json: not JSON"):
         read(tmp_path / "cut.json")
+
+
+def test_a_program_at_a_binding_has_no_symbols() -> None:
+    program = Program(
+        (Input("x", ("m", "2*m"), "float32"), Input("i", ("m",), "int64", fill=Below("2*m"))),
+        (
+            Node("flat", "reshape", ("x",), {"shape": ShapeValue(("2*m*m", 1))}),
+            Node("t", "take", ("x", "i"), {"axis": 1}),
+        ),
+        ("flat", "t"),
+    )
+    found = static(program, {"m": 3})
+    assert found.symbols == ()
+    assert [each.shape for each in found.inputs] == [(3, 6), (3,)]
+    assert found.inputs[1].fill == Below(6)
+    assert found.nodes[0].attributes == {"shape": (18, 1)}
+    assert found.nodes[1] == program.nodes[1]

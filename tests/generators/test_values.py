@@ -5,7 +5,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from generators.program import REGIMES, Case, Input, Literal, LongestSegment, Offsets, Program
+from generators.program import (
+    REGIMES,
+    Below,
+    Case,
+    Input,
+    Literal,
+    LongestSegment,
+    Offsets,
+    Program,
+)
 from generators.values import arrays, constants, numpy_dtype
 
 
@@ -26,6 +35,12 @@ def test_known_values() -> None:
     )
     found = {name: array.tolist() for name, array in arrays(case, 0).items()}
     assert found == KNOWN
+
+
+def test_places_are_below_their_limit() -> None:
+    case = _case(Input("i", ("m", 40), "int64", fill=Below("m")), seed=3)
+    places = arrays(case, 0)["i"]
+    assert sorted(set(places.ravel().tolist())) == [0, 1, 2, 3, 4]
 
 
 KNOWN: dict[str, object] = {

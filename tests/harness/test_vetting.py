@@ -4,8 +4,9 @@ import msgspec
 import pytest
 
 from generators.axes import complete
+from generators.dynamic_mismatch import Place, mismatched
 from generators.families import family
-from generators.program import Case, Input, Invalid, Node, Program
+from generators.program import Case, Input, Invalid, Node, Program, ShapeValue
 from harness import vetting
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
@@ -126,3 +127,19 @@ def test_a_fault_of_the_reference_s_is_no_refusal(
     monkeypatch.setattr(vetting, "evaluate", broken)
     with pytest.raises(fault, match="ours"):
         ran(VALID)
+
+
+def test_a_wrong_call_of_a_valid_program_is_not_the_reference_s_to_judge() -> None:
+    inputs = (Input("x", ("m", 4), "float32"), Input("y", ("m", 4), "float32"))
+    program = Program(inputs, (Node("z", "nn.relu", ("x",)),), ("z",))
+    case = Case("any", program, bindings=({"m": 3},))
+    outcome, was_run = ran(mismatched(case, Place("y", 0, "m"), 1))
+    assert was_run
+    assert outcome.verdict is Verdict.OPAQUE_CRASH
+
+
+def test_dimensions_in_attributes_are_those_of_the_binding() -> None:
+    flat = Node("y", "reshape", ("x",), {"shape": ShapeValue(("2*m",))})
+    program = Program((Input("x", ("m", 2), "float32"),), (flat,), ("y",))
+    found = reference(Case("any", program, bindings=({"m": 3}, {"m": 5})))
+    assert found.values["y"].shapes == ((6,), (10,))

@@ -6,8 +6,23 @@ from typing import Any
 import pytest
 
 from generators.program import Node
-from oracles import pytorch
+from oracles import (
+    pytorch,
+    pytorch_elementwise,
+    pytorch_movement,
+    pytorch_normalization,
+    pytorch_reductions,
+    pytorch_windows,
+)
 from oracles.pytorch_source import DEFAULTS, SOURCES, telling
+
+GROUPS = (
+    pytorch_elementwise,
+    pytorch_movement,
+    pytorch_normalization,
+    pytorch_reductions,
+    pytorch_windows,
+)
 
 
 def function(operator: str) -> Any:
@@ -36,7 +51,9 @@ def test_defaults_are_tvm_s(operator: str) -> None:
 
 
 def test_every_operator_of_the_pytorch_oracle_has_a_text() -> None:
-    assert SOURCES.keys() == pytorch.OPERATORS.keys()
+    # Groups that only families not yet registered draw have none so far.
+    grouped = set().union(*(group.OPERATORS for group in GROUPS))
+    assert SOURCES.keys() == pytorch.OPERATORS.keys() - grouped
 
 
 def test_only_what_is_off_default_is_told() -> None:

@@ -1,0 +1,85 @@
+"""A program at one binding: every dimension a number, every function written out.
+
+That is what an oracle is given: it needs no binding, and knows operators only.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from generators.dims import evaluate
+from generators.program import (
+    CALL,
+    Attribute,
+    Below,
+    Fill,
+    Misfit,
+    Node,
+    Offsets,
+    Program,
+    ShapeValue,
+    called,
+)
+
+
+def static(program: Program, binding: Mapping[str, int]) -> Program:
+    """``program`` with every dimension at its value under ``binding``.
+
+    Attributes that are shapes become lists of integers, and calls of functions what these do.
+
+    Raises:
+        KeyError: a symbol has no value.
+    """
+    if not program.symbols and not program.functions:
+        return program
+    inputs = tuple(
+        msgspec.structs.replace(
+            given,
+            shape=tuple(evaluate(dim, binding) for dim in given.shape),
+            fill=_static_fill(given.fill, binding),
+        )
+        for given in program.inputs
+    )
+    nodes: list[Node] = []
+    for node in program.nodes:
+        plain = msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
+        if node.operator == CALL:
+            nodes += _inlined(plain, program.functions)
+        else:
+            nodes.append(plain)
+    return Program(inputs, tuple(nodes), program.outputs)
+
+
+def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
+    match fill:
+        case Offsets(total=total):
+            return Offsets(evaluate(total, binding))
+        case Below(limit=limit):
+            return Below(evaluate(limit, binding))
+        case Misfit(shape=shape):
+            return Misfit(tuple(evaluate(dim, binding) for dim in shape))
+    return fill
+
+
+def _static(
+    attributes: Mapping[str, Attribute], binding: Mapping[str, int]
+) -> dict[str, Attribute]:
+    return {
+        name: tuple(evaluate(dim, binding) for dim in value.dims)
+        if isinstance(value, ShapeValue)
+        else value
+        for name, value in attributes.items()
+    }
+
+
+def _inlined(node: Node, functions: Mapping[str, Program]) -> Iterator[Node]:
+    """What the call ``node``, whose sizes are integers, does, in its caller's names."""
+    function, sizes = called(node, functions)
+    plain = static(function, dict(zip(function.symbols, map(int, sizes), strict=True)))
+    names = {one.name: f"{node.name}__{one.name}" for one in plain.nodes}
+    names[plain.outputs[0]] = node.name
+    inputs = (given.name for given in plain.inputs)
+    names |= dict(zip(inputs, node.arguments, strict=True))
+    for one in plain.nodes:
+        arguments = tuple(names[argument] for argument in one.arguments)
+        yield msgspec.structs.replace(one, name=names[one.name], arguments=arguments)

@@ -1,0 +1,244 @@
+"""The reference's convolutions and poolings over one or two spatial axes.
+
+Layouts are Relax's defaults: data (N, C, spatial), kernels (O, I / groups, spatial). The output has
+``(in + pads - dilation * (kernel - 1) - 1) // stride + 1`` elements along each axis.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from generators.program import Node
+from oracles import bounds
+from oracles.answer import Array, Unsupported
+from oracles.bounds import with_room
+from oracles.elementwise import unknown
+from oracles.estimate import Estimate, ordinary
+from oracles.evaluation import Operator, declare_plain, same_dtype
+from oracles.given import flag, integer, integers, several
+from oracles.reductions import ONE, shared
+
+OPERATORS: dict[str, Operator] = {}
+
+operator = declare_plain(OPERATORS)
+
+_SPATIAL = {1: "W", 2: "HW"}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window that slides over spatial axes; every list has an entry for each."""
+
+    size: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    def places(self, spatial: Sequence[int]) -> tuple[int, ...]:
+        """How many places it has along each axis of sizes ``spatial``.
+
+        Raises:
+            ValueError: there is none along some axis.
+        """
+        found = tuple(
+            (n + b + a - d * (k - 1) - 1) // s + 1
+            for n, k, s, d, b, a in zip(
+                spatial, self.size, self.strides, self.dilation, self.before, self.after,
+                strict=True,
+            )
+        )  # fmt: skip
+        if min(found) < 1:
+            raise ValueError(f"a window of {self.size} has no place in {tuple(spatial)}")
+        return found
+
+    def taps(self, data: Array, fill: float = 0) -> Iterator[tuple[tuple[int, ...], Array]]:
+        """Each tap with the elements of ``data`` (leading axes, spatial) that it meets."""
+        rank = len(self.size)
+        places = self.places(data.shape[-rank:])
+        pads = [(0, 0)] * (data.ndim - rank) + list(zip(self.before, self.after, strict=True))
+        wide = np.pad(data, pads, constant_values=fill)
+        for tap in product(*map(range, self.size)):
+            at: Any = tuple(
+                slice(k * d, k * d + (n - 1) * s + 1, s)
+                for k, d, n, s in zip(tap, self.dilation, places, self.strides, strict=True)
+            )
+            yield tap, wide[(..., *at)]
+
+
+def _window(node: Node, rank: int, size: tuple[int, ...]) -> Window:
+    padding = integers(node, "padding", 0)
+    if len(padding) == 1:
+        padding = padding * (2 * rank)
+    elif len(padding) == rank:
+        padding = padding * 2
+    if len(padding) != 2 * rank or min(padding) < 0:
+        raise ValueError(f"{node.operator}: padding {padding} over {rank} axes")
+    strides, dilation = (several(node, name, 1, rank) for name in ("strides", "dilation"))
+    if min(*strides, *dilation) < 1:
+        raise ValueError(f"{node.operator}: strides and dilation must be positive")
+    return Window(size, strides, dilation, padding[:rank], padding[rank:])
+
+
+def _own_layout(node: Node, rank: int) -> None:
+    for name in ("layout", "data_layout", "out_layout", "kernel_layout"):
+        given = node.attributes.get(name)
+        if given not in (None, "NC" + _SPATIAL[rank], "OI" + _SPATIAL[rank]):
+            raise Unsupported(f"reference: {node.operator} with {name} {given}")
+
+
+@operator("nn.conv1d")
+def _conv1d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _convolution(1, node, operands)
+
+
+@operator("nn.conv2d")
+def _conv2d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _convolution(2, node, operands)
+
+
+def _convolution(rank: int, node: Node, operands: list[Estimate]) -> Estimate:
+    _own_layout(node, rank)
+    if node.attributes.get("out_dtype"):
+        raise Unsupported(f"reference: {node.operator} with out_dtype")
+    dtype, groups = same_dtype(node, operands), integer(node, "groups", 1)
+    data, kernel = operands
+    channels, inner = data.value.shape[1], kernel.value.shape[1]
+    if channels != inner * groups or kernel.value.shape[0] % groups:
+        raise ValueError(f"{channels} channels, a kernel of {kernel.value.shape}, groups {groups}")
+    window = _window(node, rank, kernel.value.shape[2:])
+
+    def correlated(x: Array, w: Array) -> Array:
+        return _correlated(window, groups, x, w)
+
+    def padded(x: Array, w: Array) -> Array:
+        """Taps that may meet the zeros around the data."""
+        met: Array = w.sum(axis=tuple(range(1, w.ndim))).reshape(-1, *[1] * rank)
+        return met * (max(*window.before, *window.after) > 0)
+
+    return bounds.sum_of_products(data, kernel, correlated, dtype, stuffing=padded)
+
+
+def _correlated(window: Window, groups: int, data: Array, kernel: Array) -> Array:
+    """Output (N, O, spatial) of data (N, C, spatial) and a kernel (O, C / groups, spatial)."""
+    batch, _, *spatial = data.shape
+    wide, inner = kernel.shape[:2]
+    places = window.places(spatial)
+    count = int(np.prod(places))
+    found = np.zeros((batch, groups, wide // groups, count), np.result_type(data, kernel))
+    apart = data.reshape(batch, groups, inner, *spatial)
+    for tap, met in window.taps(apart):
+        weight = np.moveaxis(kernel, (0, 1), (-2, -1))[tap].reshape(groups, wide // groups, inner)
+        found += np.matmul(weight, met.reshape(batch, groups, inner, count))
+    return found.reshape(batch, wide, *places)
+
+
+@operator("nn.max_pool1d")
+def _max_pool1d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _max_pool(1, node, operands[0])
+
+
+@operator("nn.max_pool2d")
+def _max_pool2d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _max_pool(2, node, operands[0])
+
+
+def _pool_window(rank: int, node: Node) -> Window:
+    _own_layout(node, rank)
+    if flag(node, "ceil_mode", False):
+        raise Unsupported(f"reference: {node.operator} with ceil_mode")
+    window = _window(node, rank, several(node, "pool_size", 1, rank))
+    for before, after, size in zip(window.before, window.after, window.size, strict=True):
+        if max(before, after) > size // 2:
+            raise ValueError(f"{node.operator}: padding {before, after} on windows of {size}")
+    return window
+
+
+def _max_pool(rank: int, node: Node, data: Estimate) -> Estimate:
+    """What pads is below everything; there is room where a window holds nothing else."""
+    window = _pool_window(rank, node)
+    x = ordinary(data)
+    if x.value.dtype.kind == "i":
+        least: float = -(2**62)
+    else:
+        least = -np.inf
+    tops = [
+        np.maximum.reduce([met for _, met in window.taps(array, least)])
+        for array in (x.value, x.value + x.error, x.value - x.error)
+    ]
+    wild = np.logical_or.reduce([met for _, met in window.taps(unknown(data) * 1.0)])
+    inside = np.add.reduce([met for _, met in window.taps(np.ones(data.value.shape))])
+    room = wild | (inside == 0)
+    tops = [np.where(room, 0, top) for top in tops]
+    off = np.maximum(tops[1] - tops[0], tops[0] - tops[2]).astype(np.float64)
+    return with_room(Estimate(tops[0], off, data.dtype), room)
+
+
+@operator("nn.avg_pool1d")
+def _avg_pool1d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _avg_pool(1, node, operands[0], flag(node, "count_include_pad", True))
+
+
+@operator("nn.avg_pool2d")
+def _avg_pool2d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _avg_pool(2, node, operands[0], flag(node, "count_include_pad", False))
+
+
+def _avg_pool(rank: int, node: Node, data: Estimate, include_pad: bool) -> Estimate:
+    window = _pool_window(rank, node)
+
+    def windows(each: Array) -> Array:
+        met: Array = np.add.reduce([met for _, met in window.taps(each)])
+        return met
+
+    summed = bounds.sum_of_products(data, ONE, lambda a, b: windows(a * b), data.dtype)
+    spatial = np.ones(data.value.shape[-rank:], np.int64)
+    count = windows(spatial)
+    if include_pad:
+        count = np.full_like(count, int(np.prod(window.size)))
+    if (count == 0).any():
+        raise ValueError(f"{node.operator}: a window holds nothing but padding")
+    return shared(summed, count)
+
+
+@operator("nn.adaptive_avg_pool1d")
+def _adaptive_avg_pool1d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _adaptive(1, node, operands[0])
+
+
+@operator("nn.adaptive_avg_pool2d")
+def _adaptive_avg_pool2d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _adaptive(2, node, operands[0])
+
+
+def _adaptive(rank: int, node: Node, data: Estimate) -> Estimate:
+    """Place i of n takes ``floor(i * size / n)`` to ``ceil((i + 1) * size / n)``, exclusive."""
+    _own_layout(node, rank)
+    spatial = data.value.shape[-rank:]
+    out = spatial
+    if node.attributes.get("output_size") is not None:
+        out = several(node, "output_size", 1, rank)
+    if min(spatial) < 1:
+        raise ValueError(f"{node.operator}: nothing to average in {spatial}")
+    members = [_members(size, n) for size, n in zip(spatial, out, strict=True)]
+
+    def windows(each: Array) -> Array:
+        for at, member in enumerate(members):
+            axis = at - rank
+            kept = np.tensordot(each, member.astype(each.dtype), axes=([axis], [0]))
+            each = np.moveaxis(kept, -1, axis)
+        return each
+
+    summed = bounds.sum_of_products(data, ONE, lambda a, b: windows(a * b), data.dtype)
+    return shared(summed, windows(np.ones(spatial, np.int64)))
+
+
+def _members(size: int, places: int) -> Array:
+    """Which of ``size`` elements each of ``places`` windows holds, (size, places) of 0 and 1."""
+    at, element = np.arange(places), np.arange(size)[:, None]
+    begin, end = at * size // places, -(-(at + 1) * size // places)
+    inside: Array = ((element >= begin) & (element < end)).astype(np.int64)
+    return inside

@@ -1,0 +1,105 @@
+"""PyTorch's reductions, running sums and softmax."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from generators.program import Node
+from oracles.answer import declare
+from oracles.pytorch_tensors import Held, Operator, cast, wrapped
+
+OPERATORS: dict[str, Operator] = {}
+
+operator = declare(OPERATORS)
+
+
+def axes(node: Node, x: Tensor) -> list[int]:
+    """The axes that ``node`` reduces; all of them where none is given."""
+    axis: Any = node.attributes.get("axis")
+    if axis is None:
+        return list(range(x.ndim))
+    return [axis] if isinstance(axis, int) else list(axis)
+
+
+def _spread(x: Tensor, dim: list[int], keep: bool) -> Tensor:
+    apart = x - x.mean(dim, keepdim=True)
+    return (apart * apart).mean(dim, keepdim=keep)
+
+
+_REDUCED: dict[str, Callable[..., Tensor]] = {
+    "sum": lambda x, dim, keep: x.sum(dim, keepdim=keep) if dim else x.clone(),
+    "mean": lambda x, dim, keep: x.mean(dim, keepdim=keep) if dim else x.clone(),
+    "max": lambda x, dim, keep: x.amax(dim, keepdim=keep),
+    "min": lambda x, dim, keep: x.amin(dim, keepdim=keep),
+    "variance": _spread,
+    "std": lambda x, dim, keep: _spread(x, dim, keep).sqrt(),
+}
+
+
+def _reduced(function: Callable[..., Tensor]) -> Operator:
+    def reduced(node: Node, operands: list[Held]) -> Held:
+        x, keep = operands[0].tensor, bool(node.attributes.get("keepdims", False))
+        return wrapped(function(x, axes(node, x), keep), operands[0].dtype)
+
+    return reduced
+
+
+for _name, _function in _REDUCED.items():
+    operator(_name)(_reduced(_function))
+
+
+@operator("prod")
+def _prod(node: Node, operands: list[Held]) -> Held:
+    x, keep = operands[0].tensor, bool(node.attributes.get("keepdims", False))
+    for axis in sorted((at % x.ndim for at in axes(node, x)), reverse=True):
+        x = x.prod(axis, keepdim=keep)
+    return wrapped(x, operands[0].dtype)
+
+
+_PLACES: dict[str, Callable[..., Tensor]] = {"argmax": torch.argmax, "argmin": torch.argmin}
+
+
+def _placed(function: Callable[..., Tensor]) -> Operator:
+    def placed(node: Node, operands: list[Held]) -> Held:
+        x, keep = operands[0].tensor, bool(node.attributes.get("keepdims", False))
+        return Held(function(x, node.attributes.get("axis"), keep), "int64")
+
+    return placed
+
+
+for _name, _function in _PLACES.items():
+    operator(_name)(_placed(_function))
+
+
+def _running(function: Callable[[Tensor, int], Tensor], start: int) -> Operator:
+    def running(node: Node, operands: list[Held]) -> Held:
+        given: dict[str, Any] = dict(node.attributes)
+        held = cast(operands[0], given.get("dtype") or operands[0].dtype)
+        x, axis = held.tensor, given.get("axis")
+        if axis is None:
+            x, axis = x.reshape(-1), 0
+        if given.get("exclusive") and x.shape[axis]:
+            # Each without itself: moved by one.
+            first = torch.full_like(x.narrow(axis, 0, 1), start)
+            x = torch.cat([first, x.narrow(axis, 0, x.shape[axis] - 1)], axis)
+        return wrapped(function(x, axis), held.dtype)
+
+    return running
+
+
+operator("cumsum")(_running(torch.cumsum, 0))
+operator("cumprod")(_running(torch.cumprod, 1))
+
+
+@operator("nn.softmax")
+def _softmax(node: Node, operands: list[Held]) -> Held:
+    axis: Any = node.attributes.get("axis", -1)
+    return Held(torch.softmax(operands[0].tensor, axis), operands[0].dtype)
+
+
+@operator("nn.log_softmax")
+def _log_softmax(node: Node, operands: list[Held]) -> Held:
+    axis: Any = node.attributes.get("axis", -1)
+    return Held(torch.log_softmax(operands[0].tensor, axis), operands[0].dtype)

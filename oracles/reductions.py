@@ -1,0 +1,333 @@
+"""The reference's reductions, running sums and softmax, with their bounds.
+
+Sums may be added up in any order; products are one factor after another (Higham, lemma 3.1).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from generators.program import Node
+from oracles import bounds
+from oracles.answer import Array
+from oracles.bounds import computed, gamma, with_room
+from oracles.elementwise import LIBM, unknown
+from oracles.estimate import FORMATS, OWN_UNIT, Errors, Estimate, Flags, ordinary
+from oracles.evaluation import Operator, declare_plain
+from oracles.given import axes_of, flag, integer, text
+
+OPERATORS: dict[str, Operator] = {}
+
+operator = declare_plain(OPERATORS)
+
+ONE = Estimate(np.ones((), np.longdouble), np.zeros(()), "float64")
+
+
+def over(node: Node, operand: Estimate) -> tuple[tuple[int, ...], bool]:
+    """The axes reduced, and whether they are kept as axes of size 1."""
+    return axes_of(node, "axis", operand.value.ndim), flag(node, "keepdims", False)
+
+
+def total(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
+    """The sum over ``axes``."""
+    one = replace(ONE, value=ONE.value.astype(operand.value.dtype))
+    return bounds.sum_of_products(
+        operand, one, lambda a, b: (a * b).sum(axes, keepdims=keep), operand.dtype
+    )
+
+
+def average(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
+    """The sum divided by the number of elements; room where there are none."""
+    count = prod(operand.value.shape[axis] for axis in axes)
+    summed = total(operand, axes, keep)
+    if count == 0:
+        return with_room(summed, np.ones(summed.value.shape, np.bool_))
+    return shared(summed, np.array(count))
+
+
+def shared(summed: Estimate, count: Array) -> Estimate:
+    """``summed`` divided by ``count``, whole numbers above 0 that broadcast to it.
+
+    The division may be one by the count or a product with its rounded reciprocal.
+    """
+    room = unknown(summed)
+    value = np.where(room, 0, summed.value) / count
+    moved = np.where(room, 0, summed.error) / count
+    found = computed(summed.dtype, value, moved, 2, room=room)
+    # A power of two divides without rounding.
+    even = count & (count - 1) == 0
+    exact = even & ((np.abs(value) >= FORMATS[summed.dtype].floor) | (value == 0))
+    return replace(found, error=np.where(exact & ~room & (moved == 0), 0.0, found.error))
+
+
+def running_average(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
+    """The mean, which may also be kept up to date element by element.
+
+    Then each of the n updates ``m + (x - m) / k`` rounds, and what is lost is relative to the
+    largest element (B. P. Welford, Technometrics 4, 1962; Chan, Golub & LeVeque bound it so).
+    """
+    found = average(operand, axes, keep)
+    count = prod(operand.value.shape[axis] for axis in axes)
+    largest = ordinary(operand).reach.max(axes, keepdims=keep, initial=0)
+    # The first update is the first element.
+    more = gamma(count + 4, FORMATS[operand.dtype].unit) * largest * (count > 1)
+    return replace(found, error=found.error + more)
+
+
+@operator("sum")
+def _sum(node: Node, operands: list[Estimate]) -> Estimate:
+    return total(operands[0], *over(node, operands[0]))
+
+
+@operator("mean")
+def _mean(node: Node, operands: list[Estimate]) -> Estimate:
+    return average(operands[0], *over(node, operands[0]))
+
+
+def spread(operand: Estimate, axes: tuple[int, ...], keep: bool, *, one_pass: bool) -> Estimate:
+    """The variance over ``axes``, divided by their size.
+
+    It is the mean of squared differences from the mean, or, with ``one_pass``, may also be the
+    mean of squares less the squared mean, or be kept up to date element by element (T. F. Chan,
+    G. H. Golub & R. J. LeVeque, "Algorithms for computing the sample variance", The American
+    Statistician 37, 1983).
+    """
+    shape = operand.value.shape
+    count = prod(shape[axis] for axis in axes)
+    dtype, target = operand.dtype, FORMATS[operand.dtype]
+    middle = (running_average if one_pass else average)(operand, axes, True)
+    room: Flags = np.asarray(unknown(operand).any(axes, keepdims=keep) | (count == 0))
+    if count == 0:
+        value = operand.value.sum(axes, keepdims=keep)
+        return with_room(replace(operand, value=value, error=np.zeros(value.shape)), room)
+    x, m = ordinary(operand), ordinary(middle)
+    apart = x.value - x.value.sum(axes, keepdims=True) / count
+    value = (apart * apart).sum(axes, keepdims=keep) / count
+    # Each difference: its operand, the mean, one rounding; then squares, their sum, a quotient.
+    size = np.abs(apart).astype(np.float64)
+    off = x.error + m.error
+    off = off + target.unit * (size + off)
+    squares = ((size + off) ** 2).sum(axes, keepdims=keep) / count
+    moved = ((2 * size + off) * off).sum(axes, keepdims=keep) / count
+    if one_pass:
+        power = (x.reach**2).sum(axes, keepdims=keep) / count
+        squares = squares + 2 * power
+        through = (2 * x.reach * (x.error + m.error)).sum(axes, keepdims=keep) / count
+        moved = moved + 2 * through
+    moved = moved + gamma(count + 4, target.unit) * squares + 4 * count * target.floor
+    # Sums of squares may overflow on the way.
+    room = room | ~(squares * count * 2 <= target.largest)
+    return computed(dtype, np.where(room, 0, value), np.where(room, 0, moved), 1, room=room)
+
+
+@operator("variance")
+def _variance(node: Node, operands: list[Estimate]) -> Estimate:
+    return spread(operands[0], *over(node, operands[0]), one_pass=False)
+
+
+@operator("std")
+def _std(node: Node, operands: list[Estimate]) -> Estimate:
+    found = spread(operands[0], *over(node, operands[0]), one_pass=False)
+    room = unknown(found)
+    value, error = np.where(room, 0, found.value), np.where(room, 0, found.error)
+    root = np.sqrt(value)
+    # sqrt is steepest at the lower end; below 0 nothing is.
+    low = np.sqrt(np.maximum(value - error, 0))
+    moved = np.maximum(root - low, np.sqrt(value + error) - root).astype(np.float64)
+    return computed(found.dtype, root, moved, 2, room=room)
+
+
+@operator("max")
+def _max(node: Node, operands: list[Estimate]) -> Estimate:
+    return _extreme(operands[0], *over(node, operands[0]), 1)
+
+
+@operator("min")
+def _min(node: Node, operands: list[Estimate]) -> Estimate:
+    return _extreme(operands[0], *over(node, operands[0]), -1)
+
+
+def _extreme(operand: Estimate, axes: tuple[int, ...], keep: bool, sign: int) -> Estimate:
+    if 0 in (operand.value.shape[axis] for axis in axes):
+        raise ValueError("there is no largest or smallest of no elements")
+    room = unknown(operand)
+    value = sign * np.where(room, 0, operand.value)
+    error = np.where(room, 0, operand.error)
+    top = value.max(axes, keepdims=keep)
+    high = (value + error).max(axes, keepdims=keep)
+    low = (value - error).max(axes, keepdims=keep)
+    off = np.maximum(high - top, top - low).astype(np.float64)
+    found = Estimate(np.asarray(sign * top), np.asarray(off), operand.dtype)
+    return with_room(found, np.asarray(room.any(axes, keepdims=keep)))
+
+
+@operator("prod")
+def _prod(node: Node, operands: list[Estimate]) -> Estimate:
+    operand = operands[0]
+    axes, keep = over(node, operand)
+    if operand.dtype not in FORMATS:
+        return bounds.wrapped(operand.value.prod(axes, keepdims=keep), operand.dtype)
+    return _products(operand, lambda each: np.asarray(each.prod(axes, keepdims=keep)))
+
+
+def _products(operand: Estimate, multiply: Callable[[Array], Array]) -> Estimate:
+    """``multiply``: products of some elements, each result at least of itself."""
+    target = FORMATS[operand.dtype]
+    x = ordinary(operand)
+    value = multiply(x.value)
+    size = np.abs(x.value).astype(np.float64)
+    counts = np.log2(multiply(np.full(size.shape, 2.0, np.longdouble))).astype(np.float64)
+    reach = multiply(size + x.error)
+    grown = multiply(np.maximum(size + x.error, 1))
+    error = (reach - multiply(size)) + gamma(counts, target.unit + OWN_UNIT) * reach
+    # A partial product below the range, times all that is above 1.
+    error = error + counts * target.floor * np.minimum(grown, target.largest)
+    room = multiply((~np.isfinite(operand.value) | ~np.isfinite(operand.error)) * 1.0 + 1) > 1
+    room = room | ~(grown <= target.largest)
+    # Integers whose products are small enough are multiplied without rounding.
+    whole = multiply(np.where((x.value == np.rint(x.value)) & (x.error == 0), 1.0, 0.0)) == 1
+    exact = whole & (grown <= 2.0**target.precision)
+    error = np.where(exact, 0.0, error)
+    kept = np.where(room, 0, value)
+    return with_room(Estimate(kept, error.astype(np.float64), operand.dtype), room)
+
+
+def _running(node: Node, operand: Estimate) -> tuple[Estimate, int, bool]:
+    """The operand as a line of numbers or as it is, in the dtype asked for; the axis; exclusive."""
+    wanted = node.attributes.get("dtype")
+    operand = operand if wanted is None else bounds.cast(operand, text(node, "dtype"))
+    exclusive = flag(node, "exclusive", False)
+    if node.attributes.get("axis") is None:
+        flat = replace(operand, value=operand.value.ravel(), error=operand.error.ravel())
+        return flat, 0, exclusive
+    return operand, integer(node, "axis") % operand.value.ndim, exclusive
+
+
+def _up_to(array: Array, axis: int, exclusive: bool, accumulate: np.ufunc, start: int) -> Array:
+    found: Array = accumulate.accumulate(array, axis)
+    if not exclusive:
+        return found
+    first = np.full_like(np.take(array, [0] if array.shape[axis] else [], axis), start)
+    rest = found[(slice(None),) * axis + (slice(0, -1),)]
+    return np.concatenate([first, rest], axis)
+
+
+@operator("cumsum")
+def _cumsum(node: Node, operands: list[Estimate]) -> Estimate:
+    operand, axis, exclusive = _running(node, operands[0])
+    one = replace(ONE, value=ONE.value.astype(operand.value.dtype))
+    return bounds.sum_of_products(
+        operand, one, lambda a, b: _up_to(a * b, axis, exclusive, np.add, 0), operand.dtype
+    )
+
+
+@operator("cumprod")
+def _cumprod(node: Node, operands: list[Estimate]) -> Estimate:
+    operand, axis, exclusive = _running(node, operands[0])
+
+    def multiply(each: Array) -> Array:
+        return _up_to(each, axis, exclusive, np.multiply, 1)
+
+    if operand.dtype not in FORMATS:
+        return bounds.wrapped(multiply(operand.value), operand.dtype)
+    return _products(operand, multiply)
+
+
+@operator("argmax")
+def _argmax(node: Node, operands: list[Estimate]) -> Estimate:
+    return _place(node, operands[0], 1)
+
+
+@operator("argmin")
+def _argmin(node: Node, operands: list[Estimate]) -> Estimate:
+    return _place(node, operands[0], -1)
+
+
+def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
+    """The first of several equal ones; room where errors decide, or NaN takes part."""
+    keep = flag(node, "keepdims", False)
+    value, error = sign * operand.value, operand.error
+    unsure = np.isnan(value) | np.isinf(error) if operand.dtype in FORMATS else error > 0
+    axis = None if node.attributes.get("axis") is None else integer(node, "axis")
+    if axis is None:
+        shape = (1,) * value.ndim
+        value, error, unsure = value.ravel(), error.ravel(), unsure.ravel()
+        axis = 0
+    else:
+        axis %= value.ndim
+        shape = (*value.shape[:axis], 1, *value.shape[axis + 1 :])
+    if value.shape[axis] == 0:
+        raise ValueError("there is no place of the largest of no elements")
+    place = np.expand_dims(value.argmax(axis), axis)
+    top = np.take_along_axis(value, place, axis)
+    off = np.take_along_axis(error, place, axis)
+    with np.errstate(invalid="ignore"):
+        rivals = (top - value <= off + error) & (off + error > 0)
+    np.put_along_axis(rivals, place, False, axis)
+    room = (rivals | unsure).any(axis, keepdims=True)
+    found = with_room(Estimate(place, np.zeros(place.shape), "int64"), room).value
+    bound = np.where(room, np.inf, 0.0)
+    wanted = shape if keep else tuple(n for at, n in enumerate(shape) if at != axis)
+    if node.attributes.get("axis") is None and not keep:
+        wanted = ()
+    return Estimate(found.reshape(wanted), bound.reshape(wanted), "int64")
+
+
+def _exponentials(operand: Estimate, axis: int) -> tuple[Array, Array, Errors, Errors, float]:
+    """Of ordinary scores: less the largest; exponentials; each one's and the sum's relative error.
+
+    Source: as ``oracles/softmax.py``, whatever the largest is taken to be, it cancels.
+    """
+    unit = FORMATS[operand.dtype].unit
+    apart = operand.value - operand.value.max(axis, keepdims=True)
+    drop = np.abs(apart).astype(np.float64)
+    widest = operand.error.max(axis, keepdims=True)
+    off = operand.error + widest + unit * (drop + operand.error + widest)
+    off = np.minimum(off + 8 * OWN_UNIT * (drop + 1), 600.0)
+    each = np.expm1(off) * (1 + 2 * LIBM * unit) + 2 * LIBM * unit
+    weights = np.exp(apart)
+    share = (weights / weights.sum(axis, keepdims=True)).astype(np.float64)
+    summing = float(gamma(operand.value.shape[axis], unit))
+    whole = (share * each).sum(axis, keepdims=True) * (1 + summing) + summing
+    return apart, weights, each, whole, unit
+
+
+@operator("nn.softmax")
+def _softmax(node: Node, operands: list[Estimate]) -> Estimate:
+    operand, axis = operands[0], integer(node, "axis", -1)
+    room = unknown(operand).any(axis, keepdims=True)
+    if not operand.value.size:
+        return operand
+    x = ordinary(operand)
+    _, weights, each, whole, unit = _exponentials(x, axis)
+    share = weights / weights.sum(axis, keepdims=True)
+    # (1 + each) / (1 - whole), and never above 1.
+    sure = whole < 0.5
+    relative = np.where(sure, (1 + each) / np.where(sure, 1 - whole, 1) * (1 + unit) - 1, np.inf)
+    with np.errstate(invalid="ignore"):
+        moved = np.minimum(np.where(share > 0, share * relative, 0), 1).astype(np.float64)
+    count = operand.value.shape[axis]
+    slack = (count + 2) * FORMATS[operand.dtype].floor
+    room = np.broadcast_to(room, share.shape)
+    return computed(operand.dtype, share, moved + slack, 1, room=room)
+
+
+@operator("nn.log_softmax")
+def _log_softmax(node: Node, operands: list[Estimate]) -> Estimate:
+    operand, axis = operands[0], integer(node, "axis", -1)
+    room = unknown(operand).any(axis, keepdims=True)
+    if not operand.value.size:
+        return operand
+    x = ordinary(operand)
+    apart, weights, _, whole, unit = _exponentials(x, axis)
+    sums = np.log(weights.sum(axis, keepdims=True))
+    sure = whole < 0.5
+    off = np.where(sure, -np.log1p(-np.where(sure, whole, 0)), np.inf)
+    widest = x.error.max(axis, keepdims=True)
+    # The largest is taken away from each score and added to the logarithm, in either order.
+    size = np.abs(apart) + np.abs(sums) + np.abs(x.value) + np.abs(x.value - apart)
+    moved = off + x.error + widest + (2 * LIBM + 4) * unit * size.astype(np.float64)
+    room = np.broadcast_to(room | ~np.isfinite(moved), apart.shape)
+    return computed(operand.dtype, apart - sums, np.where(room, 0, moved), 1, room=room)

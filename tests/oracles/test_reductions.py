@@ -1,0 +1,100 @@
+"""Reductions: the three agree within bounds, over axes of any size that there is a result for."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generators.program import Case
+from generators.values import arrays, numpy_dtype
+from oracles import reductions
+from oracles.reference import evaluate
+from tests.oracles.agreeing import agree, program_of, wrong_is_seen
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+SUMS = ("sum", "prod", "mean", "variance", "std", "max", "min")
+ALONG = ("argmax", "argmin", "cumsum", "cumprod", "nn.softmax", "nn.log_softmax")
+TIGHT = ("sum", "mean", "max", "min", "argmax", "cumsum", "nn.softmax", "nn.log_softmax")
+
+
+def _given(operator: str) -> list[dict[str, Any]]:
+    if operator in SUMS:
+        axes: list[Any] = [None, 1, (0, 2), (-1,)]
+        return [{"axis": axis, "keepdims": keep} for axis in axes for keep in (False, True)]
+    if operator.startswith("cum"):
+        return [{"axis": 1}, {"axis": -1, "exclusive": True}, {}]
+    if operator.startswith("arg"):
+        return [{"axis": 1}, {"axis": -1, "keepdims": True}, {"axis": None}]
+    return [{"axis": 1}, {}]
+
+
+@pytest.mark.parametrize("operator", [*SUMS, *ALONG])
+def test_over_axes(operator: str) -> None:
+    for dtype in FLOATS:
+        for given in _given(operator):
+            for shape in ((3, 5, 4), (1, 1, 1)):
+                for regime in ("normal", "exact", "boundary", "special"):
+                    if operator == "cumprod" and given.get("axis") is None:
+                        continue
+                    reference = agree(program_of(operator, [shape], dtype, **given), regime, 0, 1)
+                    if operator in TIGHT and regime == "normal" and dtype in ("float32", "float64"):
+                        wrong_is_seen(reference)
+
+
+@pytest.mark.parametrize("operator", ["sum", "max", "cumsum", "argmax", "prod"])
+def test_of_integers(operator: str) -> None:
+    for dtype in ("int32", "int8"):
+        for given in _given(operator):
+            wrong_is_seen(agree(program_of(operator, [(3, 5, 4)], dtype, **given), "normal"))
+
+
+@pytest.mark.parametrize("operator", ["sum", "prod", "cumsum", "nn.softmax"])
+def test_over_nothing(operator: str) -> None:
+    along = operator in ("cumsum", "nn.softmax")
+    for axis in (1, -1) if along else (1, (0, 1), None):
+        found = agree(program_of(operator, [(2, 0, 3)], axis=axis), oracles=2)
+        if not along:
+            assert found.value.tolist() == np.full(found.value.shape, operator == "prod").tolist()
+
+
+@pytest.mark.parametrize("operator", ["max", "argmin"])
+def test_there_is_no_largest_of_nothing(operator: str) -> None:
+    program = program_of(operator, [(2, 0)], axis=1)
+    with pytest.raises(ValueError, match="of no elements"):
+        evaluate(program, {"x0": np.zeros((2, 0), np.float32)})
+
+
+def test_sums_of_small_integers_leave_no_room() -> None:
+    for operator in ("sum", "max", "cumsum"):
+        assert not agree(program_of(operator, [(3, 8)], axis=1), "exact").bound.any()
+    assert not agree(program_of("mean", [(3, 8)], axis=1), "exact").bound.any()
+    assert agree(program_of("mean", [(3, 7)], axis=1), "exact").bound.any()
+
+
+@pytest.mark.parametrize("operator", ["variance", "std", "prod", "cumprod"])
+def test_bounds_are_not_vacuous(operator: str) -> None:
+    given = {"axis": 1}
+    reference = agree(program_of(operator, [(3, 6)], "float32", **given), oracles=1)
+    assert (reference.bound <= 1e-4 * np.maximum(1, np.abs(reference.value))).all()
+
+
+def test_a_dtype_to_sum_in() -> None:
+    reference = agree(program_of("cumsum", [(3, 70)], "int8", axis=1, dtype="int32"))
+    assert reference.dtype == "int32"
+    agree(program_of("cumsum", [(3, 70)], "float16", axis=1, dtype="float32"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_sums_one_after_the_other_in_the_dtype(dtype: str) -> None:
+    program = program_of("variance", [(4, 50)], dtype, axis=1)
+    values = arrays(Case("drawn", program, seed=5), 0)
+    x, count = values["x0"], numpy_dtype(dtype).type(50)
+    mean = (np.add.accumulate(x, 1)[:, -1:] / count).astype(x.dtype)
+    squares = ((x - mean) * (x - mean)).astype(x.dtype)
+    actual = (np.add.accumulate(squares, 1)[:, -1] / count).astype(x.dtype)
+    (reference,) = evaluate(program, values)
+    assert (np.abs(actual.astype(np.float64) - reference.value) <= reference.bound).all()
+
+
+def test_every_operator_of_the_group_is_held_here() -> None:
+    assert {*SUMS, *ALONG} == set(reductions.OPERATORS)
