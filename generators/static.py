@@ -30,7 +30,7 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
     Raises:
         KeyError: a symbol has no value.
     """
-    if not program.symbols and not program.functions:
+    if _is_static(program):
         return program
     inputs = tuple(
         msgspec.structs.replace(
@@ -48,6 +48,12 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
         else:
             nodes.append(plain)
     return Program(inputs, tuple(nodes), program.outputs)
+
+
+def _is_static(program: Program) -> bool:
+    values = (value for node in program.nodes for value in node.attributes.values())
+    shapes = any(isinstance(value, ShapeValue) for value in values)
+    return not (program.symbols or program.functions or shapes)
 
 
 def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
