@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from generators import dynamic_compute, dynamic_mismatch, dynamic_movement, dynamic_windows
-from generators.axes import Axis, Family, Point, Value, run_axes
+from generators.axes import Axis, Point, Value, run_axes
 from generators.dims import Dim
 from generators.dynamic_draft import Draft, Draw, Unfit
 from generators.dynamic_movement import Step
@@ -139,11 +139,6 @@ def family(pipelines: Sequence[str]) -> Dynamic:
             *run_axes(served),
         )
     )
-
-
-def dynamic_families(pipelines: Sequence[str]) -> tuple[Family, ...]:
-    """The families of dynamic shapes."""
-    return (family(pipelines),)
 
 
 def _readings(program: Program) -> Iterator[tuple[str, int, str]]:

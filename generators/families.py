@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from generators import attention, attention_var_len, transposed_conv
+from generators import attention, attention_var_len, dynamic, transposed_conv
 from generators.axes import Family
 from generators.program import Program
 
@@ -15,12 +15,20 @@ class UnknownFamily(KeyError):
 
 
 def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
-    """Every family; each draws its pipeline from ``pipelines``, the first being the default."""
+    """Those that a campaign draws from where none is chosen.
+
+    Each draws its pipeline from ``pipelines``, the first being the default.
+    """
     return (
         *(transposed_conv.family(spatial, pipelines) for spatial in transposed_conv.SPATIAL),
         attention.family(pipelines),
         attention_var_len.family(pipelines),
     )
+
+
+def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
+    """Every family that there is, also those that have to be asked for by name."""
+    return (*families(pipelines), dynamic.family(pipelines))
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:
@@ -29,7 +37,7 @@ def family(name: str, pipelines: Sequence[str]) -> Family:
     Raises:
         UnknownFamily: there is none; the message lists those that there are.
     """
-    known = {each.name: each for each in families(pipelines)}
+    known = {each.name: each for each in every(pipelines)}
     if name not in known:
         raise UnknownFamily(f"no family {name!r}; the families are {', '.join(known)}")
     return known[name]

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from generators.axes import Axis, Family, Point, complete
-from generators.families import families
+from generators.families import every
 from generators.program import Case, CaseError, Valid
 from harness import releases
 from harness.corpus import CORPUS
@@ -131,9 +131,7 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
 
         Everything that ``when`` and ``example`` do not name is at its default.
         """
-        found = next(
-            (case for one in families(tuple(PIPELINES)) for case in _cases(one, self)), None
-        )
+        found = next((case for one in every(tuple(PIPELINES)) for case in _cases(one, self)), None)
         if found is None:
             raise CaseError(f"known gap {self.name}: no family has a case at what it says of axes")
         return found

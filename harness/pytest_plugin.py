@@ -7,7 +7,7 @@ import hypothesis
 import msgspec
 import pytest
 
-from generators.families import families
+from generators.families import every, families
 from harness.conformance import Conformance, DoesNotConform, Tally
 from harness.environment import VARIABLES
 from harness.gaps import declared
@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options, register the Hypothesis profiles and start counting."""
-    known = [family.name for family in families(tuple(PIPELINES))]
+    known = [family.name for family in every(tuple(PIPELINES))]
     _check(config.getoption("--family"), known, "--family")
     _check(config.getoption("--tvm-pipeline"), list(PIPELINES), "--tvm-pipeline")
     for name, examples in _PROFILES.items():
@@ -88,7 +88,7 @@ def conformance(pool: Pool, request: pytest.FixtureRequest) -> Conformance:
     """Runs cases and counts into the summary."""
     return Conformance(
         pool,
-        {family.name: family for family in families(tuple(PIPELINES))},
+        {family.name: family for family in every(tuple(PIPELINES))},
         declared(),
         request.config.stash[_TALLY],
     )
@@ -151,7 +151,7 @@ def pytest_terminal_summary(
         write(note)
     judged = ", ".join(f"{tally.oracles.get(number, 0)} by {number}" for number in (2, 1, 0))
     write(f"cases judged by so many oracles: {judged}")
-    for family in families(tuple(PIPELINES)):
+    for family in every(tuple(PIPELINES)):
         seen = tally.cells.get(family.name)
         if seen:
             values = sum(len(axis.values) for axis in family.axes)

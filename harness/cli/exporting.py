@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 
-from generators.families import families
+from generators.families import every
 from generators.program import Case, CaseError, write
 from harness import releases
 from harness.attribution import attribute
@@ -220,7 +220,7 @@ def _reduced(wanted: Wanted, found: Found, pool: Pool, say: Say) -> tuple[Case, 
     # On one release alone a regression might be reduced to what fails on the earlier one as well.
     if found.finding is None or found.finding.regression is None:
         budget = Budget(wanted.tries, wanted.seconds, lambda: None)
-        ended = reduced(found.case, start, trier, families(tuple(PIPELINES)), budget)
+        ended = reduced(found.case, start, trier, every(tuple(PIPELINES)), budget)
         if ended.broken:
             raise PoolError(ended.why)
         if ended.stable and ended.again is not None:
@@ -271,7 +271,7 @@ def portable_outcome(outcome: Outcome) -> Outcome:
 
 
 def _attributed(record: Record, case: Case, outcome: Outcome, pool: Pool) -> Record:
-    members = families(tuple(PIPELINES))
+    members = every(tuple(PIPELINES))
     family = next((one for one in members if one.name == case.family), None)
     found = _answered(pool, attribute(case, outcome, family, defaults_of(members)))
     record = msgspec.structs.replace(record, attribution=found)

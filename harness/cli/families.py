@@ -2,7 +2,8 @@
 
 from rich.table import Table
 
-from generators.families import families as all_families
+from generators.families import every
+from generators.families import families as usual
 from harness.cli.terminal import console
 from harness.pipelines import PIPELINES
 
@@ -10,8 +11,10 @@ from harness.pipelines import PIPELINES
 def families() -> None:
     """List the families and their axes: everything that a campaign varies."""
     out = console()
-    for one in all_families(tuple(PIPELINES)):
-        table = Table(title=one.name, title_justify="left")
+    drawn = {one.name for one in usual(tuple(PIPELINES))}
+    for one in every(tuple(PIPELINES)):
+        title = one.name if one.name in drawn else f"{one.name} (where it is asked for by name)"
+        table = Table(title=title, title_justify="left")
         table.add_column("axis", no_wrap=True)
         table.add_column("default", no_wrap=True)
         table.add_column("values")

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.axes import Family
-from generators.families import families
+from generators.families import every
 from generators.program import Case, CaseError, Valid
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
@@ -181,7 +181,7 @@ def _finding(called: str, found: Found, limits: Limits) -> tuple[Finding, str]:
         finding, version = found.finding, found.environment["apache-tvm"]
     else:
         name = found.environment.get("release", own().name)
-        by_name = {one.name: one for one in families(tuple(PIPELINES))}
+        by_name = {one.name: one for one in every(tuple(PIPELINES))}
         _check_place(called, found.case, by_name)
         with Pool(1, limits, release=release(name)) as pool:
             version = pool.environment["apache-tvm"]

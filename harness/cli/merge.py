@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from generators.families import families
+from generators.families import every
 from harness.cli.running import exit_code
 from harness.cli.terminal import EXIT_CODES, called_as, console, one_line_errors
 from harness.cli.voices import Ended, not_looked_into
@@ -74,7 +74,7 @@ def finished(
     """
     known = declared()
     gaps = [one for one in known if isinstance(one, Gap)]
-    by_name = {one.name: one for one in families(tuple(PIPELINES))}
+    by_name = {one.name: one for one in every(tuple(PIPELINES))}
     with Journal(out, Mode.RESUME) as journal:
         state = recount(journal, by_name, gaps)
         journal.write_coverage(state.cells)

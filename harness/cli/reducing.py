@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.status import Status
 
-from generators.families import families
+from generators.families import every
 from generators.program import Case, CaseError, encode, write
 from harness.cli.terminal import called_as
 from harness.errors import headline
@@ -70,7 +70,7 @@ def run(wanted: Wanted, console: Console) -> int:
 
 def reduced(wanted: Wanted, trier: Trier, console: Console, interruption: Interruption) -> int:
     """Reduce what is ``wanted`` with ``trier``, and write it; the exit code. Raises as ``run``."""
-    known = families(tuple(PIPELINES))
+    known = every(tuple(PIPELINES))
     defaults = defaults_of(known)
     start = outcome_of(trier, wanted.case)
     check(wanted, start)

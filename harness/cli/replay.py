@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from generators.families import families
+from generators.families import every
 from generators.program import CaseError, read
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
@@ -107,7 +107,7 @@ def replay(
             version = pool.environment["apache-tvm"]
             side = None if fixes is None else fixes is Switch.ON
             items = [_item(one, known, version, side, chosen.name) for one in subjects]
-            by_name = {one.name: one for one in families(tuple(PIPELINES))}
+            by_name = {one.name: one for one in every(tuple(PIPELINES))}
             expectations = Expectations(pool, by_name, known, Met())
             code = _run(pool, [one for one in items if one], expectations)
     raise typer.Exit(code)
