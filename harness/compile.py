@@ -12,6 +12,7 @@ from typing import Any
 import tvm
 from tvm import relax
 
+import fixes
 from generators.families import desired_layouts
 from generators.program import Case
 from generators.values import Array, constants
@@ -173,14 +174,14 @@ def build(
                     module = STEPS[step](module, case)
                 _raise_if_left(watch, logged)
             fused = pipeline.relax_pipeline == "target"
-            passes = relax.get_default_pipeline(where) if fused else "default"
+            passes = _passes(case, where, fused=fused)
             if late is None:
                 return Compiled(
                     relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode),
                     direct=watch.lowered,
                 )
-            if not fused:
-                # What relax.build takes for "default" on a CPU.
+            if passes == "default":
+                # What relax.build takes for that on a CPU.
                 passes = relax.get_pipeline("default")
             with leaving_code(where) as left:
                 passes = hand_over(passes, late)
@@ -194,6 +195,17 @@ def build(
         # Code generation dies of what LegalizeOps left; the cause is told, not the symptom.
         _raise_if_left(watch, logged)
         raise StageError(watch.stage, error) from error
+
+
+def _passes(case: Case, where: tvm.target.Target, *, fused: bool) -> Any:
+    """What ``relax.build`` is given as its pipeline for ``case``.
+
+    With the fixes on their passes are in it, where there is anything for them: they are about
+    symbolic shapes.
+    """
+    if case.fixes and case.program.symbols:
+        return fixes.pipeline(where if fused else None)
+    return relax.get_default_pipeline(where) if fused else "default"
 
 
 def can_link_late(case: Case) -> bool:
