@@ -198,7 +198,8 @@ def _channels(call: Call) -> Iterator[Need]:
     data, attrs = _dims(call.args[0]), call.attrs
     if data is None:
         return
-    channels = data[int(getattr(attrs, "channel_axis" if "group" in call.op.name else "axis", 1))]
+    axis = attrs.channel_axis if hasattr(attrs, "channel_axis") else attrs.axis
+    channels = data[int(axis)]
     for weights in map(_dims, call.args[1:]):
         if weights is not None:
             yield same(channels, weights[0], "channels of data and weights")

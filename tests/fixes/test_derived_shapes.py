@@ -96,6 +96,27 @@ def test_the_input_itself_is_used() -> None:
         run(compiled.sample((4, 4)))
 
 
+def test_a_scalar_input_is_a_known_symbol() -> None:
+    if hasattr(relax, "PrimStructInfo"):
+        scalar = relax.Var("n", relax.PrimStructInfo(value=N))
+        symbol = N
+    else:
+        scalar = symbol = relax.Var("n", tvm.ir.PrimType("int64"))
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M * symbol,), "float32"))
+    with builder.function("main", [x, scalar]):
+        builder.emit_func_output(builder.emit(ones(M)()))
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    module = derived_shapes.PASS(builder.get())
+    machine = relax.VirtualMachine(relax.build(module, target), tvm.cpu())
+    tensor = tvm.runtime.tensor(np.zeros(6, "float32"))
+    assert machine["main"](tensor, 2).numpy().shape == (3,)
+    with pytest.raises(AssertionError, match="for an integer m, where n is 4, got 6"):
+        machine["main"](tensor, 4)
+    with pytest.raises(AssertionError, match="m cannot be found: n is 0"):
+        machine["main"](tensor, 0)
+
+
 def test_what_cannot_be_found_is_refused_when_compiled() -> None:
     program = probes.program(relax.op.negative, (M // 5 - 1,))
     message = "main: m cannot be found from the inputs: dimension 0 of input 'x0' is m // 5 - 1"

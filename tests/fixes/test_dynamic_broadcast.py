@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tvm
 from tvm import relax
 
 import fixes
@@ -126,6 +127,28 @@ def test_what_does_not_go_together_is_refused() -> None:
     assert run(*map(compiled.sample, ((0,), (1,), (1,)))).shape == (0,)
     with pytest.raises(AssertionError, match="got 0 and 2"):
         run(*map(compiled.sample, ((0,), (2,), (2,))))
+
+
+def test_in_a_branch_nothing_is_broadcast() -> None:
+    """A need of it must not be checked where it is not taken."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    which = relax.Var("which", tvm_api.tensor_type((), "bool"))
+    x = relax.Var("x", tvm_api.tensor_type((m,), "float32"))
+    y = relax.Var("y", tvm_api.tensor_type((n,), "float32"))
+    wanted = tvm_api.unshaped_type(1, "float32")
+
+    def branch(value: Any) -> Any:
+        result = relax.Var("b", wanted)
+        binding = relax.VarBinding(result, relax.BlockBuilder().normalize(value))
+        return relax.SeqExpr([relax.BindingBlock([binding])], result)
+
+    choice = relax.If(which, branch(OP.add(x, y)), branch(OP.abs(x)))
+    result = relax.Var("r", wanted)
+    blocks = [relax.BindingBlock([relax.VarBinding(result, choice)])]
+    function = relax.Function([which, x, y], relax.SeqExpr(blocks, result), wanted, True)
+    module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
+    module = relax.transform.Normalize()(module)
+    assert dynamic_broadcast.PASS(module).same_as(module)
 
 
 def test_the_common_shape() -> None:

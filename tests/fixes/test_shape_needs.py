@@ -113,6 +113,14 @@ CASES: list[tuple[Callable[..., Any], list[Any], tuple[str, ...], str, list[str]
         ["c4d4"],
         ["c3d3", "c4d2"],
     ),
+    (
+        lambda x, w, v: OP.nn.instance_norm(x, w, v, channel_axis=2, axes=[1]),
+        [(B, M, C), (C,), (D,)],
+        (),
+        "channels of data and weights c and d",
+        ["c2d2m3"],
+        ["c2d3m3"],
+    ),
     (OP.nn.prelu, [(B, C), (D,)], (), "channels of data and weights", ["c2d2"], ["c2d1"]),
     (
         OP.nn.attention,
