@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from generators.program import Case, Input, Random
+from generators.program import Case, Input, Misfit, Random
 from generators.values import Array, arrays
 from harness.reproduction import Run
 from reports.python_source import PARTS, WIDTH, array_text, shape_text
@@ -29,7 +29,7 @@ def input_lines(case: Case, given: Input, run: Run, name: str) -> list[str]:
     """
     array = run.inputs[given.name]
     count = sum(each.size for each in run.inputs.values())
-    drawn = isinstance(given.fill, Random) and array.size > 0
+    drawn = isinstance(given.fill, Random | Misfit) and array.size > 0
     if not drawn or count <= FEW:
         return _literal(array, name)
     regime = case.regime if given.constant else run.regime

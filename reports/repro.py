@@ -10,16 +10,16 @@ from itertools import count
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from generators.families import desired_layouts
-from generators.program import Case, Input, Invalid, Node
+from generators.program import Case, Input, Invalid
 from harness.errors import REFUSALS, last_part, spelled
 from harness.fingerprint import operators
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import Reproduction, Run, Way, run_of
-from oracles.pytorch_source import telling
 from reports.expected import Expected, expected_of
+from reports.program_text import program_lines
 from reports.python_inputs import helper_lines, input_lines
-from reports.python_source import WIDTH, attribute_text, fitted, shape_text, string_text
+from reports.python_source import WIDTH, fitted, shape_text, string_text
 
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"),
@@ -206,7 +206,7 @@ def _script(what: Reproduction) -> Script:
     first = what.runs[0] if what.runs else None
     expected = expected_of(what, names) if what.way is Way.VALUES else None
     return Script(
-        program=_program(case, names),
+        program=program_lines(case, names),
         constants=_constants(case, constants, first, names),
         build=_build(what, names),
         calls=[_call(case, run, names) for run in what.runs],
@@ -225,41 +225,6 @@ def _names(case: Case) -> dict[str, str]:
                 free for n in count(1) if (free := name + "_" * n) not in {*taken, *names.values()}
             )
     return names
-
-
-def _program(case: Case, names: Mapping[str, str]) -> list[str]:
-    program = case.program
-    as_parameters = PIPELINES[case.pipeline].constants_as_parameters
-    given = [names[one.name] for one in program.inputs if one.constant and not as_parameters]
-    run_time = [names[one.name] for one in program.inputs if not one.constant]
-    late = [names[one.name] for one in program.inputs if one.constant and as_parameters]
-    lines = [f"def program({', '.join(given)}):"]
-    lines += [f'    {symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
-    for one in program.inputs:
-        name = names[one.name]
-        if one.constant and not as_parameters:
-            lines.append(f'    {name} = relax.const({name}, "{one.dtype}")')
-        else:
-            tensor = f'R.Tensor({shape_text(one.shape, in_tvm=True)}, "{one.dtype}")'
-            lines.append(f'    {name} = relax.Var("{one.name}", {tensor})')
-    lines.append("    bb = relax.BlockBuilder()")
-    lines.append(f'    with bb.function("main", [{", ".join([*run_time, *late])}]):')
-    lines.append("        with bb.dataflow():")
-    lines += [f"            {names[n.name]} = bb.emit({_op(n, names)})" for n in program.nodes]
-    outputs = [f"bb.emit_output({names[name]})" for name in program.outputs]
-    if len(outputs) == 1:
-        lines.append(f"            output = {outputs[0]}")
-        lines.append("        bb.emit_func_output(output)")
-    else:
-        lines.append(f"            outputs = [{', '.join(outputs)}]")
-        lines.append("        bb.emit_func_output(relax.Tuple(outputs))")
-    return [*lines, "    return bb.get()"]
-
-
-def _op(node: Node, names: Mapping[str, str]) -> str:
-    attributes = [f"{name}={attribute_text(value)}" for name, value in telling(node).items()]
-    arguments = [names[name] for name in node.arguments]
-    return f"relax.op.{node.operator}({', '.join([*arguments, *attributes])})"
 
 
 def _constants(

@@ -1,0 +1,132 @@
+"""A program as Python source that builds it with ``relax.BlockBuilder``, line by line."""
+
+from collections.abc import Mapping, Sequence
+
+from generators.dims import Dim
+from generators.program import CALL, ITEM, Attribute, Case, Input, Node, Program, ShapeValue
+from harness.pipelines import PIPELINES
+from oracles.pytorch_source import telling
+from reports.python_source import attribute_text, dim_text, shape_text
+
+_LISTED = ("concat", "stack")
+"""Operators that take their operands as one list."""
+
+_INDICES = {"strided_slice": ("begin", "end", "strides")}
+"""Attributes that are lists of expressions, not shapes."""
+
+
+def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
+    """The lines of a function ``program`` that gives the module of ``case``.
+
+    ``names`` are the script's variables for inputs and nodes; constant inputs are its parameters,
+    unless the pipeline wants them to be the module's.
+    """
+    program = case.program
+    as_parameters = PIPELINES[case.pipeline].constants_as_parameters
+    constants = [one for one in program.inputs if one.constant]
+    given = [] if as_parameters else [names[one.name] for one in constants]
+    run_time = [names[one.name] for one in program.inputs if not one.constant]
+    late = [names[one.name] for one in constants] if as_parameters else []
+    lines = [f"def program({', '.join(given)}):"]
+    if program.functions:
+        lines.append("    bb = relax.BlockBuilder()")
+    for name, function in program.functions.items():
+        lines += [f"    {line}" for line in _function(name, function)]
+    lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
+    if not program.functions:
+        lines.append("    bb = relax.BlockBuilder()")
+    lines.append(f'    with bb.function("main", [{", ".join([*run_time, *late])}]):')
+    lines += [f"        {line}" for line in _body(program, names)]
+    return [*lines, "    return bb.get()"]
+
+
+def _function(name: str, function: Program) -> list[str]:
+    """A function of the module's own, whose variables are called after it."""
+    own = [*(one.name for one in function.inputs), *(one.name for one in function.nodes)]
+    names = {one: f"{name}_{one}" for one in own}
+    given = ", ".join(names[one.name] for one in function.inputs)
+    body = _body(function, names)
+    body[-1] = f"{name} = {body[-1]}"
+    return [
+        *_variables(function, names, as_parameters=False),
+        f'with bb.function("{name}", [{given}], private=True):',
+        *(f"    {line}" for line in body),
+    ]
+
+
+def _variables(program: Program, names: Mapping[str, str], as_parameters: bool) -> list[str]:
+    lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
+    for one in program.inputs:
+        name = names[one.name]
+        if one.constant and not as_parameters:
+            lines.append(f'{name} = relax.const({name}, "{one.dtype}")')
+        else:
+            lines.append(f'{name} = relax.Var("{one.name}", {_tensor(one)})')
+    return lines
+
+
+def _tensor(one: Input) -> str:
+    return _type(one.shape, one.dtype)
+
+
+def _type(shape: Sequence[Dim], dtype: object) -> str:
+    return f'R.Tensor({shape_text(shape, in_tvm=True)}, "{dtype}")'
+
+
+def _body(program: Program, names: Mapping[str, str]) -> list[str]:
+    """The lines of a function's body."""
+    lines = ["with bb.dataflow():"]
+    tuples: dict[str, str] = {}
+    for node in program.nodes:
+        lines += [f"    {line}" for line in _bound(node, names, tuples)]
+    outputs = [f"bb.emit_output({names[name]})" for name in program.outputs]
+    if len(outputs) == 1:
+        return [*lines, f"    output = {outputs[0]}", "bb.emit_func_output(output)"]
+    return [
+        *lines,
+        f"    outputs = [{', '.join(outputs)}]",
+        "bb.emit_func_output(relax.Tuple(outputs))",
+    ]
+
+
+def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list[str]:
+    """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples."""
+    arguments = [names[name] for name in node.arguments]
+    if node.operator == "match_cast":
+        shape = node.attributes["shape"]
+        dims = shape.dims if isinstance(shape, ShapeValue) else shape
+        assert isinstance(dims, tuple)
+        to = _type(dims, node.attributes["dtype"])
+        return [f"{names[node.name]} = bb.match_cast({arguments[0]}, {to})"]
+    if node.operator == CALL:
+        function = node.attributes["function"]
+        text = f"relax.Call({function}, [{', '.join(arguments)}])"
+    else:
+        text = _call(node, arguments)
+    if ITEM not in node.attributes:
+        return [f"{names[node.name]} = bb.emit({text})"]
+    lines = []
+    if text not in tuples:
+        tuples[text] = f"{names[node.name]}_all"
+        lines.append(f"{tuples[text]} = bb.emit({text})")
+    item = f"relax.TupleGetItem({tuples[text]}, {node.attributes[ITEM]})"
+    return [*lines, f"{names[node.name]} = bb.emit({item})"]
+
+
+def _call(node: Node, arguments: Sequence[str]) -> str:
+    given = [f"[{', '.join(arguments)}]"] if node.operator in _LISTED else list(arguments)
+    indices = _INDICES.get(node.operator, ())
+    for name, value in telling(node).items():
+        if name == ITEM:
+            continue
+        text = _indices(value) if name in indices else attribute_text(value)
+        if node.operator == "full" and name == "fill_value":
+            text = f'relax.const({text}, "{node.attributes["dtype"]}")'
+        given.append(f"{name}={text}")
+    return f"relax.op.{node.operator}({', '.join(given)})"
+
+
+def _indices(value: Attribute) -> str:
+    if isinstance(value, ShapeValue):
+        return f"[{', '.join(map(dim_text, value.dims))}]"
+    return attribute_text(value)
