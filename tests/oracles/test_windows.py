@@ -103,6 +103,13 @@ def test_nearest_is_either_neighbour_only_where_rounding_decides() -> None:
     assert bounds(2, 6) == [at == 3 for at in range(6)]
 
 
+def test_coordinates_may_be_float32() -> None:
+    """PyTorch's and ONNX Runtime's are: without room for that neither would be within bounds."""
+    program = program_of("image.resize2d", [(1, 1, 1, 700)], size=(1, 1901))
+    reference = agree(program)
+    assert 1e-5 < reference.bound.max() < 2e-2
+
+
 @pytest.mark.parametrize(
     ("operator", "shapes", "given"),
     [
