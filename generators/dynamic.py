@@ -36,9 +36,9 @@ RANDOM = "random"
 
 DTYPES = ("float32", "float64", "float16")
 
-_UNSERVED = ("mixed-precision", "convert-layout", "legalize-first")
-"""Pipelines whose numerics or layouts the oracles do not follow for these operators, and the one
-whose program is lowered before the passes of fixes see what it needs of its dimensions."""
+_UNSERVED = ("mixed-precision", "convert-layout", "legalize-first", "fold-constants")
+"""Pipelines whose numerics or layouts the oracles do not follow for these operators, and those
+that lower a program before the passes of fixes see what it needs of its dimensions."""
 
 _LEAST = 3
 """So many bindings are to be legal after every step."""
@@ -126,18 +126,22 @@ def _dtype(program: Program) -> str:
     return program.inputs[0].dtype
 
 
+def served(pipelines: Sequence[str]) -> tuple[str, ...]:
+    """Those of ``pipelines`` that the family may be compiled by."""
+    return tuple(name for name in pipelines if name not in _UNSERVED)
+
+
 def family(pipelines: Sequence[str]) -> Dynamic:
     """The family, compiled by those of ``pipelines`` that its oracles follow."""
     random = Given(("form",), lambda form, value: form == RANDOM or value == FOCUS)
     one_step = Given(("form",), lambda form, value: form == RANDOM or value == 1)
-    served = tuple(name for name in pipelines if name not in _UNSERVED)
     return Dynamic(
         (
             Axis("form", (RANDOM, *TEMPLATES), RANDOM, default_weight=3 * len(TEMPLATES)),
             Axis("steps", tuple(range(1, 9)), 1, one_step, least=(1,)),
             Axis("focus", (FOCUS, *(name for name in STEPS if name != FOCUS)), FOCUS, random),
             Axis("dtype", DTYPES, DTYPES[0], default_weight=4),
-            *run_axes(served),
+            *run_axes(served(pipelines)),
         )
     )
 

@@ -27,8 +27,12 @@ def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
 
 
 def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
-    """Every family that there is, also those that have to be asked for by name."""
-    return (*families(pipelines), dynamic.family(pipelines))
+    """Every family that there is, also those that have to be asked for by name.
+
+    The dynamic one is not among them where none of ``pipelines`` is for it.
+    """
+    served = dynamic.served(pipelines)
+    return (*families(pipelines), *((dynamic.family(served),) if served else ()))
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:

@@ -150,13 +150,13 @@ _EXECUTION = (
         _VALUE,
         ("pad_begin", "pad_end"),
         "generators.emission",
-        "                            name: _attribute(value, sizes)\n",
-        "                            name: _attribute(\n"
-        "                                value[len(value) // 2 :] + value[: len(value) // 2]\n"
-        '                                if name == "padding" and len(value) in (4, 6)\n'
-        "                                else value,\n"
-        "                                sizes,\n"
-        "                            )\n",
+        "_listed(value, sizes) if name in indices else _attribute(value, sizes)\n",
+        "_listed(value, sizes) if name in indices else _attribute(\n"
+        "            value[len(value) // 2 :] + value[: len(value) // 2]\n"
+        '            if name == "padding" and len(value) in (4, 6)\n'
+        "            else value,\n"
+        "            sizes,\n"
+        "        )\n",
     ),
     one_edit(
         "run-keeps-first-result",
