@@ -84,6 +84,7 @@ def test_what_was_in_dataflow_is_again() -> None:
 def test_a_branch_that_is_not_taken_is_not_checked() -> None:
     wanted = tvm_api.tensor_type((M, 3), "float32")
     x = relax.Var("x", tvm_api.tensor_type((M, K), "float32"))
+    unknown = relax.Var("y", tvm_api.unshaped_type(2, "float32"))
     y = relax.Var("y", tvm_api.tensor_type((N, 3), "float32"))
     which = relax.Var("which", tvm_api.tensor_type((), "bool"))
 
@@ -95,8 +96,10 @@ def test_a_branch_that_is_not_taken_is_not_checked() -> None:
     zeros = relax.op.zeros(relax.ShapeExpr([M, 3]), "float32")
     choice = relax.If(which, branch(relax.op.matmul(x, y)), branch(zeros))
     result = relax.Var("r", wanted)
-    blocks = [relax.BindingBlock([relax.VarBinding(result, choice)])]
-    function = relax.Function([which, x, y], relax.SeqExpr(blocks, result), wanted, True)
+    nothing = relax.VarBinding(relax.Var("x1", tvm_api.type_of(x)), x)
+    found = relax.MatchCast(y, unknown, tvm_api.type_of(y))
+    blocks = [relax.BindingBlock([nothing, found, relax.VarBinding(result, choice)])]
+    function = relax.Function([which, x, unknown], relax.SeqExpr(blocks, result), wanted, True)
     module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
     guarded = shape_guard.PASS(relax.transform.Normalize()(module))
     relax.analysis.well_formed(guarded)
