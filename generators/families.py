@@ -17,22 +17,25 @@ class UnknownFamily(KeyError):
 def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
     """Those that a campaign draws from where none is chosen.
 
-    Each draws its pipeline from ``pipelines``, the first being the default.
+    Each draws its pipeline from ``pipelines``, the first being the default; from those that the
+    passes of the fixes are in, which are about shapes, only where there is no other.
     """
+    usual = tuple(name for name in pipelines if name not in dynamic.PIPELINES) or tuple(pipelines)
     return (
-        *(transposed_conv.family(spatial, pipelines) for spatial in transposed_conv.SPATIAL),
-        attention.family(pipelines),
-        attention_var_len.family(pipelines),
+        *(transposed_conv.family(spatial, usual) for spatial in transposed_conv.SPATIAL),
+        attention.family(usual),
+        attention_var_len.family(usual),
     )
 
 
 def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
     """Every family that there is, also those that have to be asked for by name.
 
-    The dynamic one is not among them where none of ``pipelines`` is for it.
+    The dynamic one draws from those of ``pipelines`` that the passes of the fixes are in, from
+    others only where there is none of these.
     """
-    served = dynamic.served(pipelines)
-    return (*families(pipelines), *((dynamic.family(served),) if served else ()))
+    served = tuple(name for name in pipelines if name in dynamic.PIPELINES) or tuple(pipelines)
+    return (*families(pipelines), dynamic.family(served))
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:

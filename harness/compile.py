@@ -200,10 +200,9 @@ def build(
 def _passes(case: Case, where: tvm.target.Target, *, fused: bool) -> Any:
     """What ``relax.build`` is given as its pipeline for ``case``.
 
-    With the fixes on their passes are in it, where there is anything for them: they are about
-    symbolic shapes.
+    With the fixes on their passes are in it where the case's pipeline says so.
     """
-    if case.fixes and case.program.symbols:
+    if case.fixes and PIPELINES[case.pipeline].passes_of_fixes:
         return fixes.pipeline(where if fused else None)
     return relax.get_default_pipeline(where) if fused else "default"
 

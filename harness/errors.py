@@ -10,6 +10,10 @@ _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _LAYOUT = re.compile(r"\b(?!(?:TOPI|INFO)\b)[A-Z]{3,6}(?:\d+[a-z])*\b")
 _DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_BY_NAME = ("AttributeError: ", "KeyError: ", "NameError: ")
+"""Exceptions of Python's whose text has nothing but names to tell one from another."""
+_SAYS_NOTHING = re.compile(r"Check failed|is false|^\w+(?:Error|Exception)\b|dtype|'…'")
+"""What of a folded message are no words of its own: its class, TVM's frame, what was folded."""
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
 
@@ -43,12 +47,6 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
     return names_operator(message, operator) and _has(message, spelled(terms))
 
 
-def tells(message: str, numbers: Iterable[int]) -> bool:
-    """Whether every one of ``numbers`` stands in ``message`` by itself."""
-    found = set(re.findall(r"(?<!\w)-?\d+(?!\w|\.\d)", message))
-    return {str(number) for number in numbers} <= found
-
-
 def _has(message: str, terms: Sequence[str]) -> bool:
     return bool(terms) and bool(re.search(pattern(terms), message, re.IGNORECASE))
 
@@ -73,13 +71,13 @@ def portable(message: str) -> str:
     return _INSTALLED.sub("", message)
 
 
+_NO_HEADLINE = ("File ", "Traceback", "Stack trace", "^", "(... ")
+
+
 def headline(message: str) -> str:
     """The line of ``message`` that says most: the last one that is not a traceback's."""
-    lines = [
-        line.strip()
-        for line in message.splitlines()
-        if line.strip() and not line.lstrip().startswith(("File ", "Traceback", "Stack trace", "^"))
-    ]
+    lines = [line.strip() for line in message.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(_NO_HEADLINE)]
     return lines[-1] if lines else ""
 
 
@@ -88,8 +86,23 @@ def normalise(message: str) -> str:
     line = headline(message)
     line = _ADDRESS.sub("0x…", line)
     line = _PATH.sub(r"\1", line)
-    line = _QUOTED.sub("'…'", line)
+    if not line.startswith(_BY_NAME):
+        line = _QUOTED.sub("'…'", line)
     line = _LAYOUT.sub("L", line)
     line = _DTYPE.sub("dtype", line)
     line = _NUMBER.sub("#", line)
     return _SHAPE.sub("(#)", line)[:300]
+
+
+def says_why(folded: str) -> bool:
+    """Whether a message that was ``folded`` (``normalise``) has words of its own.
+
+    ``RuntimeError:`` has none, nor has ``InternalError: Check failed: (#) is false:``.
+    """
+    return bool(re.search(r"[A-Za-z]{3}", _SAYS_NOTHING.sub("", folded)))
+
+
+def tells(message: str, numbers: Iterable[int]) -> bool:
+    """Whether every one of ``numbers`` stands in ``message`` by itself."""
+    found = set(re.findall(r"(?<![\w.])-?\d+(?!\w|\.\d)", message))
+    return {str(number) for number in numbers} <= found

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from generators.axes import Family, Point, non_default, simpler, with_defaults
-from generators.program import Case, Invalid
+from generators.program import Case, Invalid, Valid
 from harness.differential import Regression, by_release, regression
 from harness.fingerprint import (
     INVALID,
@@ -142,7 +142,7 @@ class _Walk:
         self.tried.add(smaller.identifier)
         outcome = yield smaller
         if not same_kind(smaller, outcome, self.kind):
-            if outcome.verdict.is_failure:
+            if outcome.verdict.is_failure and outcome.verdict not in CUT_SHORT:
                 self.otherwise[smaller.identifier] = smaller, outcome
             return False
         self.point, self.case, self.outcome = candidate, smaller, outcome
@@ -178,7 +178,7 @@ def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials
     """
     if isinstance(case.expect, Invalid):
         return next((one for one in findings if _alike(one, case)), None)
-    findings = [one for one in findings if not isinstance(one.case.expect, Invalid)]
+    findings = [one for one in findings if isinstance(one.case.expect, Valid)]
     by_message = next((one for one in findings if told(one.kind)), None)
     if by_message is not None:
         return by_message
@@ -229,8 +229,12 @@ def unreduced(case: Case, outcome: Outcome) -> Finding:
 
 
 def _fault(case: Case, verdict: Verdict) -> dict[str, str]:
-    """What a failure is blamed on that is not reduced along any axes."""
-    if isinstance(case.expect, Invalid) and verdict is not Verdict.UNSUPPORTED:
+    """What a failure is blamed on that is not reduced along any axes.
+
+    What TVM does not lower, whether valid or not, is not lowered for another reason.
+    """
+    unlowered = verdict in (Verdict.UNSUPPORTED, Verdict.SILENT_BAIL)
+    if isinstance(case.expect, Invalid) and not unlowered:
         return {case.expect.fault[0]: INVALID}
     return {}
 

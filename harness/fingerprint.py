@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from generators.program import Case
-from harness.errors import normalise
+from harness.errors import normalise, says_why
 from harness.legalization_log import reason_in
 from harness.outcome import Outcome, Verdict
 
@@ -119,4 +119,4 @@ def cause_axes(kind: Kind, blame: dict[str, str]) -> dict[str, str]:
 
 def told(kind: Kind) -> bool:
     """Whether TVM itself says why: then its message is the cause, whatever leads to it."""
-    return bool(kind.message) and kind.verdict in _EXPLAINED_BY_TVM
+    return kind.verdict in _EXPLAINED_BY_TVM and says_why(kind.message)

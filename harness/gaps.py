@@ -140,7 +140,8 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
 class KnownFinding(Declared, frozen=True, kw_only=True, tag="finding"):
     """A finding of a campaign; ``when`` holds what it is blamed on, ``case`` is its smallest case.
 
-    What fails is known by it if it comes down to the same fingerprint.
+    What fails is known by it if it is of the same cause (see ``harness.fingerprint``): where TVM
+    says why, ``when`` only says how that was met.
     """
 
     stage: str | None

@@ -150,7 +150,8 @@ class Investigations:
             if not isinstance(case.expect, Valid):
                 break
             reduced = yield from self._trials(reduce(family, case, outcome), place)
-            if reduced.part is None:
+            if reduced.part is None or self._marked(*reduced.part).gap:
+                # A part that is expected to fail is told by nobody; what is built on it has to be.
                 break
             # What is built on a part that fails by itself fails for that part's cause.
             case, outcome = reduced.part
@@ -172,7 +173,7 @@ class Investigations:
     def _tells(self, finding: Finding) -> bool:
         """Whether there is one already that says as much: a regression says more."""
         before = self._findings.get(finding.fingerprint)
-        if before is None:
+        if before is None or _weight(finding) > _weight(before):
             return False
         # In fresh processes it may have turned out to be none: once is enough.
         same = before.case == finding.case
@@ -233,6 +234,17 @@ class Investigations:
         if self._journal.start(finding.case, TRIAL):
             self._end_trial(finding.case, finding.outcome)
         self._journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
+
+
+def _weight(finding: Finding) -> int:
+    """How much the case of ``finding`` says of its cause, of several that it has.
+
+    A valid program more than an invalid one. Of a fault that nothing checks, that the program is
+    accepted says most, and that it ends the process more than that it fails somewhere.
+    """
+    if isinstance(finding.case.expect, Valid):
+        return 3
+    return {Verdict.ACCEPTS_INVALID: 2, Verdict.PROCESS_DEATH: 1}.get(finding.verdict, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from generators.program import Case, Valid
 from harness.campaign import Plan, State
 from harness.fates import Fate
 from harness.finding import Finding, T, Trials, explained, finding_of, innermost, unreduced
-from harness.fingerprint import explainable, fingerprint, kind_of, told
+from harness.fingerprint import INVALID, explainable, fingerprint, kind_of, told
 from harness.gaps import Gap, Known, KnownFinding, Met, place_of
 from harness.investigation import in_one_regime
 from harness.jobs import Job
@@ -138,7 +138,7 @@ class Expectations:
         alike = {
             finding.fingerprint: (one, finding)
             for one, finding in there
-            if explainable(case, outcome, finding.kind) and isinstance(finding.case.expect, Valid)
+            if explainable(case, outcome, finding.kind) and INVALID not in finding.blame.values()
         }
         if by_message := [one for one, finding in alike.values() if told(finding.kind)]:
             return self.met.failed(by_message[0])

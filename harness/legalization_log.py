@@ -53,10 +53,11 @@ def collected() -> Iterator[list[str]]:
 def with_reason(message: str, operator: str, logged: Sequence[str]) -> str:
     """``message``, of a call of ``operator`` that was left, and a line with what was logged of it.
 
-    Where nothing that was logged names the operator it is all of it that may tell why.
+    That is the first text that names the operator, or the first of all where none does: calls of
+    one operator may be left for several reasons.
     """
     telling = [text for text in logged if names_operator(text, operator)] or logged
-    return f"{message}\n{LOGGED}{'; '.join(telling)}" if telling else message
+    return f"{message}\n{LOGGED}{telling[0]}" if telling else message
 
 
 def reason_in(message: str) -> str:

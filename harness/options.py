@@ -12,6 +12,7 @@ from generators.program import CaseError
 from harness.campaign import Plan
 from harness.drawing import Shard
 from harness.finding import Finding
+from harness.fingerprint import FINGERPRINT_FORMAT
 from harness.journal import Journal, Mode
 from harness.pipelines import PIPELINES
 
@@ -63,6 +64,7 @@ class Options:
         """The options as the journal holds them, by the names in ``OPTIONS``."""
         return {
             "families": " ".join(self.families),
+            FINGERPRINTS: str(FINGERPRINT_FORMAT),
             "pipelines": " ".join(self.pipelines),
             "seed": str(self.seed),
             "fixes": self.fixes.value,
@@ -103,6 +105,9 @@ OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard", "release"
 """What a campaign's description holds besides the versions that it ran with."""
 
 
+FINGERPRINTS = "fingerprint format"
+"""In the description of a campaign: the format that its findings' fingerprints have."""
+
 MERGED = "merged"
 """In the description of a merge: the options of the campaigns in it, as JSON."""
 
@@ -128,6 +133,11 @@ def resumed(directory: Path, given: Sequence[str]) -> Options:
         )
     if (why := not_begun(described)) is not None:
         raise CaseError(f"the campaign in {directory} {why}; start a new one")
+    if described.get(FINGERPRINTS) != str(FINGERPRINT_FORMAT):
+        raise CaseError(
+            f"the campaign in {directory} tells findings apart in another way than this version of "
+            f"relaxcheck does; start a new one (--known {directory} knows what it found)"
+        )
     return Options(
         chosen_families(described["families"].split()),
         chosen_pipelines(described["pipelines"].split()),

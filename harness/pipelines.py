@@ -11,13 +11,17 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A way to compile. ``mixed_precision``: it computes float32 parts in float16 on purpose."""
+    """A way to compile. ``mixed_precision``: it computes float32 parts in float16 on purpose.
+
+    ``passes_of_fixes``: with the fixes on their passes are in it (``fixes.pipeline``).
+    """
 
     description: str
     before: tuple[str, ...] = ()
     relax_pipeline: Literal["default", "target"] = "default"
     constants_as_parameters: bool = False
     mixed_precision: bool = False
+    passes_of_fixes: bool = False
 
 
 PIPELINES = {
@@ -36,5 +40,11 @@ PIPELINES = {
         "parameters bound, FoldConstant, then relax.build",
         before=("BindParams", "LegalizeOps", "FoldConstant"),
         constants_as_parameters=True,
+    ),
+    "fixes-build": Pipeline("relax.build; with the fixes, their pipeline", passes_of_fixes=True),
+    "fixes-pipeline": Pipeline(
+        "relax.get_default_pipeline(target), which fuses; with the fixes, theirs for it",
+        relax_pipeline="target",
+        passes_of_fixes=True,
     ),
 }

@@ -24,7 +24,7 @@ from oracles.compare import within
 from oracles.independent import ORACLES
 from oracles.reference import evaluate as reference
 
-FAMILY = dynamic.family(("build", "default-pipeline", "mixed-precision"))
+FAMILY = dynamic.family(("build", "default-pipeline"))
 REGIMES = ("normal", "exact", "boundary", "special")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from generators.axes import complete
 from generators.families import family
-from generators.program import Case, Valid
+from generators.program import Case, Invalid, Valid
 from harness.campaign import Campaign, Plan
 from harness.differential import joined, together
 from harness.events import Event, What, told
@@ -318,6 +318,55 @@ def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) 
     )
     assert crashed > 5 < wrong
     assert finding.count == crashed + wrong
+
+
+def test_a_part_that_is_declared_leaves_what_is_built_on_it_to_itself(tmp_path: Path) -> None:
+    def answer(case: Case) -> Outcome:
+        point = MEMBER.point(case) if isinstance(case.expect, Valid) else {}
+        if point.get("groups", 1) == 1:
+            return Outcome(Verdict.PASS if point else Verdict.REJECTED)
+        if point["result"] == "relu":
+            return Outcome(Verdict.OPAQUE_CRASH, "FuseOps", None, "TypeError: another dtype")
+        return Outcome(Verdict.WRONG_DTYPE, "compare")
+
+    gap = Gap(
+        name="declared",
+        operator="nn.conv1d_transpose",
+        when={"result": ("bare",)},
+        releases=("0.27",),
+        verdict=Verdict.WRONG_DTYPE,
+        issue=None,
+        expires="2100-01-01",
+    )
+    plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=60)
+    with Journal(tmp_path) as journal:
+        campaign = Campaign(plan, Instant(answer), journal, (gap,))  # type: ignore[arg-type]
+        state = campaign.run(lambda shown: None)
+    assert state.gaps.expected["declared"] > 5
+    (finding,) = state.new
+    assert (finding.verdict, finding.outcome.gap) == (Verdict.OPAQUE_CRASH, "")
+
+
+def test_the_case_that_says_most_of_a_fault_is_kept(tmp_path: Path) -> None:
+    """Of what nothing checks: that it is accepted, whatever was met before and after."""
+    verdicts = [Verdict.OPAQUE_CRASH, Verdict.PROCESS_DEATH, Verdict.ACCEPTS_INVALID]
+    for order in (verdicts, verdicts[::-1]):
+        findings: dict[str, Finding] = {}
+        jobs: deque[Job] = deque()
+        with Journal(tmp_path / order[0]) as journal:
+            looking = Investigations((MEMBER,), journal, findings, jobs.append)
+            for number, verdict in enumerate(order):
+                case = msgspec.structs.replace(
+                    MEMBER.build(complete(MEMBER.axes, {}), number),
+                    expect=Invalid("nn.conv1d_transpose", ("dilation",)),
+                )
+                journal.start(case, DRAWN)
+                failed = Outcome(verdict, "run", "nn.conv1d_transpose", f"it {verdict}")
+                looking.look_into(case, failed)
+                while jobs:
+                    looking.advance(jobs.popleft(), failed)
+        (finding,) = findings.values()
+        assert (finding.verdict, finding.count) == (Verdict.ACCEPTS_INVALID, 3)
 
 
 def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:

@@ -216,9 +216,14 @@ def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:
 
     ways = {"groups": "2"}, {"stride.w": "3"}
     for verdict, message, one_cause in (
-        (Verdict.OPAQUE_CRASH, "ValueError: no", True),
+        (Verdict.OPAQUE_CRASH, "ValueError: none of them", True),
         (Verdict.UNSUPPORTED, "toy.op: not supported", True),
         (Verdict.OPAQUE_CRASH, "", False),
+        (Verdict.OPAQUE_CRASH, "RuntimeError: ", False),
+        (Verdict.OPAQUE_CRASH, "NotImplementedError", False),
+        (Verdict.OPAQUE_CRASH, "InternalError: Check failed: (0 > 1) is false: ", False),
+        (Verdict.OPAQUE_CRASH, "InternalError: Check failed: (it != map.end()) is false: ", True),
+        (Verdict.OPAQUE_CRASH, "KeyError: 'groups'", True),
         (Verdict.PROCESS_DEATH, "worker ended with SIGSEGV in run", False),
         (Verdict.TIMEOUT, "still in run after 60 s", False),
         (Verdict.ACCEPTS_INVALID, "compiled and ran", False),
@@ -280,6 +285,11 @@ def test_an_invalid_program_that_nothing_checks_is_one_cause_whatever_comes_of_i
     ways = (accepted, crashed, died)
     assert len({invalid(one, "dilation") for one in ways}) == 1
     assert invalid(crashed, "dilation") != invalid(crashed, "stride")
+    # What is not lowered, valid or not, is not lowered for another reason.
+    left = (Verdict.SILENT_BAIL, "LegalizeOps", "left: R.x\nlogged at level INFO: TOPI has no NHWC")
+    case = TOY.build(DEFAULT, 0)
+    of_valid = kind_of(case, Outcome(left[0], left[1], "toy.op", left[2]))
+    assert invalid(left, "dilation") == invalid(left, "stride") == fingerprint(of_valid, {})
     # What type inference refuses is one cause for each of its checks.
     checked = (Verdict.OPAQUE_CRASH, "emit", "ValueError: the number should be positive")
     other = (Verdict.OPAQUE_CRASH, "emit", "ValueError: two are expected")
@@ -377,3 +387,31 @@ def test_a_finding_of_one_operator_explains_what_fails_of_several() -> None:
     for judge, explains in ((wrong, True), (judge_by(lambda p: True), False)):
         found, _ = conclude(explained(BUILT, several, [finding]), judge, BUILT)
         assert (found is finding) is explains
+
+
+def test_exceptions_that_have_nothing_but_names_are_told_apart_by_these() -> None:
+    case = TOY.build(DEFAULT, 0)
+    kinds = [
+        kind_of(case, Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy.op", message))
+        for message in (
+            "AttributeError: 'Var' object has no attribute 'value'",
+            "AttributeError: 'NoneType' object has no attribute 'shape'",
+            "KeyError: 'groups'",
+            "KeyError: 'window'",
+        )
+    ]
+    assert len({fingerprint(kind, {}) for kind in kinds}) == 4
+
+
+def test_a_part_that_a_limit_cut_short_is_no_part() -> None:
+    def judge(point: Mapping[str, object]) -> Outcome:
+        if point["groups"] == 1:
+            return Outcome(Verdict.PASS)
+        return Outcome(
+            *((Verdict.TIMEOUT, "run") if point["extra"] == 1 else (Verdict.WRONG_SHAPE, "run"))
+        )
+
+    point = {**PLAIN, "groups": 3, "extra": 2}
+    reduced, _ = conclude(reduce(BUILT, BUILT.build(point, 0), judge(point)), judge, BUILT)
+    assert isinstance(reduced, Reduced)
+    assert (reduced.outcome.verdict, reduced.part) == (Verdict.WRONG_SHAPE, None)

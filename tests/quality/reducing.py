@@ -173,6 +173,16 @@ def missed(figures: Figures) -> list[str]:
     ]
     if not _column(figures, "attributes"):
         return lines
+    lines += [
+        f"{one['plant']}: {what}"
+        for one in figures["plants"]
+        if one["attributes"] is not None
+        for holds, what in (
+            (one["minimal"], f"a simpler case may be left ({one['why']})"),
+            (one["again"], "the reduced case did not come again"),
+        )
+        if not holds
+    ]
     attributes, size = _medians(figures)
     if attributes > MOST_ATTRIBUTES:
         lines.append(f"the median reduced case has {attributes:g} attributes away from default")

@@ -28,7 +28,8 @@ def figures(*plants: Simplest) -> Any:
 
 
 def one(attributes: int, size: int, **more: Any) -> Simplest:
-    return Simplest(f"plant-{attributes}-{size}", 6, 16, attributes, size, 1, **more)
+    held = {"minimal": True, "again": True} | more
+    return Simplest(f"plant-{attributes}-{size}", 6, 16, attributes, size, 1, **held)
 
 
 def test_the_medians_are_what_is_judged() -> None:
@@ -39,12 +40,18 @@ def test_the_medians_are_what_is_judged() -> None:
     assert reducing.missed(figures(one(0, 4), one(0, 5))) == [
         "the largest size of the median reduced case is 4.5"
     ]
+    assert reducing.missed(figures(one(0, 1, minimal=False, why="180 s are over"))) == [
+        "plant-0-1: a simpler case may be left (180 s are over)"
+    ]
+    assert reducing.missed(figures(one(0, 1, again=False))) == [
+        "plant-0-1: the reduced case did not come again"
+    ]
     assert reducing.missed(figures(Simplest("never"))) == ["never: no failure to reduce"]
 
 
 def test_the_page_lists_what_is_above_the_target() -> None:
     page = reducing.markdown(
-        figures(one(1, 2, minimal=True, again=True), one(4, 2, why="180 s are over"))
+        figures(one(1, 2), one(4, 2, minimal=False, again=False, why="180 s are over"))
     )
     assert "| attributes away from default, median | 6 | 2.5 | <= 2 |" in page
     assert "| largest size, median | 16 | 2 | <= 3 |" in page
