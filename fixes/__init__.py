@@ -29,8 +29,11 @@ from fixes import (
     empty_reduction,
     known_rank,
     mixed_precision,
+    normalization,
+    resize,
     shape_guard,
     shape_order,
+    shape_values,
     unlowered,
 )
 from fixes.fix import Fix
@@ -52,6 +55,9 @@ ALL: tuple[Fix, ...] = (
     convert_layout.FIX,
     empty_permute.FIX,
     unlowered.FIX,
+    normalization.FIX,
+    resize.FIX,
+    shape_values.FIX,
     empty_reduction.FIX,
     known_rank.FIX,
     dynamic_broadcast.FIX,
