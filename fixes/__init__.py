@@ -34,6 +34,7 @@ from fixes import (
     shape_guard,
     shape_order,
     shape_values,
+    special_values,
     unlowered,
 )
 from fixes.fix import Fix
@@ -58,6 +59,7 @@ ALL: tuple[Fix, ...] = (
     normalization.FIX,
     resize.FIX,
     shape_values.FIX,
+    special_values.FIX,
     empty_reduction.FIX,
     known_rank.FIX,
     dynamic_broadcast.FIX,

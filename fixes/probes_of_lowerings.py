@@ -129,3 +129,19 @@ def _to_shape_of(make: Callable[..., Expr], *shapes: tuple[int, ...]) -> bool:
             found = None
         builder.emit_func_output(x if found is None else found)
     return found is not None
+
+
+def is_unequal_to_nan() -> bool:
+    """Whether what is not a number is unequal to itself."""
+    call = one_call(relax.op.not_equal, (2,), (2,))
+    array = np.array([np.nan, 1], "float32")
+    return computes(call, [array, array], np.array([1, 0]))
+
+
+def finds_infinities() -> bool:
+    """Whether the first of the largest, and of the smallest, has a place where all are infinite."""
+    array = np.full(3, np.inf, "float32")
+    large = one_call(lambda x: relax.op.argmax(x, axis=0, keepdims=True), (3,))
+    small = one_call(lambda x: relax.op.argmin(x, axis=0, keepdims=True), (3,))
+    zero = np.zeros(1)
+    return computes(large, [-array], zero) and computes(small, [array], zero)
