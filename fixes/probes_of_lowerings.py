@@ -8,7 +8,7 @@ from tvm import relax
 
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
-from fixes.probes import Array, computes, inputs, one_call
+from fixes.probes import Array, computes, inputs, one_call, program
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -145,3 +145,15 @@ def finds_infinities() -> bool:
     small = one_call(lambda x: relax.op.argmin(x, axis=0, keepdims=True), (3,))
     zero = np.zeros(1)
     return computes(large, [-array], zero) and computes(small, [array], zero)
+
+
+def rewrites_expressions() -> bool:
+    """Whether RewriteDataflowReshape takes a reshape over dimensions that are expressions."""
+    m = tvm_api.shape_var("m")
+    module = program(lambda x, y: relax.op.reshape(y, (2, 4, 3 * m - 3)), (m,), (2, 4, m - 1, 3))
+    module = relax.transform.LegalizeOps()(module)
+    try:
+        relax.transform.RewriteDataflowReshape()(module)
+    except Exception:
+        return False
+    return True

@@ -195,6 +195,9 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "empty_reduction": tuple(
         Wrapping(operator, "empty_reduction.initializing") for operator in reductions.OPERATORS
     ),
+    "dataflow_reshape": (
+        Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
+    ),
     "normalization": (
         *(
             Wrapping(operator, "normalization._in_own_dtype")

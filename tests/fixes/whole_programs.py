@@ -355,6 +355,9 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "empty_permute": {
         "a dimension 0": (upstream("empty_permute", "permutation_moves_the_empty_dimension"),)
     },
+    "dataflow_reshape": {
+        "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
+    },
     "normalization": {
         "float64": tuple(
             upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
