@@ -8,6 +8,7 @@ bindings are legal; a few of them are run, with 0 and 1 among them where that is
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
 from hypothesis import strategies as st
 
 from generators import dynamic_compute, dynamic_mismatch, dynamic_movement, dynamic_windows
@@ -73,27 +74,35 @@ class Dynamic:
         return Case(
             family=NAME,
             program=draft.program(),
-            bindings=chosen(draft.legal(), Draw(f"{seed}/bindings")),
+            bindings=_bindings(draft, seed),
             seed=seed,
             **{name: point[name] for name in _run_names()},  # type: ignore[arg-type]
         )
 
     def point(self, case: Case) -> Point:
-        """The point of ``case``.
+        """The point of ``case``, or of the valid case that it calls wrongly.
 
         Raises:
             ValueError: no point of this family builds ``case``.
         """
-        for form, steps, focus in _readings(case.program):
+        called = dynamic_mismatch.corrected(case)
+        for form, steps, focus in _readings(called.program):
             point: dict[str, Value] = {
                 "form": form,
                 "steps": steps,
                 "focus": focus,
-                "dtype": _dtype(case.program),
+                "dtype": _dtype(called.program),
                 **{name: getattr(case, name) for name in _run_names()},
             }
-            if drafted(point, case.seed).program() == case.program:
-                return point_of(self, lambda _, point=point: point, case)  # type: ignore[misc]
+            draft = drafted(point, case.seed)
+            if draft.program() == called.program:
+                if called is not case:
+                    # It is made at the first of the bindings.
+                    bindings = _bindings(draft, case.seed)
+                    called = msgspec.structs.replace(
+                        called, bindings=(*called.bindings, *bindings[1:])
+                    )
+                return point_of(self, lambda _, point=point: point, called)  # type: ignore[misc]
         raise ValueError(f"not a point of {NAME}")
 
     @property
@@ -115,6 +124,10 @@ def drafted(point: Point, seed: int) -> Draft:
     draft = Draft(Draw(f"{seed}/{form}"), dtype)
     TEMPLATES[form](draft)
     return draft
+
+
+def _bindings(draft: Draft, seed: int) -> tuple[dict[str, int], ...]:
+    return chosen(draft.legal(), Draw(f"{seed}/bindings"))
 
 
 def _run_names() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from generators.axes import SEEDS, Family, Point, points
 from generators.dims import Dim, evaluate, symbols
-from generators.program import Case, Misfit, Mismatch, Program, Random
+from generators.program import Case, Misfit, Mismatch, Program, Random, Valid
 
 _FURTHEST = 300
 """Symbols are tried up to here to see whether they make a size."""
@@ -85,6 +85,21 @@ def mismatched(case: Case, place: Place, off: int) -> Case:
             (wanted, size) if place.decided else (size,),
         ),
     )
+
+
+def corrected(case: Case) -> Case:
+    """``case`` with inputs of the shapes that it states, as before ``mismatched``.
+
+    It is run at one binding still; itself where nothing is off.
+    """
+    if not isinstance(case.expect, Mismatch):
+        return case
+    inputs = tuple(
+        msgspec.structs.replace(one, fill=Random()) if isinstance(one.fill, Misfit) else one
+        for one in case.program.inputs
+    )
+    program = msgspec.structs.replace(case.program, inputs=inputs)
+    return msgspec.structs.replace(case, program=program, expect=Valid())
 
 
 def _makes(dim: Dim, size: int) -> bool:

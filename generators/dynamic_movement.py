@@ -273,15 +273,19 @@ def _strided_slice(draft: Draft) -> None:
             draft.require(dim, begin)
             first, ends = begin, dim
             size = over(plus(minus(dim, begin), stride - 1), stride)
-    draft.call(
+    shape = but(value.shape, at, size)
+    found = draft.call(
         "strided_slice",
         [value],
-        but(value.shape, at, size),
+        shape,
         axes=(at,),
         begin=(first,),
         end=shape_value((ends,)) if symbols(ends) else (int(ends),),
         strides=(stride,),
     )
+    if ends in (_FAR, -_FAR) and symbols(dim):
+        # To TVM it is the smaller of the two, which broadcasts with no other dimension.
+        draft.call("match_cast", [found], shape, shape=shape_value(shape), dtype=value.dtype)
 
 
 @step("dynamic_strided_slice")

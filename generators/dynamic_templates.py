@@ -198,10 +198,15 @@ def _padded(draft: Draft) -> None:
     draft.call("multiply", [cut, fifth], fifth.shape)
 
 
-def _derived(*shapes: tuple[Dim, ...]) -> Template:
-    """Inputs of these shapes, each rectified: some symbol is in none by itself."""
+def _derived(*shapes: tuple[Dim, ...], least: tuple[Dim, ...] = ()) -> Template:
+    """Inputs of these shapes, each rectified: some symbol is in none by itself.
+
+    ``least`` are dimensions without an element of which no size tells that symbol.
+    """
 
     def made(draft: Draft) -> None:
+        for dim in least:
+            draft.require(dim, 1)
         for shape in shapes:
             for dim in shape:
                 draft.require(dim)
@@ -225,7 +230,7 @@ TEMPLATES: dict[str, Template] = {
     "derived: twice": _derived(("2*m",)),
     "derived: one more": _derived(("m + 1",)),
     "derived: a fifth": _derived(("m//5 - 1",)),
-    "derived: product": _derived(("m*n",), ("m",)),
+    "derived: product": _derived(("m*n",), ("m",), least=("m",)),
     "derived: sum": _derived(("m + n",), ("m",)),
 }
 """Programs by name. In those that are ``derived`` a symbol is no dimension by itself."""

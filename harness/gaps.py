@@ -16,7 +16,7 @@ import msgspec
 
 from generators.axes import Axis, Family, Point, complete
 from generators.families import every
-from generators.program import Case, CaseError, Valid
+from generators.program import Case, CaseError, Mismatch, Valid
 from harness import releases
 from harness.corpus import CORPUS
 from harness.differential import by_release, environment_on
@@ -31,19 +31,32 @@ FILE = CORPUS / "known.json"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where ``case`` lies: its ``point`` on the ``axes``, both empty where it lies on none."""
+    """Where ``case`` lies: its ``point`` on the ``axes``, both empty where it lies on none.
+
+    ``family`` is whose axes they are.
+    """
 
     case: Case
     point: Point
     axes: Sequence[Axis]
+    family: Family | None = None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the program is that of seed 0 here, which it is where no seed decides it."""
+        return self.family is None or self.family.build(self.point, 0).program == self.case.program
 
 
 def place_of(case: Case, family: Family | None) -> Place:
-    """Where ``case`` lies on the axes of ``family``, if that is its own."""
-    if family is None or not isinstance(case.expect, Valid):
+    """Where ``case`` lies on the axes of ``family``, if that is its own.
+
+    A wrong call lies where the valid program does that it calls: what does not compile cannot
+    refuse a call either.
+    """
+    if family is None or not isinstance(case.expect, Valid | Mismatch):
         return Place(case, {}, ())
     try:
-        return Place(case, family.point(case), family.axes)
+        return Place(case, family.point(case), family.axes, family)
     except ValueError:
         return Place(case, {}, ())
 
@@ -115,7 +128,7 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
         """Whether the case at ``place``, to which it applies, is as the one that is known to fail.
 
         What neither ``when`` nor ``example`` names has to be as it is where only they are chosen:
-        anything else may be what a case passes by.
+        anything else may be what a case passes by. So may another program be, where a seed decides.
         """
         point = place.point
         named = {axis: point[axis] for axis in (*self.when, *self.example) if axis in point}
@@ -123,6 +136,7 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
             bool(point)
             and all(str(point.get(axis)) == value for axis, value in self.example.items())
             and point == complete(place.axes, named)
+            and place.is_first
         )
 
     @property

@@ -5,7 +5,14 @@ A definition of ours is written ``module.name``, without the package: ``attentio
 
 from dataclasses import dataclass
 
-from fixes import attention_arguments, conv_transpose_arguments, convert_layout, mixed_precision
+from fixes import (
+    attention_arguments,
+    conv_transpose_arguments,
+    convert_layout,
+    mixed_precision,
+    normalization,
+    shape_values,
+)
 from fixes import empty_reduction as reductions
 from fixes import unlowered as refusals
 
@@ -100,6 +107,10 @@ data or kernel is made and no read is out of bounds.
     ),
     "empty_permute": Place("relax/transform/legalize_ops/empty_permute.py"),
     "empty_reduction": Place("relax/transform/legalize_ops/empty_reduction.py"),
+    "normalization": Place("relax/transform/legalize_ops/normalization.py"),
+    "resize": Place("relax/transform/legalize_ops/resize.py"),
+    "shape_values": Place("relax/transform/legalize_ops/shape_values.py"),
+    "special_values": Place("relax/transform/legalize_ops/special_values.py"),
     "tvm_api_reductions": Place(
         "relax/transform/legalize_ops/reductions.py", "The reductions within lowered functions."
     ),
@@ -119,6 +130,12 @@ RENAMED = {
     ("attention_var_len", "_lower"): "lower",
     ("conv_transpose", "_lower"): "lower",
     ("empty_permute", "_unread_if_empty"): "unread_if_empty",
+    ("normalization", "_in_own_dtype"): "in_own_dtype",
+    ("normalization", "_of_type_of_call"): "of_type_of_call",
+    ("resize", "_in_any_size"): "in_any_size",
+    ("shape_values", "_written_out"): "written_out",
+    ("special_values", "_unequal_to_nan"): "unequal_to_nan",
+    ("special_values", "_found_at_the_end"): "found_at_the_end",
     ("attention_arguments", "_check_attention"): "check_attention",
     ("attention_arguments", "_check_var_len"): "check_var_len",
     ("conv_transpose_arguments", "_check"): "check",
@@ -177,6 +194,25 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "empty_permute": (Wrapping("relax.permute_dims", "empty_permute._unread_if_empty"),),
     "empty_reduction": tuple(
         Wrapping(operator, "empty_reduction.initializing") for operator in reductions.OPERATORS
+    ),
+    "dataflow_reshape": (
+        Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
+    ),
+    "normalization": (
+        *(
+            Wrapping(operator, "normalization._in_own_dtype")
+            for operator in normalization.OPERATORS
+        ),
+        Wrapping("relax.nn.batch_norm", "normalization._of_type_of_call"),
+    ),
+    "resize": (Wrapping("relax.image.resize2d", "resize._in_any_size"),),
+    "shape_values": tuple(
+        Wrapping(operator, "shape_values._written_out") for operator in shape_values.OPERATORS
+    ),
+    "special_values": (
+        Wrapping("relax.not_equal", "special_values._unequal_to_nan"),
+        Wrapping("relax.argmax", "special_values._found_at_the_end"),
+        Wrapping("relax.argmin", "special_values._found_at_the_end"),
     ),
     "unlowered": tuple(
         Wrapping(operator, "unlowered.or_refuse") for operator in refusals.OPERATORS

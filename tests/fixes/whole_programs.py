@@ -355,6 +355,32 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "empty_permute": {
         "a dimension 0": (upstream("empty_permute", "permutation_moves_the_empty_dimension"),)
     },
+    "dataflow_reshape": {
+        "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
+    },
+    "normalization": {
+        "float64": tuple(
+            upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
+        ),
+        "all axes": (upstream("normalization", "rms_norm_over_all_axes"),),
+        "batches of float16": (upstream("normalization", "batch_norm_of_float16"),),
+    },
+    "resize": {
+        "symbolic sizes": (upstream("resize", "nearest_to_a_number"),),
+        "aligned corners": (upstream("resize", "aligned_corners"),),
+        "float64": (upstream("resize", "float64"),),
+    },
+    "shape_values": {
+        "reshapes": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
+        "broadcasts": (upstream("shape_values", "broadcast_to_the_shape_of_another"),),
+    },
+    "special_values": {
+        "NaN": (upstream("special_values", "nan_is_unequal_to_itself"),),
+        "ends of dtypes": (
+            upstream("special_values", "the_first_of_infinities"),
+            upstream("special_values", "the_first_of_the_largest_integers"),
+        ),
+    },
     "unlowered": {
         "convolutions": tuple(
             partial(

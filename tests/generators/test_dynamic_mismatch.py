@@ -126,3 +126,13 @@ def test_drawn_ones_break_one_dimension(case: Case) -> None:
 
 def test_programs_that_state_nothing_give_way_to_one_that_does() -> None:
     assert wrong(FAMILY.build(complete(FAMILY.axes, {**STATING}), 0))
+
+
+def test_a_wrong_call_lies_where_its_program_does() -> None:
+    case = FAMILY.build(complete(FAMILY.axes, {"steps": 2, "focus": "matmul"}), 3)
+    place, off = wrong(case)[-1]
+    called = mismatched(case, place, off)
+    assert FAMILY.point(called) == FAMILY.point(case)
+    elsewhere = msgspec.structs.replace(called, bindings=({"m": 3, "n": 19},))
+    with pytest.raises(ValueError, match="another case"):
+        FAMILY.point(elsewhere)

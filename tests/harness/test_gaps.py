@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from generators.axes import Axis, Point
-from generators.program import Case, CaseError, Input, Node, Program
+from generators import dynamic
+from generators.axes import Axis, Point, complete
+from generators.dynamic_mismatch import mismatched, wrong
+from generators.program import Case, CaseError, Input, Invalid, Node, Program
 from harness.gaps import (
     Gap,
     Known,
@@ -17,6 +19,7 @@ from harness.gaps import (
     Place,
     declared,
     known_gaps,
+    place_of,
     utc_today,
     write_declared,
 )
@@ -212,3 +215,23 @@ def test_a_malformed_file_is_one_line(
         declared(path)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_wrong_call_falls_into_the_gap_of_its_program() -> None:
+    family = dynamic.family(("build",))
+    case = family.build(complete(family.axes, {"form": "tutorial"}), 0)
+    called = msgspec.structs.replace(mismatched(case, *wrong(case)[0]), fixes=True)
+    gap = msgspec.structs.replace(GAP, operator="matmul", when={"form": ("tutorial",)}, example={})
+    assert gap.applies(place_of(called, family), TVM)
+    faulty = msgspec.structs.replace(called, expect=Invalid("matmul", ("x0",)))
+    assert not gap.applies(place_of(faulty, family), TVM)
+
+
+def test_another_program_at_the_example_may_well_pass() -> None:
+    family = dynamic.family(("build",))
+    gap = msgspec.structs.replace(
+        GAP, operator="nn.rms_norm", when={}, example={"focus": "nn.rms_norm"}, message=""
+    )
+    point = complete(family.axes, {"focus": "nn.rms_norm"})
+    surely = [gap.surely_fails(place_of(family.build(point, seed), family)) for seed in (0, 1)]
+    assert surely == [True, False]

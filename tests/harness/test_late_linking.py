@@ -6,6 +6,8 @@ from itertools import islice
 import msgspec
 import pytest
 
+from generators import dynamic
+from generators.axes import complete
 from generators.families import families
 from generators.program import Case
 from harness import compile as compiling
@@ -48,6 +50,14 @@ def test_what_comes_of_cases_together_is_what_comes_of_each(fixes: bool) -> None
     # Some reached native code, and without the fixes some failed.
     assert any(one.checks for one in seen)
     assert fixes or len({one.verdict for one in seen}) > 2
+
+
+def test_functions_that_call_each_other_find_each_other() -> None:
+    family = dynamic.family(("build",))
+    point = complete(family.axes, {"form": "function"})
+    cases = [family.build(point, seed) for seed in (0, 1)]
+    outcomes = conduct_together(cases, lambda number, stage: None)
+    assert [one.verdict for one in outcomes] == [Verdict.PASS] * 2
 
 
 def test_the_code_of_all_is_generated_and_linked_once(monkeypatch: pytest.MonkeyPatch) -> None:

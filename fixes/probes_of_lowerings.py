@@ -1,0 +1,159 @@
+"""What the running TVM makes of normalizations, resized images and reshapes to values."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from fixes import tvm_api
+from fixes.fix import LEGALIZE
+from fixes.probes import Array, computes, inputs, one_call, program
+from fixes.tvm_api import Call, Expr
+
+_LARGE = 1e100
+"""Beyond float32, and its square is not beyond float64."""
+
+_NORMALIZED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("layer_norm", {"axes": [-1]}),
+    ("group_norm", {"num_groups": 1, "channel_axis": 1, "axes": [2]}),
+    ("instance_norm", {"channel_axis": 1, "axes": [2]}),
+)
+
+
+def normalizes_float64() -> bool:
+    """Whether all four normalizations have float64, and keep what float32 cannot hold."""
+    pair = np.array([[[-_LARGE, _LARGE]]])
+    found = []
+    for name, attributes in _NORMALIZED:
+        count = 2 if name == "layer_norm" else 1
+        weights = [np.ones(count), np.zeros(count)]
+        make = getattr(relax.op.nn, name)
+        found.append(_computes64(make, attributes, [pair, *weights], np.sign(pair)))
+    found.append(
+        _computes64(relax.op.nn.rms_norm, {"axes": [-1]}, [pair, np.ones(2)], pair / _LARGE)
+    )
+    return all(found)
+
+
+def _computes64(
+    make: Callable[..., Expr], attributes: dict[str, Any], arrays: Sequence[Array], want: Array
+) -> bool:
+    shapes = [array.shape for array in arrays]
+    call = one_call(
+        lambda *given: make(*given, **attributes), *shapes, dtypes=("float64",) * len(arrays)
+    )
+    return computes(call, arrays, want)
+
+
+def normalizes_all_axes() -> bool:
+    """Whether the root mean square may be over every axis."""
+    call = one_call(lambda x, w: relax.op.nn.rms_norm(x, w, axes=[0, 1]), (1, 2), (1, 2))
+    array = np.array([[3, 4]], "float32")
+    return computes(call, [array, np.ones_like(array)], array / 12.5**0.5)
+
+
+def normalizes_float16_batches() -> bool:
+    """Whether the results are lowered to the dtype that the call's type tells."""
+    half = ("float16",) * 5
+    call = one_call(
+        lambda *given: relax.op.nn.batch_norm(*given, axis=1), (1, 2), *[(2,)] * 4, dtypes=half
+    )
+    builder = relax.BlockBuilder()
+    with builder.function("main", list(call.args)):
+        found = builder.normalize(call.op.get_attr(LEGALIZE)(builder, call))
+        dtypes = {tvm_api.dtype_of(field) for field in tvm_api.type_of(found).fields}
+        builder.emit_func_output(found)
+    return dtypes == {"float16"}
+
+
+def _resizing(size: Sequence[Any], dtype: str, *mode: str) -> Call:
+    """The call that resizes an image of one symbolic size n, or of 2 by 2."""
+    method, coordinates = mode
+    n = tvm_api.shape_var("n") if dtype == "float32" else 2
+    return one_call(
+        lambda x: relax.op.image.resize2d(
+            x,
+            relax.ShapeExpr([n if one is None else one for one in size]),
+            method=method,
+            coordinate_transformation_mode=coordinates,
+            rounding_method="floor",
+            layout="NCHW",
+        ),
+        (1, 1, n, n),
+        dtypes=(dtype,),
+    )
+
+
+_IMAGE = np.array([[[[1, 2], [3, 4]]]], "float32")
+
+
+def resizes_symbols() -> bool:
+    """Whether an image of symbolic size is resized to a size that is a number."""
+    call = _resizing((1, 1), "float32", "nearest_neighbor", "asymmetric")
+    return computes(call, [_IMAGE], _IMAGE[..., :1, :1])
+
+
+def aligns_corners() -> bool:
+    """Whether an image of symbolic size is resized with its corners aligned."""
+    call = _resizing((None, None), "float32", "linear", "align_corners")
+    return computes(call, [_IMAGE], _IMAGE)
+
+
+def resizes_float64() -> bool:
+    """Whether what float32 cannot hold is kept."""
+    image = _IMAGE.astype("float64") * _LARGE
+    call = _resizing((2, 2), "float64", "nearest_neighbor", "asymmetric")
+    return computes(call, [image], image)
+
+
+def reshapes_to_values() -> bool:
+    """Whether a tensor is reshaped to the shape of another."""
+    return _to_shape_of(relax.op.reshape, (2, 3), (3, 2))
+
+
+def broadcasts_to_values() -> bool:
+    """Whether a tensor is broadcast to the shape of another."""
+    return _to_shape_of(relax.op.broadcast_to, (3,), (2, 3))
+
+
+def _to_shape_of(make: Callable[..., Expr], *shapes: tuple[int, ...]) -> bool:
+    builder = relax.BlockBuilder()
+    x, y = inputs(shapes)
+    with builder.function("main", [x, y]):
+        shape = builder.emit(relax.op.shape_of(y))
+        call = builder.normalize(make(x, shape))
+        try:
+            found = builder.emit(call.op.get_attr(LEGALIZE)(builder, call))
+        except Exception:
+            found = None
+        builder.emit_func_output(x if found is None else found)
+    return found is not None
+
+
+def is_unequal_to_nan() -> bool:
+    """Whether what is not a number is unequal to itself."""
+    call = one_call(relax.op.not_equal, (2,), (2,))
+    array = np.array([np.nan, 1], "float32")
+    return computes(call, [array, array], np.array([1, 0]))
+
+
+def finds_infinities() -> bool:
+    """Whether the first of the largest, and of the smallest, has a place where all are infinite."""
+    array = np.full(3, np.inf, "float32")
+    large = one_call(lambda x: relax.op.argmax(x, axis=0, keepdims=True), (3,))
+    small = one_call(lambda x: relax.op.argmin(x, axis=0, keepdims=True), (3,))
+    zero = np.zeros(1)
+    return computes(large, [-array], zero) and computes(small, [array], zero)
+
+
+def rewrites_expressions() -> bool:
+    """Whether RewriteDataflowReshape takes a reshape over dimensions that are expressions."""
+    m = tvm_api.shape_var("m")
+    module = program(lambda x, y: relax.op.reshape(y, (2, 4, 3 * m - 3)), (m,), (2, 4, m - 1, 3))
+    module = relax.transform.LegalizeOps()(module)
+    try:
+        relax.transform.RewriteDataflowReshape()(module)
+    except Exception:
+        return False
+    return True

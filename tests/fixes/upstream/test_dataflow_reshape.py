@@ -1,0 +1,49 @@
+"""Dimensions that are expressions of symbols do not make the pass fail."""
+
+import numpy as np
+import tvm
+import tvm.testing
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+
+def run(mod, *arrays):
+    executable = relax.build(mod, tvm.target.Target("llvm"))
+    vm = relax.VirtualMachine(executable, tvm.cpu())
+    return vm["main"](*(tvm.runtime.tensor(array) for array in arrays)).numpy()
+
+
+def test_reshape_over_expressions():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("m",), "float32"), y: R.Tensor((2, 4, "m - 1", 3), "float32")):
+            m = T.int64()
+            with R.dataflow():
+                z = R.nn.relu(R.reshape(y, R.shape([2, 4, 3 * m - 3])))
+                R.output(z)
+            return z
+
+    array = np.arange(48, dtype="float32").reshape(2, 4, 2, 3)
+    found = run(Module, np.zeros(3, "float32"), array)
+    np.testing.assert_array_equal(found, array.reshape(2, 4, 6))
+
+
+def test_a_reshape_is_still_found():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2, 3), "float32")):
+            with R.dataflow():
+                y = R.nn.relu(R.reshape(x, (6,)))
+                R.output(y)
+            return y
+
+    lowered = relax.transform.LegalizeOps()(Module)
+    assert "R.reshape(" in str(relax.transform.RewriteDataflowReshape()(lowered))
+
+
+if __name__ == "__main__":
+    tvm.testing.main()
