@@ -89,7 +89,8 @@ def _scaled_tanh(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
     return alpha * tirx.tanh(beta * x)
 
 
-_ALPHA, _BOTH = ("alpha",), ("alpha", "beta")
+_ALPHA = ("alpha",)
+_BOTH = ("alpha", "beta")
 
 KINDS = {
     "Affine": Kind(_affine, _BOTH),
