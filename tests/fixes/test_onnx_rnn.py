@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tvm import relax
 
 import fixes
-from fixes import installation, onnx_rnn
+from fixes import installation, onnx_rnn, tvm_api
 from oracles.answer import Bounded
 from tests.fixes.recurrent_models import arrays, built, imported, model, onnxruntime_of, tvm_of
 from tests.fixes.recurrent_reference import FUNCTIONS, Node, within
@@ -242,14 +242,39 @@ def test_pipelines(pipeline: str) -> None:
     within(run(given), Node("LSTM", given).outputs())
 
 
-def test_inputs_of_unknown_shape_and_weights_as_parameters() -> None:
+@pytest.mark.parametrize("rank", [-1, 3])
+def test_inputs_of_unknown_shape(rank: int) -> None:
+    """As another node may leave them; not all importers take a model's input without a shape."""
+    given = arrays("LSTM", 4, 3, "initial_h", lengths=(2, 4, 1))
+    ranks = {"X": rank, "sequence_lens": min(rank, 1), "initial_h": rank}
+    variables = {
+        name: relax.Var(name, tvm_api.unshaped_type(one, str(given[name].dtype)))
+        for name, one in ranks.items()
+    }
+    weights = {name: tvm_api.const(given[name]) for name in ("W", "R")}
+    inputs = {**variables, **weights, "B": None}
+    builder = relax.BlockBuilder()
+    with builder.function("main", list(variables.values())):
+        with builder.dataflow():
+            outputs = onnx_rnn.CONVERTERS["LSTM"].get_converter(14)(
+                builder,
+                [inputs[name] for name in ("X", "W", "R", "B", "sequence_lens", "initial_h")],
+                {"tvm_custom": {"num_outputs": 3}},
+                None,
+            )
+            result = builder.emit_output(outputs)
+        builder.emit_func_output(result)
+    run = built(builder.get())
+    within(run(given), Node("LSTM", given).outputs())
+    with pytest.raises(ValueError, match="LSTM: dimension 1 of initial_h"):
+        run({**given, "initial_h": given["initial_h"][:, :2]})
+
+
+def test_weights_as_parameters() -> None:
     given = arrays("LSTM", 4, 3, "B", "initial_h", lengths=(2, 4, 1))
-    shapes = {"X": None, "initial_h": None, "sequence_lens": (None,)}
-    module = imported(model("LSTM", given, shapes=shapes), keep_params_in_input=True)
+    module = imported(model("LSTM", given), keep_params_in_input=True)
     assert len(module["main"].params) == 6
     within(built(module)(given), Node("LSTM", given).outputs())
-    with pytest.raises(ValueError, match="LSTM: dimension 1 of initial_h"):
-        built(module)({**given, "initial_h": given["initial_h"][:, :2]})
 
 
 @pytest.mark.parametrize(
