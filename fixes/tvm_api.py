@@ -203,13 +203,15 @@ def call_te(
     return relax.call_tir(builder.add_func(function, name), inputs, result, *dimensions)
 
 
+def assertion(condition: PrimExpr, message: str) -> Any:
+    """The statement that raises ``ValueError`` with ``message`` where ``condition`` fails."""
+    return tirx.AssertStmt(condition, _STRING("ValueError"), [_STRING(message)])
+
+
 def asserting_body(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
     """The body ``root`` of a function, with ``assertions`` before all that it does."""
     block = root.block
-    checks = [
-        tirx.AssertStmt(condition, _STRING("ValueError"), [_STRING(message)])
-        for condition, message in assertions
-    ]
+    checks = [assertion(condition, message) for condition, message in assertions]
     asserting = _BLOCKS.SBlock(
         block.iter_vars,
         block.reads,

@@ -79,6 +79,21 @@ def decorated(source: Source, function: str, decorator: str) -> Edit:
     return Edit(at, at, f"@{decorator}\n")
 
 
+def entered(source: Source, function: str, key: str, value: str) -> Edit:
+    """``value`` under ``key`` of the dictionary that ``function`` returns, in place of what is."""
+    match source.function(function).body[-1]:
+        case ast.Return(value=ast.Dict(keys=keys, values=values)):
+            for there, other in zip(keys, values, strict=True):
+                if isinstance(there, ast.Constant) and there.value == key:
+                    return Edit(source.start(other), source.end(other), value)
+            last = values[-1]
+            line = source.text.splitlines()[last.lineno - 1]
+            indent = line[: len(line) - len(line.lstrip())]
+            end = source.end(last)
+            return Edit(end, end, f',\n{indent}"{key}": {value}')
+    raise PatchError(f"{source.name}: {function} does not return a dictionary")
+
+
 def with_body(source: Source, function: str, body: str, before: str) -> Source:
     """``function`` of ``source``, its docstring kept, does what ``body`` says.
 

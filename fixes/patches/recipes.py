@@ -11,6 +11,7 @@ from fixes import (
     convert_layout,
     mixed_precision,
     normalization,
+    onnx_rnn,
     shape_values,
 )
 from fixes import empty_reduction as reductions
@@ -75,7 +76,20 @@ class Body:
     function: str
 
 
-Step = Lowering | Wrapping | Checking | Override | Body
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``value``, called with ``key``, is an entry of the dictionary that ``function`` returns.
+
+    ``function``, of ``file``, has the dictionary written out.
+    """
+
+    file: str
+    function: str
+    key: str
+    value: str
+
+
+Step = Lowering | Wrapping | Checking | Override | Body | Entry
 
 PLACES = {
     "tvm_api": Place("relax/op/exprs.py", "Types, shapes and dimensions of expressions."),
@@ -122,6 +136,19 @@ data or kernel is made and no read is out of bounds.
         "relax/transform/convert_layout.py",
         "ConvertLayout leaves transposed convolutions alone whose layouts are packed.",
     ),
+    "onnx_rnn": Place(
+        "relax/frontend/onnx/recurrent.py",
+        """ONNX's LSTM, GRU and RNN.
+
+The input's product with its weights is a matmul; all else of a node is one function of TIR, with a
+loop over time, so that batch and length may be symbolic. What is narrower than float32 is computed
+in float32.
+""",
+    ),
+    "onnx_rnn_activations": Place("relax/frontend/onnx/recurrent_activations.py"),
+    "onnx_rnn_arguments": Place("relax/frontend/onnx/recurrent_arguments.py"),
+    "onnx_rnn_cells": Place("relax/frontend/onnx/recurrent_cells.py"),
+    "onnx_rnn_loops": Place("relax/frontend/onnx/recurrent_loops.py"),
 }
 """What becomes a new file. ``batch_matmul`` is written into TVM's own."""
 
@@ -213,6 +240,15 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Wrapping("relax.not_equal", "special_values._unequal_to_nan"),
         Wrapping("relax.argmax", "special_values._found_at_the_end"),
         Wrapping("relax.argmin", "special_values._found_at_the_end"),
+    ),
+    "onnx_rnn": tuple(
+        Entry(
+            "relax/frontend/onnx/onnx_frontend.py",
+            "_get_convert_map",
+            operator,
+            "onnx_rnn.Converter",
+        )
+        for operator in onnx_rnn.OPERATORS
     ),
     "unlowered": tuple(
         Wrapping(operator, "unlowered.or_refuse") for operator in refusals.OPERATORS

@@ -16,6 +16,7 @@ from fixes.patches.recipes import (
     STEPS,
     Body,
     Checking,
+    Entry,
     Lowering,
     Override,
     Step,
@@ -82,6 +83,10 @@ def _take(found: Change, step: Step) -> None:
             _write_body(found, step)
         case Override():
             _override(found, step)
+        case Entry():
+            value = _called(_function(found, step.value), f'"{step.key}"')
+            edit = editing.entered(found.source(step.file), step.function, step.key, value)
+            found.edit(step.file, edit, _import(_module(step.value)))
         case Lowering():
             file, function = _legalization(step.operator), _function(found, step.function)
             settings = _settings(step.operator)

@@ -113,6 +113,14 @@ def test_a_registration_is_wrapped_as_it_is_written(text: str, wanted: str) -> N
     assert source.edited([editing.wrapped(source, "a", "w")]).text == wanted
 
 
+def test_an_entry_is_added_or_replaced() -> None:
+    source = Source("x", 'def f():\n    return {\n        "a": one,\n        "b": two(1),\n    }\n')
+    added = source.edited([editing.entered(source, "f", "c", "three")]).text
+    assert '        "b": two(1),\n        "c": three,\n    }\n' in added
+    replaced = source.edited([editing.entered(source, "f", "a", "three")]).text
+    assert '        "a": three,\n        "b": two(1),\n    }\n' in replaced
+
+
 def test_a_place_that_is_not_there_is_an_error() -> None:
     source = Source("nn.py", "x = 1\n")
     with pytest.raises(PatchError, match=r"nn\.py does not register a legalization of a"):
@@ -121,6 +129,8 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
         editing.decorated(source, "conv", "b")
     with pytest.raises(PatchError, match=r"nn\.py imports nothing"):
         editing.with_imports(source, ["import a"])
+    with pytest.raises(PatchError, match=r"nn\.py: f does not return a dictionary"):
+        editing.entered(Source("nn.py", "def f():\n    return 1\n"), "f", "a", "b")
 
 
 def test_guards_of_arguments_are_told_from_other_statements() -> None:

@@ -15,7 +15,7 @@ from tvm import relax, te, topi
 
 from fixes import probes, tvm_api
 from harness.errors import pattern, spelled
-from tests.fixes import compiled, reference, whole_dynamic_programs
+from tests.fixes import compiled, recurrent_models, reference, whole_dynamic_programs
 
 Run = Callable[[], None]
 """Raises where the fault is there."""
@@ -169,6 +169,20 @@ def is_lowered_or_refused(make: Any, *shapes: tuple[int, ...]) -> None:
     except NotImplementedError:
         return
     assert name not in compiled.calls(after)
+
+
+def recurs(
+    operator: str, *names: str, lengths: tuple[int, ...] = (), direction: str = "forward"
+) -> None:
+    """A model is imported, and gives what ONNX Runtime makes of it."""
+    directions = 2 if direction == "bidirectional" else 1
+    given = recurrent_models.arrays(operator, 4, 3, *names, directions=directions, lengths=lengths)
+    recurrent_models.agrees_with_onnxruntime(operator, given, direction=direction)
+
+
+def recurs_at_two_sizes() -> None:
+    small, large = (recurrent_models.arrays("LSTM", *size) for size in ((2, 1), (5, 4)))
+    recurrent_models.agrees_with_onnxruntime("LSTM", small, [{**small, "X": large["X"]}])
 
 
 def _of_attention_arguments() -> dict[str, tuple[Run, ...]]:
@@ -380,6 +394,21 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
             upstream("special_values", "the_first_of_infinities"),
             upstream("special_values", "the_first_of_the_largest_integers"),
         ),
+    },
+    "onnx_rnn": {
+        **{
+            operator: (
+                upstream("onnx_rnn", "against_onnxruntime", operator),
+                partial(recurs, operator, "B", "initial_h", direction="bidirectional"),
+            )
+            for operator in ("LSTM", "GRU", "RNN")
+        },
+        "sequence lengths": tuple(
+            partial(recurs, operator, lengths=(2, 4, 1), direction="reverse")
+            for operator in ("LSTM", "GRU", "RNN")
+        ),
+        "peepholes": (partial(recurs, "LSTM", "P", "initial_c"),),
+        "symbolic dimensions": (upstream("onnx_rnn", "symbolic"), recurs_at_two_sizes),
     },
     "unlowered": {
         "convolutions": tuple(

@@ -1,0 +1,145 @@
+"""The activation functions that ONNX names for LSTM, GRU and RNN, as expressions of TIR.
+
+Source: the operators' text in ONNX; the defaults of alpha and beta are those of the ONNX operators
+of the same names.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tvm import tirx
+
+from fixes.fix import invalid, refuse
+from fixes.tvm_api import PrimExpr, dtype_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """An activation function: ``compute(x, *values)``.
+
+    ``names`` are the attributes without "activation_" that give the values, ``defaults`` the
+    values where a node gives none; no defaults where ONNX has none.
+    """
+
+    compute: Callable[..., PrimExpr]
+    names: tuple[str, ...] = ()
+    defaults: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """An activation function with its alpha and beta, those of them that it has."""
+
+    kind: Kind
+    values: tuple[float, ...]
+
+    def __call__(self, x: PrimExpr) -> PrimExpr:
+        """Its value at ``x``, in the dtype of ``x``."""
+        return self.kind.compute(x, *(_number(x, value) for value in self.values))
+
+
+def _number(x: PrimExpr, value: float) -> PrimExpr:
+    """``value`` in the dtype of ``x``."""
+    return tirx.FloatImm(dtype_of(x), value)
+
+
+def clipped(x: PrimExpr, limit: float | None) -> PrimExpr:
+    """``x`` within -``limit`` and ``limit``; ``x`` itself where there is no limit."""
+    if limit is None:
+        return x
+    return tirx.max(tirx.min(x, _number(x, limit)), _number(x, -limit))
+
+
+def _relu(x: PrimExpr) -> PrimExpr:
+    return tirx.max(x, _number(x, 0))
+
+
+def _leaky_relu(x: PrimExpr, alpha: PrimExpr) -> PrimExpr:
+    return tirx.Select(x >= _number(x, 0), x, alpha * x)
+
+
+def _thresholded_relu(x: PrimExpr, alpha: PrimExpr) -> PrimExpr:
+    return tirx.Select(x >= alpha, x, _number(x, 0))
+
+
+def _hard_sigmoid(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
+    return tirx.min(tirx.max(alpha * x + beta, _number(x, 0)), _number(x, 1))
+
+
+def _elu(x: PrimExpr, alpha: PrimExpr) -> PrimExpr:
+    # The exponential of what is not positive alone, so that nothing overflows.
+    below = alpha * (tirx.exp(tirx.min(x, _number(x, 0))) - _number(x, 1))
+    return tirx.Select(x >= _number(x, 0), x, below)
+
+
+def _softsign(x: PrimExpr) -> PrimExpr:
+    return x / (_number(x, 1) + tirx.abs(x))
+
+
+def _softplus(x: PrimExpr) -> PrimExpr:
+    """log(1 + e**x), of which no part overflows."""
+    return _relu(x) + tirx.log(_number(x, 1) + tirx.exp(-tirx.abs(x)))
+
+
+def _affine(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
+    return alpha * x + beta
+
+
+def _scaled_tanh(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
+    return alpha * tirx.tanh(beta * x)
+
+
+_ALPHA = ("alpha",)
+_BOTH = ("alpha", "beta")
+
+KINDS = {
+    "Affine": Kind(_affine, _BOTH),
+    "Elu": Kind(_elu, _ALPHA, (1.0,)),
+    "HardSigmoid": Kind(_hard_sigmoid, _BOTH, (0.2, 0.5)),
+    "LeakyRelu": Kind(_leaky_relu, _ALPHA, (0.01,)),
+    "Relu": Kind(_relu),
+    "ScaledTanh": Kind(_scaled_tanh, _BOTH),
+    "Sigmoid": Kind(tirx.sigmoid),
+    "Softplus": Kind(_softplus),
+    "Softsign": Kind(_softsign),
+    "Tanh": Kind(tirx.tanh),
+    "ThresholdedRelu": Kind(_thresholded_relu, _ALPHA, (1.0,)),
+}
+"""By ONNX's names; which letters of a name are capitals does not count."""
+
+_BY_NAME = {name.lower(): kind for name, kind in KINDS.items()}
+
+
+def activations(
+    operator: str, names: Sequence[str], alpha: Sequence[float], beta: Sequence[float]
+) -> tuple[Activation, ...]:
+    """The functions ``names`` of a node of ``operator``.
+
+    ``alpha`` and ``beta`` are the attributes activation_alpha and activation_beta: the values of
+    those functions that have them, in order; the rest have their defaults.
+
+    Raises:
+        ValueError: a name is none of ONNX's, or there are more values than are taken.
+        OpNotImplemented: a function without defaults is given no value.
+    """
+    left = {"alpha": list(alpha), "beta": list(beta)}
+    found = []
+    for name in names:
+        kind = _BY_NAME.get(name.lower())
+        if kind is None:
+            raise invalid(operator, f"ONNX has {', '.join(KINDS)}", activations=list(names))
+        values = []
+        for number, which in enumerate(kind.names):
+            if left[which]:
+                values.append(left[which].pop(0))
+            elif kind.defaults:
+                values.append(kind.defaults[number])
+            else:
+                missing: dict[str, object] = {f"activation_{which}": None}
+                raise refuse(operator, activations=list(names), **missing)
+        found.append(Activation(kind, tuple(values)))
+    for which, given in (("alpha", alpha), ("beta", beta)):
+        if left[which]:
+            why = f"the functions {', '.join(names)} take {len(given) - len(left[which])} of them"
+            raise invalid(operator, why, **{f"activation_{which}": list(given)})
+    return tuple(found)

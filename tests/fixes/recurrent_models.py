@@ -1,0 +1,165 @@
+"""ONNX models of one LSTM, GRU or RNN, and what TVM and ONNX Runtime make of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import tvm
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+
+from fixes import tvm_api_shapes
+from tests.fixes import compiled
+
+Array = NDArray[Any]
+Run = Callable[[Mapping[str, Array]], list[Array]]
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
+FED = ("X", "sequence_lens", "initial_h", "initial_c")
+"""What is an input of the model; the rest are constants within it."""
+_AXES = {
+    "X": ("length", "batch", 2),
+    "sequence_lens": ("batch",),
+    "initial_h": (None, "batch", 3),
+    "initial_c": (None, "batch", 3),
+}
+
+
+def arrays(
+    operator: str,
+    length: int,
+    batch: int,
+    *names: str,
+    directions: int = 1,
+    lengths: Sequence[int] = (),
+    dtype: str = "float32",
+) -> dict[str, Array]:
+    """Inputs with 2 features and 3 hidden units; X, W, R and those of ``names``."""
+    rows, states = GATES[operator] * 3, (directions, batch, 3)
+    shapes = {
+        "X": (length, batch, 2),
+        "W": (directions, rows, 2),
+        "R": (directions, rows, 3),
+        "B": (directions, 2 * rows),
+        "initial_h": states,
+        "initial_c": states,
+        "P": (directions, 9),
+    }
+    found = {
+        name: compiled.sample(shape, dtype, seed=seed)
+        for seed, (name, shape) in enumerate(shapes.items())
+        if name in ("X", "W", "R", *names)
+    }
+    if lengths:
+        found["sequence_lens"] = np.array(lengths, "int32")
+    return found
+
+
+def model(
+    operator: str,
+    given: Mapping[str, Array],
+    *,
+    outputs: Sequence[str] = (),
+    shapes: Mapping[str, Sequence[Any] | None] | None = None,
+    opset: int = 14,
+    **attributes: Any,
+) -> Any:
+    """A model whose only node is of ``operator``; batch and length are symbols.
+
+    ``shapes`` are those of inputs of the model that are another, None for one that is not known.
+    """
+    names = [name if name in given else "" for name in INPUTS]
+    while not names[-1]:
+        names.pop()
+    outputs = outputs or (["Y", "Y_h", "Y_c"] if operator == "LSTM" else ["Y", "Y_h"])
+    node = helper.make_node(operator, names, outputs, **{"hidden_size": 3, **attributes})
+    kind = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in given.items()}
+    fed = [name for name in FED if name in given]
+    declared = {
+        name: (given[name].shape[0] if i is None else i for i in _AXES[name]) for name in fed
+    }
+    declared |= shapes or {}
+    graph = helper.make_graph(
+        [node],
+        operator,
+        [
+            helper.make_tensor_value_info(
+                name, kind[name], None if declared[name] is None else list(declared[name])
+            )
+            for name in fed
+        ],
+        [
+            helper.make_tensor_value_info(name, kind["X"], [None] * (4 if name == "Y" else 3))
+            for name in outputs
+            if name
+        ],
+        [numpy_helper.from_array(one, name) for name, one in given.items() if name not in fed],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def imported(found: Any, **options: Any) -> Any:
+    """The Relax module of a model."""
+    return from_onnx(found, **options)
+
+
+def built(module: Any, pipeline: Any = "default") -> Run:
+    """``main`` of ``module``, compiled: the inputs by name to the outputs, in order."""
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    executable = relax.build(module, target, relax_pipeline=pipeline)
+    machine = relax.VirtualMachine(executable, tvm.cpu())
+    names = [tvm_api_shapes.name_of(one) for one in module["main"].params]
+
+    def run(feeds: Mapping[str, Array]) -> list[Array]:
+        tensors = [
+            tvm.runtime.tensor(np.ascontiguousarray(feeds[name]).reshape(feeds[name].shape))
+            for name in names
+        ]
+        found = machine["main"](*tensors)
+        several = [found] if hasattr(found, "numpy") else list(found)
+        return [np.asarray(one.numpy()) for one in several]
+
+    return run
+
+
+def tvm_of(found: Any) -> Run:
+    """What TVM makes of a model."""
+    return built(imported(found))
+
+
+def onnxruntime_of(found: onnx.ModelProto) -> Run:
+    """What ONNX Runtime makes of a model.
+
+    The whole process ends where there is no sequence, or a GRU or RNN has no step.
+    """
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        found.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    names = [one.name for one in session.get_inputs()]
+
+    def run(feeds: Mapping[str, Array]) -> list[Array]:
+        assert feeds["X"].size
+        return list(session.run(None, {name: feeds[name] for name in names}))
+
+    return run
+
+
+def agrees_with_onnxruntime(
+    operator: str,
+    given: Mapping[str, Array],
+    sizes: Sequence[Mapping[str, Array]] = (),
+    **more: Any,
+) -> None:
+    """TVM's outputs are those of ONNX Runtime, up to what is surely wrong."""
+    found = model(operator, given, **more)
+    run, other = tvm_of(found), onnxruntime_of(found)
+    for feeds in (given, *sizes):
+        for one, expected in zip(run(feeds), other(feeds), strict=True):
+            np.testing.assert_allclose(one, expected, rtol=0, atol=1e-3)

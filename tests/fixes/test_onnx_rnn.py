@@ -1,0 +1,311 @@
+"""ONNX's LSTM, GRU and RNN, against ONNX Runtime, PyTorch and a reference with bounds.
+
+All three must be within the same bounds of the reference.
+"""
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import tvm
+from numpy.typing import NDArray
+from tvm import relax
+
+import fixes
+from fixes import installation, onnx_rnn, tvm_api
+from oracles.answer import Bounded
+from tests.fixes.recurrent_models import arrays, built, imported, model, onnxruntime_of, tvm_of
+from tests.fixes.recurrent_reference import FUNCTIONS, Node, within
+
+Array = NDArray[Any]
+
+# The importer warns of models that ONNX's checker does not like.
+pytestmark = [
+    pytest.mark.usefixtures("importing"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+DIRECTIONS = {"forward": 1, "reverse": 1, "bidirectional": 2}
+SIZES = {(4, 3): (4, 0, 2), (1, 1): (1,), (2, 5): (1, 2, 1, 2, 1), (3, 1): (2,)}
+"""Length and batch, and the lengths of the sequences."""
+EMPTY = {(0, 2): (0, 0), (3, 0): ()}
+"""Sizes at which ONNX Runtime ends the process."""
+
+
+@pytest.fixture
+def importing(fixes_off: None) -> Any:
+    with installation.install([onnx_rnn.FIX]) as on:
+        assert on.fixes == (onnx_rnn.FIX,)
+        yield
+
+
+def sized(
+    base: Mapping[str, Array], operator: str, size: tuple[int, int], directions: int
+) -> dict[str, Array]:
+    """The weights of ``base`` with other sequences."""
+    lengths = (SIZES | EMPTY)[size]
+    drawn = arrays(operator, *size, "initial_h", "initial_c", directions=directions)
+    found = {name: drawn.get(name, one) if name in drawn else one for name, one in base.items()}
+    found |= {name: base[name] for name in ("W", "R", "B") if name in base}
+    if "sequence_lens" in base:
+        found["sequence_lens"] = np.array(lengths, "int32")
+    return found
+
+
+@pytest.mark.parametrize("operator", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("direction", list(DIRECTIONS))
+@pytest.mark.parametrize(("lengths", "states"), list(itertools.product([False, True], repeat=2)))
+def test_symbolic_batch_and_length(
+    operator: str, direction: str, lengths: bool, states: bool
+) -> None:
+    """One compiled module at every size."""
+    names = ["B"] + ["initial_h"] * states + ["initial_c"] * (states and operator == "LSTM")
+    directions = DIRECTIONS[direction]
+    base = arrays(
+        operator, 4, 3, *names, directions=directions, lengths=SIZES[4, 3] if lengths else ()
+    )
+    found = model(operator, base, direction=direction)
+    run, other = tvm_of(found), onnxruntime_of(found)
+    for size in (*SIZES, *EMPTY):
+        given = sized(base, operator, size, directions)
+        expected = Node(operator, given, direction).outputs()
+        within(run(given), expected)
+        if size in SIZES:
+            within(other(given), expected)
+
+
+FEATURES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+    "no bias": ("LSTM", (), {}),
+    "peepholes": ("LSTM", ("B", "P", "initial_c"), {}),
+    "peepholes, clipped": ("LSTM", ("B", "P", "initial_c"), {"clip": 0.75}),
+    "coupled gates": ("LSTM", ("B", "P"), {"input_forget": 1}),
+    "linear before reset": ("GRU", ("B", "initial_h"), {"linear_before_reset": 1}),
+    "linear without bias": ("GRU", ("initial_h",), {"linear_before_reset": 1}),
+    "clipped GRU": ("GRU", ("B", "initial_h"), {"clip": 0.5}),
+    "clipped RNN": ("RNN", ("B",), {"clip": 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_features(name: str) -> None:
+    operator, names, attributes = FEATURES[name]
+    given = arrays(operator, 4, 3, *names, directions=2, lengths=(2, 4, 1))
+    found = model(operator, given, direction="bidirectional", **attributes)
+    flags = {key: bool(one) if key != "clip" else one for key, one in attributes.items()}
+    expected = Node(operator, given, "bidirectional", **flags).outputs()
+    within(tvm_of(found)(given), expected)
+    within(onnxruntime_of(found)(given), expected)
+
+
+ACTIVATIONS: dict[str, tuple[list[str], list[float], list[float]]] = {
+    "LSTM": (
+        ["HardSigmoid", "ScaledTanh", "Softsign", "Sigmoid", "Elu", "Affine"],
+        [0.3, 1.2, 0.7, 0.5],
+        [0.4, 0.6, 0.1],
+    ),
+    "GRU": (["Softsign", "LeakyRelu", "hardsigmoid", "Softplus"], [0.05], []),
+    "RNN": (["ThresholdedRelu", "Relu"], [0.4], []),
+}
+
+
+@pytest.mark.parametrize("operator", ACTIVATIONS)
+def test_activation_functions_take_alpha_and_beta_in_order(operator: str) -> None:
+    names, alpha, beta = ACTIVATIONS[operator]
+    given = arrays(operator, 3, 2, "B", directions=2)
+    attributes = {
+        name: values
+        for name, values in (("activation_alpha", alpha), ("activation_beta", beta))
+        if values
+    }
+    found = model(operator, given, direction="bidirectional", activations=names, **attributes)
+    functions = {
+        "LSTM": [
+            FUNCTIONS["HardSigmoid"](0.3, 0.4),
+            FUNCTIONS["ScaledTanh"](1.2, 0.6),
+            FUNCTIONS["Softsign"](),
+            FUNCTIONS["Sigmoid"](),
+            FUNCTIONS["Elu"](0.7),
+            FUNCTIONS["Affine"](0.5, 0.1),
+        ],
+        "GRU": [
+            FUNCTIONS["Softsign"](),
+            FUNCTIONS["LeakyRelu"](0.05),
+            FUNCTIONS["HardSigmoid"](),
+            FUNCTIONS["Softplus"](),
+        ],
+        "RNN": [FUNCTIONS["ThresholdedRelu"](0.4), FUNCTIONS["Relu"]()],
+    }[operator]
+    expected = Node(operator, given, "bidirectional", tuple(functions)).outputs()
+    within(tvm_of(found)(given), expected)
+    within(onnxruntime_of(found)(given), expected)
+
+
+@pytest.mark.parametrize("name", ["Softplus", "Elu"])
+def test_an_activation_far_from_zero_does_not_overflow(name: str) -> None:
+    given = arrays("RNN", 2, 1)
+    given["X"] *= np.float32(200)
+    given["R"] *= np.float32(0.01)
+    found = tvm_of(model("RNN", given, activations=[name]))(given)
+    within(found, Node("RNN", given, functions=(FUNCTIONS[name](),)).outputs())
+
+
+@pytest.mark.parametrize("operator", ["LSTM", "GRU"])
+def test_packed_sequences_of_pytorch(operator: str) -> None:
+    """Gates in ONNX's order, padding as ``pad_packed_sequence`` leaves it: zeros."""
+    names = ["B", "initial_h"] + ["initial_c"] * (operator == "LSTM")
+    given = arrays(operator, 5, 3, *names, directions=2, lengths=(2, 5, 3))
+    attributes = {"linear_before_reset": 1} if operator == "GRU" else {}
+    layer = getattr(torch.nn, operator)(2, 3, bidirectional=True)
+    # PyTorch has i, f, g, o and r, z, n.
+    order = [0, 2, 3, 1] if operator == "LSTM" else [1, 0, 2]
+    with torch.no_grad():
+        for direction, suffix in enumerate(("l0", "l0_reverse")):
+            halves = np.split(given["B"][direction], 2)
+            for name, rows in (
+                ("weight_ih", given["W"][direction]),
+                ("weight_hh", given["R"][direction]),
+                ("bias_ih", halves[0]),
+                ("bias_hh", halves[1]),
+            ):
+                parts = np.split(rows, len(order))
+                ours = np.concatenate([parts[gate] for gate in order])
+                getattr(layer, f"{name}_{suffix}").copy_(torch.from_numpy(ours))
+        packed = torch.nn.utils.rnn.pack_padded_sequence(
+            torch.from_numpy(given["X"]),
+            torch.from_numpy(given["sequence_lens"]),
+            enforce_sorted=False,
+        )
+        states = [torch.from_numpy(given[name]) for name in names[1:]]
+        out, last = layer(packed, tuple(states) if operator == "LSTM" else states[0])
+        padded, _ = torch.nn.utils.rnn.pad_packed_sequence(out)
+    y = padded.numpy().reshape(5, 3, 2, 3).transpose(0, 2, 1, 3)
+    finals = [one.numpy() for one in (last if operator == "LSTM" else [last])]
+    expected = Node(
+        operator, given, "bidirectional", linear_before_reset=bool(attributes)
+    ).outputs()
+    within([y, *finals], expected)
+    within(tvm_of(model(operator, given, direction="bidirectional", **attributes))(given), expected)
+
+
+def test_the_bounds_are_narrow() -> None:
+    given = arrays("LSTM", 4, 3, "B", "P", "initial_h", "initial_c", directions=2)
+    assert max(one.bound.max() for one in Node("LSTM", given, "bidirectional").outputs()) < 1e-4
+
+
+@pytest.mark.parametrize("operator", ["LSTM", "GRU", "RNN"])
+def test_batch_first(operator: str) -> None:
+    """Layout 1, which ONNX Runtime refuses: axes exchanged, and nothing else."""
+    names = ["B", "initial_h"] + ["initial_c"] * (operator == "LSTM")
+    given = arrays(operator, 4, 3, *names, directions=2, lengths=(2, 4, 1))
+    expected = Node(operator, given, "bidirectional").outputs()
+    states = ("X", "initial_h", "initial_c")
+    swapped = {n: one.swapaxes(0, 1).copy() if n in states else one for n, one in given.items()}
+    shapes = {
+        "X": ("batch", "length", 2),
+        **{name: ("batch", 2, 3) for name in names if name != "B"},
+    }
+    found = model(operator, swapped, shapes=shapes, direction="bidirectional", layout=1)
+    y, *finals = tvm_of(found)(swapped)
+    within([y.transpose(1, 2, 0, 3), *(one.swapaxes(0, 1) for one in finals)], expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_other_dtypes(dtype: str) -> None:
+    """float64 all the way; float16 computed in float32, and rounded once at the end."""
+    given = arrays("GRU", 3, 2, "B", "initial_h", dtype=dtype)
+    found = tvm_of(model("GRU", given))(given)
+    assert {one.dtype for one in found} == {np.dtype(dtype)}
+    if dtype == "float64":
+        within(found, Node("GRU", given, dtype=dtype).outputs())
+        return
+    wide = {name: one.astype("float32") for name, one in given.items()}
+    expected = Node("GRU", wide).outputs()
+    unit = 2.0**-11
+    widened = [
+        Bounded(one.value, one.bound + unit * (np.abs(one.value) + one.bound) + 2.0**-24, "float32")
+        for one in expected
+    ]
+    within([one.astype("float32") for one in found], widened)
+
+
+@pytest.mark.parametrize("pipeline", ["fused", "of the fixes", "static"])
+def test_pipelines(pipeline: str) -> None:
+    given = arrays("LSTM", 4, 3, "B", "P", "initial_h", lengths=(2, 4, 1))
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    shapes = {name: one.shape for name, one in given.items() if name in ("X", "initial_h")}
+    module = imported(model("LSTM", given, shapes=shapes if pipeline == "static" else None))
+    chosen = fixes.pipeline(target) if pipeline == "of the fixes" else None
+    run = built(module, chosen or relax.get_default_pipeline(target))
+    within(run(given), Node("LSTM", given).outputs())
+
+
+@pytest.mark.parametrize("rank", [-1, 3])
+def test_inputs_of_unknown_shape(rank: int) -> None:
+    """As another node may leave them; not all importers take a model's input without a shape."""
+    given = arrays("LSTM", 4, 3, "initial_h", lengths=(2, 4, 1))
+    ranks = {"X": rank, "sequence_lens": min(rank, 1), "initial_h": rank}
+    variables = {
+        name: relax.Var(name, tvm_api.unshaped_type(one, str(given[name].dtype)))
+        for name, one in ranks.items()
+    }
+    weights = {name: tvm_api.const(given[name]) for name in ("W", "R")}
+    inputs = {**variables, **weights, "B": None}
+    builder = relax.BlockBuilder()
+    with builder.function("main", list(variables.values())):
+        with builder.dataflow():
+            outputs = onnx_rnn.CONVERTERS["LSTM"].get_converter(14)(
+                builder,
+                [inputs[name] for name in ("X", "W", "R", "B", "sequence_lens", "initial_h")],
+                {"tvm_custom": {"num_outputs": 3}},
+                None,
+            )
+            result = builder.emit_output(outputs)
+        builder.emit_func_output(result)
+    run = built(builder.get())
+    within(run(given), Node("LSTM", given).outputs())
+    with pytest.raises(ValueError, match="LSTM: dimension 1 of initial_h"):
+        run({**given, "initial_h": given["initial_h"][:, :2]})
+
+
+def test_weights_as_parameters() -> None:
+    given = arrays("LSTM", 4, 3, "B", "initial_h", lengths=(2, 4, 1))
+    module = imported(model("LSTM", given), keep_params_in_input=True)
+    assert len(module["main"].params) == 6
+    within(built(module)(given), Node("LSTM", given).outputs())
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kept"), [(["Y"], [0]), (["", "Y_h"], [1]), (["Y", "", "Y_c"], [0, 2])]
+)
+def test_outputs_that_are_left_out(outputs: list[str], kept: list[int]) -> None:
+    given = arrays("LSTM", 2, 1, "B")
+    found = tvm_of(model("LSTM", given, outputs=outputs))(given)
+    expected = Node("LSTM", given).outputs()
+    within(found, [expected[number] for number in kept])
+
+
+def test_two_layers_share_a_builder() -> None:
+    """What one node computes the next one takes, with one axis squeezed."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    first = arrays("GRU", 3, 2)
+    second = {"W": np.concatenate([first["W"], first["W"][..., :1]], axis=2), "R": first["R"]}
+    nodes = [
+        helper.make_node("GRU", ["X", "W", "R"], ["Y"], hidden_size=3),
+        helper.make_node("Squeeze", ["Y", "axes"], ["Z"]),
+        helper.make_node("GRU", ["Z", "W2", "R"], ["", "Y_h"], hidden_size=3, direction="reverse"),
+    ]
+    constants = {"W": first["W"], "R": first["R"], "W2": second["W"], "axes": np.array([1])}
+    graph = helper.make_graph(
+        nodes,
+        "layers",
+        [helper.make_tensor_value_info("X", TensorProto.FLOAT, ["length", "batch", 2])],
+        [helper.make_tensor_value_info("Y_h", TensorProto.FLOAT, [1, "batch", 3])],
+        [numpy_helper.from_array(one, name) for name, one in constants.items()],
+    )
+    found = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+    (last,) = tvm_of(found)(first)
+    np.testing.assert_allclose(last, onnxruntime_of(found)(first)[0], rtol=0, atol=1e-5)
