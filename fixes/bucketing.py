@@ -146,11 +146,9 @@ def bucketed(
         except ValueError as error:
             raise ValueError(f"{error}, for the size {size}") from None
     target = target if isinstance(target, tvm.target.Target) else tvm.target.Target(target)
-    executables = []
-    for size in chosen:
-        bind = relax.transform.BindSymbolicVars({name_of(program.symbol): size}, NAME)
-        static = bind(program.module)
-        executables.append(relax.build(static, target, relax_pipeline=pipeline))
+    executables = [
+        relax.build(program.static(size), target, relax_pipeline=pipeline) for size in chosen
+    ]
     machines = tuple(relax.VirtualMachine(one, tvm.cpu()) for one in executables)
     return Bucketed(chosen, tuple(executables), program, machines)
 

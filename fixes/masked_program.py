@@ -60,6 +60,15 @@ class MaskedProgram:
         """The shape of a tensor of that type where the symbol is ``size``."""
         return tuple(self.at(dim, size) for dim in dims_of(type_) or [])
 
+    def static(self, size: int) -> Module:
+        """The module with ``size`` in place of the symbol."""
+        function = self.module[NAME]
+        # TVM puts a value only in place of what is a dimension of an input by itself.
+        alone = relax.Var("alone", tvm_api.tensor_type([self.symbol], "bool"))
+        module = _with_parameters(self.module, function, [*function.params, alone])
+        module = relax.transform.BindSymbolicVars({name_of(self.symbol): size}, NAME)(module)
+        return _with_parameters(module, module[NAME], module[NAME].params[:-1])
+
     def check(self, size: int) -> None:
         """Raise ValueError where an operator's need is not met with the symbol at ``size``."""
         values = {self.symbol: tvm_api.integer(size)}
@@ -128,11 +137,7 @@ def masked_program(module: Module, name: str) -> MaskedProgram:
     except Leak as leak:
         raise ValueError(f"{NAME}: {leak}") from None
     parameters = [*new.params, *(mask.parameter for mask in masking.masks)]
-    masked = relax.Function(parameters, new.body, None, bool(new.is_pure))
-    module = masking.builder_.get()
-    module.update_func(
-        module.get_global_var(NAME), masked.with_attrs(function.attrs) if function.attrs else masked
-    )
+    module = _with_parameters(masking.builder_.get(), new, parameters)
     types = [tvm_api.type_of(one) for one in (*function.params, *(b.var for b in bindings))]
     sizes: dict[str, PrimExpr] = {}
     for type_ in types:
@@ -151,6 +156,15 @@ def masked_program(module: Module, name: str) -> MaskedProgram:
     )
 
 
+def _with_parameters(module: Module, function: Function, parameters: Iterable[Expr]) -> Module:
+    """``module`` with ``function`` of other ``parameters`` as its ``main``."""
+    new = relax.Function(list(parameters), function.body, None, bool(function.is_pure))
+    module = module.clone()
+    variable = module.get_global_var(NAME)
+    module.update_func(variable, new.with_attrs(function.attrs) if function.attrs else new)
+    return module
+
+
 def _sequence(function: Function) -> Any:
     return tvm_api_functions.sequence(function.body)
 
@@ -163,11 +177,9 @@ def _symbol(function: Function, name: str) -> PrimExpr:
         if not tvm_api_shapes.is_tensor_type(type_) or dims_of(type_) is None:
             what = f"input {name_of(parameter)!r} must be a tensor of known shape"
             raise ValueError(f"{NAME}: {what}, is {type_}")
-        found += [
-            one
-            for one in tvm_api_shapes.symbols_of(type_)
-            if not any(one.same_as(other) for other in found)
-        ]
+        for one in tvm_api_shapes.symbols_of(type_):
+            if not any(one.same_as(other) for other in found):
+                found.append(one)
     names = ", ".join(map(name_of, found)) or "none"
     if len(found) != 1 or name_of(found[0]) != name:
         raise ValueError(f"{NAME}: {name} must be the only symbol of the inputs, got {names}")
