@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import tvm
 from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.padded_axes import refills
-from fixes.padding import Leak, Refill, dims_in, has_symbol
+from fixes.padding import Leak, Refill, dims_in, has_symbol, is_operator
 from fixes.run_time_checks import Check, undecided
 from fixes.tvm_api import Call, Expr, PrimExpr, as_int
 from fixes.tvm_api_functions import Binding, Function, Module
@@ -89,8 +88,10 @@ class _Masking(PyExprMutator):  # type: ignore[misc]
         self.masks: list[Mask] = []
 
     def visit_call_(self, call: Call) -> Expr:
-        needed = refills(call, self.symbol) if isinstance(call.op, tvm.ir.Op) else []
         new = self.visit_expr_post_order(call)
+        if not is_operator(call):
+            return new
+        needed = refills(call, self.symbol)
         operands = list(new.args)
         for refill in needed:
             number = refill.argument
@@ -208,13 +209,13 @@ def _admit(bindings: Iterable[Binding], symbol: PrimExpr) -> None:
             name = "match_cast"
         elif isinstance(value, relax.If | relax.Function):
             raise Leak("there is no rule for functions and branches within the function")
-        elif isinstance(value, relax.Call) and not isinstance(value.op, tvm.ir.Op):
+        elif isinstance(value, relax.Call) and not is_operator(value):
             name = f"the call of {getattr(value.op, 'name_hint', value.op)}"
             if not any(has_symbol(dim, symbol) for arg in value.args for dim in dims_in(arg)):
                 continue
         else:
             # It is asked again where the call is changed; an error amidst that warns of much else.
-            if isinstance(value, relax.Call):
+            if is_operator(value):
                 refills(value, symbol)
             continue
         raise Leak(f"{name}: there is no rule that tells how to pad it")
@@ -226,7 +227,7 @@ def _checks(function: Function, bindings: Iterable[Binding]) -> list[Check]:
     found = []
     for binding in bindings:
         call = binding.value
-        if isinstance(call, relax.Call) and isinstance(call.op, tvm.ir.Op):
+        if is_operator(call):
             subject = f"{NAME}: {str(call.op.name).removeprefix('relax.')}"
             found += [shape_guard.check_of(need, subject, symbols) for need in shape_needs.of(call)]
     return undecided(found)

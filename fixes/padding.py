@@ -9,6 +9,8 @@ have a certain value past the end; else it refuses.
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from tvm import relax
+
 from fixes import tvm_api, tvm_api_shapes
 from fixes.tvm_api import Call, Expr, PrimExpr, show
 from fixes.tvm_api_shapes import Type, dims_of, fields_of
@@ -113,6 +115,12 @@ def dims_in(argument: Expr) -> list[PrimExpr]:
     if fields is not None:
         return [dim for field in fields for dim in dims_in(field)]
     return [dim for _, _, dim in tvm_api_shapes.dims_within(tvm_api.type_of(argument))]
+
+
+def is_operator(expr: Expr) -> bool:
+    """Whether ``expr`` is a call of an operator; within dimensions there may be other calls."""
+    name = getattr(getattr(expr, "op", None), "name", "")
+    return isinstance(expr, relax.Call) and str(name).startswith("relax.")
 
 
 def holds_tensors(argument: Expr) -> bool:

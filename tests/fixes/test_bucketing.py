@@ -90,6 +90,7 @@ def windows(emit: Any, x: Any, w: Any, v: Any) -> Any:
     peak = emit(OP.nn.max_pool1d(emit(OP.negative(up)), 3, 2, (1, 1), ceil_mode=True))
     mean = emit(OP.nn.avg_pool1d(emit(OP.add(x, ONE)), 4, 1, (2, 1)))
     padded = emit(OP.nn.pad(mean, (0, 0, 0, 0, 2, 1), "constant", 5))
+    up = emit(OP.strided_slice(up, [2], [1], [-2], [2]))
     return emit(relax.Tuple([up, peak, emit(relax.Tuple([mean])), emit(OP.nn.conv1d(padded, w))]))
 
 
@@ -443,10 +444,15 @@ def chained(drawn: list[tuple[str, tuple[int, ...]]]) -> Callable[..., Any]:
     def body(emit: Any, x: Any, w1: Any, w2: Any, w3: Any) -> Any:
         for name, (taps, stride, dilation, before, after) in drawn:
             weight = (w1, w2, w3)[taps - 1]
-            how = {"strides": stride, "dilation": dilation, "padding": (before, after)}
+            how: dict[str, Any] = {
+                "strides": stride,
+                "dilation": dilation,
+                "padding": (before, after),
+            }
             if name == "convolve":
                 x = emit(OP.nn.conv1d(x, weight, **how))
             elif name == "transpose":
+                how["padding"] = (0, after)
                 x = emit(OP.nn.conv1d_transpose(x, weight, output_padding=stride - 1, **how))
             elif name == "peak":
                 x = emit(OP.nn.max_pool1d(x, taps, ceil_mode=True, **how))
@@ -463,7 +469,7 @@ def chained(drawn: list[tuple[str, tuple[int, ...]]]) -> Callable[..., Any]:
                 )
                 x = emit(OP.strided_slice(x, [0], [1], [2]))
             elif name == "slice":
-                x = emit(OP.strided_slice(x, [2], [before], [-1 - after], [stride]))
+                x = emit(OP.strided_slice(x, [2], [0], [2**31], [stride]))
             else:
                 x = emit(OP.repeat(x, stride, 2))
             x = emit(OP.add(emit(OP.negative(x)), ONE))
