@@ -28,12 +28,14 @@ def refills(call: Call, symbol: PrimExpr) -> list[Refill]:
         for number, argument in enumerate(call.args)
         if any(has_symbol(dim, symbol) for dim in dims_in(argument))
     ]
-    if not of_symbol and not site.padded(-1):
+    if not of_symbol:
         return []
     rule = TABLE.get(site.name)
     if rule is None:
-        what = [f"argument {n} has {tvm_api_shapes.name_of(symbol)} in it" for n in of_symbol]
-        raise Leak(f"{site.name}: there is no rule that tells how to pad it: {', '.join(what)}")
+        why = "there is no rule for the operator"
+        site.forbid(of_symbol[0], None, why)
+        dims = show([dim for dim in dims_in(call.args[of_symbol[0]]) if has_symbol(dim, symbol)])
+        raise Leak(f"{site.name}: argument {of_symbol[0]} has {dims}, and {why}")
     for number in set(of_shapes).intersection(of_symbol) - _SHAPE_ARGUMENTS.get(site.name, set()):
         dims = show([dim for dim in dims_in(call.args[number]) if has_symbol(dim, symbol)])
         raise Leak(f"{site.name}: argument {number}, which has {dims}, would be another one")
