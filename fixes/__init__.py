@@ -39,6 +39,7 @@ from fixes import (
     special_values,
     unlowered,
 )
+from fixes.bucketing import Bucketed, bucketed
 from fixes.fix import Fix
 from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
@@ -105,8 +106,10 @@ def pipeline(target: Any | None = None) -> Any:
 
 __all__ = [
     "ALL",
+    "Bucketed",
     "Fix",
     "Installation",
+    "bucketed",
     "install",
     "installed",
     "legalize_map",

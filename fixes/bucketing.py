@@ -1,0 +1,203 @@
+"""A program over one symbol as static programs, one for each of some sizes.
+
+``bucketed(module, "m", [64, 128, 256])`` compiles ``main`` with m = 64, 128 and 256. A call with
+inputs of size n runs the smallest that is large enough: inputs are padded with zeros at the end of
+the axes that have the symbol, and outputs are cut to the dimensions that they have at n.
+
+To pad is not enough. A convolution that pads its end sees zeros past it; what is computed past the
+end of padded inputs is not zero any more after the first bias, or the first convolution, and no
+margin of further zeros makes it so. So where an operator reads past the end (by its receptive
+field), what stands there is set to what it would see, with a mask that the call is given; and where
+no such value makes the result right, ``bucketed`` refuses (``padded_axes.py``).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import tvm
+from numpy.typing import NDArray
+from tvm import relax
+
+from fixes import tvm_api
+from fixes.masked_program import NAME, MaskedProgram, masked_program
+from fixes.run_time_checks import place
+from fixes.tvm_api import show
+from fixes.tvm_api_functions import Module
+from fixes.tvm_api_shapes import Type, dims_of, fields_of, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What to do with inputs where the symbol is some n, by the program for ``size``.
+
+    ``given`` and ``padded`` are the inputs' shapes; ``masks`` the valid elements of each mask, all
+    of them, and the axes after; ``cut`` the outputs' shapes.
+    """
+
+    size: int
+    given: tuple[tuple[int, ...], ...]
+    padded: tuple[tuple[int, ...], ...]
+    masks: tuple[tuple[int, int, int], ...]
+    cut: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Bucketed:
+    """``main`` of a program over one symbol, compiled for ``sizes`` of it, in ascending order.
+
+    A call takes what ``main`` takes, as tensors of TVM's or NumPy arrays, and returns what it
+    returns, as tensors of TVM's; a tuple for a tuple.
+
+    Raises (a call):
+        ValueError: inputs that do not go together, a size above the largest, or one at which the
+            program is invalid. The message names input, dimension and values.
+    """
+
+    sizes: tuple[int, ...]
+    executables: tuple[Any, ...]
+    _program: MaskedProgram = field(repr=False)
+    _machines: tuple[Any, ...] = field(repr=False)
+    _plans: dict[int, _Plan] = field(default_factory=dict, repr=False)
+
+    def __call__(self, *inputs: Any) -> Any:
+        """What ``main`` returns for ``inputs``, with the errors that the class tells of."""
+        plan = self._plan_for(inputs)
+        arguments = [
+            _padded(value, shape) for value, shape in zip(inputs, plan.padded, strict=True)
+        ]
+        for valid, length, after in plan.masks:
+            mask = (np.arange(length) < valid).reshape(-1, *(1,) * after)
+            arguments.append(tvm.runtime.tensor(mask))
+        machine = self._machines[self.sizes.index(plan.size)]
+        return _cut(machine[NAME](*arguments), plan.cut)
+
+    def size_for(self, size: int) -> int:
+        """The smallest of ``sizes`` that is large enough for ``size``.
+
+        Raises:
+            ValueError: none is.
+        """
+        for one in self.sizes:
+            if one >= size:
+                return one
+        symbol = name_of(self._program.symbol)
+        raise ValueError(f"{NAME}: {symbol} = {size} is above the largest size, {self.sizes[-1]}")
+
+    def _plan_for(self, inputs: Sequence[Any]) -> _Plan:
+        program = self._program
+        if len(inputs) != len(program.inputs):
+            count = len(program.inputs)
+            raise ValueError(f"{NAME}: there must be {count} inputs, got {len(inputs)}")
+        for value, parameter in zip(inputs, program.inputs, strict=True):
+            rank = len(dims_of(tvm_api.type_of(parameter)) or [])
+            if len(value.shape) != rank:
+                what = f"input {name_of(parameter)!r} must have {rank} dimensions"
+                raise ValueError(f"{NAME}: {what}, got {len(value.shape)}")
+        size = self._symbol_of(inputs)
+        if size not in self._plans:
+            self._plans[size] = _plan(program, size, self.size_for(size))
+        plan = self._plans[size]
+        for value, shape, parameter in zip(inputs, plan.given, program.inputs, strict=True):
+            for axis, (found, wanted) in enumerate(zip(value.shape, shape, strict=True)):
+                if int(found) != wanted:
+                    where = place((), axis, parameter)
+                    raise ValueError(f"{NAME}: {where} must be {wanted}, got {found}")
+        return plan
+
+    def _symbol_of(self, inputs: Sequence[Any]) -> int:
+        """The value of the symbol."""
+        number, axis, factor, offset = self._program.source
+        found = int(inputs[number].shape[axis])
+        size, rest = divmod(found - offset, factor)
+        if rest or size < 0:
+            parameter, symbol = self._program.inputs[number], name_of(self._program.symbol)
+            dim = show((dims_of(tvm_api.type_of(parameter)) or [])[axis])
+            wanted = f"{place((), axis, parameter)} must be {dim} for an integer {symbol} >= 0"
+            raise ValueError(f"{NAME}: {wanted}, got {found}")
+        return size
+
+
+def bucketed(
+    module: Module,
+    symbol: Any,
+    sizes: Iterable[int],
+    target: Any = "llvm",
+    pipeline: Any = "default",
+) -> Bucketed:
+    """``main`` of ``module``, compiled once for each of ``sizes`` of ``symbol``.
+
+    ``symbol``, a name or a variable, is the only one in the inputs' shapes. ``pipeline`` is what
+    ``relax.build`` is given as ``relax_pipeline``.
+
+    Raises:
+        ValueError: padding would change what some operator computes, or there is no rule for it
+            (the message names it and the axis); there are other symbols, inputs that are no
+            tensors, or none that tells the symbol; at one of ``sizes`` the program is invalid.
+    """
+    chosen = tuple(sorted({int(size) for size in sizes}))
+    if not chosen or chosen[0] < 1:
+        raise ValueError(f"there must be sizes, of 1 or more each, got {list(chosen)}")
+    program = masked_program(module, symbol if isinstance(symbol, str) else name_of(symbol))
+    for size in chosen:
+        try:
+            program.check(size)
+        except ValueError as error:
+            raise ValueError(f"{error}, for the size {size}") from None
+    target = target if isinstance(target, tvm.target.Target) else tvm.target.Target(target)
+    executables = [
+        relax.build(program.static(size), target, relax_pipeline=pipeline) for size in chosen
+    ]
+    machines = tuple(relax.VirtualMachine(one, tvm.cpu()) for one in executables)
+    return Bucketed(chosen, tuple(executables), program, machines)
+
+
+def _plan(program: MaskedProgram, given: int, size: int) -> _Plan:
+    """How the program for ``size`` computes what ``main`` does with the symbol at ``given``.
+
+    Raises:
+        ValueError: the program is invalid there, or a dimension does not grow with the symbol.
+    """
+    program.check(given)
+    for dim in program.sizes:
+        small, large = program.at(dim, given), program.at(dim, size)
+        if not 0 <= small <= large:
+            symbol = name_of(program.symbol)
+            raise ValueError(
+                f"{NAME}: the dimension {show(dim)} is {small} for {symbol} = {given}, and"
+                f" {large} for the size {size}: it must not be negative, nor become smaller"
+            )
+    types = [tvm_api.type_of(parameter) for parameter in program.inputs]
+
+    def cut(type_: Type) -> Any:
+        fields = fields_of(type_)
+        return tuple(map(cut, fields)) if fields else list(program.shape(type_, given))
+
+    return _Plan(
+        size,
+        tuple(program.shape(type_, given) for type_ in types),
+        tuple(program.shape(type_, size) for type_ in types),
+        tuple((program.at(m.dim, given), program.at(m.dim, size), m.after) for m in program.masks),
+        cut(program.result),
+    )
+
+
+def _padded(value: Any, shape: tuple[int, ...]) -> Any:
+    """``value`` as a tensor of ``shape``, with zeros past its end."""
+    if tuple(map(int, value.shape)) == shape:
+        return tvm.runtime.tensor(value) if isinstance(value, np.ndarray) else value
+    array: NDArray[Any] = value if isinstance(value, np.ndarray) else value.numpy()
+    padded = np.zeros(shape, array.dtype)
+    padded[tuple(map(slice, array.shape))] = array
+    return tvm.runtime.tensor(padded)
+
+
+def _cut(value: Any, shape: Any) -> Any:
+    """``value`` to ``shape``, a list; fields of a tuple each to its own."""
+    if isinstance(shape, tuple):
+        return tuple(_cut(one, wanted) for one, wanted in zip(value, shape, strict=True))
+    if [int(dim) for dim in value.shape] == shape:
+        return value
+    array = value.numpy()[tuple(map(slice, shape))]
+    return tvm.runtime.tensor(np.ascontiguousarray(array).reshape(shape))

@@ -1,0 +1,248 @@
+"""A program over one symbol, with masks for what stands past the ends of padded tensors.
+
+Where an operator's rule (``padded_axes.py``) says what must stand there, it is put there, by a
+``where`` whose condition is a further input: True up to the end that the axis has without padding.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tvm import relax, te
+from tvm.relax.expr_functor import PyExprMutator, mutator
+
+from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes.padded_axes import refills
+from fixes.padding import Leak, Refill, dims_in, has_symbol, is_operator
+from fixes.run_time_checks import Check, undecided
+from fixes.tvm_api import Call, Expr, PrimExpr, as_int
+from fixes.tvm_api_functions import Binding, Function, Module
+from fixes.tvm_api_shapes import Type, dims_of, fields_of, name_of, substitute
+
+NAME = "main"
+"""The function that is padded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """True where an axis of ``dim`` elements is valid; ``after`` axes follow it."""
+
+    parameter: Expr
+    dim: PrimExpr
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedProgram:
+    """``main`` over ``symbol``, with ``masks`` as further inputs.
+
+    ``sizes`` are all its dimensions that have the symbol; ``source`` tells the symbol: input, axis,
+    and (a, b) such that the dimension is a*symbol + b. ``checks`` must hold of the symbol.
+    """
+
+    module: Module
+    symbol: PrimExpr
+    inputs: tuple[Expr, ...]
+    result: Type
+    masks: tuple[Mask, ...]
+    sizes: tuple[PrimExpr, ...]
+    source: tuple[int, int, int, int]
+    checks: tuple[Check, ...]
+
+    def at(self, dim: PrimExpr, size: int) -> int:
+        """The dimension ``dim`` where the symbol is ``size``."""
+        number = as_int(substitute(dim, {self.symbol: tvm_api.integer(size)}))
+        assert number is not None, f"{dim} has other symbols"
+        return number
+
+    def shape(self, type_: Type, size: int) -> tuple[int, ...]:
+        """The shape of a tensor of that type where the symbol is ``size``."""
+        return tuple(self.at(dim, size) for dim in dims_of(type_) or [])
+
+    def static(self, size: int) -> Module:
+        """The module with ``size`` in place of the symbol."""
+        function = self.module[NAME]
+        # TVM puts a value only in place of what is a dimension of an input by itself.
+        alone = relax.Var("alone", tvm_api.tensor_type([self.symbol], "bool"))
+        module = _with_parameters(self.module, function, [*function.params, alone])
+        module = relax.transform.BindSymbolicVars({name_of(self.symbol): size}, NAME)(module)
+        return _with_parameters(module, module[NAME], module[NAME].params[:-1])
+
+    def check(self, size: int) -> None:
+        """Raise ValueError where an operator's need is not met with the symbol at ``size``."""
+        values = {self.symbol: tvm_api.integer(size)}
+        for one in self.checks:
+            if not tvm_api.analyzer().can_prove(substitute(one.condition, values)):
+                got = [self.at(value, size) for value in one.values]
+                raise ValueError(one.message.format(*got))
+
+
+@mutator
+class _Masking(PyExprMutator):  # type: ignore[misc]
+    """Sets what stands past the ends of arguments, where the operators' rules say so."""
+
+    def __init__(self, module: Module, function: Function, symbol: PrimExpr) -> None:
+        super().__init__(module)
+        self.symbol = symbol
+        self.inputs = list(function.params)
+        self.masks: list[Mask] = []
+
+    def visit_call_(self, call: Call) -> Expr:
+        new = self.visit_expr_post_order(call)
+        if not is_operator(call):
+            return new
+        needed = refills(call, self.symbol)
+        operands = list(new.args)
+        for refill in needed:
+            number = refill.argument
+            operands[number] = self._refilled(operands[number], call.args[number], refill)
+        return relax.Call(new.op, operands, new.attrs, tvm_api_functions.type_arguments(new))
+
+    def _refilled(self, operand: Expr, before: Expr, refill: Refill) -> Expr:
+        """``operand``, which stands for ``before``, with the value of ``refill`` past its end."""
+        # Inputs are padded with zeros.
+        if refill.value == 0 and any(before.same_as(parameter) for parameter in self.inputs):
+            return operand
+        type_ = tvm_api.type_of(before)
+        dims, dtype = dims_of(type_) or [], tvm_api.dtype_of(type_)
+        mask = self._mask(dims[refill.axis], len(dims) - refill.axis - 1)
+        least = te.min_value(dtype).value if refill.value is None else refill.value
+        value = relax.const(least, dtype)
+        return self.builder_.emit(relax.op.where(mask.parameter, operand, value))
+
+    def _mask(self, dim: PrimExpr, after: int) -> Mask:
+        for one in self.masks:
+            if one.after == after and tvm_api.analyzer().can_prove_equal(one.dim, dim):
+                return one
+        shape = [dim, *(1,) * after]
+        parameter = relax.Var(f"valid_{len(self.masks)}", tvm_api.tensor_type(shape, "bool"))
+        self.masks.append(Mask(parameter, dim, after))
+        return self.masks[-1]
+
+
+def masked_program(module: Module, name: str) -> MaskedProgram:
+    """``main`` of ``module`` over the symbol ``name``, with masks where it needs them.
+
+    Raises:
+        ValueError: as ``bucketed`` does.
+    """
+    module = relax.transform.Normalize()(module)
+    function = module[NAME]
+    symbol = _symbol(function, name)
+    source = _source(function, symbol)
+    bindings = [one for block in _sequence(function).blocks for one in block.bindings]
+    try:
+        _admit(bindings, symbol)
+        masking = _Masking(module, function, symbol)
+        new = masking.visit_expr(function)
+    except Leak as leak:
+        raise ValueError(f"{NAME}: {leak}") from None
+    parameters = [*new.params, *(mask.parameter for mask in masking.masks)]
+    module = _with_parameters(masking.builder_.get(), new, parameters)
+    types = [tvm_api.type_of(one) for one in (*function.params, *(b.var for b in bindings))]
+    sizes: dict[str, PrimExpr] = {}
+    for type_ in types:
+        for _, _, dim in tvm_api_shapes.dims_within(type_):
+            if has_symbol(dim, symbol):
+                sizes.setdefault(str(dim), dim)
+    return MaskedProgram(
+        module,
+        symbol,
+        tuple(function.params),
+        _result(function),
+        tuple(masking.masks),
+        tuple(sizes.values()),
+        source,
+        tuple(_checks(function, bindings)),
+    )
+
+
+def _with_parameters(module: Module, function: Function, parameters: Iterable[Expr]) -> Module:
+    """``module`` with ``function`` of other ``parameters`` as its ``main``."""
+    new = relax.Function(list(parameters), function.body, None, bool(function.is_pure))
+    module = module.clone()
+    variable = module.get_global_var(NAME)
+    module.update_func(variable, new.with_attrs(function.attrs) if function.attrs else new)
+    return module
+
+
+def _sequence(function: Function) -> Any:
+    return tvm_api_functions.sequence(function.body)
+
+
+def _symbol(function: Function, name: str) -> PrimExpr:
+    """The symbol ``name`` of the inputs, which has to be the only one."""
+    found: list[PrimExpr] = []
+    for parameter in function.params:
+        type_ = tvm_api.type_of(parameter)
+        if not tvm_api_shapes.is_tensor_type(type_) or dims_of(type_) is None:
+            what = f"input {name_of(parameter)!r} must be a tensor of known shape"
+            raise ValueError(f"{NAME}: {what}, is {type_}")
+        for one in tvm_api_shapes.symbols_of(type_):
+            if not any(one.same_as(other) for other in found):
+                found.append(one)
+    names = ", ".join(map(name_of, found)) or "none"
+    if len(found) != 1 or name_of(found[0]) != name:
+        raise ValueError(f"{NAME}: {name} must be the only symbol of the inputs, got {names}")
+    return found[0]
+
+
+def _source(function: Function, symbol: PrimExpr) -> tuple[int, int, int, int]:
+    """Which dimension tells ``symbol``: input, axis, factor, offset."""
+    found = []
+    for number, parameter in enumerate(function.params):
+        for axis, dim in enumerate(dims_of(tvm_api.type_of(parameter)) or []):
+            form = tvm_api_shapes.linear(dim, symbol) if has_symbol(dim, symbol) else None
+            factor, offset = map(as_int, form or (tvm_api.integer(0),) * 2)
+            if factor and offset is not None:
+                found.append((abs(factor) != 1, number, axis, factor, offset))
+    if not found:
+        raise ValueError(f"{NAME}: no dimension of the inputs tells {name_of(symbol)}")
+    return min(found)[1:]
+
+
+def _admit(bindings: Iterable[Binding], symbol: PrimExpr) -> None:
+    """Raise ``Leak`` for what may look past the end of a padded tensor."""
+    for binding in bindings:
+        value = binding.value
+        if isinstance(binding, relax.MatchCast):
+            name = "match_cast"
+        elif isinstance(value, relax.If | relax.Function):
+            raise Leak("there is no rule for functions and branches within the function")
+        elif isinstance(value, relax.Call) and not is_operator(value):
+            name = f"the call of {getattr(value.op, 'name_hint', value.op)}"
+            if not any(has_symbol(dim, symbol) for arg in value.args for dim in dims_in(arg)):
+                continue
+        else:
+            # It is asked again where the call is changed; an error amidst that warns of much else.
+            if is_operator(value):
+                refills(value, symbol)
+            continue
+        raise Leak(f"{name}: there is no rule that tells how to pad it")
+
+
+def _checks(function: Function, bindings: Iterable[Binding]) -> list[Check]:
+    """What the operators need of the symbol."""
+    symbols = shape_guard.inputs_symbols(function)
+    found = []
+    for binding in bindings:
+        call = binding.value
+        if is_operator(call):
+            subject = f"{NAME}: {str(call.op.name).removeprefix('relax.')}"
+            found += [shape_guard.check_of(need, subject, symbols) for need in shape_needs.of(call)]
+    return undecided(found)
+
+
+def _result(function: Function) -> Type:
+    """The type of what the function returns: tensors of known shape, or tuples of them."""
+    type_ = tvm_api.type_of(_sequence(function).body)
+
+    def known(one: Type) -> bool:
+        fields = fields_of(one)
+        if fields:
+            return all(map(known, fields))
+        return tvm_api_shapes.is_tensor_type(one) and dims_of(one) is not None
+
+    if not known(type_):
+        raise ValueError(f"{NAME}: the outputs must be tensors of known shape, are {type_}")
+    return type_

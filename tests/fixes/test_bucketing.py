@@ -1,0 +1,604 @@
+"""Static programs for some sizes compute at every size what the program over the symbol does.
+
+Values are small integers, so that both results are exact, and the same to the bit.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tvm import relax
+
+import fixes
+from fixes import masked_program, tvm_api, tvm_api_shapes
+from tests.fixes import compiled
+
+OP = relax.op
+N = tvm_api.shape_var("n")
+
+
+def program(body: Callable[..., Any], *shapes: Any, dtypes: Sequence[str] = ()) -> Any:
+    """``main`` of tensors of these shapes, returning ``body(emit, *tensors)``."""
+    builder = relax.BlockBuilder()
+    names = [*dtypes, *["float32"] * (len(shapes) - len(dtypes))]
+    given = [
+        relax.Var(f"x{number}", tvm_api.tensor_type(shape, dtype))
+        for number, (shape, dtype) in enumerate(zip(shapes, names, strict=True))
+    ]
+    with builder.function("main", given):
+        with builder.dataflow():
+            result = builder.emit_output(body(builder.emit, *given))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+def inputs(module: Any, size: int) -> list[Any]:
+    """Integers from 1 to 3 for each input where the symbol is ``size``."""
+    generator = np.random.default_rng(size)
+    arrays = []
+    for parameter in module["main"].params:
+        type_ = tvm_api.type_of(parameter)
+        shape = tuple(
+            tvm_api.as_int(tvm_api_shapes.substitute(d, {N: tvm_api.integer(size)}))
+            for d in tvm_api_shapes.dims_of(type_)
+        )
+        arrays.append(generator.integers(1, 4, shape).astype(tvm_api.dtype_of(type_)))
+    return arrays
+
+
+def flat(value: Any) -> list[Any]:
+    if hasattr(value, "numpy"):
+        return [value.numpy()]
+    return [array for one in value for array in flat(one)]
+
+
+def agrees(module: Any, sizes: Sequence[int], bound_to: Sequence[int]) -> fixes.Bucketed:
+    """Assert that both give the same for all of ``bound_to``."""
+    executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
+    dynamic = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    static = fixes.bucketed(module, "n", sizes, compiled.TARGET)
+    for size in bound_to:
+        arrays = inputs(module, size)
+        try:
+            want = flat(dynamic(*map(tvm.runtime.tensor, arrays)))
+        except AssertionError as error:
+            with refused(str(error)):
+                static(*arrays)
+            continue
+        found = flat(static(*arrays))
+        assert len(found) == len(want)
+        for one, other in zip(found, want, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other, f"n = {size}")
+    return static
+
+
+ONE = relax.const(1, "float32")
+
+
+def windows(emit: Any, x: Any, w: Any, v: Any) -> Any:
+    """What is read past an end is no zero any more: each has been added 1, or made negative."""
+    x = emit(OP.add(emit(OP.nn.conv1d(x, w, padding=1)), ONE))
+    y = emit(OP.nn.conv1d(x, w, strides=2, dilation=2, padding=(1, 3)))
+    up = emit(OP.nn.conv1d_transpose(emit(OP.add(y, ONE)), v, strides=2, padding=1))
+    peak = emit(OP.nn.max_pool1d(emit(OP.negative(up)), 3, 2, (1, 1), ceil_mode=True))
+    mean = emit(OP.nn.avg_pool1d(emit(OP.add(x, ONE)), 4, 1, (2, 1)))
+    padded = emit(OP.nn.pad(mean, (0, 0, 0, 0, 2, 1), "constant", 5))
+    up = emit(OP.strided_slice(up, [2], [1], [-2], [2]))
+    return emit(relax.Tuple([up, peak, emit(relax.Tuple([mean])), emit(OP.nn.conv1d(padded, w))]))
+
+
+def images(emit: Any, x: Any, w: Any) -> Any:
+    """Two axes with the symbol, channels last, and further outputs at the end."""
+    x = emit(OP.add(emit(OP.nn.conv2d(x, w, padding=1, data_layout="NHWC")), ONE))
+    up = emit(
+        OP.nn.conv2d_transpose(
+            x, w, strides=2, padding=(0, 1), output_padding=1, data_layout="NHWC"
+        )
+    )
+    return emit(OP.nn.max_pool2d(emit(OP.negative(up)), 2, 1, (1, 0, 1, 1), layout="NHWC"))
+
+
+def movements(emit: Any, x: Any, table: Any, indices: Any, weights: Any) -> Any:
+    n, shape = N, relax.ShapeExpr
+    rows = emit(OP.permute_dims(x, [0, 2, 1]))
+    rows = emit(OP.add(emit(OP.matmul(rows, weights)), emit(OP.take(table, indices, 0))))
+    merged = emit(OP.reshape(rows, shape([n * 2, 2])))
+    back = emit(OP.reshape(merged, shape([1, n, 2, 2])))
+    sums = emit(OP.cumsum(back, axis=1))
+    twice = emit(OP.flatten(emit(OP.repeat(sums, 2, 1))))
+    longer = emit(OP.concat([emit(OP.ones(shape([1, 3, 4]), "float32")), rows], 1))
+    cut = emit(OP.strided_slice(longer, [1, 2], [1, 0], [n, 4], [2, 1]))
+    counts = emit(OP.arange(2, n + 2, 1, "float32"))
+    grid = emit(OP.multiply(counts, emit(OP.expand_dims(counts, 1))))
+    grid = emit(OP.tril(emit(OP.broadcast_to(grid, shape([2, n, n])))))
+    least = emit(OP.min(emit(OP.permute_dims(back, [0, 2, 1, 3])), axis=[1, 3]))
+    return emit(relax.Tuple([merged, twice, cut, grid, least, x, emit(OP.tile(weights, (2,)))]))
+
+
+def whole_numbers(emit: Any, x: Any, y: Any, table: Any) -> Any:
+    """Past the end are zeros to divide by, and then an index far away: the process would die."""
+    quotients = emit(OP.add(emit(OP.floor_divide(x, y)), emit(OP.floor_mod(x, y))))
+    past = emit(OP.astype(emit(OP.equal(x, relax.const(0, "int32"))), "int32"))
+    far = emit(OP.multiply(past, relax.const(1 << 29, "int32")))
+    index = emit(OP.add(emit(OP.subtract(relax.const(3, "int32"), x)), far))
+    return emit(relax.Tuple([quotients, emit(OP.take(table, index, 0))]))
+
+
+def infinite(emit: Any, x: Any, w: Any) -> Any:
+    """Past the end are infinities, and NaN where they are multiplied by zeros."""
+    x = emit(OP.divide(ONE, emit(OP.multiply(x, emit(OP.divide(x, x))))))
+    x = emit(OP.floor(emit(OP.multiply(x, relax.const(8, "float32")))))
+    return emit(OP.nn.conv1d(x, w, padding=2))
+
+
+def derived(emit: Any, x: Any, y: Any, w: Any) -> Any:
+    """No input has the symbol alone."""
+    return emit(OP.nn.conv1d(emit(OP.concat([y, emit(OP.add(x, ONE))], 2)), w, padding=1))
+
+
+PROGRAMS = {
+    "windows": (windows, [(1, 2, N), (2, 2, 3), (2, 2, 4)], (), range(3, 12)),
+    "images": (images, [(1, N, N + 1, 2), (2, 2, 3, 3)], (), range(1, 8)),
+    "movements": (
+        movements,
+        [(1, 4, N), (5, 4), (1, N), (4, 4)],
+        ("float32", "float32", "int32"),
+        range(12),
+    ),
+    "whole numbers": (whole_numbers, [(N,), (N,), (3, 2)], ("int32", "int32"), range(1, 8)),
+    "infinite": (infinite, [(1, 2, N), (2, 2, 3)], (), range(1, 8)),
+    "derived": (derived, [(1, 2, N * 2 + 1), (1, 2, 3), (2, 2, 3)], (), range(8)),
+}
+
+
+@pytest.mark.usefixtures("fixes_on")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values(name: str) -> None:
+    body, shapes, dtypes, sizes = PROGRAMS[name]
+    module = program(body, *shapes, dtypes=dtypes)
+    agrees(module, [sizes[-1] // 2, sizes[-1]], sizes)
+
+
+@pytest.mark.usefixtures("fixes_on")
+def test_values_that_are_rounded() -> None:
+    """Sums along other axes than the padded ones, whose single steps may be rounded otherwise."""
+
+    def body(emit: Any, x: Any, key: Any, scale: Any) -> Any:
+        query = emit(OP.expand_dims(emit(OP.nn.layer_norm(x, scale, scale, axes=[-1])), 2))
+        seen = emit(OP.nn.attention(query, key, key, causal_mask="TopLeft"))
+        soft = emit(OP.nn.softmax(emit(OP.squeeze(seen, [2])), axis=-1))
+        return emit(relax.Tuple([soft, emit(OP.mean(soft, axis=[2], keepdims=True))]))
+
+    module = program(body, (1, N, 4), (1, 3, 1, 4), (4,))
+    dynamic = relax.VirtualMachine(relax.build(module, compiled.TARGET), tvm.cpu())["main"]
+    static = fixes.bucketed(module, "n", [6], compiled.TARGET)
+    for size in range(7):
+        arrays = inputs(module, size)
+        found = flat(static(*arrays))
+        want = flat(dynamic(*map(tvm.runtime.tensor, arrays)))
+        for one, other in zip(found, want, strict=True):
+            np.testing.assert_allclose(one, other, rtol=4e-7, err_msg=f"n = {size}")
+
+
+def refused(message: str) -> Any:
+    return pytest.raises(ValueError, match=compiled.whole(message))
+
+
+@pytest.mark.parametrize(
+    ("body", "shapes", "message"),
+    [
+        (
+            lambda emit, x: emit(OP.nn.softmax(emit(OP.exp(x)), axis=-1)),
+            [(2, N)],
+            "main: nn.softmax: axis 1 of argument 0, which is n, cannot be padded:"
+            " its sum would take in what stands past the end",
+        ),
+        (
+            lambda emit, x: emit(OP.mean(x)),
+            [(2, N + 1)],
+            "main: mean: axis 1 of argument 0, which is n + 1, cannot be padded:"
+            " what stands past the end would be reduced too",
+        ),
+        (
+            lambda emit, x, w: emit(OP.nn.layer_norm(x, w, w, axes=[1])),
+            [(2, N), (N,)],
+            "main: nn.layer_norm: axis 1 of argument 0, which is n, cannot be padded:"
+            " it is normalized over, with what stands past the end",
+        ),
+        (
+            lambda emit, q, k: emit(OP.nn.attention(q, k, k)),
+            [(1, 3, 2, 4), (1, N, 2, 4)],
+            "main: nn.attention: axis 1 of argument 1, which is n, cannot be padded:"
+            " queries would attend to what stands past the end",
+        ),
+        (
+            lambda emit, x, y: emit(OP.matmul(x, y)),
+            [(2, N), (N, 3)],
+            "main: matmul: axis 1 of argument 0, which is n, cannot be padded:"
+            " the sum over it would take in what stands past the end",
+        ),
+        (
+            lambda emit, x, y: emit(OP.nn.conv1d(x, y)),
+            [(2, N, 5), (3, N, 2)],
+            "main: nn.conv1d: axis 1 of argument 0, which is n, cannot be padded:"
+            " the sum over it would take in what stands past the end",
+        ),
+        (
+            lambda emit, x, y: emit(OP.nn.conv1d(x, y)),
+            [(2, 2, 9), (3, 2, N)],
+            "main: nn.conv1d: axis 2 of argument 1, which is n, cannot be padded:"
+            " windows would be larger",
+        ),
+        (
+            lambda emit, x: emit(OP.nn.avg_pool1d(x, 3, padding=1, count_include_pad=False)),
+            [(2, 2, N)],
+            "main: nn.avg_pool1d: axis 2 of argument 0, which is n, cannot be padded:"
+            " what stands past the end would be counted",
+        ),
+        (
+            lambda emit, x: emit(OP.nn.avg_pool1d(x, 3, 2, ceil_mode=True)),
+            [(2, 2, N)],
+            "main: nn.avg_pool1d: axis 2 of argument 0, which is n, cannot be padded:"
+            " with ceil_mode what is counted depends on where the end is",
+        ),
+        (
+            lambda emit, x: emit(OP.nn.pad(x, (0, 0, 1, 1), "reflect")),
+            [(2, N)],
+            "main: nn.pad: axis 1 of argument 0, which is n, cannot be padded:"
+            " reflect padding depends on where the end is",
+        ),
+        (
+            lambda emit, x: emit(OP.flip(x, 0)),
+            [(N, 2)],
+            "main: flip: axis 0 of argument 0, which is n, cannot be padded:"
+            " what stands past the end would come first",
+        ),
+        (
+            lambda emit, x, y: emit(OP.concat([x, y], 0)),
+            [(N, 2), (3, 2)],
+            "main: concat: axis 0 of a tensor before the last, which is n, cannot be padded:"
+            " what follows it would come after the padding",
+        ),
+        (
+            lambda emit, x: emit(OP.strided_slice(x, [0], [-3], [1000])),
+            [(N, 2)],
+            "main: strided_slice: axis 0 of argument 0, which is n, cannot be padded:"
+            " the slice begins at -3, counted from its end",
+        ),
+        (
+            lambda emit, x: emit(OP.reshape(x, relax.ShapeExpr([N * 2]))),
+            [(2, N)],
+            "main: reshape: (2, n) to (n * 2) moves what stands past the end of axis 1 in between",
+        ),
+        (
+            lambda emit, x: emit(OP.reshape(x, relax.ShapeExpr([N * N]))),
+            [(N, N)],
+            "main: reshape: (n, n) to (n * n) moves what stands past the end of axis 0, 1 in"
+            " between",
+        ),
+        (
+            lambda emit, x: emit(OP.arange(N, N + 3, 1, "int32")),
+            [(N, 2)],
+            "main: arange: argument 0, which has (n), would be another one",
+        ),
+        (
+            lambda emit, x: emit(OP.cumsum(x)),
+            [(2, N)],
+            "main: cumsum: axis 1 of argument 0, which is n, cannot be padded:"
+            " it is flattened, which would put other elements in",
+        ),
+        (
+            lambda emit, x: emit(OP.argsort(x, axis=0)),
+            [(N, 2)],
+            "main: argsort: axis 0 of argument 0, which is n, cannot be padded:"
+            " what stands past the end would be sorted in",
+        ),
+        (
+            lambda emit, x, w: emit(OP.nn.batch_norm(x, w, w, w, w, 1)),
+            [(2, 3, N), (3,)],
+            "main: nn.batch_norm: axis 2 of argument 0, which is n, cannot be padded:"
+            " in training, statistics are taken over it",
+        ),
+        (
+            lambda emit, x, w: emit(OP.nn.group_norm(x, w, w, 2, 1, [2])),
+            [(2, 4, N), (4,)],
+            "main: nn.group_norm: axis 2 of argument 0, which is n, cannot be padded:"
+            " it is normalized over, with what stands past the end",
+        ),
+        (
+            lambda emit, x: emit(OP.nn.adaptive_avg_pool1d(x, 1)),
+            [(2, 4, N)],
+            "main: nn.adaptive_avg_pool1d: axis 2 of argument 0, which is n, cannot be padded:"
+            " all windows depend on where the end is",
+        ),
+        (
+            lambda emit, q, k: emit(OP.nn.attention(q, k, k, causal_mask="BottomRight")),
+            [(1, N, 2, 4), (1, 3, 2, 4)],
+            "main: nn.attention: axis 1 of argument 0, which is n, cannot be padded:"
+            " which keys a query sees depends on where the end is",
+        ),
+        (
+            lambda emit, x: emit(OP.take(x, relax.const([-1], "int64"), 0)),
+            [(N, 2)],
+            "main: take: axis 0 of argument 0, which is n, cannot be padded:"
+            " indices are counted from its end, or cut",
+        ),
+        (
+            lambda emit, x, w: emit(OP.nn.conv1d(x, w, groups=2)),
+            [(1, 4, 9), (N * 2, 2, 3)],
+            "main: nn.conv1d: axis 0 of argument 1, which is n * 2, cannot be padded:"
+            " it is divided into groups",
+        ),
+        (
+            lambda emit, x, w: emit(
+                OP.nn.conv2d(x, w, data_layout="NCHW4c", kernel_layout="OIHW4i")
+            ),
+            [(1, 1, N, 5, 4), (4, 1, 1, 1, 4)],
+            "main: nn.conv2d: no rule for the layout NCHW4c tells how to pad it",
+        ),
+        (
+            lambda emit, x: emit(OP.strided_slice(x, [0], [3], [-9], [-1])),
+            [(N, 2)],
+            "main: strided_slice: axis 0 of argument 0, which is n, cannot be padded:"
+            " the slice is taken backwards",
+        ),
+        (
+            lambda emit, x: emit(OP.nn.pad(x, (-1, 0, 0, 0))),
+            [(N, 2)],
+            "main: nn.pad: axis 0 of argument 0, which is n, cannot be padded:"
+            " there is no rule for negative widths",
+        ),
+        (
+            lambda emit, x: emit(relax.call_dps_packed("f", [x], tvm_api.type_of(x))),
+            [(N, 2)],
+            "main: call_dps_packed: axis 0 of argument 1, which is n, cannot be padded:"
+            " there is no rule for the operator",
+        ),
+        (
+            lambda emit, x: emit(OP.shape_of(x)),
+            [(N, 2)],
+            "main: shape_of: axis 0 of argument 0, which is n, cannot be padded:"
+            " there is no rule for the operator",
+        ),
+        (
+            lambda emit, x: emit(OP.eye(N)),
+            [(N, 2)],
+            "main: eye: argument 0 has (n), and there is no rule for the operator",
+        ),
+        (
+            lambda emit, x: emit(OP.tile(x, (2,))),
+            [(N,)],
+            "main: tile: axis 0 of argument 0, which is n, cannot be padded:"
+            " there is no rule for the operator",
+        ),
+        (
+            lambda emit, x, y: emit(OP.add(x, y)),
+            [(N,), (3,)],
+            "main: add: the dimensions of its arguments and its result must be known",
+        ),
+        (
+            lambda emit, x, y: emit(OP.add(x, y)),
+            [(N,), (tvm_api.shape_var("m"),)],
+            "main: n must be the only symbol of the inputs, got n, m",
+        ),
+        (
+            lambda emit, x: emit(OP.exp(x)),
+            [(N // 2,)],
+            "main: no dimension of the inputs tells n",
+        ),
+    ],
+)
+def test_what_padding_would_change_is_refused(body: Any, shapes: Any, message: str) -> None:
+    module = program(body, *shapes)
+    with refused(message):
+        fixes.bucketed(module, "n", [8])
+
+
+def test_what_is_no_operator_is_refused() -> None:
+    builder = relax.BlockBuilder()
+    y = relax.Var("y", tvm_api.tensor_type((tvm_api.shape_var("k"),), "float32"))
+    with builder.function("inner", [y]):
+        builder.emit_func_output(builder.emit(OP.exp(y)))
+    inner = builder.get().get_global_var("inner")
+
+    def given() -> Any:
+        return relax.Var("x", tvm_api.tensor_type((N,), "float32"))
+
+    x = given()
+    with builder.function("main", [x]):
+        builder.emit_func_output(builder.emit(relax.Call(inner, [x])))
+    with refused("main: the call of inner: there is no rule that tells how to pad it"):
+        fixes.bucketed(builder.get(), "n", [8])
+
+    builder, x = relax.BlockBuilder(), given()
+    with builder.function("main", [x]):
+        cast = builder.match_cast(x, tvm_api.tensor_type((tvm_api.shape_var("k"),), "float32"))
+        builder.emit_func_output(builder.emit(OP.exp(cast)))
+    with refused("main: match_cast: there is no rule that tells how to pad it"):
+        fixes.bucketed(builder.get(), "n", [8])
+
+    x, which = given(), relax.Var("which", tvm_api.tensor_type((), "bool"))
+    wanted = tvm_api.type_of(x)
+    choice = relax.If(which, relax.SeqExpr([], x), relax.SeqExpr([], x))
+    result = relax.Var("r", wanted)
+    blocks = [relax.BindingBlock([relax.VarBinding(result, choice)])]
+    function = relax.Function([which, x], relax.SeqExpr(blocks, result), wanted, True)
+    module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
+    with refused("main: there is no rule for functions and branches within the function"):
+        fixes.bucketed(module, "n", [8])
+
+
+def two_sizes(emit: Any, x: Any, y: Any, w: Any) -> Any:
+    return emit(relax.Tuple([emit(OP.nn.conv1d(x, w)), emit(OP.exp(y))]))
+
+
+def test_calls_that_are_refused() -> None:
+    module = program(two_sizes, (1, 1, N * 2), (N + 1, 3), (1, 1, 4))
+    static = fixes.bucketed(module, "n", [5, 3], compiled.TARGET)
+    assert [one.shape for one in flat(static(*inputs(module, 2)))] == [(1, 1, 1), (3, 3)]
+    window = "main: nn.conv1d: window of 4 must fit into the dimension n * 2, got 4 and 2"
+    with refused(f"{window} (n * 2 is dimension 2 of input 'x0')"):
+        static(*inputs(module, 1))
+    with refused("main: n = 6 is above the largest size, 5"):
+        static(*inputs(module, 6))
+    x, y, w = inputs(module, 2)
+    with refused("main: dimension 2 of input 'x0' must be 4, got 6"):
+        static(np.zeros((1, 1, 6), "f4"), y, w)
+    with refused("main: dimension 1 of input 'x1' must be 3, got 2"):
+        static(x, y[:, :2], w)
+    with refused("main: dimension 0 of input 'x1' must be n + 1 for an integer n >= 0, got 0"):
+        static(x, y[:0], w)
+    with refused("main: input 'x1' must have 2 dimensions, got 1"):
+        static(x, y[0], w)
+    with refused("main: there must be 3 inputs, got 2"):
+        static(x, y)
+
+
+def test_a_derived_dimension_tells_the_symbol() -> None:
+    module = program(lambda emit, x: emit(OP.exp(x)), (N * 2,))
+    static = fixes.bucketed(module, N, [4], compiled.TARGET)
+    assert static(np.zeros(6, "f4")).shape == (6,)
+    with refused("main: dimension 0 of input 'x0' must be n * 2 for an integer n >= 0, got 5"):
+        static(np.zeros(5, "f4"))
+
+
+def test_sizes_that_are_refused() -> None:
+    module = program(two_sizes, (1, 1, N * 2), (N + 1, 3), (1, 1, 4))
+    window = "main: nn.conv1d: window of 4 must fit into the dimension n * 2, got 4 and 2"
+    with refused(f"{window} (n * 2 is dimension 2 of input 'x0'), for the size 1"):
+        fixes.bucketed(module, "n", [8, 1])
+    for wrong in ([0, 3], []):
+        with refused(f"there must be sizes, of 1 or more each, got {wrong}"):
+            fixes.bucketed(module, "n", wrong)
+    with refused("main: m must be the only symbol of the inputs, got n"):
+        fixes.bucketed(module, "m", [8])
+
+
+def test_a_dimension_that_becomes_smaller() -> None:
+    module = program(lambda emit, x, y: emit(OP.exp(x)), (9 - N,), (N,))
+    static = fixes.bucketed(module, "n", [4], compiled.TARGET)
+    assert static(*inputs(module, 4)).shape == (5,)
+    with refused(
+        "main: the dimension 9 - n is 6 for n = 3, and 5 for the size 4:"
+        " it must not be negative, nor become smaller"
+    ):
+        static(*inputs(module, 3))
+
+
+def test_one_program_is_compiled_for_each_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+    original = relax.build
+
+    def build(module: Any, *arguments: Any, **named: Any) -> Any:
+        built.append(compiled_shape(module))
+        return original(module, *arguments, **named)
+
+    monkeypatch.setattr(relax, "build", build)
+    module = program(lambda emit, x: emit(OP.add(x, ONE)), (N, 2))
+    static = fixes.bucketed(module, "n", [8, 2, 5, 2], compiled.TARGET)
+    assert built == [[2, 2], [5, 2], [8, 2]]
+    assert static.sizes == (2, 5, 8)
+    assert len(static.executables) == 3
+    run = [static.size_for(size) for size in (0, 2, 3, 5, 6, 8)]
+    assert run == [2, 2, 5, 5, 8, 8]
+    ran = []
+    for size, executable in zip(static.sizes, static.executables, strict=True):
+        machine = relax.VirtualMachine(executable, tvm.cpu())["main"]
+        ran.append(machine(tvm.runtime.tensor(np.zeros((size, 2), "f4"))).shape)
+    assert ran == [(2, 2), (5, 2), (8, 2)]
+    for size in range(9):
+        assert static(*inputs(module, size)).shape == (size, 2)
+    assert len(built) == 3
+
+
+def compiled_shape(module: Any) -> list[int]:
+    return [int(dim) for dim in tvm_api.shape_of(module["main"].params[0])]
+
+
+def test_no_mask_where_no_window_reaches_past_the_end() -> None:
+    """Nor for inputs, which are padded with zeros; one for two that reach past the same end."""
+
+    def masks(body: Any) -> int:
+        module = program(body, (1, 2, N), (2, 2, 3), (2, 2, 4))
+        return len(masked_program.masked_program(module, "n").masks)
+
+    assert masks(lambda emit, x, w, v: emit(OP.nn.conv1d(emit(OP.add(x, ONE)), w))) == 0
+    assert masks(lambda emit, x, w, v: emit(OP.nn.conv1d(x, w, padding=1))) == 0
+    assert masks(lambda emit, x, w, v: emit(OP.nn.conv1d_transpose(emit(OP.add(x, ONE)), v))) == 1
+    assert (
+        masks(lambda emit, x, w, v: emit(OP.nn.conv1d_transpose(emit(OP.add(x, ONE)), v, 4))) == 0
+    )
+    assert masks(lambda emit, x, w, v: emit(OP.nn.max_pool1d(x, 3, 1, 1))) == 1
+
+    def twice(emit: Any, x: Any, w: Any, v: Any) -> Any:
+        x = emit(OP.nn.conv1d(emit(OP.add(x, ONE)), w, padding=1))
+        return emit(OP.nn.conv1d(x, w, padding=1))
+
+    assert masks(twice) == 1
+
+
+STEPS = ("convolve", "transpose", "peak", "mean", "multiply", "pad", "concat", "slice", "repeat")
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> list[tuple[str, tuple[int, ...]]]:
+    """Names, and for windows (taps, stride, dilation, before, after); all fit into 40 elements."""
+    found = []
+    for _ in range(draw(st.integers(1, 3))):
+        taps, stride = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+        window = (taps, stride, draw(st.integers(1, 2)))
+        span = (taps - 1) * window[2] + 1
+        # TVM's max_pool is given no window that lies in the padding alone.
+        widths = (draw(st.integers(0, span // 2)), draw(st.integers(0, span // 2)))
+        found.append((draw(st.sampled_from(STEPS)), (*window, *widths)))
+    return found
+
+
+def chained(drawn: list[tuple[str, tuple[int, ...]]]) -> Callable[..., Any]:
+    def body(emit: Any, x: Any, w1: Any, w2: Any, w3: Any) -> Any:
+        for name, (taps, stride, dilation, before, after) in drawn:
+            weight = (w1, w2, w3)[taps - 1]
+            how: dict[str, Any] = {
+                "strides": stride,
+                "dilation": dilation,
+                "padding": (before, after),
+            }
+            if name == "convolve":
+                x = emit(OP.nn.conv1d(x, weight, **how))
+            elif name == "transpose":
+                x = emit(OP.nn.conv1d_transpose(x, weight, output_padding=stride - 1, **how))
+            elif name == "peak":
+                x = emit(OP.nn.max_pool1d(x, taps, ceil_mode=True, **how))
+            elif name == "mean":
+                x = emit(OP.nn.avg_pool1d(x, 1 << (taps - 1), stride, (before, after)))
+            elif name == "multiply":
+                x = emit(OP.permute_dims(x, [0, 2, 1]))
+                x = emit(OP.permute_dims(emit(OP.matmul(x, emit(OP.squeeze(w1, [2])))), [0, 2, 1]))
+            elif name == "pad":
+                x = emit(OP.nn.pad(x, (0, 0, 0, 0, before, after), "constant", taps))
+            elif name == "concat":
+                x = emit(
+                    OP.concat([w3, emit(OP.broadcast_to(x, [2, 2, tvm_api.shape_of(x)[2]]))], 2)
+                )
+                x = emit(OP.strided_slice(x, [0], [1], [2]))
+            elif name == "slice":
+                x = emit(OP.strided_slice(x, [2], [0], [1000], [stride]))
+            else:
+                x = emit(OP.repeat(x, stride, 2))
+            x = emit(OP.add(emit(OP.negative(x)), ONE))
+        return x
+
+    return body
+
+
+@settings(max_examples=6, deadline=None)
+@given(steps())
+def test_random_chains(drawn: list[tuple[str, tuple[int, ...]]]) -> None:
+    with fixes.install():
+        module = program(chained(drawn), (1, 2, N), *((2, 2, taps) for taps in (1, 2, 3)))
+        agrees(module, [40, 47], [1, 2, 3, 5, 8, 17, 33, 39, 40, 41, 46, 47])
