@@ -6,7 +6,9 @@ The child is a fork, so a question is a plain function, and what it does to TVM 
 import os
 import resource
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 SECONDS = 60
@@ -15,6 +17,7 @@ SECONDS = 60
 _YES, _NO, _RAISED = 0, 1, 2
 _SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
 _LENGTH = 500
+_STANDARD_ERROR = 2
 
 
 class AskingError(Exception):
@@ -48,6 +51,30 @@ def asked(question: Callable[[], bool], seconds: int = SECONDS) -> tuple[bool, i
     if code < 0 and -code not in (*_SIGNALS, signal.SIGALRM):
         raise AskingError(f"ended by {signal.Signals(-code).name}")
     return code != _NO, max(-code, 0)
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Nothing that is written to standard error meanwhile is seen, whoever writes it.
+
+    A question may make TVM raise on purpose, and its C++ then warns of what was being built.
+    """
+    try:
+        heard = os.dup(_STANDARD_ERROR)
+    except OSError:
+        # It is closed: there is nothing to be heard.
+        yield
+        return
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, _STANDARD_ERROR)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(heard, _STANDARD_ERROR)
+        os.close(heard)
 
 
 def _answer(question: Callable[[], bool], writer: int, seconds: int) -> NoReturn:

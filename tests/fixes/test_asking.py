@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fixes.asking import AskingError, asked
+from fixes.asking import AskingError, asked, unheard
 
 
 def die(number: signal.Signals) -> bool:
@@ -55,3 +55,21 @@ def test_what_a_question_changes_is_gone_with_it(tmp_path: Path) -> None:
     seen: list[int] = []
     assert asked(lambda: seen.append(1) is None) == (True, 0)
     assert seen == []
+
+
+def test_what_is_written_to_standard_error_meanwhile_is_not_heard(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with unheard():
+        os.write(2, b"from C++")
+    os.write(2, b"afterwards")
+    assert capfd.readouterr().err == "afterwards"
+
+
+def test_standard_error_is_there_again_after_an_exception(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(ValueError, match="x"), unheard():
+        raise ValueError("x")
+    os.write(2, b"afterwards")
+    assert capfd.readouterr().err == "afterwards"
