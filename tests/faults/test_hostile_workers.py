@@ -78,7 +78,8 @@ def test_each_gets_its_verdict(
         happened = Counter(event.what for event in journal.events())
     # A hoard in Python may also end in a MemoryError, which ends nobody.
     assert happened[what] or how == "hoard"
-    assert set(happened) <= {what}
+    # It then fails with others, and once more alone.
+    assert set(happened) <= ({what, What.RETRIED} if how == "hoard" else {what})
     assert "Workers:" in ended.stdout or how == "hoard"
 
 

@@ -89,8 +89,9 @@ def test_the_weights_of_the_axes_stay_roughly() -> None:
     exact = sum("exact" in (case.regime, *case.also) for case in cases)
     assert exact > 0.8 * len(cases)
     pipelines = Counter(case.pipeline for case in cases)
-    assert set(pipelines) == set(PIPELINES)
-    assert min(pipelines.values()) > len(cases) / len(PIPELINES) / 2
+    usual = {name for name, one in PIPELINES.items() if not one.passes_of_fixes}
+    assert set(pipelines) == usual
+    assert min(pipelines.values()) > len(cases) / len(usual) / 2
 
 
 @pytest.mark.parametrize("uniform", [False, True])
