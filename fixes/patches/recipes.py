@@ -198,6 +198,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "dataflow_reshape": (
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
+    "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (
         *(
             Wrapping(operator, "normalization._in_own_dtype")

@@ -358,6 +358,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
     },
+    "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
         "float64": tuple(
             upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
