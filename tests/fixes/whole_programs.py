@@ -372,8 +372,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "float64": (upstream("resize", "float64"),),
     },
     "shape_values": {
-        "reshapes": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
-        "broadcasts": (upstream("shape_values", "broadcast_to_the_shape_of_another"),),
+        "shapes of tensors": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
     },
     "special_values": {
         "NaN": (upstream("special_values", "nan_is_unequal_to_itself"),),
