@@ -46,7 +46,6 @@ def lowered_run(fix: Fix, make: Any, *shapes: Any, dtypes: tuple[str, ...], fuse
 @pytest.mark.parametrize("fix", FIXES, ids=lambda fix: fix.name)
 def test_what_fails_in_tvm_does_not_with_the_fix(fix: Fix) -> None:
     tests = [test for name, test in vars(FIXES[fix]).items() if name.startswith("test_")]
-    assert fix.needed()
     with fixes.installation.install([fix]):
         for test in tests:
             test()
