@@ -206,3 +206,13 @@ def test_sizes_are_kept_small() -> None:
         case = FAMILY.build(_point(at), at)
         for number in range(len(case.bindings)):
             assert all(np.size(each) <= 20_000 for each in arrays(case, number).values())
+
+
+@pytest.mark.parametrize("focus", ["cumsum", "cumprod"])
+def test_what_takes_minutes_to_compile_is_not_drawn(focus: str) -> None:
+    for seed in range(60):
+        draft = dynamic.drafted(complete(FAMILY.axes, {"steps": 2, "focus": focus}), seed)
+        shapes = {value.name: value.shape for value in draft.values}
+        for node in draft.nodes:
+            if node.operator in ("cumsum", "cumprod"):
+                assert sum(isinstance(dim, str) for dim in shapes[node.name]) <= 2
