@@ -210,9 +210,15 @@ def test_sizes_are_kept_small() -> None:
 
 @pytest.mark.parametrize("focus", ["cumsum", "cumprod"])
 def test_what_takes_minutes_to_compile_is_not_drawn(focus: str) -> None:
-    for seed in range(60):
+    for seed in range(20):
         draft = dynamic.drafted(complete(FAMILY.axes, {"steps": 2, "focus": focus}), seed)
         shapes = {value.name: value.shape for value in draft.values}
         for node in draft.nodes:
             if node.operator in ("cumsum", "cumprod"):
                 assert sum(isinstance(dim, str) for dim in shapes[node.name]) <= 2
+
+
+def test_a_product_is_bound_where_it_tells_its_factor() -> None:
+    for seed in range(20):
+        case = FAMILY.build(complete(FAMILY.axes, {"form": "derived: product"}), seed)
+        assert all(binding["m"] for binding in case.bindings)
