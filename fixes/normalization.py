@@ -27,7 +27,7 @@ def _in_own_dtype(original: Legalization) -> Legalization:
         data = call.args[0]
         name = str(call.op.name).rpartition(".")[2]
         rank = int(tvm_api.type_of(data).ndim)
-        axes = sorted(int(axis) % rank for axis in call.attrs.axes)
+        axes = [int(axis) % rank for axis in call.attrs.axes]
         whole = name == "rms_norm" and len(axes) == rank
         if tvm_api.dtype_of(data) != "float64" and not whole:
             return original(builder, call)

@@ -109,20 +109,11 @@ def resizes_float64() -> bool:
 
 def reshapes_to_values() -> bool:
     """Whether a tensor is reshaped to the shape of another."""
-    return _to_shape_of(relax.op.reshape, (2, 3), (3, 2))
-
-
-def broadcasts_to_values() -> bool:
-    """Whether a tensor is broadcast to the shape of another."""
-    return _to_shape_of(relax.op.broadcast_to, (3,), (2, 3))
-
-
-def _to_shape_of(make: Callable[..., Expr], *shapes: tuple[int, ...]) -> bool:
     builder = relax.BlockBuilder()
-    x, y = inputs(shapes)
+    x, y = inputs([(2, 3), (3, 2)])
     with builder.function("main", [x, y]):
         shape = builder.emit(relax.op.shape_of(y))
-        call = builder.normalize(make(x, shape))
+        call = builder.normalize(relax.op.reshape(x, shape))
         try:
             found = builder.emit(call.op.get_attr(LEGALIZE)(builder, call))
         except Exception:
@@ -157,3 +148,12 @@ def rewrites_expressions() -> bool:
     except Exception:
         return False
     return True
+
+
+def slices_to_the_end() -> bool:
+    """Whether what is turned around is of the size that it was."""
+    m = tvm_api.shape_var("m")
+    call = one_call(lambda x: relax.op.strided_slice(x, [0], [-1], [1 - 2**31], [-1]), (m,))
+    return tvm_api.has_shape(call) and bool(
+        tvm_api.analyzer().can_prove_equal(tvm_api.shape_of(call)[0], m)
+    )

@@ -108,6 +108,13 @@ def _cast_needs(cast: Binding, symbols: Symbols) -> Iterator[Need]:
         yield Need(equal(dim, known), why, (dim, known))
 
 
+def _is_idle(binding: Binding) -> bool:
+    """Whether it casts a tensor to the type that this has."""
+    return isinstance(binding, relax.MatchCast) and tvm_api_shapes.alike(
+        tvm_api.type_of(binding.value), tvm_api_functions.type_of_cast(binding)
+    )
+
+
 def _refers_to_others(binding: Binding, symbols: Symbols) -> bool:
     """Whether it casts a dimension to one that has known symbols, and is written otherwise."""
     if not isinstance(binding, relax.MatchCast):
@@ -116,7 +123,7 @@ def _refers_to_others(binding: Binding, symbols: Symbols) -> bool:
     wanted = dims_of(tvm_api_functions.type_of_cast(binding)) or []
     return any(
         any(symbol in symbols.places for symbol in variables(want))
-        and not tvm_api.analyzer().can_prove_equal(dim, want)
+        and not tvm_api_shapes.alike(dim, want)
         for dim, want in zip(dims, wanted, strict=False)
     )
 
@@ -160,7 +167,11 @@ def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
         bindings: list[Binding] = []
         for binding in block.bindings:
             found = list(_checks(name, binding, symbols))
-            if _refers_to_others(binding, symbols):
+            if _is_idle(binding):
+                # What is lowered may be typed otherwise than now, and be cast to its own symbol.
+                bindings.append(relax.VarBinding(binding.var, binding.value))
+                plan.changed = True
+            elif _refers_to_others(binding, symbols):
                 dataflow = isinstance(block, relax.DataflowBlock)
                 bindings += tvm_api_functions.by_way_of_no_shape(binding, dataflow)
                 plan.changed = True

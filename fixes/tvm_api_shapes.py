@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 import tvm
+import tvm_ffi
 from tvm import relax, tirx
 
 from fixes import tvm_api
@@ -50,6 +51,11 @@ def unshaped_like(type_: Type) -> Type:
 def nothing_type() -> Type:
     """The type of what has no value: a tuple without fields."""
     return _TUPLE_TYPE([])
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Whether two types, or two dimensions, are written alike, of the same symbols."""
+    return bool(tvm_ffi.structural_equal(left, right))
 
 
 def is_tensor_type(type_: Type) -> bool:

@@ -12,7 +12,6 @@ from fixes import (
     mixed_precision,
     normalization,
     onnx_rnn,
-    shape_values,
 )
 from fixes import empty_reduction as reductions
 from fixes import unlowered as refusals
@@ -225,6 +224,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "dataflow_reshape": (
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
+    "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (
         *(
             Wrapping(operator, "normalization._in_own_dtype")
@@ -233,9 +233,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Wrapping("relax.nn.batch_norm", "normalization._of_type_of_call"),
     ),
     "resize": (Wrapping("relax.image.resize2d", "resize._in_any_size"),),
-    "shape_values": tuple(
-        Wrapping(operator, "shape_values._written_out") for operator in shape_values.OPERATORS
-    ),
+    "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
     "special_values": (
         Wrapping("relax.not_equal", "special_values._unequal_to_nan"),
         Wrapping("relax.argmax", "special_values._found_at_the_end"),

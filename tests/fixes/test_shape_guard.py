@@ -161,3 +161,23 @@ def test_what_is_proved_is_left_alone(program: Any) -> None:
 
 def test_this_tvm_needs_it() -> None:
     assert shape_guard.FIX.needed()
+
+
+def test_a_cast_to_what_the_type_is_already_is_left_away() -> None:
+    """LegalizeOps types the slice as max(m, 0), which is then cast to a symbol of its own."""
+
+    def body(builder: Any, x: Any) -> Any:
+        cut = builder.emit(relax.op.strided_slice(x, [0], [0], [M], [1]))
+        found = builder.match_cast(cut, tvm_api.tensor_type((M, 4), "float32"))
+        return builder.emit(relax.op.nn.relu(found))
+
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M, 4), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            result = builder.emit_output(body(builder, x))
+        builder.emit_func_output(result)
+    guarded = shape_guard.PASS(builder.get())
+    assert "match_cast" not in str(guarded)
+    array = compiled.sample((3, 4))
+    np.testing.assert_array_equal(compiled.build(guarded)(array), array.clip(0))

@@ -372,6 +372,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
     },
+    "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
         "float64": tuple(
             upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
@@ -385,8 +386,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "float64": (upstream("resize", "float64"),),
     },
     "shape_values": {
-        "reshapes": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
-        "broadcasts": (upstream("shape_values", "broadcast_to_the_shape_of_another"),),
+        "shapes of tensors": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
     },
     "special_values": {
         "NaN": (upstream("special_values", "nan_is_unequal_to_itself"),),

@@ -1,0 +1,212 @@
+"""What is lowered otherwise while the fixes are on gives what NumPy gives."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+import fixes
+from fixes import (
+    dataflow_reshape,
+    far_ends,
+    normalization,
+    resize,
+    shape_values,
+    special_values,
+    tvm_api,
+)
+from fixes.fix import Fix
+from tests.fixes import compiled
+from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
+from tests.fixes.upstream import test_far_ends as far_tests
+from tests.fixes.upstream import test_normalization as normalization_tests
+from tests.fixes.upstream import test_resize as resize_tests
+from tests.fixes.upstream import test_shape_values as shape_tests
+from tests.fixes.upstream import test_special_values as special_tests
+
+OP = relax.op
+FIXES = {
+    dataflow_reshape.FIX: dataflow_tests,
+    far_ends.FIX: far_tests,
+    normalization.FIX: normalization_tests,
+    resize.FIX: resize_tests,
+    shape_values.FIX: shape_tests,
+    special_values.FIX: special_tests,
+}
+
+
+def lowered_run(fix: Fix, make: Any, *shapes: Any, dtypes: tuple[str, ...], fused: bool) -> Any:
+    """The program, compiled with the fix alone."""
+    pipeline = relax.get_default_pipeline(compiled.TARGET) if fused else "default"
+    with fixes.installation.install([fix]):
+        return compiled.build(compiled.module(make, *shapes, dtypes=dtypes), pipeline=pipeline)
+
+
+@pytest.mark.parametrize("fix", FIXES, ids=lambda fix: fix.name)
+def test_what_fails_in_tvm_does_not_with_the_fix(fix: Fix) -> None:
+    tests = [test for name, test in vars(FIXES[fix]).items() if name.startswith("test_")]
+    with fixes.installation.install([fix]):
+        for test in tests:
+            test()
+        assert not fix.needed()
+
+
+def normalized(x: Any, axes: tuple[int, ...], *weights: Any) -> Any:
+    bias = weights[1] if weights[1:] else 0
+    apart = x - x.mean(axes, keepdims=True) if weights[1:] else x
+    return apart / np.sqrt((apart**2).mean(axes, keepdims=True) + 1e-5) * weights[0] + bias
+
+
+def grouped(x: Any, weight: Any, bias: Any) -> Any:
+    apart = x.reshape(x.shape[0], 2, 2 * x.shape[2])
+    found = normalized(apart, (2,), 1, 0).reshape(x.shape)
+    return found * weight[:, None] + bias[:, None]
+
+
+NORMS: list[tuple[Any, Any, tuple[Any, ...]]] = [
+    (
+        lambda *given: OP.nn.layer_norm(*given, axes=[-2, -1]),
+        lambda x, w, b: normalized(x, (1, 2), w, b),
+        (4, "M"),
+    ),
+    (
+        lambda *given: OP.nn.group_norm(*given, num_groups=2, channel_axis=1, axes=[2]),
+        grouped,
+        (4,),
+    ),
+    (
+        lambda *given: OP.nn.instance_norm(*given, channel_axis=-2, axes=[2]),
+        lambda x, w, b: normalized(x, (2,), w[:, None], b[:, None]),
+        (4,),
+    ),
+    (
+        lambda x, w, _: OP.nn.rms_norm(x, w, axes=[2, 1]),
+        lambda x, w, _: normalized(x, (1, 2), w.T),
+        ("M", 4),
+    ),
+]
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize(("make", "reference", "weights"), NORMS)
+def test_normalizations_of_float64(make: Any, reference: Any, weights: Any, fused: bool) -> None:
+    shapes = (("B", 4, "M"), weights, weights)
+    run = lowered_run(normalization.FIX, make, *shapes, dtypes=("float64",) * 3, fused=fused)
+    for binding in ({"B": 2, "M": 3}, {"B": 1, "M": 1}, {"B": 0, "M": 5}):
+        arrays = [
+            compiled.sample(compiled.size(shape, binding), "float64", seed)
+            for seed, shape in enumerate(shapes)
+        ]
+        np.testing.assert_allclose(run(*arrays), reference(*arrays), rtol=1e-9, atol=1e-12)
+
+
+def test_float16_is_normalized_over_all_axes_in_float32() -> None:
+    def make(x: Any, w: Any) -> Any:
+        return OP.nn.rms_norm(x, w, axes=[0])
+
+    half = ("float16", "float16")
+    run = lowered_run(normalization.FIX, make, ("M",), ("M",), dtypes=half, fused=False)
+    # The square of it is not a float16.
+    array = np.full(3, 300, "float16")
+    found = run(array, np.ones(3, "float16"))
+    assert found.dtype == "float16"
+    np.testing.assert_allclose(found, 1, rtol=1e-3)
+
+
+def test_what_tvm_can_normalize_is_lowered_as_before() -> None:
+    shapes = (("B", 4, "M"), (4,), (4,))
+    program = compiled.module(NORMS[1][0], *shapes)
+    want = str(relax.transform.LegalizeOps()(program))
+    with fixes.installation.install([normalization.FIX]):
+        assert str(relax.transform.LegalizeOps()(program)) == want
+
+
+def resized(x: Any, out: tuple[int, int], mode: str) -> Any:
+    """Linear interpolation, one axis after the other."""
+    for axis, places in zip((2, 3), out, strict=True):
+        size = x.shape[axis]
+        at = np.arange(places)
+        if mode == "align_corners":
+            where = at * ((size - 1) / max(places - 1, 1))
+        else:
+            where = np.clip((at + 0.5) * size / places - 0.5, 0, size - 1)
+        low = where.astype(int)
+        share = (where - low).reshape([-1 if one == axis else 1 for one in range(4)])
+        high = np.minimum(low + 1, size - 1)
+        x = x.take(low, axis) * (1 - share) + x.take(high, axis) * share
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("mode", ["align_corners", "half_pixel", "asymmetric"])
+def test_resized_images(mode: str, dtype: str) -> None:
+    nearest = mode == "asymmetric"
+
+    def make(x: Any) -> Any:
+        height = tvm_api.shape_of(x)[2]
+        return OP.image.resize2d(
+            x,
+            relax.ShapeExpr([height * 3, tvm_api.integer(5)]),
+            layout="NCHW",
+            method="nearest_neighbor" if nearest else "linear",
+            coordinate_transformation_mode=mode,
+            rounding_method="floor",
+        )
+
+    run = lowered_run(resize.FIX, make, ("B", 2, "M", "N"), dtypes=(dtype,), fused=True)
+    for shape in ((1, 2, 3, 4), (2, 2, 1, 7), (1, 2, 5, 1)):
+        array = compiled.sample(shape, dtype)
+        out = (shape[2] * 3, 5)
+        if nearest:
+            rows, columns = (
+                np.arange(n) * size // n for n, size in zip(out, shape[2:], strict=True)
+            )
+            want = array[:, :, rows][..., columns]
+        else:
+            want = resized(array.astype("float64"), out, mode)
+        # A coordinate of float32 is off by some units in its last place.
+        slack = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3}[dtype]
+        np.testing.assert_allclose(run(array), want, rtol=slack, atol=slack)
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize(
+    ("name", "axis", "keep", "dtype"),
+    [
+        ("argmax", 1, False, "float32"),
+        ("argmin", None, False, "float16"),
+        ("argmax", -1, True, "float64"),
+        ("argmin", None, True, "int32"),
+        ("argmax", 0, False, "int8"),
+    ],
+)
+def test_places(name: str, axis: int | None, keep: bool, dtype: str, fused: bool) -> None:
+    def make(x: Any) -> Any:
+        return getattr(OP, name)(x, axis=axis, keepdims=keep)
+
+    run = lowered_run(special_values.FIX, make, ("M", 3, "N"), dtypes=(dtype,), fused=fused)
+    ends = np.iinfo(dtype) if "int" in dtype else None
+    low, high = (ends.min, ends.max) if ends else (-np.inf, np.inf)
+    arrays = [np.full((2, 3, 2), one).astype(dtype) for one in (low, high)]
+    for array in (compiled.sample((2, 3, 4), dtype), *arrays):
+        want = getattr(np, name)(array, axis=axis, keepdims=keep)
+        np.testing.assert_array_equal(run(array), want)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int32"])
+def test_unequal(dtype: str) -> None:
+    run = lowered_run(
+        special_values.FIX, OP.not_equal, ("M", 1), (3,), dtypes=(dtype,) * 2, fused=True
+    )
+    values = [1, 2, np.nan] if dtype != "int32" else [1, 2, 3]
+    column, row = np.array(values, dtype)[:, None], np.array([1, *values[1:]], dtype)
+    np.testing.assert_array_equal(run(column, row), column != row)
+
+
+def test_another_step_backwards_is_left_alone() -> None:
+    def make(x: Any) -> Any:
+        return OP.strided_slice(x, [0], [-1], [1 - 2**31], [-2])
+
+    with fixes.installation.install([far_ends.FIX]):
+        assert compiled.calls(compiled.module(make, ("M",))) == ["relax.strided_slice"]
