@@ -185,12 +185,15 @@ def _plan(program: MaskedProgram, given: int, size: int) -> _Plan:
 
 def _padded(value: Any, shape: tuple[int, ...]) -> Any:
     """``value`` as a tensor of ``shape``, with zeros past its end."""
-    if tuple(map(int, value.shape)) == shape:
-        return tvm.runtime.tensor(value) if isinstance(value, np.ndarray) else value
+    fits = tuple(map(int, value.shape)) == shape
+    if fits and not isinstance(value, np.ndarray):
+        return value
     array: NDArray[Any] = value if isinstance(value, np.ndarray) else value.numpy()
+    if fits:
+        return _tensor(array)
     padded = np.zeros(shape, array.dtype)
     padded[tuple(map(slice, array.shape))] = array
-    return tvm.runtime.tensor(padded)
+    return _tensor(padded)
 
 
 def _cut(value: Any, shape: Any) -> Any:
@@ -199,5 +202,9 @@ def _cut(value: Any, shape: Any) -> Any:
         return tuple(_cut(one, wanted) for one, wanted in zip(value, shape, strict=True))
     if [int(dim) for dim in value.shape] == shape:
         return value
-    array = value.numpy()[tuple(map(slice, shape))]
-    return tvm.runtime.tensor(np.ascontiguousarray(array).reshape(shape))
+    return _tensor(value.numpy()[tuple(map(slice, shape))])
+
+
+def _tensor(array: NDArray[Any]) -> Any:
+    """A tensor of TVM's, which takes contiguous arrays alone."""
+    return tvm.runtime.tensor(np.ascontiguousarray(array).reshape(array.shape))

@@ -46,7 +46,8 @@ class Converter:
         return functools.partial(_convert, self.operator)
 
 
-CONVERTERS = {operator: Converter(operator) for operator in OPERATORS}
+CONVERTERS: dict[str, Any] = {operator: Converter(operator) for operator in OPERATORS}
+"""What the importer's table has by operator while the fix is on."""
 
 
 def _convert(
@@ -67,6 +68,7 @@ def _convert(
     outputs = [builder.emit(relax.TupleGetItem(found, index)) for index in range(len(names))]
     if inner != dtype:
         outputs = [builder.emit(relax.op.astype(output, dtype)) for output in outputs]
+    # In a branch the importer takes a tuple for the only output.
     if attributes["tvm_custom"]["num_outputs"] == 1:
         return outputs[0]
     return relax.Tuple(outputs)

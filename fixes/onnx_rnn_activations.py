@@ -67,9 +67,7 @@ def _hard_sigmoid(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
 
 
 def _elu(x: PrimExpr, alpha: PrimExpr) -> PrimExpr:
-    # The exponential of what is not positive alone, so that nothing overflows.
-    below = alpha * (tirx.exp(tirx.min(x, _number(x, 0))) - _number(x, 1))
-    return tirx.Select(x >= _number(x, 0), x, below)
+    return tirx.Select(x >= _number(x, 0), x, alpha * (tirx.exp(x) - _number(x, 1)))
 
 
 def _softsign(x: PrimExpr) -> PrimExpr:

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from fixes import shape_needs, tvm_api, tvm_api_shapes
-from fixes.padded_windows import adaptive_pool, convolution, pad, pool
+from fixes.padded_windows import adaptive_pool, convolution, pad, pool, resize
 from fixes.padding import Leak, Refill, Rule, Site, dims_in, has_symbol, holds_tensors
 from fixes.tvm_api import Call, PrimExpr, as_int, show
 
@@ -98,6 +98,11 @@ def _reversing(site: Site) -> Iterator[Refill]:
 def _ordering(site: Site) -> Iterator[Refill]:
     why = "what stands past the end would be sorted in"
     site.forbid(0, [int(site.call.attrs.axis)], why)
+    yield from ()
+
+
+def _split(site: Site) -> Iterator[Refill]:
+    site.forbid(0, [int(site.call.attrs.axis)], "it would be split at other places")
     yield from ()
 
 
@@ -250,6 +255,7 @@ TABLE: dict[str, Rule] = {
     **_named(_scan, "cumsum cumprod"),
     **_named(_reversing, "flip"),
     **_named(_ordering, "sort argsort topk"),
+    **_named(_split, "split"),
     **_named(_matmul, "matmul"),
     **_named(_attention, "nn.attention nn.attention_bias"),
     **_named(_take, "take"),
@@ -262,6 +268,7 @@ TABLE: dict[str, Rule] = {
     **_named(convolution, " ".join(f"nn.conv{r} nn.conv{r}_transpose" for r in _RANKS)),
     **_named(pool, " ".join(f"nn.max_pool{r} nn.avg_pool{r}" for r in _RANKS)),
     **_named(adaptive_pool, " ".join(f"nn.adaptive_avg_pool{r}" for r in _RANKS)),
+    **_named(resize, "image.resize2d"),
     **_named(pad, "nn.pad"),
 }
 """By operator its rule."""
@@ -274,5 +281,6 @@ _SHAPE_ARGUMENTS: dict[str, set[int]] = {
     "ones": {0},
     "arange": {1},
     "strided_slice": {3},
+    "image.resize2d": {1},
 }
 """The arguments that give a size, or an end, and so may be larger where the axis is."""

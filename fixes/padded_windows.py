@@ -1,7 +1,8 @@
-"""Convolutions, poolings and pads along an axis that is padded at its end."""
+"""Convolutions, poolings, resizing and pads along an axis that is padded at its end."""
 
 from collections.abc import Iterator
 
+from fixes import tvm_api, tvm_api_shapes
 from fixes.padding import Leak, Refill, Site
 from fixes.receptive_field import TransposedWindow, Window
 from fixes.tvm_api import as_int
@@ -61,6 +62,33 @@ def adaptive_pool(site: Site) -> Iterator[Refill]:
     axes = _spatial(_layout(site, site.call.attrs.layout))
     site.forbid(0, axes, "all windows depend on where the end is")
     yield from ()
+
+
+def resize(site: Site) -> Iterator[Refill]:
+    """The nearest element before, each as often: element i is element i // factor of the argument.
+
+    Other methods look at neighbours past the end, or depend on where it is.
+    """
+    attrs = site.call.attrs
+    modes = (attrs.method, attrs.coordinate_transformation_mode, attrs.rounding_method)
+    repeats = tuple(map(str, modes)) == ("nearest_neighbor", "asymmetric", "floor")
+    for axis in _spatial(_layout(site, attrs.layout)):
+        if axis in site.padded(0) and not (repeats and _is_multiple(site, axis)):
+            why = "there is a rule for nearest_neighbor, asymmetric and floor, by a whole factor"
+            raise site.leak(0, axis, why)
+        if axis in site.padded(-1) and axis not in site.padded(0):
+            raise site.leak(0, axis, "the factor would be another one")
+    yield from ()
+
+
+def _is_multiple(site: Site, axis: int) -> bool:
+    """Whether the result has along ``axis`` a whole number of elements for each."""
+    have, want = site.dims(0)[axis], site.dims(-1)[axis]
+    forms = [tvm_api_shapes.linear(dim, site.symbol) for dim in (have, want)]
+    before, after = (as_int(form[0]) if form else None for form in forms)
+    if not before or not after or after % before:
+        return False
+    return bool(tvm_api.analyzer().can_prove_equal(have * (after // before), want))
 
 
 def pad(site: Site) -> Iterator[Refill]:

@@ -56,11 +56,13 @@ def flat(value: Any) -> list[Any]:
     return [array for one in value for array in flat(one)]
 
 
-def agrees(module: Any, sizes: Sequence[int], bound_to: Sequence[int]) -> fixes.Bucketed:
+def agrees(
+    module: Any, sizes: Sequence[int], bound_to: Sequence[int], pipeline: Any = "default"
+) -> None:
     """Assert that both give the same for all of ``bound_to``."""
     executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
     dynamic = relax.VirtualMachine(executable, tvm.cpu())["main"]
-    static = fixes.bucketed(module, "n", sizes, compiled.TARGET)
+    static = fixes.bucketed(module, "n", sizes, compiled.TARGET, pipeline)
     for size in bound_to:
         arrays = inputs(module, size)
         try:
@@ -69,12 +71,11 @@ def agrees(module: Any, sizes: Sequence[int], bound_to: Sequence[int]) -> fixes.
             with refused(str(error)):
                 static(*arrays)
             continue
-        found = flat(static(*arrays))
+        found = flat(static(*map(np.asfortranarray, arrays)))
         assert len(found) == len(want)
         for one, other in zip(found, want, strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_array_equal(one, other, f"n = {size}")
-    return static
 
 
 ONE = relax.const(1, "float32")
@@ -116,8 +117,11 @@ def movements(emit: Any, x: Any, table: Any, indices: Any, weights: Any) -> Any:
     counts = emit(OP.arange(2, n + 2, 1, "float32"))
     grid = emit(OP.multiply(counts, emit(OP.expand_dims(counts, 1))))
     grid = emit(OP.tril(emit(OP.broadcast_to(grid, shape([2, n, n])))))
+    part = emit(emit(OP.split(rows, 2, 2))[1])
     least = emit(OP.min(emit(OP.permute_dims(back, [0, 2, 1, 3])), axis=[1, 3]))
-    return emit(relax.Tuple([merged, twice, cut, grid, least, x, emit(OP.tile(weights, (2,)))]))
+    return emit(
+        relax.Tuple([merged, twice, cut, grid, least, x, emit(OP.tile(weights, (2,))), part])
+    )
 
 
 def whole_numbers(emit: Any, x: Any, y: Any, table: Any) -> Any:
@@ -141,7 +145,22 @@ def derived(emit: Any, x: Any, y: Any, w: Any) -> Any:
     return emit(OP.nn.conv1d(emit(OP.concat([y, emit(OP.add(x, ONE))], 2)), w, padding=1))
 
 
+def decoder(emit: Any, x: Any, w: Any, v: Any) -> Any:
+    """2048 samples for each frame, a convolution of stride 5, and its transpose."""
+    x = emit(OP.nn.relu(emit(OP.subtract(emit(OP.nn.conv1d(x, w, padding=1)), ONE))))
+    apart = emit(OP.expand_dims(x, 2))
+    nearest = {"method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"}
+    wide = emit(
+        OP.image.resize2d(
+            apart, relax.ShapeExpr([1, N * 2048]), layout="NCHW", rounding_method="floor", **nearest
+        )
+    )
+    x = emit(OP.nn.conv1d(emit(OP.squeeze(wide, [2])), w, strides=5))
+    return emit(OP.nn.conv1d_transpose(emit(OP.nn.relu(x)), v, strides=3))
+
+
 PROGRAMS = {
+    "decoder": (decoder, [(1, 2, N), (2, 2, 3), (2, 2, 4)], (), range(1, 4)),
     "windows": (windows, [(1, 2, N), (2, 2, 3), (2, 2, 4)], (), range(3, 12)),
     "images": (images, [(1, N, N + 1, 2), (2, 2, 3, 3)], (), range(1, 8)),
     "movements": (
@@ -162,6 +181,12 @@ def test_values(name: str) -> None:
     body, shapes, dtypes, sizes = PROGRAMS[name]
     module = program(body, *shapes, dtypes=dtypes)
     agrees(module, [sizes[-1] // 2, sizes[-1]], sizes)
+
+
+@pytest.mark.usefixtures("fixes_on")
+def test_values_of_fused_programs() -> None:
+    body, shapes, _, sizes = PROGRAMS["windows"]
+    agrees(program(body, *shapes), [sizes[-1]], sizes, fixes.pipeline(compiled.TARGET))
 
 
 @pytest.mark.usefixtures("fixes_on")
@@ -251,6 +276,41 @@ def refused(message: str) -> Any:
             [(2, N)],
             "main: nn.pad: axis 1 of argument 0, which is n, cannot be padded:"
             " reflect padding depends on where the end is",
+        ),
+        (
+            lambda emit, x: emit(OP.split(x, [3], 0)),
+            [(N, 2)],
+            "main: split: axis 0 of argument 0, which is n, cannot be padded:"
+            " it would be split at other places",
+        ),
+        (
+            lambda emit, x: emit(
+                OP.image.resize2d(x, relax.ShapeExpr([3, N * 2]), layout="NCHW", method="linear")
+            ),
+            [(1, 1, 3, N)],
+            "main: image.resize2d: axis 3 of argument 0, which is n, cannot be padded:"
+            " there is a rule for nearest_neighbor, asymmetric and floor, by a whole factor",
+        ),
+        (
+            lambda emit, x: emit(
+                OP.image.resize2d(
+                    x,
+                    relax.ShapeExpr([3, N + 2]),
+                    layout="NCHW",
+                    method="nearest_neighbor",
+                    coordinate_transformation_mode="asymmetric",
+                    rounding_method="floor",
+                )
+            ),
+            [(1, 1, 3, N)],
+            "main: image.resize2d: axis 3 of argument 0, which is n, cannot be padded:"
+            " there is a rule for nearest_neighbor, asymmetric and floor, by a whole factor",
+        ),
+        (
+            lambda emit, x: emit(OP.image.resize2d(x, relax.ShapeExpr([3, N]), layout="NCHW")),
+            [(N, 1, 3, 4)],
+            "main: image.resize2d: axis 3 of argument 0 cannot be padded:"
+            " the factor would be another one",
         ),
         (
             lambda emit, x: emit(OP.flip(x, 0)),

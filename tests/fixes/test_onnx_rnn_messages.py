@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fixes import installation, onnx_rnn, tvm_api
+from fixes import tvm_api
 from tests.fixes.compiled import whole
 from tests.fixes.recurrent_models import arrays, imported, model, tvm_of
 
@@ -15,12 +15,6 @@ pytestmark = [
     pytest.mark.usefixtures("importing"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
-
-
-@pytest.fixture
-def importing(fixes_off: None) -> Any:
-    with installation.install([onnx_rnn.FIX]):
-        yield
 
 
 def refused(
