@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 import fixes
+from fixes import installation, onnx_rnn
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +20,11 @@ def fixes_off() -> Iterator[None]:
 @pytest.fixture
 def fixes_on(fixes_off: None) -> None:
     fixes.install()
+
+
+@pytest.fixture
+def importing(fixes_off: None) -> Iterator[None]:
+    """The importer takes LSTM, GRU and RNN; no other fix is on."""
+    with installation.install([onnx_rnn.FIX]) as on:
+        assert on.fixes == (onnx_rnn.FIX,)
+        yield
