@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tvm
 from tvm import relax
 
 import fixes
@@ -210,3 +211,16 @@ def test_another_step_backwards_is_left_alone() -> None:
 
     with fixes.installation.install([far_ends.FIX]):
         assert compiled.calls(compiled.module(make, ("M",))) == ["relax.strided_slice"]
+
+
+def test_another_check_of_the_reshape_pass_that_fails_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def failing(module: Any) -> Any:
+        raise tvm.error.InternalError("Check failed: (another) is false")
+
+    monkeypatch.setattr(
+        dataflow_reshape._ffi_api, "RewriteDataflowReshape", lambda: failing, raising=False
+    )
+    with pytest.raises(tvm.error.InternalError, match="another"):
+        dataflow_reshape.RewriteDataflowReshape()(tvm.IRModule({}))

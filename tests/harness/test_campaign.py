@@ -301,16 +301,18 @@ def test_what_turns_out_to_be_no_regression_is_not_confirmed_over_and_over(tmp_p
     assert (one.regression, one.count) == (None, 2)
 
 
-def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) -> None:
-    def answer(case: Case) -> Outcome:
-        point = MEMBER.point(case) if isinstance(case.expect, Valid) else {}
-        if point.get("groups", 1) == 1:
-            return Outcome(Verdict.PASS if point else Verdict.REJECTED)
-        if point["result"] == "relu":
-            return Outcome(Verdict.OPAQUE_CRASH, "FuseOps", None, "TypeError: another dtype")
-        return Outcome(Verdict.WRONG_DTYPE, "compare")
+def wrong_in_part(case: Case) -> Outcome:
+    """Groups give another dtype, on which nothing can be built."""
+    point = MEMBER.point(case) if isinstance(case.expect, Valid) else {}
+    if point.get("groups", 1) == 1:
+        return Outcome(Verdict.PASS if point else Verdict.REJECTED)
+    if point["result"] == "relu":
+        return Outcome(Verdict.OPAQUE_CRASH, "FuseOps", None, "TypeError: another dtype")
+    return Outcome(Verdict.WRONG_DTYPE, "compare")
 
-    _, state = conduct(tmp_path, answer, 60)
+
+def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) -> None:
+    _, state = conduct(tmp_path, wrong_in_part, 60)
     (finding,) = state.findings.values()
     assert (finding.verdict, finding.blame) == (Verdict.WRONG_DTYPE, {"groups": "2"})
     crashed, wrong = (
@@ -321,14 +323,6 @@ def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) 
 
 
 def test_a_part_that_is_declared_leaves_what_is_built_on_it_to_itself(tmp_path: Path) -> None:
-    def answer(case: Case) -> Outcome:
-        point = MEMBER.point(case) if isinstance(case.expect, Valid) else {}
-        if point.get("groups", 1) == 1:
-            return Outcome(Verdict.PASS if point else Verdict.REJECTED)
-        if point["result"] == "relu":
-            return Outcome(Verdict.OPAQUE_CRASH, "FuseOps", None, "TypeError: another dtype")
-        return Outcome(Verdict.WRONG_DTYPE, "compare")
-
     gap = Gap(
         name="declared",
         operator="nn.conv1d_transpose",
@@ -340,7 +334,7 @@ def test_a_part_that_is_declared_leaves_what_is_built_on_it_to_itself(tmp_path: 
     )
     plan = Plan((MEMBER,), seed=1, seconds=60, fixes=(False,), most_cases=60)
     with Journal(tmp_path) as journal:
-        campaign = Campaign(plan, Instant(answer), journal, (gap,))  # type: ignore[arg-type]
+        campaign = Campaign(plan, Instant(wrong_in_part), journal, (gap,))  # type: ignore[arg-type]
         state = campaign.run(lambda shown: None)
     assert state.gaps.expected["declared"] > 5
     (finding,) = state.new

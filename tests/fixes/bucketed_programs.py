@@ -1,0 +1,77 @@
+"""Programs over one symbol for the tests of ``fixes.bucketed``, and what is held against them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from tvm import relax
+
+import fixes
+from fixes import tvm_api, tvm_api_shapes
+from tests.fixes import compiled
+
+OP = relax.op
+N = tvm_api.shape_var("n")
+
+
+def program(body: Callable[..., Any], *shapes: Any, dtypes: Sequence[str] = ()) -> Any:
+    """``main`` of tensors of these shapes, returning ``body(emit, *tensors)``."""
+    builder = relax.BlockBuilder()
+    names = [*dtypes, *["float32"] * (len(shapes) - len(dtypes))]
+    given = [
+        relax.Var(f"x{number}", tvm_api.tensor_type(shape, dtype))
+        for number, (shape, dtype) in enumerate(zip(shapes, names, strict=True))
+    ]
+    with builder.function("main", given):
+        with builder.dataflow():
+            result = builder.emit_output(body(builder.emit, *given))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+def inputs(module: Any, size: int) -> list[Any]:
+    """Integers from 1 to 3 for each input where the symbol is ``size``."""
+    generator = np.random.default_rng(size)
+    arrays = []
+    for parameter in module["main"].params:
+        type_ = tvm_api.type_of(parameter)
+        shape = tuple(
+            tvm_api.as_int(tvm_api_shapes.substitute(d, {N: tvm_api.integer(size)}))
+            for d in tvm_api_shapes.dims_of(type_)
+        )
+        arrays.append(generator.integers(1, 4, shape).astype(tvm_api.dtype_of(type_)))
+    return arrays
+
+
+def flat(value: Any) -> list[Any]:
+    if hasattr(value, "numpy"):
+        return [value.numpy()]
+    return [array for one in value for array in flat(one)]
+
+
+def agrees(
+    module: Any, sizes: Sequence[int], bound_to: Sequence[int], pipeline: Any = "default"
+) -> None:
+    """Assert that both give the same for all of ``bound_to``."""
+    executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
+    dynamic = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    static = fixes.bucketed(module, "n", sizes, compiled.TARGET, pipeline)
+    for size in bound_to:
+        arrays = inputs(module, size)
+        try:
+            want = flat(dynamic(*map(tvm.runtime.tensor, arrays)))
+        except AssertionError as error:
+            with refused(str(error)):
+                static(*arrays)
+            continue
+        found = flat(static(*map(np.asfortranarray, arrays)))
+        assert len(found) == len(want)
+        for one, other in zip(found, want, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_array_equal(one, other, f"n = {size}")
+
+
+def refused(message: str) -> Any:
+    return pytest.raises(ValueError, match=compiled.whole(message))
