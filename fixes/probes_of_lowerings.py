@@ -9,6 +9,7 @@ from tvm import relax
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
 from fixes.probes import Array, computes, inputs, one_call, program
+from fixes.probes_of_shapes import run
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -100,11 +101,24 @@ def aligns_corners() -> bool:
     return computes(call, [_IMAGE], _IMAGE)
 
 
+def aligns_one_element() -> bool:
+    """Whether an image is resized to one element with its corners aligned, which is its first."""
+    call = _resizing((1, 1), "float64", "linear", "align_corners")
+    return computes(call, [_IMAGE.astype("float64")], _IMAGE[..., :1, :1])
+
+
 def resizes_float64() -> bool:
     """Whether what float32 cannot hold is kept."""
     image = _IMAGE.astype("float64") * _LARGE
     call = _resizing((2, 2), "float64", "nearest_neighbor", "asymmetric")
     return computes(call, [image], image)
+
+
+def scans_nothing() -> bool:
+    """Whether the scans of two rows that have no element compute nothing."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    module = program(lambda x: relax.op.cumsum(x, axis=1), (2, m, n))
+    return run(module, np.zeros((2, 0, 1), "float32")).shape == (2, 0, 1)
 
 
 def reshapes_to_values() -> bool:
