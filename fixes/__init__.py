@@ -26,6 +26,7 @@ from fixes import (
     dataflow_reshape,
     derived_shapes,
     dynamic_broadcast,
+    empty_pad,
     empty_permute,
     empty_reduction,
     far_ends,
@@ -40,6 +41,7 @@ from fixes import (
     shape_order,
     shape_values,
     special_values,
+    symbolic_slices,
     unlowered,
 )
 from fixes.bucketing import Bucketed, bucketed
@@ -61,6 +63,7 @@ ALL: tuple[Fix, ...] = (
     mixed_precision.PRODUCTS,
     convert_layout.FIX,
     empty_permute.FIX,
+    empty_pad.FIX,
     unlowered.FIX,
     normalization.FIX,
     resize.FIX,
@@ -68,6 +71,7 @@ ALL: tuple[Fix, ...] = (
     shape_values.FIX,
     special_values.FIX,
     far_ends.FIX,
+    symbolic_slices.FIX,
     dataflow_reshape.FIX,
     onnx_rnn.FIX,
     empty_reduction.FIX,

@@ -1,9 +1,10 @@
 """Calls whose results TVM knows by their number of dimensions alone.
 
 No call on such a result is lowered: what computes it would need a shape to be written in. Where the
-shape is given by another call, such as ``shape_of``, whose type tells it, it is written out. Where
-values decide it, as of ``dynamic_strided_slice``, each dimension gets a symbol, whose value the
-result has at run time. What follows is typed again.
+shape is given by another call, such as ``shape_of``, whose type tells it, it is written out. Slices to
+symbolic bounds get the dimensions that they have. Where values decide these, as of
+``dynamic_strided_slice``, each gets a symbol, whose value the result has at run time. What follows
+is typed again.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes import probes_of_shapes as probes
-from fixes import shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import shape_needs, symbolic_slices, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.known_rank import with_symbols
 from fixes.tvm_api import Call, Expr
@@ -101,8 +102,13 @@ class _Retyping(PyExprMutator):  # type: ignore[misc]
         if self.unnamed is None or not call.same_as(self.unnamed):
             return new
         found = self.builder_.emit(new)
-        name = str(call.op.name).rpartition(".")[2]
-        return self.builder_.match_cast(found, with_symbols(tvm_api.type_of(found), name))
+        type_ = tvm_api.type_of(found)
+        dims = symbolic_slices.sliced_dims(new) if new.op.name == symbolic_slices.OPERATOR else None
+        if dims is not None:
+            typed = tvm_api.tensor_type(dims, tvm_api.dtype_of(type_))
+        else:
+            typed = with_symbols(type_, str(new.op.name).rpartition(".")[2])
+        return self.builder_.match_cast(found, typed)
 
 
 def _run(module: Module, context: Any) -> Module:

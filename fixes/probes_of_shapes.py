@@ -157,6 +157,25 @@ def lowers_slices() -> bool:
         return False
 
 
+def fuses_slices() -> bool:
+    """Whether what is computed of a slice to a symbolic bound is fused, and compiles."""
+    m = tvm_api.shape_var("m")
+    builder = relax.BlockBuilder()
+    (x,) = inputs([(2 * m,)])
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            found = builder.emit(relax.op.strided_slice(x, [0], [1], [2 * m]))
+            found = builder.emit(relax.op.abs(builder.emit(relax.op.abs(found))))
+            result = builder.emit_output(found)
+        builder.emit_func_output(result)
+    lowered_module = relax.transform.LegalizeOps()(builder.get())
+    try:
+        relax.transform.FuseOps()(relax.transform.AnnotateTIROpPattern()(lowered_module))
+    except Exception:
+        return False
+    return True
+
+
 def fused_call_has_its_dimensions() -> bool:
     """Whether what is computed before and after a match_cast is fused, and still compiles."""
     m, k = tvm_api.shape_var("m"), tvm_api.shape_var("k")
