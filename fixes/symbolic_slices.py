@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tvm import te, tirx
 
 from fixes import probes_of_shapes as probes
-from fixes import tvm_api, tvm_api_shapes
+from fixes import tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 from fixes.tvm_api_shapes import fields_values, select, simplified, sizes_analyzer
