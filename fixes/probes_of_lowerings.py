@@ -9,6 +9,7 @@ from tvm import relax
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
 from fixes.probes import Array, computes, inputs, one_call, program
+from fixes.probes_of_shapes import run
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -100,11 +101,43 @@ def aligns_corners() -> bool:
     return computes(call, [_IMAGE], _IMAGE)
 
 
+def aligns_one_element() -> bool:
+    """Whether an image is resized to one element with its corners aligned, which is its first."""
+    call = _resizing((1, 1), "float64", "linear", "align_corners")
+    return computes(call, [_IMAGE.astype("float64")], _IMAGE[..., :1, :1])
+
+
 def resizes_float64() -> bool:
     """Whether what float32 cannot hold is kept."""
     image = _IMAGE.astype("float64") * _LARGE
     call = _resizing((2, 2), "float64", "nearest_neighbor", "asymmetric")
     return computes(call, [image], image)
+
+
+def normalizes_groups_of_expressions() -> bool:
+    """Whether groups are normalized over dimensions such as ``m - 1`` and m."""
+    m = tvm_api.shape_var("m")
+    shapes = (2, 1, m - 1, m), (1,), (1,)
+    call = one_call(
+        lambda *given: relax.op.nn.group_norm(*given, num_groups=1, channel_axis=1, axes=[2, 3]),
+        *shapes,
+    )
+    weights = np.ones(1, "float32"), np.zeros(1, "float32")
+    pair = np.array([[-1, 1], [2, 4]], "float32").reshape(2, 1, 1, 2)
+    return computes(call, [pair, *weights], np.sign(pair - np.array([0, 3]).reshape(2, 1, 1, 1)))
+
+
+def pads_nothing() -> bool:
+    """Whether a tensor that has no element is padded in circular mode."""
+    call = one_call(lambda x: relax.op.nn.pad(x, [0, 0, 0, 1], "circular"), (0, 1))
+    return computes(call, [np.zeros((0, 1), "float32")], np.zeros((0, 2)))
+
+
+def scans_nothing() -> bool:
+    """Whether the scans of two rows that have no element compute nothing."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    module = program(lambda x: relax.op.cumsum(x, axis=1), (2, m, n))
+    return run(module, np.zeros((2, 0, 1), "float32")).shape == (2, 0, 1)
 
 
 def reshapes_to_values() -> bool:
@@ -142,6 +175,17 @@ def rewrites_expressions() -> bool:
     """Whether RewriteDataflowReshape takes a reshape over dimensions that are expressions."""
     m = tvm_api.shape_var("m")
     module = program(lambda x, y: relax.op.reshape(y, (2, 4, 3 * m - 3)), (m,), (2, 4, m - 1, 3))
+    module = relax.transform.LegalizeOps()(module)
+    try:
+        relax.transform.RewriteDataflowReshape()(module)
+    except Exception:
+        return False
+    return True
+
+
+def rewrites_nothing() -> bool:
+    """Whether RewriteDataflowReshape takes a reshape of a tensor that has no element."""
+    module = program(lambda x: relax.op.expand_dims(x, [1]), (1, 0))
     module = relax.transform.LegalizeOps()(module)
     try:
         relax.transform.RewriteDataflowReshape()(module)

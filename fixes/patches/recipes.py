@@ -233,6 +233,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Wrapping("relax.nn.batch_norm", "normalization._of_type_of_call"),
     ),
     "resize": (Wrapping("relax.image.resize2d", "resize._in_any_size"),),
+    "scans": (Body("topi/scan.py", "scans.scanop"),),
     "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
     "special_values": (
         Wrapping("relax.not_equal", "special_values._unequal_to_nan"),

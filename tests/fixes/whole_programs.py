@@ -383,8 +383,10 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "resize": {
         "symbolic sizes": (upstream("resize", "nearest_to_a_number"),),
         "aligned corners": (upstream("resize", "aligned_corners"),),
+        "one element": (upstream("resize", "one_element_of_aligned_corners"),),
         "float64": (upstream("resize", "float64"),),
     },
+    "scans": {"empty axes": (upstream("scans", "rows_without_an_element"),)},
     "shape_values": {
         "shapes of tensors": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
     },
