@@ -142,9 +142,20 @@ def rewrites_expressions() -> bool:
     """Whether RewriteDataflowReshape takes a reshape over dimensions that are expressions."""
     m = tvm_api.shape_var("m")
     module = program(lambda x, y: relax.op.reshape(y, (2, 4, 3 * m - 3)), (m,), (2, 4, m - 1, 3))
-    module = relax.transform.LegalizeOps()(module)
+    return _is_rewritten(module)
+
+
+def rewrites_nothing() -> bool:
+    """Whether RewriteDataflowReshape takes another axis of a tensor without elements."""
+    return _is_rewritten(
+        program(lambda x: relax.op.expand_dims(relax.op.nn.relu(x), 0), (3, 0))
+    ) and _is_rewritten(program(lambda x: relax.op.squeeze(relax.op.nn.relu(x), 0), (1, 0, 3)))
+
+
+def _is_rewritten(module: Any) -> bool:
+    """Whether the pass goes through ``module``, lowered."""
     try:
-        relax.transform.RewriteDataflowReshape()(module)
+        relax.transform.RewriteDataflowReshape()(relax.transform.LegalizeOps()(module))
     except Exception:
         return False
     return True

@@ -13,7 +13,7 @@ import msgspec
 from generators import dims
 from generators.dims import Dim
 from generators.dynamic_draft import Draw
-from generators.program import Attribute, Below, Fill, Misfit, Offsets, Program, ShapeValue
+from generators.program import Attribute, Below, Fill, Misfit, Node, Offsets, Program, ShapeValue
 from generators.static import static
 
 Bindings = tuple[dict[str, int], ...]
@@ -30,8 +30,18 @@ def _as_it_is(program: Program, bindings: Bindings, draw: Draw) -> tuple[Program
 
 
 def _at_one_binding(program: Program, bindings: Bindings, draw: Draw) -> tuple[Program, Bindings]:
-    """Every dimension a number, at one of ``bindings``, and functions written out."""
-    return static(program, draw.choice(bindings)), ({},)
+    """Every dimension a number, at one of ``bindings``, and functions written out.
+
+    A 0 in the new shape of a reshape is "as in the argument" to TVM: not where there is one.
+    """
+    made = [static(program, binding) for binding in bindings]
+    meant = [one for one in made if not any(map(_copies_a_dimension, one.nodes))]
+    return (draw.choice(meant), ({},)) if meant else (program, bindings)
+
+
+def _copies_a_dimension(node: Node) -> bool:
+    shape = node.attributes.get("shape")
+    return node.operator == "reshape" and isinstance(shape, tuple) and 0 in shape
 
 
 def _permuted(program: Program, bindings: Bindings, draw: Draw) -> tuple[Program, Bindings]:

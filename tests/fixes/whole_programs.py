@@ -371,6 +371,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
+        "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
     },
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {

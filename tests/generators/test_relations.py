@@ -33,7 +33,7 @@ PROGRAM = Program(
     ),
     (
         Node("a", "nn.relu", ("x",)),
-        Node("b", "reshape", ("y",), {"shape": ShapeValue(("4*m",))}),
+        Node("b", "full", (), {"shape": ShapeValue(("4*m",))}),
         Node("d", "nn.relu", ("at",)),
     ),
     ("a", "b", "d"),
@@ -82,6 +82,14 @@ def test_a_static_program_is_one_of_the_bindings() -> None:
         assert not program.symbols
         shapes.add(program.inputs[0].shape)
     assert shapes == {(4, 3), (0, 1)}
+
+
+def test_no_reshape_of_a_static_program_is_to_0() -> None:
+    nodes = (PROGRAM.nodes[0], replace(PROGRAM.nodes[1], operator="reshape"), PROGRAM.nodes[2])
+    program = replace(PROGRAM, nodes=nodes)
+    for seed in range(8):
+        assert related("static", program, BINDINGS, seed)[0].inputs[0].shape == (4, 3)
+    assert related("static", program, BINDINGS[1:], 0) == (program, BINDINGS[1:])
 
 
 def test_the_parameters_are_in_another_order() -> None:
