@@ -8,7 +8,7 @@ from tvm import relax
 
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
-from fixes.probes import Array, computes, inputs, one_call, program
+from fixes.probes import Array, Make, Shape, computes, inputs, one_call, program
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -156,6 +156,32 @@ def _is_rewritten(module: Any) -> bool:
     """Whether the pass goes through ``module``, lowered."""
     try:
         relax.transform.RewriteDataflowReshape()(relax.transform.LegalizeOps()(module))
+    except Exception:
+        return False
+    return True
+
+
+def lowers_means_of_nothing() -> bool:
+    """Whether a mean, variance and deviation over a static dimension 0 are lowered."""
+    return all(
+        _is_lowered(lambda x, operator=operator: operator(x, 0), (0, 3))
+        for operator in (relax.op.mean, relax.op.variance, relax.op.std)
+    )
+
+
+def splits_nothing() -> bool:
+    """Whether a static dimension 0 is split."""
+    return _is_lowered(lambda x: relax.op.split(x, 2, 0), (0, 3))
+
+
+def pads_nothing() -> bool:
+    """Whether circular padding of a tensor with a static dimension 0 is lowered."""
+    return _is_lowered(lambda x: relax.op.nn.pad(x, (0, 0, 0, 0), "circular"), (2, 0))
+
+
+def _is_lowered(make: Make, shape: Shape) -> bool:
+    try:
+        relax.transform.LegalizeOps()(program(make, shape))
     except Exception:
         return False
     return True

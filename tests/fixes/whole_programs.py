@@ -373,6 +373,11 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
         "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
     },
+    "empty_tensors": {
+        "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
+        "splits": (upstream("empty_tensors", "a_split_of_nothing"),),
+        "circular pads": (upstream("empty_tensors", "nothing_around_nothing"),),
+    },
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
         "float64": tuple(
