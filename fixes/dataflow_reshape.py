@@ -13,7 +13,7 @@ from tvm import relax
 from tvm.relax.transform import _ffi_api, transform
 
 from fixes import probes_of_lowerings as probes
-from fixes import tvm_api, tvm_api_shapes
+from fixes import tvm_api
 from fixes.fix import Fix, Part, Rebinding
 
 _ORIGINAL = transform.RewriteDataflowReshape
@@ -47,8 +47,8 @@ def _has_empty(module: Any) -> bool:
 
     def visit(expr: Any) -> None:
         if isinstance(expr, relax.Call):
-            dims = tvm_api_shapes.dims_of(tvm_api.type_of(expr))
-            found.extend(map(tvm_api.as_int, dims or []))
+            shape = getattr(tvm_api.type_of(expr), "shape", None)
+            found.extend(map(tvm_api.as_int, getattr(shape, "values", [])))
 
     for function in module.functions.values():
         if isinstance(function, relax.Function):
