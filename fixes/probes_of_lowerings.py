@@ -153,12 +153,8 @@ def rewrites_nothing() -> bool:
 
 
 def _is_rewritten(module: Any) -> bool:
-    """Whether the pass goes through ``module``, lowered."""
-    try:
-        relax.transform.RewriteDataflowReshape()(relax.transform.LegalizeOps()(module))
-    except Exception:
-        return False
-    return True
+    lowered = relax.transform.LegalizeOps()(module)
+    return _goes_through(relax.transform.RewriteDataflowReshape(), lowered)
 
 
 def lowers_means_of_nothing() -> bool:
@@ -174,14 +170,30 @@ def splits_nothing() -> bool:
     return _is_lowered(lambda x: relax.op.split(x, 2, 0), (0, 3))
 
 
+def gathers_nothing() -> bool:
+    """Whether indices of which there are none are taken."""
+    module = program(
+        lambda x, at: relax.op.gather_elements(x, at, 1),
+        (2, 3),
+        (2, 0),
+        dtypes=("float32", "int64"),
+    )
+    return _goes_through(relax.transform.LegalizeOps(), module)
+
+
 def pads_nothing() -> bool:
     """Whether circular padding of a tensor with a static dimension 0 is lowered."""
     return _is_lowered(lambda x: relax.op.nn.pad(x, (0, 0, 0, 0), "circular"), (2, 0))
 
 
 def _is_lowered(make: Make, shape: Shape) -> bool:
+    return _goes_through(relax.transform.LegalizeOps(), program(make, shape))
+
+
+def _goes_through(one_pass: Any, module: Any) -> bool:
+    """Whether the pass does not fail on ``module``."""
     try:
-        relax.transform.LegalizeOps()(program(make, shape))
+        one_pass(module)
     except Exception:
         return False
     return True

@@ -376,6 +376,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "empty_tensors": {
         "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
         "splits": (upstream("empty_tensors", "a_split_of_nothing"),),
+        "indices": (upstream("empty_tensors", "no_indices"),),
         "circular pads": (upstream("empty_tensors", "nothing_around_nothing"),),
     },
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},

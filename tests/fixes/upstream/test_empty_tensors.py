@@ -47,6 +47,20 @@ def test_a_split_of_nothing():
     assert [one.shape for one in found] == [(0, 3), (0, 3)]
 
 
+def test_no_indices():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2, 3), "float32"), at: R.Tensor((2, 0), "int64")):
+            with R.dataflow():
+                y = R.gather_elements(x, at, axis=1)
+                R.output(y)
+            return y
+
+    found = run(Module, np.zeros((2, 3), "float32"), np.zeros((2, 0), "int64"))
+    assert found[0].shape == (2, 0)
+
+
 def test_nothing_around_nothing():
     @I.ir_module
     class Module:
