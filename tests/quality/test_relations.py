@@ -24,8 +24,8 @@ SHOWN = {
     "derived: twice": {"static", "plus zero", "times one"},
     "derived: one more": {"static", "plus zero", "times one"},
 }
-"""By template the relations under which a plant shows: all have a relu, some several parameters, one
-a function with a symbol, and some a symbol that is no dimension by itself."""
+"""By template the relations under which a plant shows: all have a relu, some several parameters,
+one a function with a symbol, and some a symbol that is no dimension by itself."""
 
 SEED = 17
 """One that gives the outer function's symbol the name of the inner one's, and no static 0."""
