@@ -65,7 +65,7 @@ FIX = Fix(
     issue=None,
     parts=(
         Part("expressions of symbols", lambda: not probes.rewrites_expressions()),
-        Part("empty tensors", lambda: not probes.rewrites_nothing()),
+        Part("no elements", lambda: not probes.rewrites_nothing()),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, RewriteDataflowReshape),),
 )

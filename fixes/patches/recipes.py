@@ -9,6 +9,7 @@ from fixes import (
     attention_arguments,
     conv_transpose_arguments,
     convert_layout,
+    empty_tensors,
     mixed_precision,
     normalization,
     onnx_rnn,
@@ -123,6 +124,7 @@ data or kernel is made and no read is out of bounds.
     "normalization": Place("relax/transform/legalize_ops/normalization.py"),
     "resize": Place("relax/transform/legalize_ops/resize.py"),
     "shape_values": Place("relax/transform/legalize_ops/shape_values.py"),
+    "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
     "special_values": Place("relax/transform/legalize_ops/special_values.py"),
     "tvm_api_reductions": Place(
         "relax/transform/legalize_ops/reductions.py", "The reductions within lowered functions."
@@ -160,6 +162,7 @@ RENAMED = {
     ("normalization", "_of_type_of_call"): "of_type_of_call",
     ("resize", "_in_any_size"): "in_any_size",
     ("shape_values", "_written_out"): "written_out",
+    ("empty_tensors", "_of_no_elements"): "of_no_elements",
     ("special_values", "_unequal_to_nan"): "unequal_to_nan",
     ("special_values", "_found_at_the_end"): "found_at_the_end",
     ("attention_arguments", "_check_attention"): "check_attention",
@@ -220,6 +223,9 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "empty_permute": (Wrapping("relax.permute_dims", "empty_permute._unread_if_empty"),),
     "empty_reduction": tuple(
         Wrapping(operator, "empty_reduction.initializing") for operator in reductions.OPERATORS
+    ),
+    "empty_tensors": tuple(
+        Wrapping(operator, "empty_tensors._of_no_elements") for operator in empty_tensors.OPERATORS
     ),
     "dataflow_reshape": (
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),

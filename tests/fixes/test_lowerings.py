@@ -10,6 +10,7 @@ from tvm import relax
 import fixes
 from fixes import (
     dataflow_reshape,
+    empty_tensors,
     far_ends,
     normalization,
     resize,
@@ -21,6 +22,7 @@ from fixes import (
 from fixes.fix import Fix
 from tests.fixes import compiled
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
+from tests.fixes.upstream import test_empty_tensors as empty_tests
 from tests.fixes.upstream import test_far_ends as far_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
 from tests.fixes.upstream import test_resize as resize_tests
@@ -31,6 +33,7 @@ from tests.fixes.upstream import test_special_values as special_tests
 OP = relax.op
 FIXES = {
     dataflow_reshape.FIX: dataflow_tests,
+    empty_tensors.FIX: empty_tests,
     far_ends.FIX: far_tests,
     normalization.FIX: normalization_tests,
     resize.FIX: resize_tests,

@@ -371,6 +371,13 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
+        "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
+    },
+    "empty_tensors": {
+        "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
+        "splits": (upstream("empty_tensors", "a_split_of_nothing"),),
+        "indices": (upstream("empty_tensors", "no_indices"),),
+        "circular pads": (upstream("empty_tensors", "nothing_around_nothing"),),
     },
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
