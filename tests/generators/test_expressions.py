@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from generators import expressions
+from generators.expression_text import parse
 from generators.expressions import Expression, ExpressionError, Variable, apply, constant
 
 X = expressions.variable(Variable("x", "int32", -3, 4))
@@ -69,3 +70,20 @@ def test_places_lead_to_their_nodes() -> None:
         assert expressions.size(changed) == 20
     assert expressions.names(TREE) == {"x", "y"}
     assert expressions.names(expressions.substituted(TREE, {"x": Y})) == {"y"}
+
+
+def test_text_is_read_as_it_is_printed() -> None:
+    variables = {"x": X, "y": Y}
+    assert parse(str(TREE), variables) == TREE
+    wide = expressions.variable(Variable("n", "int64", 0, 9))
+    read = parse("(n + 2*3 - 1) // 2 + 1 >= min(1, n) and int32(n) != -4", {"n": wide})
+    assert {node.dtype for node in expressions.nodes(read)} == {"bool", "int64", "int32"}
+    assert str(read) == "(n + 2 * 3 - 1) // 2 + 1 >= min(1, n) and int32(n) != (-4)"
+    assert parse(str(read), {"n": wide}) == read
+
+
+@pytest.mark.parametrize("text", ["x +", "z", "x / y", "x < y < x", "f(x)", "min(x)", "1.5", "x+n"])
+def test_other_text_is_refused(text: str) -> None:
+    variables = {"x": X, "y": Y, "n": expressions.variable(Variable("n", "int64", 0, 9))}
+    with pytest.raises(ExpressionError):
+        parse(text, variables)
