@@ -2,7 +2,7 @@
 
 That is Python's: ``(m + 2*p - k) // s + 1``, ``x < y and not b``, ``truncdiv(x, 3)``,
 ``min(x, y)``, ``select(x < 0, 0, x)``, ``int64(x)`` for a cast. Integers and ``True`` have the
-dtype of what they stand beside.
+dtype of what they stand beside. ``-x`` is read as ``0 - x``.
 """
 
 import ast
@@ -74,6 +74,9 @@ class _Reader:
                 return self._variables[name]
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return apply("not", self.read(operand, BOOL))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                value = self.read(operand, wanted)
+                return apply("-", constant(0, value.dtype), value)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return apply(_BINARY[type(op)], *self._alike(wanted, left, right))
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
