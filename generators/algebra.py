@@ -21,15 +21,15 @@ from generators.expressions import BOOL, Expression, Variable
 __all__ = ["AXES", "ExpressionCase", "block", "draw", "drawn_at", "point_of", "smaller"]
 
 KINDS = ("tree", "claim", "size", "index", *(f"rule-{group}" for group in RULES))
-"""A tree of any operators; a condition over two of them; a size as programs compute it; a place in a
-buffer; an instance of a rule's shape."""
+"""A tree of any operators; a condition over two of them; a size as programs compute it; a place in
+a buffer; an instance of a rule's shape."""
 
 DTYPES = ("int32", "int64", "int16", "int8", "uint32", "uint64", "uint8", "uint16")
 ASSUMED = (0, 1, 2)
 """How many conditions are assumed."""
 
 AXES = (
-    Axis("kind", KINDS, "tree"),
+    Axis("kind", KINDS, "tree", default_weight=4, weights={"claim": 3, "size": 2, "index": 2}),
     Axis("dtype", DTYPES, "int32", default_weight=8, weights={"int64": 8}),
     Axis("depth", (1, 2, 3, 4), 1, weights={2: 3, 3: 3}),
     Axis("variables", (1, 2, 3), 2, default_weight=3, weights={1: 2}),
@@ -54,9 +54,7 @@ _CHOICES = {
 def draw(seed: int) -> ExpressionCase:
     """The case of ``seed``: the same on every machine."""
     rng = random.Random(seed)
-    point = {
-        name: values[int(rng.random() * len(values))] for name, values in _CHOICES.items()
-    }
+    point = {name: values[int(rng.random() * len(values))] for name, values in _CHOICES.items()}
     return _drawn(point, rng)
 
 

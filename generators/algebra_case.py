@@ -1,4 +1,4 @@
-"""What the analyzer is asked about in one go: an expression, and what it is told of the variables."""
+"""What the analyzer is asked about in one go: an expression, and what is told of its variables."""
 
 import hashlib
 

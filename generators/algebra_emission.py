@@ -206,7 +206,8 @@ def _call(given: PrimExpr, variables: Mapping[str, Expression]) -> Expression:
     if name in _CALLS:
         return _binary(_CALLS[name], given.args[0], given.args[1], variables)
     if name.endswith(".if_then_else"):
-        return _chosen("if_then_else", *given.args, variables)
+        condition, then, otherwise = given.args
+        return _chosen("if_then_else", condition, then, otherwise, variables)
     if name.endswith(".likely"):
         return _read(given.args[0], variables, None)
     if name.endswith(".large_uint_imm"):

@@ -39,8 +39,6 @@ def weight(case: ExpressionCase) -> tuple[int, ...]:
     )
 
 
-
-
 def _strangeness(node: Expression) -> int:
     """Operators in order of how plain they are; ``int32`` plainest of the dtypes."""
     dtype = {"int32": 0, BOOL: 0, "int64": 1}.get(node.dtype, 2)
@@ -179,4 +177,6 @@ def _without_unused(case: ExpressionCase) -> ExpressionCase:
     trees = [case.expression, *case.constraints, *([case.other] if case.other else ())]
     used = frozenset().union(*map(expressions.names, trees))
     kept: tuple[Variable, ...] = tuple(each for each in case.variables if each.name in used)
-    return case if len(kept) == len(case.variables) else msgspec.structs.replace(case, variables=kept)
+    return (
+        case if len(kept) == len(case.variables) else msgspec.structs.replace(case, variables=kept)
+    )

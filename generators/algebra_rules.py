@@ -111,7 +111,13 @@ and ``n`` are sizes."""
 INDICES = (
     *("i // a", "i % a", "i // a % b", "i // a * a + i % a", "(i * a + j) // b", "(i * a + j) % b"),
     *("(i * a + j) // b * b + (i * a + j) % b", "(i // a * b + j) // b", "i * a + j", "j * a + i"),
-    *("(i * a + j) // b % c", "(i // a + j * b) % c", "i % a * b + j", "(i + a) // b", "(i + a) % b"),
+    *(
+        "(i * a + j) // b % c",
+        "(i // a + j * b) % c",
+        "i % a * b + j",
+        "(i + a) // b",
+        "(i + a) % b",
+    ),
     *("(i % a * b + j) % c", "i // (a * b) * b + i % b", "i * 4 + j // 2 * 2 + j % 2", "a - 1 - i"),
     *("(i * a + j + b) // c", "i // a + j // b", "(i + j * a) % a", "(i + j * a) // a", "i - a"),
     *("(i // a * a + i % a) * b + j", "i * a + j * b", "(i % a + j * a) // b", "(a - i) % b"),

@@ -75,8 +75,8 @@ class _Reader:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return apply("not", self.read(operand, BOOL))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                value = self.read(operand, wanted)
-                return apply("-", constant(0, value.dtype), value)
+                negated = self.read(operand, wanted)
+                return apply("-", constant(0, negated.dtype), negated)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return apply(_BINARY[type(op)], *self._alike(wanted, left, right))
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:

@@ -8,7 +8,7 @@ from generators.expressions import DIVISIONS
 from harness.algebra import checks, state
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed, observed
-from harness.algebra.session import Handle, Session, Subject, TvmSession, tvm_session
+from harness.algebra.session import Handle, Session, Subject, shared_session
 
 __all__ = ["Fault", "check"]
 
@@ -33,13 +33,18 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
     try:
         if case.constraints:
             # What is assumed is to be gone afterwards; where it is not, others must not see it.
-            session = (subject or TvmSession)(case.variables, case.told)
+            session = (subject or Session)(case.variables, case.told)
             yield from state.restored(session, seen, _each)
         else:
-            session = (subject or tvm_session)(case.variables, case.told)
+            session = (subject or shared_session)(case.variables, case.told)
             yield from _each(session, seen, session.emit(case.expression))
-            if state.is_rebound(seen) and isinstance(session, TvmSession):
+            if state.one_in(8, seen) and case.told == "range" and subject is None:
                 yield from state.rebound(seen, _each)
+        if state.one_in(32, seen):
+            # It would make all later answers slower.
+            session = (subject or Session)(case.variables, case.told)
+            with session.assuming([session.emit(each) for each in case.constraints]):
+                yield from checks.strong_claims(session, seen, session.emit(case.expression))
     except Exception as error:
         if not _divides_by_zero(case):
             text = next((line for line in reversed(str(error).splitlines()) if line), "")
@@ -55,7 +60,8 @@ def _divides_by_zero(case: ExpressionCase) -> bool:
     """Whether a divisor has no variable: TVM may find that it is zero, whatever depends on it."""
     trees = (case.expression, *case.constraints, *([case.other] if case.other else ()))
     return any(
-        node.operator in DIVISIONS and not expressions.names(node.operands[1])
+        node.operator in DIVISIONS
+        and not expressions.names(node.operands[1])
         and node.operands[1].leaf == 0
         for tree in trees
         for node in expressions.nodes(tree)

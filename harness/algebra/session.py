@@ -1,9 +1,9 @@
-"""Whoever is asked about expressions: TVM's analyzer, or what a test puts in its place."""
+"""TVM's analyzer as it is asked about expressions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from fixes import tvm_api_analyzer as api
 from generators import expressions
@@ -20,55 +20,11 @@ Mapped = tuple[Expression, tuple[int, int, int] | None]
 """An index as a map of iterators, and (base, scale, extent) where that is one iterator."""
 
 
-class Session(Protocol):
-    """What is asked, the ranges of the variables being told already.
+class Session:
+    """TVM's analyzer, told the ranges of some variables in a way of ``algebra_case.TOLD``.
 
-    Every method may raise whatever TVM raises.
+    Every method may raise whatever TVM raises. A test puts others in its place.
     """
-
-    def emit(self, expression: Expression) -> Handle:
-        """``expression`` as the methods below take it."""
-
-    def fold(self, expression: Expression) -> Handle:
-        """The same, made by functions that compute with constants at once."""
-
-    def read(self, handle: Handle) -> Expression:
-        """The other way round."""
-
-    def rewritten(self, how: str, handle: Handle) -> Handle:
-        """An expression of the same value; ``how`` is one of ``REWRITES``."""
-
-    def proves(self, claim: Handle, strong: bool) -> bool:
-        """Whether ``claim`` is proved, at the strongest proof strength or the default one."""
-
-    def proves_equal(self, left: Handle, right: Handle) -> bool:
-        """Whether both are proved to be equal."""
-
-    def bounds(self, handle: Handle) -> tuple[int | None, int | None]:
-        """Constant ends, inclusive, None where there is none."""
-
-    def modular(self, handle: Handle) -> tuple[int, int]:
-        """(coefficient, base), of which every value is a multiple plus the other."""
-
-    def covering(self, handle: Handle, relaxed: Sequence[str]) -> Ends:
-        """Ends of an interval that has the value whatever the ``relaxed`` variables are."""
-
-    def index(self, handle: Handle, predicate: Handle | None) -> Expression:
-        """An index of loop variables, in fewer operators."""
-
-    def iterators(self, handle: Handle, predicate: Handle | None, level: str) -> Mapped | None:
-        """An index of loop variables as a map of iterators, None where it is none."""
-
-    def assuming(self, conditions: Sequence[Handle]) -> Any:
-        """A context in which ``conditions`` are assumed."""
-
-
-Subject = Callable[[tuple[Variable, ...], str], Session]
-"""Whoever is asked, told the ranges of variables in a way of ``algebra_case.TOLD``."""
-
-
-class TvmSession:
-    """TVM's analyzer."""
 
     def __init__(self, variables: tuple[Variable, ...], told: str) -> None:
         self._names = scope(variables)
@@ -100,30 +56,39 @@ class TvmSession:
         self._relaxed.clear()
 
     def emit(self, expression: Expression) -> Handle:
+        """``expression`` as the methods below take it."""
         return emitted(expression, self._names)
 
     def fold(self, expression: Expression) -> Handle:
+        """The same, made by functions that compute with constants at once."""
         return folded(expression, self._names)
 
     def read(self, handle: Handle) -> Expression:
+        """The other way round."""
         return read(handle, self._variables)
 
     def rewritten(self, how: str, handle: Handle) -> Handle:
+        """An expression of the same value; ``how`` is one of ``REWRITES``."""
         return getattr(self.analyzer, how)(handle)
 
     def proves(self, claim: Handle, strong: bool) -> bool:
+        """Whether ``claim`` is proved, at the strongest proof strength or the default one."""
         return api.proves(self.analyzer, claim, strong)
 
     def proves_equal(self, left: Handle, right: Handle) -> bool:
+        """Whether both are proved to be equal."""
         return bool(self.analyzer.can_prove_equal(left, right))
 
     def bounds(self, handle: Handle) -> tuple[int | None, int | None]:
+        """Constant ends, inclusive, None where there is none."""
         return api.constant_bounds(self.analyzer, handle)
 
     def modular(self, handle: Handle) -> tuple[int, int]:
+        """(coefficient, base), of which every value is a multiple plus the other."""
         return api.modular_set(self.analyzer, handle)
 
     def covering(self, handle: Handle, relaxed: Sequence[str]) -> Ends:
+        """Ends of an interval that has the value whatever the ``relaxed`` variables are."""
         sets = self._relaxed.get(relaxed)
         if sets is None:
             chosen = {self._names[name]: self._ranges[self._names[name]] for name in relaxed}
@@ -135,9 +100,11 @@ class TvmSession:
         )
 
     def index(self, handle: Handle, predicate: Handle | None) -> Expression:
+        """An index of loop variables, in fewer operators."""
         return self.read(api.simplified_index(handle, self._extents(), predicate))
 
     def iterators(self, handle: Handle, predicate: Handle | None, level: str) -> Mapped | None:
+        """An index of loop variables as a map of iterators, None where it is none."""
         found = api.detected_index(handle, self._extents(), predicate, level)
         return None if found is None else (self.read(found[0]), found[1])
 
@@ -148,6 +115,7 @@ class TvmSession:
 
     @contextmanager
     def assuming(self, conditions: Sequence[Handle]) -> Iterator[None]:
+        """A context in which ``conditions`` are assumed."""
         leave = []
         try:
             for condition in conditions:
@@ -158,8 +126,12 @@ class TvmSession:
                 one()
 
 
+Subject = Callable[[tuple[Variable, ...], str], Session]
+"""Whoever is asked, told the ranges of variables in a way of ``algebra_case.TOLD``."""
+
+
 @lru_cache(maxsize=2048)
-def tvm_session(variables: tuple[Variable, ...], told: str) -> TvmSession:
+def shared_session(variables: tuple[Variable, ...], told: str) -> Session:
     """A session kept for all expressions over the same ranges: to tell them takes longer than to
     answer. Only for what leaves the analyzer as it was."""
-    return TvmSession(variables, told)
+    return Session(variables, told)
