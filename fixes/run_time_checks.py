@@ -1,9 +1,9 @@
 """Conditions over symbolic dimensions: proved, refuted, or left to be asserted at run time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import prover, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.tvm_api import Expr, PrimExpr
 from fixes.tvm_api_functions import Binding
 
@@ -30,20 +30,19 @@ class Check:
         return list(dict.fromkeys(found))
 
 
-def undecided(checks: Iterable[Check]) -> list[Check]:
+def undecided(checks: Iterable[Check], signed: Collection[PrimExpr] = ()) -> list[Check]:
     """Those of ``checks`` that only the values at run time decide, each once, in order.
 
-    All symbols are taken for sizes.
+    All symbols but ``signed`` are taken for sizes.
 
     Raises:
         ValueError: one can never hold. The message has the dimensions in place of their values.
     """
     left: dict[tuple[str, str], Check] = {}
     for check in checks:
-        analyzer = tvm_api_shapes.sizes_analyzer([check.condition])
-        if analyzer.can_prove(check.condition):
+        if prover.proves(check.condition, signed):
             continue
-        if analyzer.can_prove(tvm_api.negated(check.condition)):
+        if prover.proves(tvm_api.negated(check.condition), signed):
             raise ValueError(check.message.format(*map(tvm_api.show, check.values)))
         left.setdefault((check.message, str(check.condition)), check)
     return list(left.values())
