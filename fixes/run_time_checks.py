@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fixes import prover, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.tvm_api import Expr, PrimExpr
-from fixes.tvm_api_functions import Binding
+from fixes.tvm_api_functions import Binding, Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +56,29 @@ def place(path: Sequence[int], axis: int, parameter: Expr) -> str:
     what = "value" if tvm_api_shapes.is_shape_type(kind) else "dimension"
     fields = "".join(f"field {number} of " for number in reversed(path))
     return f"{what} {axis} of {fields}input {tvm_api_shapes.name_of(parameter)!r}"
+
+
+def origins(function: Function) -> dict[PrimExpr, str]:
+    """By symbol of the inputs' shapes, where it is found: "m is dimension 0 of input 'x'"."""
+    found: dict[PrimExpr, str] = {}
+    derived: dict[PrimExpr, str] = {}
+    for parameter in function.params:
+        value = tvm_api_shapes.value_of_parameter(parameter)
+        if value is not None:
+            found.setdefault(
+                value, f"{tvm_api.show(value)} is input {tvm_api_shapes.name_of(parameter)!r}"
+            )
+        for path, axis, dim in tvm_api_shapes.dims_within(tvm_api.type_of(parameter)):
+            for symbol in tvm_api_shapes.variables(dim):
+                said = f"{tvm_api.show(dim)} is {place(path, axis, parameter)}"
+                (found if tvm_api.is_variable(dim) else derived).setdefault(symbol, said)
+    return derived | found
+
+
+def scalars(function: Function) -> frozenset[PrimExpr]:
+    """The symbols that are inputs by themselves and dimensions of none: they may be negative."""
+    values = map(tvm_api_shapes.value_of_parameter, function.params)
+    given = {value for value in values if value is not None and tvm_api.is_variable(value)}
+    types = map(tvm_api.type_of, function.params)
+    dims = [dim for type_ in types for _, _, dim in tvm_api_shapes.dims_within(type_)]
+    return frozenset(given.difference(dims))

@@ -178,7 +178,8 @@ def _is_size(atoms: tuple[Atom, ...]) -> bool:
 def polynomial(form: Form) -> Polynomial | None:
     """``form``, a number, multiplied out; None where that is too long.
 
-    Both have the same value wherever ``form`` has one: what divides every term is divided by.
+    Both have the same value wherever ``form`` has one. What is rounded down gives up the multiples
+    of its divisor: ``(2*m + n + 3) // 2`` is ``m + 1 + (n + 1) // 2``.
     """
     kind = form[0]
     if kind in ("size", "integer"):
@@ -196,14 +197,25 @@ def polynomial(form: Form) -> Polynomial | None:
         return _sum(left, right, -1)
     if kind == "mul":
         return _times(left, right)
-    if kind in ("floordiv", "truncdiv", "floormod", "truncmod"):
-        quotient = _quotient(left, right)
-        if quotient is not None:
-            return quotient if kind.endswith("div") else {}
+    if kind in ("min", "max"):
+        return {(_atom(kind, left, right),): 1}
+    whole, rest = _divided(left, right)
+    if rest and kind.startswith("trunc"):
+        # Rounded towards 0, a sum is not what its parts are.
+        whole, rest = {}, left
+    if rest.keys() | right.keys() <= {()} and right:
+        number = _computed(kind, rest.get((), 0), right[()])
+        broken: Polynomial = {(): number} if number else {}
+    else:
+        broken = {(_atom(kind, rest, right),): 1} if rest else {}
+    return _sum(whole, broken, 1) if kind.endswith("div") else broken
+
+
+def _atom(kind: str, left: Polynomial, right: Polynomial) -> Atom:
     sides = [tuple(sorted(side.items(), key=repr)) for side in (left, right)]
     if kind in ("min", "max"):
         sides.sort(key=repr)
-    return {((kind, *sides),): 1}
+    return (kind, *sides)
 
 
 def _sum(left: Polynomial, right: Polynomial, sign: int) -> Polynomial:
@@ -223,19 +235,23 @@ def _times(left: Polynomial, right: Polynomial) -> Polynomial | None:
     return {atoms: factor for atoms, factor in found.items() if factor}
 
 
-def _quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
-    """The quotient where the one term of ``divisor`` divides every term; else None."""
+def _divided(dividend: Polynomial, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """(q, r) such that ``dividend`` is ``q*divisor + r``; q is 0 but for a divisor of one term."""
     if len(divisor) != 1:
-        return None
+        return {}, dividend
     ((atoms, by),) = divisor.items()
-    found: Polynomial = {}
+    whole: Polynomial = {}
+    rest: Polynomial = {}
     for term, factor in dividend.items():
         left = list(term)
+        times = factor // by
         for atom in atoms:
             if atom not in left:
-                return None
+                times = 0
+                break
             left.remove(atom)
-        if factor % by:
-            return None
-        found[tuple(left)] = factor // by
-    return found
+        if times:
+            whole[tuple(left)] = times
+        if factor != times * by:
+            rest[term] = factor - times * by
+    return whole, rest

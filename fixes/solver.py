@@ -13,8 +13,8 @@ from typing import Any
 
 from fixes.shape_forms import Form
 
-WORK = 100_000
-"""z3's units (``rlimit``) for one claim: some 10 to 30 ms."""
+WORK = 20_000
+"""z3's units (``rlimit``) for one claim, some 10 to 50 ms. Shapes have taken up to 15,000."""
 MILLISECONDS = 1000
 
 

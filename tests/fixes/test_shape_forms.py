@@ -141,7 +141,20 @@ def test_a_negation_is_the_other_way_round_everywhere() -> None:
         ("eq", ("mul", ("add", M, c(1)), ("sub", M, c(1))), ("sub", ("mul", M, M), c(1))),
         ("eq", ("floordiv", ("mul", ("mul", M, N), c(6)), ("mul", N, c(2))), ("mul", M, c(3))),
         ("eq", ("floormod", ("mul", M, N), M), c(0)),
+        (
+            "eq",
+            ("floordiv", ("sub", M, c(1)), c(2)),
+            ("sub", ("floordiv", ("add", M, c(1)), c(2)), c(1)),
+        ),
+        (
+            "eq",
+            ("floormod", ("add", ("mul", M, c(7)), c(8)), c(5)),
+            ("floormod", ("sub", ("mul", M, c(2)), c(2)), c(5)),
+        ),
+        ("eq", ("floordiv", ("add", ("mul", M, N), K), N), ("add", ("floordiv", K, N), M)),
         ("eq", ("min", M, ("mul", N, K)), ("min", ("mul", K, N), M)),
+        ("eq", ("floordiv", ("add", ("mul", M, c(2)), c(3)), c(2)), ("add", M, c(1))),
+        ("eq", ("truncmod", c(-7), c(3)), c(-1)),
         ("ge", ("add", ("mul", M, N), c(1)), c(1)),
         ("lt", M, ("add", ("add", M, N), c(1))),
         ("ne", ("add", M, c(1)), c(0)),
@@ -156,6 +169,7 @@ def test_what_writing_out_shows(form: Form) -> None:
     "form",
     [
         ("eq", ("floordiv", ("add", ("mul", M, N), c(1)), N), M),
+        ("eq", ("truncdiv", ("sub", M, c(2)), c(2)), ("sub", ("truncdiv", M, c(2)), c(1))),
         ("eq", ("mul", ("floordiv", M, N), N), M),
         ("ge", ("sub", M, N), c(0)),
         ("gt", M, c(0)),
