@@ -16,7 +16,14 @@ from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes import probes_of_shapes as probes
-from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import (
+    prover,
+    shape_guard,
+    shape_needs,
+    tvm_api,
+    tvm_api_functions,
+    tvm_api_shapes,
+)
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
@@ -25,10 +32,6 @@ from fixes.tvm_api_functions import Function, Module
 from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 
 Dims = list[PrimExpr]
-
-
-def _same(left: PrimExpr, right: PrimExpr) -> bool:
-    return bool(tvm_api_shapes.sizes_analyzer([left, right]).can_prove_equal(left, right))
 
 
 def _stands_alone(symbol: PrimExpr, other: PrimExpr) -> bool:
@@ -45,7 +48,7 @@ def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], 
     """
 
     def common(left: PrimExpr, right: PrimExpr) -> PrimExpr:
-        if as_int(left) == 1 or _same(left, right):
+        if as_int(left) == 1 or prover.equal(left, right):
             return right
         if as_int(right) == 1:
             return left
@@ -66,7 +69,7 @@ def _stretch(tensor: Tensor, dims: Dims) -> Tensor:
 
     def element(*position: PrimExpr) -> PrimExpr:
         index = [
-            at if _same(have, want) else select(equal(have, 1), integer(0), at)
+            at if prover.equal(have, want) else select(equal(have, 1), integer(0), at)
             for at, have, want in zip(position, tensor.shape, dims, strict=True)
         ]
         return tensor(*index)
@@ -137,7 +140,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             if not need.equal:
                 continue
             left, right = (substitute(value, same) for value in need.values)
-            if _same(left, right):
+            if prover.equal(left, right):
                 continue
             if _stands_alone(right, left):
                 same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
@@ -193,7 +196,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         wanted = [
             have if as_int(have) == 1 else want for have, want in zip(dims, last, strict=True)
         ]
-        if all(_same(have, want) for have, want in zip(dims, wanted, strict=True)):
+        if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
             return argument
         call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
         return self.builder_.emit(call)

@@ -16,6 +16,7 @@ FRONTS = ("harness/cli/", "harness/pytest_plugin.py")
 """The command line and the pytest plugin stand on top of everything."""
 
 IMPORTS_TVM = {
+    "generators/algebra_emission.py",
     "generators/emission.py",
     "harness/compile.py",
     "harness/bisection/direct.py",

@@ -1,0 +1,65 @@
+"""What the analyzer is asked about in one go: an expression, and what is told of its variables."""
+
+import hashlib
+
+import msgspec
+
+from generators import expressions
+from generators.expressions import BOOL, Expression, ExpressionError, Variable
+
+TOLD = ("range", "scope", "bound", "nothing")
+"""How the analyzer learns the ranges of variables: each is bound to one (``Analyzer.bind``); by
+conditions that are assumed (``constraint_scope``); as constant bounds (``Analyzer.update``), as
+Relax tells that its shape variables are not negative; not at all."""
+
+
+class ExpressionCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One expression with its variables' ranges.
+
+    ``constraints`` are conditions that are assumed, in this order; where one of them does not hold,
+    nothing is claimed. ``other`` is a second expression of the same dtype, that may be equal or
+    not: the analyzer is asked. ``kind`` says how it was drawn.
+    """
+
+    variables: tuple[Variable, ...]
+    expression: Expression
+    constraints: tuple[Expression, ...] = ()
+    other: Expression | None = None
+    told: str = "range"
+    kind: str = "given"
+
+    def __str__(self) -> str:
+        ranges = ", ".join(
+            f"{each.name}: {each.dtype} in [{each.low}, {each.high}]" for each in self.variables
+        )
+        parts = [str(self.expression)]
+        if self.other is not None:
+            parts.append(f"beside {self.other}")
+        if self.constraints:
+            parts.append(f"where {' and '.join(f'({each})' for each in self.constraints)}")
+        told = "" if self.told == "range" else f" (told: {self.told})"
+        return f"{' '.join(parts)} with {ranges or 'no variables'}{told}"
+
+    @property
+    def identifier(self) -> str:
+        """The hash of its JSON: 16 hexadecimal digits."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:16]
+
+
+def validate(case: ExpressionCase) -> None:
+    """Check a case that was read from outside.
+
+    Raises:
+        ExpressionError: an expression of it is not one, a constraint is no condition, ``other`` has
+            another dtype, or ``told`` is not one of ``TOLD``.
+    """
+    if case.told not in TOLD:
+        raise ExpressionError(f"{case.told!r} is not one of {', '.join(TOLD)}")
+    for each in (case.expression, *case.constraints):
+        expressions.validate(each, case.variables)
+    if any(each.dtype != BOOL for each in case.constraints):
+        raise ExpressionError("a constraint is not a condition")
+    if case.other is not None:
+        expressions.validate(case.other, case.variables)
+        if case.other.dtype != case.expression.dtype:
+            raise ExpressionError(f"{case.expression.dtype} beside {case.other.dtype}")

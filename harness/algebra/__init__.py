@@ -1,0 +1,68 @@
+"""Cases for the analyzer, checked: all that it answers about an expression, against brute force."""
+
+from collections.abc import Iterator
+
+from generators import expressions
+from generators.algebra_case import ExpressionCase
+from generators.expressions import DIVISIONS
+from harness.algebra import checks, state
+from harness.algebra.fault import Fault
+from harness.algebra.observed import Observed, observed
+from harness.algebra.session import Handle, Session, Subject, shared_session
+
+__all__ = ["Fault", "check"]
+
+
+def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, ...]:
+    """All faults in what ``subject``, or else TVM, answers about ``case``; of each check the first.
+
+    An exception is a fault too, but where ``case`` divides by the constant zero: to refuse that is
+    right.
+    """
+    seen = observed(case)
+    if seen is None:
+        return ()
+    found: dict[str, Fault] = {}
+    for fault in _faults(seen, subject):
+        found.setdefault(fault.check, fault)
+    return tuple(found.values())
+
+
+def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
+    case = seen.case
+    try:
+        if case.constraints:
+            # What is assumed is to be gone afterwards; where it is not, others must not see it.
+            session = (subject or Session)(case.variables, case.told)
+            yield from state.restored(session, seen, _each)
+        else:
+            session = (subject or shared_session)(case.variables, case.told)
+            yield from _each(session, seen, session.emit(case.expression))
+            if state.one_in(8, seen) and case.told == "range" and subject is None:
+                yield from state.rebound(seen, _each)
+        if state.one_in(32, seen):
+            # It would make all later answers slower.
+            session = (subject or Session)(case.variables, case.told)
+            with session.assuming([session.emit(each) for each in case.constraints]):
+                yield from checks.strong_claims(session, seen, session.emit(case.expression))
+    except Exception as error:
+        if not _divides_by_zero(case):
+            text = next((line for line in reversed(str(error).splitlines()) if line), "")
+            yield Fault("raises", f"{type(error).__name__}: {text}", str(case.expression), {})
+
+
+def _each(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    for one in checks.CHECKS.values():
+        yield from one(session, seen, handle)
+
+
+def _divides_by_zero(case: ExpressionCase) -> bool:
+    """Whether a divisor has no variable: TVM may find that it is zero, whatever depends on it."""
+    trees = (case.expression, *case.constraints, *([case.other] if case.other else ()))
+    return any(
+        node.operator in DIVISIONS
+        and not expressions.names(node.operands[1])
+        and node.operands[1].leaf == 0
+        for tree in trees
+        for node in expressions.nodes(tree)
+    )

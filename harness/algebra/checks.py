@@ -1,0 +1,248 @@
+"""The checks: what the analyzer answers about one expression, against all of its values.
+
+Each is ``check(session, observed, handle)``, which yields a fault for each answer that is wrong at
+some point; ``handle`` is the expression as the session has it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from generators import expressions
+from generators.expressions import BOOL, DIVISIONS, LIMITS, Expression, apply, constant
+from generators.grid_values import evaluate
+from harness.algebra.fault import Fault
+from harness.algebra.observed import Observed
+from harness.algebra.session import REWRITES, Handle, Session
+
+Check = Callable[[Session, Observed, Handle], Iterator[Fault]]
+
+
+def _fault(check: str, message: str, seen: Observed, point: int | None) -> Fault:
+    witness = {} if point is None else seen.points.binding(point)
+    return Fault(check, message, str(seen.case.expression), witness)
+
+
+def _same(check: str, seen: Observed, new: Expression) -> Iterator[Fault]:
+    """That ``new`` has the value of the expression wherever something is claimed."""
+    old = seen.case.expression
+    if new.dtype != old.dtype:
+        yield _fault(check, f"gives {new}, of dtype {new.dtype}", seen, None)
+        return
+    found = evaluate(new, seen.points)
+    wrong = np.not_equal(found.values, seen.values.values)
+    if found.invalid is not None:
+        lost = seen.where(found.invalid)
+        if lost is not None:
+            why = "divides by zero or overflows"
+            yield _fault(f"{check}-validity", f"gives {new}, which {why} there", seen, lost)
+            return
+    point = seen.where(wrong)
+    if point is not None:
+        was, now = (_at(values, point) for values in (seen.values.values, found.values))
+        yield _fault(check, f"gives {new}, which is {now}, not {was}", seen, point)
+
+
+def _at(values: Any, point: int) -> int:
+    return int(values[point] if np.ndim(values) else values)
+
+
+def rewrites(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """simplify, rewrite_simplify and canonical_simplify keep the value."""
+    known = {seen.case.expression}
+    for how in REWRITES:
+        new = session.rewritten(how, handle)
+        if new is handle:
+            continue
+        result = session.read(new)
+        if result not in known:
+            known.add(result)
+            yield from _same(how, seen, result)
+
+
+def folding(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """What is built with functions that fold constants has the same value."""
+    result = session.read(session.fold(seen.case.expression))
+    if result != seen.case.expression:
+        yield from _same("fold", seen, result)
+
+
+def bounds(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """const_int_bound contains every value."""
+    low, high = session.bounds(handle)
+    for end, outside in ((low, "min_value"), (high, "max_value")):
+        if end is None:
+            continue
+        beyond = seen.low < end if outside == "min_value" else seen.high > end
+        if beyond:
+            compare = np.less if outside == "min_value" else np.greater
+            point = seen.where(compare(seen.values.values, end))
+            yield _fault("const_int_bound", f"{outside} is {end}", seen, point)
+
+
+def modular(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """Every value is a multiple of modular_set's coefficient plus its base."""
+    coefficient, base = session.modular(handle)
+    if coefficient == 1:
+        return
+    values = seen.inside.astype(object) if abs(base) > 2**31 else seen.inside
+    rest = values - base
+    wrong = rest != 0 if coefficient == 0 else rest % coefficient != 0
+    if np.any(wrong):
+        value = int(seen.inside[int(np.argmax(wrong))])
+        point = seen.where(np.equal(seen.values.values, value))
+        yield _fault("modular_set", f"says {coefficient}*k + {base}", seen, point)
+
+
+def interval(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """int_set covers every value, whichever variables are relaxed."""
+    declared = tuple(each.name for each in seen.case.variables)
+    for relaxed in {declared, declared[:1]} if len(declared) > 1 else {declared}:
+        for end, compare in zip(session.covering(handle, relaxed), _BEYOND, strict=True):
+            if end is None:
+                continue
+            found = evaluate(end, seen.points)
+            wrong = compare(seen.values.values, found.values)
+            if found.invalid is not None:
+                wrong = wrong & np.logical_not(found.invalid)
+            point = seen.where(wrong)
+            if point is not None:
+                names = ", ".join(relaxed)
+                yield _fault("int_set", f"over {names} has the end {end}", seen, point)
+
+
+_BEYOND: tuple[Callable[..., Any], Callable[..., Any]] = (np.less, np.greater)
+
+
+def claims(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """can_prove proves nothing that is false at some point.
+
+    Only false claims are made: that the expression is beyond its smallest or its largest value, or
+    is not a value that it has.
+    """
+    for claim, value in _false_claims(seen):
+        if session.proves(session.emit(claim), strong=False):
+            yield _proved("can_prove", claim, value, seen)
+
+
+def strong_claims(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """can_prove at its strongest proves nothing that is false at some point.
+
+    That takes a hundred times as long as the default: one claim is made.
+    """
+    for claim, value in _false_claims(seen):
+        if session.proves(session.emit(claim), strong=True):
+            yield _proved("can_prove-strong", claim, value, seen)
+        return
+
+
+def _proved(check: str, claim: Expression, value: int, seen: Observed) -> Fault:
+    point = seen.where(np.equal(seen.values.values, value))
+    return _fault(check, f"proves {claim}", seen, point)
+
+
+def _false_claims(seen: Observed) -> Iterator[tuple[Expression, int]]:
+    """Conditions that do not hold wherever the expression has the value beside them."""
+    expression = seen.case.expression
+    if expression.dtype == BOOL:
+        if seen.low == 0:
+            yield expression, 0
+        if seen.high == 1:
+            yield apply("not", expression), 1
+        return
+    smallest, largest = LIMITS[expression.dtype]
+    middle = int(seen.inside[seen.inside.size // 2])
+    if seen.low < largest:
+        yield apply(">=", expression, constant(seen.low + 1, expression.dtype)), seen.low
+    if seen.high > smallest:
+        yield apply("<", expression, constant(seen.high, expression.dtype)), seen.high
+    yield apply("!=", expression, constant(middle, expression.dtype)), middle
+
+
+def equality(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """can_prove_equal and can_prove do not prove two expressions equal that differ at a point."""
+    other = seen.case.other
+    if other is None or other == seen.case.expression:
+        return
+    found = evaluate(other, seen.points)
+    differs = np.not_equal(found.values, seen.values.values)
+    if found.invalid is not None:
+        differs = differs & np.logical_not(found.invalid)
+    point = seen.where(differs)
+    if point is None:
+        return
+    beside = session.emit(other)
+    if other.dtype != BOOL and session.proves_equal(handle, beside):
+        yield _fault("can_prove_equal", f"proves it equal to {other}", seen, point)
+    if other.dtype != BOOL:
+        claim = apply("==", seen.case.expression, other)
+        if session.proves(session.emit(claim), False):
+            yield _fault("can_prove", f"proves {claim}", seen, point)
+
+
+_INDEX = ("+", "-", "*", "//", "%", "const", "var")
+
+
+def is_index(seen: Observed) -> bool:
+    """Whether the iterator maps are asked: sums, products, quotients of loop variables from 0."""
+    case = seen.case
+    return (
+        case.kind == "index"
+        and all(each.low == 0 for each in case.variables)
+        and len({each.dtype for each in case.variables}) == 1
+        and all(node.operator in _INDEX for node in expressions.nodes(case.expression))
+        and all(
+            operand.operator == "const" and int(operand.leaf) > 0
+            for node in expressions.nodes(case.expression)
+            if node.operator in DIVISIONS
+            for operand in node.operands[1:]
+        )
+    )
+
+
+def iterators(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
+    """iter_map_simplify and detect_iter_map keep an index, and what they promise of it is so."""
+    if not is_index(seen):
+        return
+    assumed = [session.emit(each) for each in seen.case.constraints]
+    predicate = assumed[0] if assumed else None
+    if len(assumed) > 1:
+        predicate = session.emit(apply("and", *seen.case.constraints[:2]))
+    result = session.index(handle, predicate)
+    if result != seen.case.expression:
+        yield from _same("iter_map_simplify", seen, result)
+    for level in ("NoCheck", "Surjective", "Bijective"):
+        found = session.iterators(handle, predicate, level)
+        if found is None:
+            continue
+        yield from _same("detect_iter_map", seen, found[0])
+        if level != "NoCheck":
+            yield from _promised(seen, found[1], level)
+
+
+def _promised(seen: Observed, iterator: tuple[int, int, int] | None, level: str) -> Iterator[Fault]:
+    """Surjective: every value of the iterator is met. Bijective: each is met once."""
+    met = np.unique(seen.inside)
+    if level == "Bijective" and met.size != seen.inside.size:
+        repeated = met[np.argmax([np.count_nonzero(seen.inside == value) > 1 for value in met])]
+        point = seen.where(np.equal(seen.values.values, repeated))
+        yield _fault("detect_iter_map-bijective", "says that no value occurs twice", seen, point)
+    if iterator is not None:
+        base, scale, extent = iterator
+        expected = np.sort(base + scale * np.arange(extent))
+        if not np.array_equal(expected, met):
+            text = f"says that it is {base} + {scale}*k for each k below {extent}"
+            yield _fault("detect_iter_map-surjective", text, seen, None)
+
+
+CHECKS: dict[str, Check] = {
+    "rewrites": rewrites,
+    "folding": folding,
+    "bounds": bounds,
+    "modular": modular,
+    "interval": interval,
+    "claims": claims,
+    "equality": equality,
+    "iterators": iterators,
+}

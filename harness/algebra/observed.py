@@ -1,0 +1,69 @@
+"""What brute force knows of a case: the values at all points at which something is claimed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from generators.algebra_case import ExpressionCase
+from generators.expressions import Expression
+from generators.grid_values import Values, evaluate, everywhere
+from generators.grids import Array, Grid, grid
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A case on its grid.
+
+    ``claimed`` are the points at which the expression has a value and every condition holds, None
+    for all of them. ``inside`` are the values there, of which there is at least one.
+    """
+
+    case: ExpressionCase
+    points: Grid
+    values: Values
+    claimed: Any
+    inside: Array
+    low: int
+    high: int
+
+    def where(self, wrong: Any) -> int | None:
+        """The first claimed point at which ``wrong`` holds; None where that is nowhere."""
+        if self.claimed is not None:
+            wrong = wrong & self.claimed
+        if not np.any(wrong):
+            return None
+        return int(np.argmax(np.broadcast_to(np.asarray(wrong), (self.points.size,))))
+
+
+def observed(case: ExpressionCase, constrained: bool = True) -> Observed | None:
+    """Brute force over ``case``, without its conditions if not ``constrained``.
+
+    None where nothing is claimed anywhere: no point has a value and satisfies the conditions.
+    """
+    points = grid(case.variables)
+    values = evaluate(case.expression, points)
+    claimed = None if values.invalid is None else np.logical_not(values.invalid)
+    for condition in case.constraints if constrained else ():
+        claimed = _both(claimed, _holds(condition, points))
+    inside = everywhere(values, points)
+    if claimed is not None:
+        inside = inside[np.broadcast_to(claimed, (points.size,))]
+        if not inside.size:
+            return None
+    low, high = int(inside.min()), int(inside.max())
+    return Observed(case, points, values, claimed, inside, low, high)
+
+
+def _holds(condition: Expression, points: Grid) -> Any:
+    found = evaluate(condition, points)
+    return _both(
+        np.asarray(found.values, bool),
+        None if found.invalid is None else np.logical_not(found.invalid),
+    )
+
+
+def _both(left: Any, right: Any) -> Any:
+    if left is None:
+        return right
+    return left if right is None else left & right

@@ -1,0 +1,137 @@
+"""TVM's analyzer as it is asked about expressions."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from fixes import tvm_api_analyzer as api
+from generators import expressions
+from generators.algebra_emission import emitted, folded, read, scope
+from generators.expressions import Expression, Variable, apply, constant
+
+Handle = Any
+"""An expression as the one who is asked has it."""
+
+REWRITES = ("simplify", "rewrite_simplify", "canonical_simplify")
+
+Ends = tuple[Expression | None, Expression | None]
+Mapped = tuple[Expression, tuple[int, int, int] | None]
+"""An index as a map of iterators, and (base, scale, extent) where that is one iterator."""
+
+
+class Session:
+    """TVM's analyzer, told the ranges of some variables in a way of ``algebra_case.TOLD``.
+
+    Every method may raise whatever TVM raises. A test puts others in its place.
+    """
+
+    def __init__(self, variables: tuple[Variable, ...], told: str) -> None:
+        self._names = scope(variables)
+        self._variables = {each.name: expressions.variable(each) for each in variables}
+        self._ranges = {self._names[each.name]: (each.low, each.high) for each in variables}
+        self._relaxed: dict[Sequence[str], Mapping[Any, Any]] = {}
+        self._loops: Mapping[Any, Any] | None = None
+        self.analyzer = api.analyzer()
+        for each in variables:
+            self._tell(each, told, again=False)
+
+    def _tell(self, each: Variable, told: str, again: bool) -> None:
+        name = self._names[each.name]
+        if told == "range":
+            api.bind_range(self.analyzer, name, each.low, each.high, again)
+        elif told == "bound":
+            api.bound_by_constants(self.analyzer, name, each.low, each.high)
+        elif told == "scope":
+            operand = expressions.variable(each)
+            for operator, end in ((">=", each.low), ("<=", each.high)):
+                condition = apply(operator, operand, constant(end, each.dtype))
+                api.assume(self.analyzer, self.emit(condition))
+
+    def rebind(self, variables: Sequence[Variable]) -> None:
+        """Tell other ranges of the same variables, in place of those told first."""
+        for each in variables:
+            self._tell(each, "range", again=True)
+            self._ranges[self._names[each.name]] = (each.low, each.high)
+        self._relaxed.clear()
+
+    def emit(self, expression: Expression) -> Handle:
+        """``expression`` as the methods below take it."""
+        return emitted(expression, self._names)
+
+    def fold(self, expression: Expression) -> Handle:
+        """The same, made by functions that compute with constants at once."""
+        return folded(expression, self._names)
+
+    def read(self, handle: Handle) -> Expression:
+        """The other way round."""
+        return read(handle, self._variables)
+
+    def rewritten(self, how: str, handle: Handle) -> Handle:
+        """An expression of the same value; ``how`` is one of ``REWRITES``."""
+        return getattr(self.analyzer, how)(handle)
+
+    def proves(self, claim: Handle, strong: bool) -> bool:
+        """Whether ``claim`` is proved, at the strongest proof strength or the default one."""
+        return api.proves(self.analyzer, claim, strong)
+
+    def proves_equal(self, left: Handle, right: Handle) -> bool:
+        """Whether both are proved to be equal."""
+        return bool(self.analyzer.can_prove_equal(left, right))
+
+    def bounds(self, handle: Handle) -> tuple[int | None, int | None]:
+        """Constant ends, inclusive, None where there is none."""
+        return api.constant_bounds(self.analyzer, handle)
+
+    def modular(self, handle: Handle) -> tuple[int, int]:
+        """(coefficient, base), of which every value is a multiple plus the other."""
+        return api.modular_set(self.analyzer, handle)
+
+    def covering(self, handle: Handle, relaxed: Sequence[str]) -> Ends:
+        """Ends of an interval that has the value whatever the ``relaxed`` variables are."""
+        sets = self._relaxed.get(relaxed)
+        if sets is None:
+            chosen = {self._names[name]: self._ranges[self._names[name]] for name in relaxed}
+            sets = self._relaxed[relaxed] = api.intervals(chosen)
+        low, high = api.covering(self.analyzer, handle, sets)
+        return (
+            None if low is None else self.read(low),
+            None if high is None else self.read(high),
+        )
+
+    def index(self, handle: Handle, predicate: Handle | None) -> Expression:
+        """An index of loop variables, in fewer operators."""
+        return self.read(api.simplified_index(handle, self._extents(), predicate))
+
+    def iterators(self, handle: Handle, predicate: Handle | None, level: str) -> Mapped | None:
+        """An index of loop variables as a map of iterators, None where it is none."""
+        found = api.detected_index(handle, self._extents(), predicate, level)
+        return None if found is None else (self.read(found[0]), found[1])
+
+    def _extents(self) -> Mapping[Any, Any]:
+        if self._loops is None:
+            self._loops = api.ranges({name: ends[1] + 1 for name, ends in self._ranges.items()})
+        return self._loops
+
+    @contextmanager
+    def assuming(self, conditions: Sequence[Handle]) -> Iterator[None]:
+        """A context in which ``conditions`` are assumed."""
+        leave = []
+        try:
+            for condition in conditions:
+                leave.append(api.assume(self.analyzer, condition))
+            yield
+        finally:
+            for one in reversed(leave):
+                one()
+
+
+Subject = Callable[[tuple[Variable, ...], str], Session]
+"""Whoever is asked, told the ranges of variables in a way of ``algebra_case.TOLD``."""
+
+
+@lru_cache(maxsize=2048)
+def shared_session(variables: tuple[Variable, ...], told: str) -> Session:
+    """A session kept for all expressions over the same ranges: to tell them takes longer than to
+    answer. Only for what leaves the analyzer as it was."""
+    return Session(variables, told)

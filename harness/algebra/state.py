@@ -1,0 +1,64 @@
+"""What the analyzer is told is forgotten when it should be: conditions, and ranges told anew."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from generators import expressions
+from generators.expressions import LIMITS
+from harness.algebra.fault import Fault
+from harness.algebra.observed import Observed
+from harness.algebra.session import REWRITES, Handle, Session
+
+Checks = Callable[[Session, Observed, Handle], Iterator[Fault]]
+
+
+def restored(session: Session, seen: Observed, run: Checks) -> Iterator[Fault]:
+    """``run`` with the conditions of the case assumed; all answers afterwards are as before."""
+    case = seen.case
+    handle = session.emit(case.expression)
+    before = _answers(session, handle)
+    with session.assuming([session.emit(each) for each in case.constraints]):
+        yield from run(session, seen, handle)
+    after = _answers(session, handle)
+    for what, old in before.items():
+        if after[what] != old:
+            message = f"{what} gives {after[what]} after the conditions, {old} before"
+            yield Fault("restored", message, str(case.expression), {})
+            return
+
+
+def _answers(session: Session, handle: Handle) -> dict[str, str]:
+    answers = {how: str(session.read(session.rewritten(how, handle))) for how in REWRITES}
+    answers["const_int_bound"] = str(session.bounds(handle))
+    answers["modular_set"] = str(session.modular(handle))
+    return answers
+
+
+def one_in(share: int, seen: Observed) -> bool:
+    """Whether a check that costs more than others is made: for about one case in ``share``.
+
+    Always the same for one case.
+    """
+    told = seen.low * 7 + seen.high * 13 + seen.inside.size + expressions.size(seen.case.expression)
+    return told % share == 0
+
+
+def rebound(seen: Observed, run: Checks) -> Iterator[Fault]:
+    """``run`` by one who was told other ranges first, and then these, as an override."""
+    case = seen.case
+    first = []
+    for number, each in enumerate(case.variables):
+        low, high = LIMITS[each.dtype]
+        away = each.high + 3 if number % 2 == 0 else each.low - 7
+        if not low <= away <= high - 2:
+            away = each.high
+        # One value alone is put in the variable's place: that is a way of its own to remember.
+        width = 0 if one_in(64, seen) else 1
+        first.append(msgspec.structs.replace(each, low=away, high=min(away + width, high)))
+    session = Session(tuple(first), "range")
+    session.rebind(case.variables)
+    for fault in run(session, seen, session.emit(case.expression)):
+        ranges = ", ".join(f"{each.name} in [{each.low}, {each.high}]" for each in first)
+        message = f"{fault.message}, told {ranges} first"
+        yield Fault(f"{fault.check}-rebound", message, fault.expression, fault.witness)
