@@ -68,7 +68,7 @@ def matrix(
         screen = console()
         wanted = running.subjects(cases or ())
         limits = Limits(seconds=case_seconds)
-        with _shown(screen) as show:
+        with shown(screen) as show:
             found = running.run(wanted, tvm or known(), workers, limits, show)
             if scripts:
                 found = running.with_scripts(found, wanted, workers, show)
@@ -108,7 +108,7 @@ def _faults(found: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
 
 
 @contextmanager
-def _shown(screen: Console) -> Iterator[running.Progress]:
+def shown(screen: Console) -> Iterator[running.Progress]:
     """A bar for each release; where there is no terminal, a line when it is done."""
     if not screen.is_terminal:
 
