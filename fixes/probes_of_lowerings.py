@@ -127,12 +127,6 @@ def normalizes_groups_of_expressions() -> bool:
     return computes(call, [pair, *weights], np.sign(pair - np.array([0, 3]).reshape(2, 1, 1, 1)))
 
 
-def pads_nothing() -> bool:
-    """Whether a tensor that has no element is padded in circular mode."""
-    call = one_call(lambda x: relax.op.nn.pad(x, [0, 0, 0, 1], "circular"), (0, 1))
-    return computes(call, [np.zeros((0, 1), "float32")], np.zeros((0, 2)))
-
-
 def scans_nothing() -> bool:
     """Whether the scans of two rows that have no element compute nothing."""
     m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
