@@ -1,8 +1,8 @@
 """Calls whose results TVM knows by their number of dimensions alone.
 
 No call on such a result is lowered: what computes it would need a shape to be written in. Where the
-shape is given by another call, such as ``shape_of``, whose type tells it, it is written out. Slices to
-symbolic bounds get the dimensions that they have. Where values decide these, as of
+shape is given by another call, such as ``shape_of``, whose type tells it, it is written out. Slices
+to symbolic bounds get the dimensions that they have. Where values decide these, as of
 ``dynamic_strided_slice``, each gets a symbol, whose value the result has at run time. What follows
 is typed again.
 """

@@ -10,33 +10,39 @@ from tvm import relax
 import fixes
 from fixes import (
     dataflow_reshape,
+    empty_pad,
     far_ends,
     normalization,
     resize,
     scans,
     shape_values,
     special_values,
+    symbolic_slices,
     tvm_api,
 )
 from fixes.fix import Fix
 from tests.fixes import compiled
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
+from tests.fixes.upstream import test_empty_pad as pad_tests
 from tests.fixes.upstream import test_far_ends as far_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
 from tests.fixes.upstream import test_resize as resize_tests
 from tests.fixes.upstream import test_scans as scan_tests
 from tests.fixes.upstream import test_shape_values as shape_tests
 from tests.fixes.upstream import test_special_values as special_tests
+from tests.fixes.upstream import test_symbolic_slices as slice_tests
 
 OP = relax.op
 FIXES = {
     dataflow_reshape.FIX: dataflow_tests,
+    empty_pad.FIX: pad_tests,
     far_ends.FIX: far_tests,
     normalization.FIX: normalization_tests,
     resize.FIX: resize_tests,
     scans.FIX: scan_tests,
     shape_values.FIX: shape_tests,
     special_values.FIX: special_tests,
+    symbolic_slices.FIX: slice_tests,
 }
 
 

@@ -371,13 +371,17 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
+        "empty tensors": (upstream("dataflow_reshape", "tensor_without_an_element"),),
     },
+    "empty_pad": {"a dimension 0": (upstream("empty_pad", "circular"),)},
+    "symbolic_slices": {"bounds": (upstream("symbolic_slices", "fused"),)},
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
         "float64": tuple(
             upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
         ),
         "all axes": (upstream("normalization", "rms_norm_over_all_axes"),),
+        "groups": (upstream("normalization", "group_norm_over_expressions"),),
         "batches of float16": (upstream("normalization", "batch_norm_of_float16"),),
     },
     "resize": {

@@ -31,6 +31,19 @@ def test_reshape_over_expressions():
     np.testing.assert_array_equal(found, array.reshape(2, 4, 6))
 
 
+def test_tensor_without_an_element():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((1, 0), "float32")):
+            with R.dataflow():
+                y = R.nn.relu(R.expand_dims(x, axis=[1]))
+                R.output(y)
+            return y
+
+    assert run(Module, np.zeros((1, 0), "float32")).shape == (1, 1, 0)
+
+
 def test_a_reshape_is_still_found():
     @I.ir_module
     class Module:
