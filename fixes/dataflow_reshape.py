@@ -14,9 +14,8 @@ from tvm import relax
 from tvm.relax.transform import _ffi_api, transform
 
 from fixes import probes_of_lowerings as probes
-from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import tvm_api
 from fixes.fix import Fix, Part, Rebinding
-from fixes.tvm_api_functions import Module
 
 _ORIGINAL = transform.RewriteDataflowReshape
 
@@ -40,18 +39,17 @@ def RewriteDataflowReshape() -> Any:
     return tvm.transform.module_pass(run, opt_level=0, name=name)
 
 
-def _has_empty_tensors(module: Module) -> bool:
-    """Whether a lowered call gives a tensor of which a dimension is a static 0."""
+def _has_empty_tensors(module: Any) -> bool:
+    """Whether a variable of ``module`` is a tensor of which a dimension is a static 0."""
     found: list[bool] = []
 
     def visit(expr: Any) -> None:
-        if isinstance(expr, relax.Call):
-            for type_ in tvm_api_functions.type_arguments(expr):
-                dims = tvm_api_shapes.dims_within(type_)
-                found.append(any(tvm_api.as_int(dim) == 0 for _, _, dim in dims))
+        if isinstance(expr, relax.Var) and tvm_api.has_shape(expr):
+            found.append(0 in map(tvm_api.as_int, tvm_api.shape_of(expr)))
 
-    for _, function in tvm_api_functions.functions(module):
-        relax.analysis.post_order_visit(function, visit)
+    for function in module.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
     return any(found)
 
 

@@ -32,7 +32,8 @@ def _in_own_dtype(original: Legalization) -> Legalization:
         attrs = call.attrs
         whole = name == "rms_norm" and len(axes) == rank
         grouped = hasattr(attrs, "num_groups") and any(
-            tvm_api.as_int(dim) is None for dim in tvm_api.shape_of(data)
+            tvm_api.as_int(dim) is None and not tvm_api.is_variable(dim)
+            for dim in tvm_api.shape_of(data)
         )
         if tvm_api.dtype_of(data) != "float64" and not whole and not grouped:
             return original(builder, call)

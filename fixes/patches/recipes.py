@@ -125,7 +125,11 @@ data or kernel is made and no read is out of bounds.
     "resize": Place("relax/transform/legalize_ops/resize.py"),
     "shape_values": Place("relax/transform/legalize_ops/shape_values.py"),
     "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
+    "symbolic_slices": Place("relax/transform/legalize_ops/symbolic_slices.py"),
     "special_values": Place("relax/transform/legalize_ops/special_values.py"),
+    "tvm_api_shapes": Place(
+        "relax/op/dimensions.py", "Symbolic dimensions, and the types that hold them."
+    ),
     "tvm_api_reductions": Place(
         "relax/transform/legalize_ops/reductions.py", "The reductions within lowered functions."
     ),
@@ -158,6 +162,7 @@ RENAMED = {
     ("attention_var_len", "_lower"): "lower",
     ("conv_transpose", "_lower"): "lower",
     ("empty_permute", "_unread_if_empty"): "unread_if_empty",
+    ("symbolic_slices", "_of_sizes"): "of_sizes",
     ("normalization", "_in_own_dtype"): "in_own_dtype",
     ("normalization", "_of_type_of_call"): "of_type_of_call",
     ("resize", "_in_any_size"): "in_any_size",
@@ -230,6 +235,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "dataflow_reshape": (
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
+    "symbolic_slices": (Wrapping("relax.strided_slice", "symbolic_slices._of_sizes"),),
     "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (
         *(

@@ -17,6 +17,7 @@ from fixes import (
     scans,
     shape_values,
     special_values,
+    symbolic_slices,
     tvm_api,
 )
 from fixes.fix import Fix
@@ -29,6 +30,7 @@ from tests.fixes.upstream import test_resize as resize_tests
 from tests.fixes.upstream import test_scans as scan_tests
 from tests.fixes.upstream import test_shape_values as shape_tests
 from tests.fixes.upstream import test_special_values as special_tests
+from tests.fixes.upstream import test_symbolic_slices as slice_tests
 
 OP = relax.op
 FIXES = {
@@ -40,6 +42,7 @@ FIXES = {
     scans.FIX: scan_tests,
     shape_values.FIX: shape_tests,
     special_values.FIX: special_tests,
+    symbolic_slices.FIX: slice_tests,
 }
 
 

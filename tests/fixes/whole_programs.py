@@ -379,12 +379,14 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "indices": (upstream("empty_tensors", "no_indices"),),
         "circular pads": (upstream("empty_tensors", "nothing_around_nothing"),),
     },
+    "symbolic_slices": {"bounds": (upstream("symbolic_slices", "fused"),)},
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
         "float64": tuple(
             upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
         ),
         "all axes": (upstream("normalization", "rms_norm_over_all_axes"),),
+        "groups": (upstream("normalization", "group_norm_over_expressions"),),
         "batches of float16": (upstream("normalization", "batch_norm_of_float16"),),
     },
     "resize": {
