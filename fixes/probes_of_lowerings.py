@@ -9,7 +9,7 @@ from tvm import relax
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
 from fixes.probes import Array, Make, Shape, computes, inputs, one_call, program
-from fixes.probes_of_shapes import run
+from fixes.probes_of_shapes import run, run_fused
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -154,6 +154,19 @@ def is_unequal_to_nan() -> bool:
     call = one_call(relax.op.not_equal, (2,), (2,))
     array = np.array([np.nan, 1], "float32")
     return computes(call, [array, array], np.array([1, 0]))
+
+
+def is_unequal_to_nan_when_fused() -> bool:
+    """Whether what is not a number is not equal to itself where that is fused with what follows."""
+    builder = relax.BlockBuilder()
+    (x,) = inputs([(2,)])
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            same = builder.emit(relax.op.equal(x, x))
+            result = builder.emit_output(builder.emit(relax.op.astype(same, "float32")))
+        builder.emit_func_output(result)
+    found = run_fused(builder.get(), np.array([np.nan, 1], "float32"))
+    return bool((found == [0, 1]).all())
 
 
 def finds_infinities() -> bool:

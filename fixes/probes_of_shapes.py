@@ -23,14 +23,26 @@ PIPELINE: Callable[[Any | None], Any] = _pipeline
 """Of a target, what a probe compiles with; with that of the fixes, it asks them."""
 
 
+_TARGET = {"kind": "llvm", "opt-level": 0}
+
+
 def run(module: Any, *arrays: Array) -> Array:
     """What ``main`` of ``module`` returns, compiled by ``relax.build`` as it is.
 
     Raises:
         Exception: whatever TVM says where it cannot compile or run it.
     """
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    executable = relax.build(module, target, relax_pipeline=PIPELINE(None))
+    return _run(module, PIPELINE(None), arrays)
+
+
+def run_fused(module: Any, *arrays: Array) -> Array:
+    """The same, compiled by the default pipeline for a CPU, which fuses."""
+    return _run(module, PIPELINE(tvm.target.Target(_TARGET)), arrays)
+
+
+def _run(module: Any, pipeline: Any, arrays: Sequence[Array]) -> Array:
+    target = tvm.target.Target(_TARGET)
+    executable = relax.build(module, target, relax_pipeline=pipeline)
     machine = relax.VirtualMachine(executable, tvm.cpu())
     return np.asarray(machine["main"](*map(tvm.runtime.tensor, arrays)).numpy())
 
@@ -189,9 +201,8 @@ def fused_call_has_its_dimensions() -> bool:
             after = relax.op.broadcast_to(before, relax.ShapeExpr([k, m]))
             result = builder.emit_output(builder.emit(after))
         builder.emit_func_output(result)
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
     try:
-        PIPELINE(target)(builder.get())
+        PIPELINE(tvm.target.Target(_TARGET))(builder.get())
     except Exception:
         return False
     return True

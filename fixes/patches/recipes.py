@@ -168,7 +168,7 @@ RENAMED = {
     ("resize", "_in_any_size"): "in_any_size",
     ("shape_values", "_written_out"): "written_out",
     ("empty_tensors", "_of_no_elements"): "of_no_elements",
-    ("special_values", "_unequal_to_nan"): "unequal_to_nan",
+    ("special_values", "_with_nan"): "with_nan",
     ("special_values", "_found_at_the_end"): "found_at_the_end",
     ("attention_arguments", "_check_attention"): "check_attention",
     ("attention_arguments", "_check_var_len"): "check_var_len",
@@ -248,7 +248,8 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "scans": (Body("topi/scan.py", "scans.scanop"),),
     "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
     "special_values": (
-        Wrapping("relax.not_equal", "special_values._unequal_to_nan"),
+        Wrapping("relax.equal", "special_values._with_nan"),
+        Wrapping("relax.not_equal", "special_values._with_nan"),
         Wrapping("relax.argmax", "special_values._found_at_the_end"),
         Wrapping("relax.argmin", "special_values._found_at_the_end"),
     ),

@@ -136,5 +136,6 @@ def test_a_patch_alone_makes_its_test_pass(
     (plain / "tests" / f"test_{name}.py").write_text(test)
     command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{name}.py")
     before, after = ended(plain, *command), ended(checkout, *command)
-    assert before.returncode == 1, before.stdout
+    # Some faults are the death of who meets them.
+    assert before.returncode == 1 or before.returncode < 0, before.stdout
     assert after.returncode == 0, after.stdout

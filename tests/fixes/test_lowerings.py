@@ -271,6 +271,8 @@ def test_unequal(dtype: str) -> None:
     values = [1, 2, np.nan] if dtype != "int32" else [1, 2, 3]
     column, row = np.array(values, dtype)[:, None], np.array([1, *values[1:]], dtype)
     np.testing.assert_array_equal(run(column, row), column != row)
+    run = lowered_run(special_values.FIX, OP.equal, ("M", 1), (3,), dtypes=(dtype,) * 2, fused=True)
+    np.testing.assert_array_equal(run(column, row), column == row)
 
 
 def test_another_step_backwards_is_left_alone() -> None:
