@@ -198,6 +198,10 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         ]
         if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
             return argument
+        if not all(as_int(dim) is not None or tvm_api.is_variable(dim) for dim in dims):
+            # What gives it may be lowered to a function that writes the dimensions in another way,
+            # and FuseTIR does not see that they are the same.
+            argument = self._cast(argument, tvm_api.type_of(argument))
         call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
         return self.builder_.emit(call)
 

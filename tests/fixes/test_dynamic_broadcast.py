@@ -192,3 +192,15 @@ def test_a_dimension_is_one_that_it_is_made_of(turned: bool) -> None:
         both = np.concatenate([x[2:], x[:2]])
         want = np.stack([y, both] if turned else [both, y])
         np.testing.assert_array_equal(run(x, y), np.maximum(want, 0))
+
+
+def test_dimensions_that_are_written_in_two_ways_are_fused() -> None:
+    """A step of the pipeline lowers the repetition, of 2*m elements, where the pass saw m*2."""
+
+    def make(x: Any, y: Any) -> Any:
+        return OP.nn.relu(OP.subtract(OP.repeat(x, 2, 0), y))
+
+    run = built(make, ("M",), ("N",), fused=True)
+    for size, other in ((3, 6), (3, 1), (2, 4)):
+        x, y = compiled.sample((size,)), compiled.sample((other,), seed=1)
+        np.testing.assert_array_equal(run(x, y), np.maximum(x.repeat(2) - y, 0))
