@@ -36,7 +36,28 @@ _CONVOLUTIONS = {
     "conv3d-transpose-kernel-layout": ("kernel layouts",),
     "conv3d-transpose-out-layout": ("output layouts",),
 }
+_DYNAMIC = {
+    "argmin-of-infinity": (("special_values", "ends of dtypes"),),
+    "batch-norm-float16": (("normalization", "batches of float16"),),
+    "broadcast-symbols": (("dynamic_broadcast", "symbols"),),
+    "derived-input-multiple": (("derived_shapes", "symbols within dimensions"),),
+    "empty-product": (("empty_reduction", "sums"),),
+    "layer-norm-float64": (("normalization", "float64"),),
+    "match-cast-own-symbol": (("shape_guard", "casts to own symbols"),),
+    "match-cast-slice": (("shape_guard", "casts to own symbols"),),
+    "not-equal-of-nan": (("special_values", "NaN"),),
+    "order-after-fusion": (("shape_order", "fused calls"),),
+    "repeat-odd": (("dataflow_reshape", "repeats of expressions"),),
+    "reshape-difference": (("dataflow_reshape", "expressions of symbols"),),
+    "resize-aligned-symbolic": (("resize", "aligned corners"),),
+    "resize-nearest-symbolic": (("resize", "symbolic sizes"),),
+    "rms-norm-all-axes": (("normalization", "all axes"),),
+    "rms-norm-float64": (("normalization", "float64"),),
+    "shape-of-reshape": (("shape_values", "shapes of tensors"),),
+    "slice-to-far-end": (("far_ends", "backwards"),),
+}
 CURED: dict[str, tuple[tuple[str, str], ...]] = {
+    **_DYNAMIC,
     "19696-attention-symbolic-batch": (("attention", "symbolic dimensions"),),
     "attention-bias-mixed-precision": (("mixed_precision_attention", "biases"),),
     "attention-causal-mask-underflow": (("attention", "causal masks"),),

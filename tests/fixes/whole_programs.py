@@ -372,6 +372,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
         "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
+        "repeats of expressions": (upstream("dataflow_reshape", "repeat_over_expressions"),),
     },
     "empty_tensors": {
         "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
