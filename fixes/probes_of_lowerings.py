@@ -185,6 +185,12 @@ def rewrites_expressions() -> bool:
     return _is_rewritten(module)
 
 
+def rewrites_repeats() -> bool:
+    """Whether RewriteDataflowReshape takes a repeat over a dimension that is an expression."""
+    m = tvm_api.shape_var("m")
+    return _is_rewritten(program(lambda x, y: relax.op.repeat(y, 2, 1), (m,), (4, 2 * m + 1)))
+
+
 def rewrites_nothing() -> bool:
     """Whether RewriteDataflowReshape takes another axis of a tensor without elements."""
     return _is_rewritten(

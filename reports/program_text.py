@@ -8,10 +8,10 @@ from harness.pipelines import PIPELINES
 from oracles.pytorch_source import telling
 from reports.python_source import attribute_text, dim_text, shape_text
 
-_LISTED = ("concat", "stack")
+LISTED = ("concat", "stack")
 """Operators that take their operands as one list."""
 
-_INDICES = {"strided_slice": ("begin", "end", "strides")}
+INDICES = {"strided_slice": ("begin", "end", "strides")}
 """Attributes that are lists of expressions, not shapes."""
 
 
@@ -114,8 +114,8 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
 
 
 def _call(node: Node, arguments: Sequence[str]) -> str:
-    given = [f"[{', '.join(arguments)}]"] if node.operator in _LISTED else list(arguments)
-    indices = _INDICES.get(node.operator, ())
+    given = [f"[{', '.join(arguments)}]"] if node.operator in LISTED else list(arguments)
+    indices = INDICES.get(node.operator, ())
     for name, value in telling(node).items():
         if name == ITEM:
             continue

@@ -236,6 +236,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
     "symbolic_slices": (Wrapping("relax.strided_slice", "symbolic_slices._of_sizes"),),
+    "fusion": (Body("relax/transform/transform.py", "fusion.FuseOps"),),
     "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (
         *(

@@ -12,6 +12,7 @@ from fixes import (
     dataflow_reshape,
     empty_tensors,
     far_ends,
+    fusion,
     normalization,
     resize,
     scans,
@@ -25,6 +26,7 @@ from tests.fixes import compiled
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
 from tests.fixes.upstream import test_empty_tensors as empty_tests
 from tests.fixes.upstream import test_far_ends as far_tests
+from tests.fixes.upstream import test_fusion as fusion_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
 from tests.fixes.upstream import test_resize as resize_tests
 from tests.fixes.upstream import test_scans as scan_tests
@@ -37,6 +39,7 @@ FIXES = {
     dataflow_reshape.FIX: dataflow_tests,
     empty_tensors.FIX: empty_tests,
     far_ends.FIX: far_tests,
+    fusion.FIX: fusion_tests,
     normalization.FIX: normalization_tests,
     resize.FIX: resize_tests,
     scans.FIX: scan_tests,

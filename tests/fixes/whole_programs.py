@@ -369,9 +369,14 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "empty_permute": {
         "a dimension 0": (upstream("empty_permute", "permutation_moves_the_empty_dimension"),)
     },
+    "fusion": {
+        "shapes of results": (upstream("fusion", "a_strided_convolution"),),
+        "fused repeats": (upstream("fusion", "a_convolution_of_what_is_repeated"),),
+    },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
         "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
+        "repeats of expressions": (upstream("dataflow_reshape", "repeat_over_expressions"),),
     },
     "empty_tensors": {
         "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
