@@ -32,6 +32,7 @@ _TEMPLATES = Environment(
 _TAKEN = frozenset(
     {
         *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
+        *("te", "tir", "tir_k", "tir_x", "tir_y"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
         *("named", "names"),
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
@@ -195,7 +196,7 @@ def _imports(body: str) -> list[str]:
     lines.append("import tvm")
     if "tvm.testing." in text:
         lines.append("import tvm.testing")
-    lines.append("from tvm import " + ", ".join(["relax", *used("tirx")]))
+    lines.append("from tvm import " + ", ".join(["relax", *used("te", "tirx")]))
     return [*lines, "from tvm.script import relax as R"]
 
 
