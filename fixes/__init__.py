@@ -33,6 +33,7 @@ from fixes import (
     empty_reduction,
     empty_tensors,
     far_ends,
+    general_functions,
     known_rank,
     known_results,
     mixed_precision,
@@ -85,6 +86,7 @@ ALL: tuple[Fix, ...] = (
     dynamic_broadcast.FIX,
     shape_guard.FIX,
     derived_shapes.FIX,
+    general_functions.FIX,
     shape_order.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.

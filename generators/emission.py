@@ -163,7 +163,9 @@ def _emitted(
 def _tir_function(node: Node) -> Any:
     """The function of TIR that ``node`` calls."""
     axes = {name: tvm_api.shape_var(name) for dim in argument_dims(node) for name in symbols(dim)}
-    shape = [_dim(dim, axes) for dim in argument_dims(node)]
+    # A number of Python's would be 32 bits wide.
+    dims = (_dim(dim, axes) for dim in argument_dims(node))
+    shape = [tvm_api.integer(dim) if isinstance(dim, int) else dim for dim in dims]
     x = te.placeholder(shape, str(node.attributes["dtype"]), name="x")
     names = {"te": te, "tir_x": x, "tir_k": te.reduce_axis((0, x.shape[-1]))}
     # Written as text, for the scripts that are made of a finding have it so.

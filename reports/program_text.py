@@ -121,7 +121,7 @@ def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
     function, dtype, to = (node.attributes[each] for each in ("function", "dtype", "shape"))
     assert isinstance(to, ShapeValue)
     parts = [
-        f'tirx.Var("{dim}", "int64")' if isinstance(dim, str) else str(dim)
+        f'tirx.Var("{dim}", "int64")' if isinstance(dim, str) else f'tirx.IntImm("int64", {dim})'
         for dim in argument_dims(node)
     ]
     source = FUNCTIONS[str(function)].source
