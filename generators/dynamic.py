@@ -46,9 +46,9 @@ RANDOM = "random"
 
 DTYPES = ("float32", "float64", "float16")
 
-PIPELINES = ("fixes-build", "fixes-pipeline")
+PIPELINES = ("fixes-build", "fixes-pipeline", "fixes-bounded")
 """What it is compiled by: the pipelines that the passes of the fixes are in. Without fixes these
-are TVM's own two."""
+are TVM's own two, and the second one with memory planned for the largest sizes."""
 
 _LEAST = 3
 """So many bindings are to be legal after every step."""

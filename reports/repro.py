@@ -274,6 +274,10 @@ def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
             for operator, wanted in desired_layouts(case.program).items()
         )
         return f"relax.transform.ConvertLayout({{{layouts}}})"
+    if step == "UpperBounds":
+        bounds = ", ".join(f'"{name}": {size}' for name, size in case.largest.items())
+        bounded = f'm["main"].with_attr("tir_var_upper_bound", {{{bounds}}})'
+        return f'(lambda m: m.update_func(m.get_global_var("main"), {bounded}) or m)'
     if step == "BindParams":
         values = ", ".join(
             f'"{one.name}": tvm.runtime.tensor({names[one.name]})'
