@@ -66,15 +66,17 @@ def means(emit: Any, x: Any) -> Any:
 
 
 def shares(emit: Any, x: Any) -> Any:
+    """Of -infinity alone they are NaN."""
     y = emit(OP.add(x, ONE))
-    return emit(relax.Tuple([emit(OP.nn.softmax(y, 1)), emit(OP.nn.log_softmax(y, -1))]))
+    none = emit(OP.nn.softmax(emit(OP.log(emit(OP.subtract(x, x)))), 1))
+    return emit(relax.Tuple([emit(OP.nn.softmax(y, 1)), emit(OP.nn.log_softmax(y, -1)), none]))
 
 
 def products(emit: Any, x: Any, y: Any, v: Any) -> Any:
     """What is infinite past the end times zero is NaN."""
-    infinite = emit(OP.divide(ONE, y))
-    scores = emit(OP.matmul(emit(OP.add(x, ONE)), infinite))
-    return emit(relax.Tuple([scores, emit(OP.matmul(v, emit(OP.divide(ONE, v))))]))
+    left = emit(OP.matmul(emit(OP.divide(ONE, x)), emit(OP.add(y, ONE))))
+    right = emit(OP.matmul(emit(OP.add(x, ONE)), emit(OP.divide(ONE, y))))
+    return emit(relax.Tuple([left, right, emit(OP.matmul(v, emit(OP.divide(ONE, v))))]))
 
 
 def channels(emit: Any, x: Any, w: Any) -> Any:
