@@ -11,6 +11,9 @@
 must be done to a whole program are passes, and these are in ``pipeline(target)``::
 
     relax.build(module, target, relax_pipeline=fixes.pipeline(target))
+
+``exporting_recurrences()`` and ``RECURRENCES`` take PyTorch's recurrent modules, of any length, to
+the importer (``torch_rnn.py``).
 """
 
 from typing import Any
@@ -31,6 +34,7 @@ from fixes import (
     empty_tensors,
     far_ends,
     fusion,
+    general_functions,
     known_rank,
     known_results,
     mixed_precision,
@@ -51,6 +55,8 @@ from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
 from fixes.passes import pipeline as _pipeline
+from fixes.torch_rnn import CONVERTERS as RECURRENCES
+from fixes.torch_rnn_exporting import exporting_recurrences
 from fixes.tvm_api import Legalization
 
 ALL: tuple[Fix, ...] = (
@@ -82,6 +88,7 @@ ALL: tuple[Fix, ...] = (
     dynamic_broadcast.FIX,
     shape_guard.FIX,
     derived_shapes.FIX,
+    general_functions.FIX,
     shape_order.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.
@@ -118,10 +125,12 @@ def pipeline(target: Any | None = None) -> Any:
 
 __all__ = [
     "ALL",
+    "RECURRENCES",
     "Bucketed",
     "Fix",
     "Installation",
     "bucketed",
+    "exporting_recurrences",
     "install",
     "installed",
     "legalize_map",

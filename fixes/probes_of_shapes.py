@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 from fixes import tvm_api
 from fixes.probes import Array, Make, Shape, inputs, lowered, one_call, program
@@ -203,6 +203,30 @@ def fused_call_has_its_dimensions() -> bool:
         builder.emit_func_output(result)
     try:
         PIPELINE(tvm.target.Target(_TARGET))(builder.get())
+    except Exception:
+        return False
+    return True
+
+
+def fuses_general_functions() -> bool:
+    """Whether a function over two dimensions is fused where they are the same one."""
+    m, a, b = map(tvm_api.shape_var, "mab")
+    tensor = te.placeholder((a, b), "float32", name="tensor")
+    result = te.compute((a, b), lambda i, j: tensor[i, j] + 1)
+    lowered = te.create_prim_func([tensor, result]).without_attr("global_symbol")
+    builder = relax.BlockBuilder()
+    kind = tvm_api.tensor_type((m, m), "float32")
+    x = relax.Var("x", kind)
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            function = builder.add_func(lowered, "function")
+            before = builder.emit(relax.op.negative(x))
+            called = builder.emit(relax.op.call_tir(function, [before], kind))
+            output = builder.emit_output(called)
+        builder.emit_func_output(output)
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    try:
+        PIPELINE(target)(builder.get())
     except Exception:
         return False
     return True

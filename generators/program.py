@@ -324,6 +324,11 @@ class Case(_Data, frozen=True):
         return (*own, *((at % count, regime) for at, regime in enumerate(self.also, 1)))
 
     @property
+    def largest(self) -> dict[str, int]:
+        """By symbol the largest size that it is bound to."""
+        return {name: max(row[name] for row in self.bindings) for name in self.program.symbols}
+
+    @property
     def identifier(self) -> str:
         """16 hexadecimal digits of the SHA-256 of the canonical JSON."""
         return hashlib.sha256(encode(self)).hexdigest()[:16]

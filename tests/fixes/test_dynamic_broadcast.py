@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, tirx
 
 import fixes
-from fixes import dynamic_broadcast, shape_guard, tvm_api
+from fixes import dynamic_broadcast, probes, shape_guard, tvm_api
 from tests.fixes import compiled
 
 OP = relax.op
@@ -204,3 +204,16 @@ def test_dimensions_that_are_written_in_two_ways_are_fused() -> None:
     for size, other in ((3, 6), (3, 1), (2, 4)):
         x, y = compiled.sample((size,)), compiled.sample((other,), seed=1)
         np.testing.assert_array_equal(run(x, y), np.maximum(x.repeat(2) - y, 0))
+
+
+def test_what_more_than_tvm_proves_tvm_is_told() -> None:
+    """A fifth is less than half: the dimensions are the same, and TVM does not see it."""
+    m = tvm_api.shape_var("m")
+    fifth, half = tvm_api.floordiv(m, 5), tvm_api.floordiv(m + 1, 2)
+    shapes = [(fifth,), (tirx.min(fifth, half),), (m,)]
+    with fixes.installation.install([dynamic_broadcast.FIX, shape_guard.FIX]):
+        module = probes.program(lambda x, y, z: OP.add(x, y), *shapes)
+        run = compiled.build(module, pipeline=fixes.pipeline())
+    for size in (13, 4):
+        x, y, z = (compiled.sample((one,)) for one in (size // 5, size // 5, size))
+        np.testing.assert_array_equal(run(x, y, z), x + y)

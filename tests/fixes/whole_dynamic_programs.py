@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 from fixes import tvm_api
 from tests.fixes import compiled
@@ -83,6 +83,15 @@ def sliced(builder: Any, x: Any, y: Any) -> Any:
     return builder.emit(OP.multiply(found, y))
 
 
+def general(builder: Any, x: Any) -> Any:
+    """The opposite of exp(x), by a function over two dimensions of its own."""
+    a, b = map(tvm_api.shape_var, "ab")
+    tensor = te.placeholder((a, b), "float32", name="tensor")
+    made = te.create_prim_func([tensor, te.compute((a, b), lambda i, j: -tensor[i, j])])
+    function = builder.add_func(made.without_attr("global_symbol"), "opposite")
+    return builder.emit(OP.call_tir(function, [builder.emit(OP.exp(x))], tvm_api.type_of(x)))
+
+
 BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
     "derived_shapes": {
         "symbols within dimensions": tuple(
@@ -132,6 +141,12 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
                 want=np.full((2, 3), 2 * np.exp(-1)),
                 fused=True,
             ),
+        ),
+    },
+    "general_functions": {
+        "fused calls": tuple(
+            partial(runs, general, shape, sizes=[size], want=np.full(size, -np.e), fused=True)
+            for shape, size in (((M, M), (2, 2)), ((M, M * 2), (2, 4)), ((2, 3), (2, 3)))
         ),
     },
     "empty_reduction": {
