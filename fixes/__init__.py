@@ -20,6 +20,7 @@ from fixes import (
     attention_arguments,
     attention_var_len,
     batch_matmul,
+    circular_indices,
     conv_transpose,
     conv_transpose_arguments,
     convert_layout,
@@ -73,6 +74,7 @@ ALL: tuple[Fix, ...] = (
     shape_guard.FIX,
     derived_shapes.FIX,
     shape_order.FIX,
+    circular_indices.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.
 

@@ -116,6 +116,11 @@ def integer(value: int) -> PrimExpr:
     return tirx.IntImm("int64", value)
 
 
+def integer_like(expression: PrimExpr, value: int) -> PrimExpr:
+    """The immediate ``value`` of the dtype of ``expression``."""
+    return tirx.IntImm(dtype_of(expression), value)
+
+
 def const(array: NDArray[Any]) -> Expr:
     """A Relax constant with exactly the dtype and values of ``array`` (bfloat16 included)."""
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
