@@ -1,8 +1,8 @@
 """Indices that go around the end of a tensor backwards: ``x[(2 - i) % n]``.
 
 TVM lowers a remainder by a dimension last, when its sign is not known any more, as a truncating one
-that it gives a variable and corrects. In an index that falls as its loop goes on the variable gets
-two ranges: "Binding of variable rmod … conflicts with previous binding".
+that it gives a variable and corrects. In an index that falls by 1 with each step of a loop the
+variable gets two ranges: "Binding of variable rmod … conflicts with previous binding".
 
 Here it is written before, while it is known what is a dimension and what loops go through: as the
 number itself where it is below the dimension, as a truncating remainder where it cannot be
@@ -37,14 +37,13 @@ class _Known:
         return prover.proves(condition, every - self.sizes, given)
 
     def falls(self, expression: PrimExpr) -> bool:
-        """Whether ``expression`` becomes smaller as a variable goes through its range."""
+        """Whether ``expression`` becomes smaller by 1 with each step of a loop or an axis."""
         forms = [
             tvm_api_shapes.linear(expression, variable)
             for variable in variables(expression)
             if variable in self.ranges
         ]
-        slopes = [as_int(form[0]) for form in forms if form is not None]
-        return any(slope is not None and slope < 0 for slope in slopes)
+        return any(form is not None and as_int(form[0]) == -1 for form in forms)
 
 
 def _rewritten(function: Function) -> Function:
@@ -85,7 +84,7 @@ FIX = Fix(
     operators=(),
     fault=(
         "a kernel does not compile in whose index is the remainder, by a symbolic dimension, of"
-        " what becomes smaller as its loop goes on"
+        " what becomes smaller by 1 with each step of a loop"
     ),
     issue=None,
     parts=(Part("remainders in indices", lambda: not probes.compiles_circular_indices()),),

@@ -1,4 +1,4 @@
-"""Kernels that read around the end of a tensor compute what NumPy does, and others are left alone."""
+"""Kernels that read around the end of a tensor compute what NumPy does; others are left alone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,6 +53,7 @@ def lowered(index: Index) -> Any:
         lambda i, n: (i * n + i) % n,
         lambda i, n: i // n,
         lambda i, n: (n - i) // n,
+        lambda i, n: (n - 2 * i) % n,
         # Of a divisor that may be negative, what rounds towards 0 is something else.
         lambda i, n: (2 - i) % (n - 3),
     ],
