@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import tvm
 from tvm import tirx
 
-from fixes import tvm_api_shapes
+from fixes import tvm_api, tvm_api_shapes
 from fixes.tvm_api import PrimExpr
 
 Function = Any
@@ -82,3 +83,18 @@ def with_remainders(function: Function, replace: Callable[[Any], PrimExpr | None
 
         body = tvm_ffi.structural_map(function.body, (tirx.FloorMod, mapped), order="post")
     return function.with_body(body) if changed else function
+
+
+def lowered_text(function: Function) -> str:
+    """``function`` in TVM's script after the pass that lowers its divisions."""
+    seen: list[str] = []
+
+    @tvm.instrument.pass_instrument
+    class Watching:
+        def run_after_pass(self, module: Any, info: Any) -> None:
+            if str(info.name) == "tirx.LowerIntrin":
+                seen.append(str(module))
+
+    with tvm.transform.PassContext(instruments=[Watching()]):
+        tvm_api.compiled(function)
+    return seen[-1]
