@@ -34,6 +34,13 @@ from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 Dims = list[PrimExpr]
 
 
+def _stands_alone(symbol: PrimExpr, other: PrimExpr) -> bool:
+    """Whether ``symbol`` is one, and ``other`` is not made of it."""
+    return tvm_api.is_variable(symbol) and not any(
+        symbol.same_as(one) for one in tvm_api_shapes.variables(other)
+    )
+
+
 def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], PrimExpr]) -> Dims:
     """The shape that tensors of ``shapes`` are broadcast to, if they can be.
 
@@ -122,26 +129,45 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         ]
 
     def _unified(self, operands: list[Expr], needs: Sequence[Need]) -> list[Expr]:
-        """``operands`` with one symbol for dimensions that must be equal."""
-        same: dict[PrimExpr, PrimExpr] = {}
-        for need in needs:
-            if need.equal:
-                left, right = (substitute(value, same) for value in need.values)
-                if tvm_api.is_variable(right) and not prover.equal(left, right):
-                    same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
-                    same[right] = left
-                elif tvm_api.is_variable(left) and not prover.equal(left, right):
-                    same = {v: substitute(dim, {left: right}) for v, dim in same.items()}
-                    same[left] = right
-        return [self._with_symbols(operand, same) for operand in operands]
+        """``operands`` with one dimension for those that must be equal: one symbol if that can be.
 
-    def _with_symbols(self, operand: Expr, same: dict[PrimExpr, PrimExpr]) -> Expr:
+        A dimension that is made of the symbol that it must be, as ``min(m, 2) + max(m - 2, 0)`` is
+        of m, is replaced as a whole.
+        """
+        same: dict[PrimExpr, PrimExpr] = {}
+        whole: list[tuple[PrimExpr, PrimExpr]] = []
+        for need in needs:
+            if not need.equal:
+                continue
+            left, right = (substitute(value, same) for value in need.values)
+            if prover.equal(left, right):
+                continue
+            if _stands_alone(right, left):
+                same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
+                same[right] = left
+            elif _stands_alone(left, right):
+                same = {v: substitute(dim, {left: right}) for v, dim in same.items()}
+                same[left] = right
+            else:
+                whole.append((right, left) if tvm_api.is_variable(left) else (left, right))
+        return [self._with_symbols(operand, same, whole) for operand in operands]
+
+    def _with_symbols(
+        self,
+        operand: Expr,
+        same: dict[PrimExpr, PrimExpr],
+        whole: Sequence[tuple[PrimExpr, PrimExpr]],
+    ) -> Expr:
         if isinstance(operand, relax.Tuple):
-            return relax.Tuple([self._with_symbols(field, same) for field in operand.fields])
+            return relax.Tuple([self._with_symbols(one, same, whole) for one in operand.fields])
         type_ = tvm_api.type_of(operand)
-        if not set(same).intersection(tvm_api_shapes.symbols_of(type_)):
-            return operand
-        return self._cast(operand, tvm_api_shapes.substitute_type(type_, same))
+
+        def replaced(path: tuple[int, ...], axis: int, dim: PrimExpr) -> PrimExpr:
+            new = substitute(dim, same)
+            return next((to for old, to in whole if tvm_api_shapes.alike(new, old)), new)
+
+        wanted = tvm_api_shapes.with_dims(type_, replaced)
+        return operand if tvm_api_shapes.alike(wanted, type_) else self._cast(operand, wanted)
 
     def _chosen(self, left: PrimExpr, right: PrimExpr) -> PrimExpr:
         """A symbol that is the one of two dimensions that is not 1."""

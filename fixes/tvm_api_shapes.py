@@ -154,6 +154,18 @@ def integer_of(expr: Expr) -> PrimExpr | None:
     return expr if tvm.ir.is_prim_expr(expr) else None
 
 
+def fields_values(tuple_: Expr) -> list[PrimExpr]:
+    """The integer expressions that a tuple holds.
+
+    Raises:
+        ValueError: it is no tuple that is written out, or holds something else.
+    """
+    values = [integer_of(field) for field in getattr(tuple_, "fields", ())]
+    if not isinstance(tuple_, relax.Tuple) or any(value is None for value in values):
+        raise ValueError(f"{tuple_} is no tuple of integers")
+    return values
+
+
 def is_shape_type(type_: Type) -> bool:
     """Whether ``type_`` is that of a shape."""
     return isinstance(type_, _SHAPE_TYPE)
