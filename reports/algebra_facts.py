@@ -11,8 +11,21 @@ _HOW = (
 )
 
 
+START = "<!-- written by `relaxcheck algebra facts` from here -->"
+END = "<!-- to here -->"
+
+
+def within(page: str, text: str) -> str:
+    """``page`` with ``text`` between its two comments; both at its end where it has none."""
+    before, start, rest = page.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        before, after = page and f"{page.rstrip()}\n\n", "\n"
+    return f"{before}{START}\n\n{text}\n{END}{after}"
+
+
 def markdown(facts: Facts, releases: Sequence[Answers], sympy: Sequence[bool | None]) -> str:
-    """Both tables; ``sympy`` says of each fact whether SymPy proves it, None where it cannot say."""
+    """Both tables; ``sympy`` says whether SymPy proves each fact, None where it is not asked."""
     names = [f"TVM {one.tvm}" for one in releases]
     lines = [
         *_table(("claim", "given", "SymPy", *names, "prover")),
