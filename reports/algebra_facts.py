@@ -81,18 +81,19 @@ def _word(answer: bool | None, died: str = "not asked") -> str:
 def _cells(proofs: Sequence[Proof]) -> tuple[list[str], str]:
     """What each release's analyzer proves, and the prover's level, of each where they differ."""
     levels = [proof.prover or "–" for proof in proofs]
-    return list(map(_way, proofs)), levels[0] if len(set(levels)) == 1 else " / ".join(levels)
+    return list(map(way, proofs)), levels[0] if len(set(levels)) == 1 else " / ".join(levels)
 
 
-def _way(proof: Proof) -> str:
+def way(proof: Proof) -> str:
+    """In which way the analyzer proves it, the weakest first; a dash where in none."""
     ways = {"yes": proof.condition, "equal": proof.equal, "strongest": proof.strongest}
     return next((way for way, works in ways.items() if works), "–")
 
 
 def _counts(facts: Facts, releases: Sequence[Answers], sympy: Sequence[bool | None]) -> str:
     parts = [
-        f"TVM {one.tvm}: {sum(_way(proof) in ('yes', 'equal') for proof in one.proofs)} at default"
-        f" strength, {sum(_way(proof) != '–' for proof in one.proofs)} at its strongest,"
+        f"TVM {one.tvm}: {sum(way(proof) in ('yes', 'equal') for proof in one.proofs)} at default"
+        f" strength, {sum(way(proof) != '–' for proof in one.proofs)} at its strongest,"
         f" {sum(bool(proof.prover) for proof in one.proofs)} by the prover"
         f" (z3 {'' if one.solver else 'not '}installed beside it)"
         for one in releases
