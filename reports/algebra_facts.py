@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from harness.algebra.facts import Answers, Fact, Facts, Proof
+from harness.shape_facts import Answers, Fact, Facts, Proof
 
 _HOW = (
     "`yes`: `can_prove` of the claim; `equal`: only `can_prove_equal` of its two sides;"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from generators.program import CaseError
-from harness.algebra import facts as asking
+from harness import shape_facts as asking
 from harness.cli.terminal import EXIT_CODES, one_line_errors
 from harness.releases import CHECKOUT, by_age, known, release, state
 from reports import algebra_facts

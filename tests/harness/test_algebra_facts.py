@@ -8,10 +8,10 @@ import pytest
 from fixes.probes_of_bounds import QUESTIONS
 from generators.program import CaseError
 from generators.scalar_values import NoValue, value_at
-from harness.algebra import facts
-from harness.algebra.facts import Answers, Fact, Facts, Proof, Question
+from harness import shape_facts as facts
 from harness.cli.algebra import PAGE
 from harness.releases import own
+from harness.shape_facts import Answers, Fact, Facts, Proof, Question
 from reports import algebra_facts
 
 READ = facts.read()

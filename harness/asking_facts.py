@@ -7,7 +7,7 @@ from typing import Any
 from fixes import tvm_api_shapes
 from fixes.tvm_api import PrimExpr
 from generators import algebra_emission
-from harness.algebra.facts import Fact
+from harness.shape_facts import Fact
 
 
 def emitted(fact: Fact) -> tuple[PrimExpr, tuple[PrimExpr, ...]]:

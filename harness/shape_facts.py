@@ -1,7 +1,7 @@
 """Documented facts about shapes, and what each release makes of them.
 
 ``corpus/algebra/facts.json`` holds claims about sizes, all of them true, and questions about how
-bounds of symbols are known. ``python -m harness.algebra.facts`` answers all of it for the TVM of
+bounds of symbols are known. ``python -m harness.shape_facts`` answers all of it for the TVM of
 its environment, as one JSON object.
 """
 
@@ -114,7 +114,7 @@ def answered(release: Release) -> Answers:
     Raises:
         ReleaseError: its process does not start, or ends before it has told everything.
     """
-    found = told(release, "harness.algebra.facts", type=Answers)
+    found = told(release, "harness.shape_facts", type=Answers)
     return msgspec.structs.replace(found, release=release.name)
 
 
@@ -130,7 +130,7 @@ def by_sympy(facts: Facts) -> tuple[bool | None, ...]:
 
 def _proof(fact: Fact) -> Proof:
     from fixes import prover
-    from harness.algebra import asking_facts
+    from harness import asking_facts
 
     condition, given = asking_facts.emitted(fact)
     level = prover.proved_by(condition, given=given)
