@@ -23,6 +23,8 @@ from fixes import (
     attention_arguments,
     attention_var_len,
     batch_matmul,
+    broadcasting,
+    circular_indices,
     conv_transpose,
     conv_transpose_arguments,
     convert_layout,
@@ -35,6 +37,7 @@ from fixes import (
     far_ends,
     fusion,
     general_functions,
+    integer_division,
     known_rank,
     known_results,
     mixed_precision,
@@ -76,6 +79,8 @@ ALL: tuple[Fix, ...] = (
     scans.FIX,
     shape_values.FIX,
     special_values.FIX,
+    broadcasting.FIX,
+    integer_division.FIX,
     far_ends.FIX,
     symbolic_slices.FIX,
     dataflow_reshape.FIX,
@@ -90,6 +95,7 @@ ALL: tuple[Fix, ...] = (
     derived_shapes.FIX,
     general_functions.FIX,
     shape_order.FIX,
+    circular_indices.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.
 

@@ -58,6 +58,22 @@ def writes(make: Any, *shapes: Any, sizes: Any, output: Any) -> None:
     assert not (found == 7).any()
 
 
+def gathers(index: Callable[[Any, Any], Any]) -> None:
+    """A kernel whose element i is element ``index(i, n)`` of its input runs, at two sizes."""
+    x = relax.Var("x", tvm_api.tensor_type((N,), "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+
+        def compute(data: Any) -> Any:
+            return te.compute((N,), lambda i: data[index(i, N)], "gathered")
+
+        builder.emit_func_output(builder.emit_te(compute, x))
+    run = compiled.build(builder.get())
+    for size in (4, 5):
+        want = [index(i, size) for i in range(size)]
+        np.testing.assert_array_equal(run(np.arange(size, dtype="f4")), want)
+
+
 def cast(wanted: Any) -> Callable[..., Any]:
     def body(builder: Any, x: Any) -> Any:
         found = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
@@ -148,6 +164,9 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
             partial(runs, general, shape, sizes=[size], want=np.full(size, -np.e), fused=True)
             for shape, size in (((M, M), (2, 2)), ((M, M * 2), (2, 4)), ((2, 3), (2, 3)))
         ),
+    },
+    "circular_indices": {
+        "remainders in indices": (partial(gathers, lambda i, n: n - 1 - (n + 1 - i) % n),),
     },
     "empty_reduction": {
         "sums": tuple(

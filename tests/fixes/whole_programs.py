@@ -399,6 +399,14 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "aligned corners": (upstream("resize", "aligned_corners"),),
         "one element": (upstream("resize", "one_element_of_aligned_corners"),),
         "float64": (upstream("resize", "float64"),),
+        "integers": (upstream("resize", "nearest_of_large_integers"),),
+    },
+    "broadcasting": {"symbols": (upstream("broadcasting", "broadcast_of_one_element"),)},
+    "integer_division": {
+        "divisors": tuple(
+            upstream("integer_division", name)
+            for name in ("division_by_zero", "remainders_by_zero", "lowest_by_minus_one")
+        ),
     },
     "scans": {"empty axes": (upstream("scans", "rows_without_an_element"),)},
     "shape_values": {
