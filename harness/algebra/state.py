@@ -8,7 +8,7 @@ from generators import expressions
 from generators.expressions import LIMITS
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
-from harness.algebra.session import REWRITES, Handle, Session
+from harness.algebra.session import REWRITES, Handle, Session, Subject
 
 Checks = Callable[[Session, Observed, Handle], Iterator[Fault]]
 
@@ -44,7 +44,7 @@ def one_in(share: int, seen: Observed) -> bool:
     return told % share == 0
 
 
-def rebound(seen: Observed, run: Checks) -> Iterator[Fault]:
+def rebound(subject: Subject, seen: Observed, run: Checks) -> Iterator[Fault]:
     """``run`` by one who was told other ranges first, and then these, as an override."""
     case = seen.case
     first = []
@@ -56,7 +56,7 @@ def rebound(seen: Observed, run: Checks) -> Iterator[Fault]:
         # One value alone is put in the variable's place: that is a way of its own to remember.
         width = 0 if one_in(64, seen) else 1
         first.append(msgspec.structs.replace(each, low=away, high=min(away + width, high)))
-    session = Session(tuple(first), "range")
+    session = subject(tuple(first), "range")
     session.rebind(case.variables)
     for fault in run(session, seen, session.emit(case.expression)):
         ranges = ", ".join(f"{each.name} in [{each.low}, {each.high}]" for each in first)

@@ -1,0 +1,247 @@
+"""The checks of what the analyzer answers: each plant is wrong in one way, which one check finds.
+
+What is planted stands in an analyzer that is right by construction (``exact_session``), so that a
+check that finds it is the only one that can.
+"""
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from generators import expressions
+from generators.algebra import block
+from generators.algebra_case import ExpressionCase
+from generators.expression_text import parse
+from generators.expressions import Expression, Variable, apply, constant
+from harness.algebra import check
+from harness.algebra.session import Ends, Mapped, Session
+from tests.harness.exact_session import ExactSession
+
+MOST = 3000
+"""A plant that is not found in so many cases is not found."""
+
+
+def rewritten(tree: Expression, old: str, new: str) -> Expression:
+    """``tree`` with another operator everywhere."""
+    operands = tuple(rewritten(operand, old, new) for operand in tree.operands)
+    operator = new if tree.operator == old else tree.operator
+    return Expression(operator, tree.dtype, operands, tree.leaf)
+
+
+class TruncatesFloors(ExactSession):
+    def rewritten(self, how: str, handle: Expression) -> Expression:
+        return rewritten(handle, "//", "truncdiv") if how == "canonical_simplify" else handle
+
+
+class DividesAnew(ExactSession):
+    """x becomes x*x // x: the same, but where x is zero."""
+
+    def rewritten(self, how: str, handle: Expression) -> Expression:
+        if handle.operator != "+" or how != "simplify":
+            return handle
+        left, right = handle.operands
+        return apply("+", left, apply("//", apply("*", right, right), right))
+
+
+class FoldsFloors(ExactSession):
+    def fold(self, expression: Expression) -> Expression:
+        return rewritten(expression, "%", "truncmod")
+
+
+class HighBound(ExactSession):
+    """Forgets the last value of remainders."""
+
+    def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+        low, high = self._ends(handle)
+        return (low, high - 1) if handle.operator == "%" and low != high else (low, high)
+
+
+class LowBound(ExactSession):
+    def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+        low, high = self._ends(handle)
+        return (low + 1, high) if handle.operator == "min" else (low, high)
+
+
+class WrongModulus(ExactSession):
+    def modular(self, handle: Expression) -> tuple[int, int]:
+        coefficient, base = super().modular(handle)
+        return (coefficient * 2, base) if handle.operator == "*" else (coefficient, base)
+
+
+class NarrowInterval(ExactSession):
+    def covering(self, handle: Expression, relaxed: Sequence[str]) -> Ends:
+        low, high = super().covering(handle, relaxed)
+        return (high, high) if handle.operator == "max" and len(relaxed) == 1 else (low, high)
+
+
+class ProvesTooMuch(ExactSession):
+    """Takes a bound to be one better than it is."""
+
+    def proves(self, claim: Expression, strong: bool) -> bool:
+        if claim.operator == ">=" and not strong and claim.operands[1].operator == "const":
+            low = self.bounds(claim.operands[0])[0]
+            return low is not None and low + 1 >= int(claim.operands[1].leaf)
+        return super().proves(claim, strong)
+
+
+class ProvesTooMuchStrongly(ExactSession):
+    def proves(self, claim: Expression, strong: bool) -> bool:
+        return strong or super().proves(claim, strong)
+
+
+def ordered(tree: Expression) -> Expression:
+    """``tree`` with the operands of differences in one order."""
+    operands = [ordered(operand) for operand in tree.operands]
+    if tree.operator == "-":
+        operands.sort(key=str)
+    return Expression(tree.operator, tree.dtype, tuple(operands), tree.leaf)
+
+
+class DifferencesCommute(ExactSession):
+    def proves_equal(self, left: Expression, right: Expression) -> bool:
+        return ordered(left) == ordered(right) or super().proves_equal(left, right)
+
+
+class DropsOffsets(ExactSession):
+    def index(self, handle: Expression, predicate: Expression | None) -> Expression:
+        if handle.operator == "+" and handle.operands[1].operator == "const":
+            return handle.operands[0]
+        return handle
+
+
+class DetectsWrongly(ExactSession):
+    def iterators(
+        self, handle: Expression, predicate: Expression | None, level: str
+    ) -> Mapped | None:
+        found = super().iterators(handle, predicate, level)
+        new = rewritten(handle, "%", "//")
+        return found if found is None or level != "NoCheck" else (new, None)
+
+
+class SaysBijective(ExactSession):
+    def iterators(
+        self, handle: Expression, predicate: Expression | None, level: str
+    ) -> Mapped | None:
+        return super().iterators(handle, predicate, "NoCheck")
+
+
+class SaysLonger(ExactSession):
+    def iterators(
+        self, handle: Expression, predicate: Expression | None, level: str
+    ) -> Mapped | None:
+        found = super().iterators(handle, predicate, level)
+        if found is None or found[1] is None:
+            return found
+        base, scale, extent = found[1]
+        return found[0], (base, scale, extent + (handle.operator == "//"))
+
+
+class KeepsConditions(ExactSession):
+    @contextmanager
+    def assuming(self, conditions: Sequence[Expression]) -> Any:
+        self.conditions += conditions
+        yield
+
+
+class KeepsFirstRange(ExactSession):
+    def rebind(self, variables: Sequence[Variable]) -> None:
+        pass
+
+
+class Raises(ExactSession):
+    def modular(self, handle: Expression) -> tuple[int, int]:
+        if handle.operator == "truncmod":
+            raise ValueError("no rule for it")
+        return super().modular(handle)
+
+
+PLANTS: dict[type[Session], set[str]] = {
+    TruncatesFloors: {"canonical_simplify"},
+    DividesAnew: {"simplify-validity"},
+    FoldsFloors: {"fold"},
+    HighBound: {"const_int_bound"},
+    LowBound: {"const_int_bound"},
+    WrongModulus: {"modular_set"},
+    NarrowInterval: {"int_set"},
+    ProvesTooMuch: {"can_prove"},
+    ProvesTooMuchStrongly: {"can_prove-strong"},
+    DifferencesCommute: {"can_prove_equal"},
+    DropsOffsets: {"iter_map_simplify"},
+    DetectsWrongly: {"detect_iter_map"},
+    SaysBijective: {"detect_iter_map-bijective"},
+    SaysLonger: {"detect_iter_map-surjective"},
+    KeepsConditions: {"restored"},
+    Raises: {"raises"},
+}
+
+KINDS: dict[type[Session], str] = {
+    DropsOffsets: "index",
+    DetectsWrongly: "index",
+    SaysBijective: "index",
+    SaysLonger: "index",
+}
+"""What is drawn for those that would be met late otherwise."""
+
+
+def named(checks: set[str]) -> set[str]:
+    """Without what tells that other ranges were told first."""
+    return {name.removesuffix("-rebound") for name in checks}
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+def test_a_planted_fault_is_found_by_the_check_that_is_for_it(plant: type[Session]) -> None:
+    found: set[str] = set()
+    kind = KINDS.get(plant)
+    for case in block(5, MOST):
+        if kind is not None and case.kind != kind:
+            continue
+        faults = check(case, plant)
+        found |= {fault.check for fault in faults}
+        if found:
+            break
+    assert named(found) == PLANTS[plant]
+
+
+def test_a_range_that_is_kept_is_found_by_those_told_others_first() -> None:
+    found: set[str] = set()
+    for case in block(6, 300):
+        found |= {fault.check for fault in check(case, KeepsFirstRange)}
+    assert found
+    assert all(name.endswith("-rebound") for name in found)
+
+
+def test_what_is_right_has_no_fault() -> None:
+    assert [fault for case in block(7, 600) for fault in check(case, ExactSession)] == []
+
+
+def case_of(text: str, *ranges: tuple[str, int, int], dtype: str = "int32") -> ExpressionCase:
+    variables = tuple(Variable(name, dtype, low, high) for name, low, high in ranges)
+    names = {each.name: expressions.variable(each) for each in variables}
+    return ExpressionCase(variables, parse(text, names, dtype))
+
+
+def test_a_fault_says_where() -> None:
+    (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors)
+    assert fault.check == "canonical_simplify"
+    assert fault.expression == "(x + 1) // 2"
+    assert fault.witness == {"x": -2}
+    assert fault.message == "gives truncdiv(x + 1, 2), which is 0, not -1"
+
+
+def test_to_refuse_a_division_by_zero_is_no_fault() -> None:
+    class Refuses(ExactSession):
+        def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+            raise ValueError("divide by zero")
+
+    refused = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
+    assert check(refused, Refuses) == ()
+    assert [fault.check for fault in check(case_of("x + 1", ("x", 0, 3)), Refuses)] == ["raises"]
+
+
+def test_nothing_is_asked_where_nothing_is_claimed() -> None:
+    zero = case_of("x // (y - y)", ("x", 0, 3), ("y", 0, 3))
+    assert check(zero, Raises) == ()
+    never = (apply("<", constant(1), constant(0)),)
+    assert check(ExpressionCase((), constant(1), never), ProvesTooMuch) == ()
