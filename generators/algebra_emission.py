@@ -5,6 +5,7 @@ drawn is what the analyzer sees. ``folded`` goes by way of the functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from tvm import tirx
@@ -71,6 +72,7 @@ _BINARY: Mapping[str, Callable[..., PrimExpr]] = {
     **_NODES,
     **{operator: _FUNCTIONS[operator] for operator in _SHIFTS_AND_BITS},
 }
+_FOLDING: Mapping[str, Callable[..., PrimExpr]] = {**_BINARY, **_FUNCTIONS}
 
 
 def scope(variables: Iterable[Variable]) -> dict[str, PrimExpr]:
@@ -89,7 +91,7 @@ def emitted(expression: Expression, names: Scope) -> PrimExpr:
 
 def folded(expression: Expression, names: Scope) -> PrimExpr:
     """``expression`` as TVM's functions make it, which compute with constants at once."""
-    return _made(expression, names, {**_BINARY, **_FUNCTIONS})
+    return _made(expression, names, _FOLDING)
 
 
 def _made(
@@ -99,11 +101,12 @@ def _made(
     if operator == "var":
         return names[expression.leaf]  # type: ignore[index]
     if operator == "const":
-        return literal(expression.leaf, expression.dtype)  # type: ignore[arg-type]
-    operands = [_made(operand, names, binary) for operand in expression.operands]
+        return literal(expression.leaf, expression.dtype)
     make = binary.get(operator)
     if make is not None:
-        return make(*operands)
+        left, right = expression.operands
+        return make(_made(left, names, binary), _made(right, names, binary))
+    operands = [_made(operand, names, binary) for operand in expression.operands]
     if operator == "cast":
         return tirx.Cast(expression.dtype, operands[0])
     if operator == "not":
@@ -113,6 +116,7 @@ def _made(
     return tirx.if_then_else(*operands)
 
 
+@lru_cache(maxsize=4096)
 def literal(value: int, dtype: str) -> PrimExpr:
     """The constant ``value``; those that only uint64 holds are made of two halves by some."""
     if value > LIMITS["int64"][1]:
@@ -136,6 +140,11 @@ _OPERATORS: Mapping[Any, str] = {
 }
 _CALLS = {f"tirx.{name}": operator for operator, name in _SHIFTS_AND_BITS.items()}
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "and", "or"))
+
+
+def comparison(operator: str, left: PrimExpr, right: PrimExpr) -> PrimExpr:
+    """The condition that ``left`` and ``right`` compare so."""
+    return _NODES[operator](left, right)
 
 
 def read(expression: PrimExpr, variables: Mapping[str, Expression]) -> Expression:

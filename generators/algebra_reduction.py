@@ -53,6 +53,9 @@ def _candidates(case: ExpressionCase) -> Iterator[ExpressionCase]:
         yield msgspec.structs.replace(case, constraints=rest)
     if case.told != "range":
         yield msgspec.structs.replace(case, told="range")
+    for _, node in expressions.places(case.expression):
+        if case.other is None and node is not case.expression:
+            yield msgspec.structs.replace(case, expression=node)
     for new in _trees(case.expression):
         yield msgspec.structs.replace(case, expression=new)
     if case.other is not None:

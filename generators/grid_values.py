@@ -6,28 +6,14 @@ everywhere, so that most nodes cost one operation on arrays.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from generators.expressions import BITS, BOOL, LIMITS, Expression
-from generators.grids import Array, Grid
+from generators.grids import Array, Grid, Values
 
 _LOW, _HIGH = LIMITS["int64"]
-
-
-class Values(NamedTuple):
-    """An expression at every point of a grid.
-
-    ``values`` is a vector of the grid's length, or a scalar where it is the same everywhere; what
-    stands where ``invalid`` holds means nothing. ``invalid`` is None where that is nowhere. All
-    values are from ``low`` to ``high``.
-    """
-
-    values: Any
-    low: int
-    high: int
-    invalid: Any
 
 
 def evaluate(expression: Expression, points: Grid) -> Values:
@@ -42,12 +28,12 @@ def evaluate(expression: Expression, points: Grid) -> Values:
         return Values(value, value, value, None)  # type: ignore[arg-type]
     if operator == "var":
         name: str = expression.leaf  # type: ignore[assignment]
-        for each in points.variables:
-            if each.name == name:
-                return Values(points.columns[name], each.low, each.high, None)
-        raise KeyError(name)
-    operands = [evaluate(operand, points) for operand in expression.operands]
-    return _OPERATIONS[operator](expression, *operands)
+        return points.leaves[name]
+    operands = expression.operands
+    if len(operands) == 2:
+        left, right = operands
+        return _OPERATIONS[operator](expression, evaluate(left, points), evaluate(right, points))
+    return _OPERATIONS[operator](expression, *(evaluate(one, points) for one in operands))
 
 
 def everywhere(values: Values, points: Grid) -> Array:
@@ -64,8 +50,8 @@ def _either(left: Any, right: Any) -> Any:
 
 def _safe(low: int, high: int, *operands: Values) -> list[Any]:
     """The operands' values, as Python's integers where they or the result need more than int64."""
-    bounds = (low, high, *(bound for each in operands for bound in each[1:3]))
-    if min(bounds) >= _LOW and max(bounds) <= _HIGH:
+    # What is below int64's range is so in the result already: only uint64 leaves it by itself.
+    if low >= _LOW and high <= _HIGH and operands[0].high <= _HIGH and operands[-1].high <= _HIGH:
         return [each.values for each in operands]
     return [np.asarray(each.values).astype(object) for each in operands]
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +19,31 @@ POINTS = 4096
 _LOW, _HIGH = LIMITS["int64"]
 
 
+class Values(NamedTuple):
+    """An expression at every point of a grid.
+
+    ``values`` is a vector of the grid's length, or a scalar where it is the same everywhere; what
+    stands where ``invalid`` holds means nothing. ``invalid`` is None where that is nowhere. All
+    values are from ``low`` to ``high``.
+    """
+
+    values: Any
+    low: int
+    high: int
+    invalid: Any
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """Points: for each variable its value at each, as a vector of length ``size``.
 
+    ``leaves`` are the same with the ends of the ranges.
     ``whole`` says that they are all points there are; what holds at all of others is not proved.
     """
 
     variables: tuple[Variable, ...]
     columns: Mapping[str, Array]
+    leaves: Mapping[str, Values]
     size: int
     whole: bool
 
@@ -55,12 +70,17 @@ def grid(variables: tuple[Variable, ...], limit: int = POINTS) -> Grid:
             kept = chosen[widest]
             chosen[widest] = [*kept[:-1:2], kept[-1]]
         thinned += 1
-    points = list(product(*chosen))
-    columns = {
-        each.name: _vector([point[number] for point in points])
-        for number, each in enumerate(variables)
+    size = prod(map(_length, chosen))
+    columns, before = {}, 1
+    for each, values in zip(variables, chosen, strict=True):
+        count = _length(values)
+        vector = np.tile(np.repeat(_vector(values), size // (before * count)), before)
+        vector.setflags(write=False)
+        columns[each.name], before = vector, before * count
+    leaves = {
+        each.name: Values(columns[each.name], each.low, each.high, None) for each in variables
     }
-    return Grid(variables, columns, len(points), not thinned)
+    return Grid(variables, columns, leaves, size, not thinned)
 
 
 def _length(values: Sequence[int]) -> int:
@@ -76,8 +96,6 @@ def _notable(declared: Variable) -> list[int]:
     return sorted(value for value in candidates if low <= value <= high)
 
 
-def _vector(values: list[int]) -> Array:
-    wide = any(not _LOW <= value <= _HIGH for value in values)
-    vector = np.array(values, dtype=object if wide else np.int64)
-    vector.setflags(write=False)
-    return vector
+def _vector(values: Sequence[int]) -> Array:
+    wide = len(values) > 0 and not _LOW <= values[0] <= values[-1] <= _HIGH
+    return np.array(values, dtype=object if wide else np.int64)

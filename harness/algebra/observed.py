@@ -7,8 +7,8 @@ import numpy as np
 
 from generators.algebra_case import ExpressionCase
 from generators.expressions import Expression
-from generators.grid_values import Values, evaluate, everywhere
-from generators.grids import Array, Grid, grid
+from generators.grid_values import evaluate, everywhere
+from generators.grids import Array, Grid, Values, grid
 
 
 @dataclass(frozen=True, slots=True)

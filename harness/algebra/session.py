@@ -7,7 +7,7 @@ from typing import Any
 
 from fixes import tvm_api_analyzer as api
 from generators import expressions
-from generators.algebra_emission import emitted, folded, read, scope
+from generators.algebra_emission import comparison, emitted, folded, read, scope
 from generators.expressions import Expression, Variable, apply, constant
 
 Handle = Any
@@ -62,6 +62,10 @@ class Session:
     def fold(self, expression: Expression) -> Handle:
         """The same, made by functions that compute with constants at once."""
         return folded(expression, self._names)
+
+    def compared(self, operator: str, left: Handle, right: Handle) -> Handle:
+        """The condition that ``left`` and ``right`` compare so: ``<``, ``>=``, ``!=``, …"""
+        return comparison(operator, left, right)
 
     def read(self, handle: Handle) -> Expression:
         """The other way round."""

@@ -10,7 +10,7 @@ from math import gcd
 
 import numpy as np
 
-from generators.expressions import LIMITS, Expression, Variable, constant
+from generators.expressions import LIMITS, Expression, Variable, apply, constant
 from generators.grid_values import evaluate, everywhere
 from generators.grids import Array, grid
 from harness.algebra.session import Ends, Mapped, Session
@@ -31,6 +31,9 @@ class ExactSession(Session):
 
     def fold(self, expression: Expression) -> Expression:
         return expression
+
+    def compared(self, operator: str, left: Expression, right: Expression) -> Expression:
+        return apply(operator, left, right)
 
     def read(self, handle: Expression) -> Expression:
         return handle
