@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from generators import expressions
-from generators.expressions import LIMITS
+from generators.expressions import LIMITS, Variable
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
 from harness.algebra.session import REWRITES, Handle, Session, Subject
@@ -45,20 +45,29 @@ def one_in(share: int, seen: Observed) -> bool:
 
 
 def rebound(subject: Subject, seen: Observed, run: Checks) -> Iterator[Fault]:
-    """``run`` by one who was told other ranges first, and then these, as an override."""
+    """``run`` by one who was told other ranges first, and then these, as an override.
+
+    The name of a fault tells what was told first: ``-after-range``, or ``-after-value`` where it
+    was one value alone, which TVM puts in the variable's place.
+    """
     case = seen.case
-    first = []
-    for number, each in enumerate(case.variables):
-        low, high = LIMITS[each.dtype]
-        away = each.high + 3 if number % 2 == 0 else each.low - 7
-        if not low <= away <= high - 2:
-            away = each.high
-        # One value alone is put in the variable's place: that is a way of its own to remember.
-        width = 0 if one_in(64, seen) else 1
-        first.append(msgspec.structs.replace(each, low=away, high=min(away + width, high)))
-    session = subject(tuple(first), "range")
+    single = one_in(64, seen)
+    first = tuple(_elsewhere(each, single, number) for number, each in enumerate(case.variables))
+    session = subject(first, "range")
     session.rebind(case.variables)
     for fault in run(session, seen, session.emit(case.expression)):
         ranges = ", ".join(f"{each.name} in [{each.low}, {each.high}]" for each in first)
         message = f"{fault.message}, told {ranges} first"
-        yield Fault(f"{fault.check}-rebound", message, fault.expression, fault.witness)
+        kind = "value" if single else "range"
+        yield Fault(f"{fault.check}-after-{kind}", message, fault.expression, fault.witness)
+
+
+def _elsewhere(declared: Variable, single: bool, number: int) -> Variable:
+    """``declared`` with a range that has no value of its own, as far as its dtype has others."""
+    low, high = LIMITS[declared.dtype]
+    away = declared.high + 3 if number % 2 == 0 else declared.low - 7
+    if not low <= away <= high - 1:
+        away = declared.high + 3
+    if not away <= high - 1:
+        away = declared.low
+    return msgspec.structs.replace(declared, low=away, high=away + (0 if single else 1))
