@@ -1,0 +1,33 @@
+"""The table of what is proved, from a few answers; and answers of TVM itself."""
+
+from generators.algebra_facts import facts
+from harness.algebra.completeness import asked
+from reports.completeness import Proved, lost, page, table
+
+PROVED = (
+    Proved("a", "x >= 0", {"0.25": (True, None, True), "0.26": (False, None, True)}, True, False),
+    Proved("a", "x == x", {"0.25": (True, True, True), "0.26": (True, True, True)}, None, True),
+    Proved("b", "x < 9", {"0.25": (False,) * 3, "0.26": (False,) * 3}, True, True),
+)
+
+
+def test_shares_are_of_those_that_were_asked() -> None:
+    head, _, first, second, whole = table(PROVED)
+    assert head.startswith("| kind | facts | 0.25 can_prove | 0.25 can_prove_equal |")
+    assert first == "| a | 2 | 100% | 100% | 100% | 50% | 100% | 100% | 50% | 50% |"
+    assert second == "| b | 1 | 0% | 0% | 0% | 0% | 0% | 0% | 100% | 100% |"
+    assert whole.startswith("| all | 3 | 67% | 50% | 67% | 33% |")
+
+
+def test_what_a_release_no_longer_proves_is_told() -> None:
+    assert lost(PROVED) == ["x >= 0: proved by can_prove of 0.25, not of 0.26"]
+    text = page(PROVED, "command")
+    assert "* x >= 0: proved by can_prove of 0.25, not of 0.26" in text
+    assert text.rstrip().endswith("* `x < 9`")
+
+
+def test_tvm_is_asked_in_every_way() -> None:
+    found = {str(fact.claim): asked(fact) for fact in facts(1, 1) if fact.kind == "splitting"}
+    assert found["n * m // m == n"] == (True, True, True)
+    bounds = {str(fact.claim): asked(fact) for fact in facts(1, 1) if fact.kind == "bounds"}
+    assert bounds["n - m >= 0"][1] is None
