@@ -8,7 +8,7 @@ from generators.expressions import DIVISIONS
 from harness.algebra import checks, state
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed, observed
-from harness.algebra.session import Handle, Session, Subject, shared_session
+from harness.algebra.session import Handle, Session, Subject, forget, shared_session
 
 __all__ = ["Fault", "check"]
 
@@ -46,6 +46,7 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
             with session.assuming([session.emit(each) for each in case.constraints]):
                 yield from checks.strong_claims(session, seen, session.emit(case.expression))
     except Exception as error:
+        forget(case.variables, case.told)
         if not _divides_by_zero(case):
             text = next((line for line in reversed(str(error).splitlines()) if line), "")
             yield Fault("raises", f"{type(error).__name__}: {text}", str(case.expression), {})

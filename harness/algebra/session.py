@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 from fixes import tvm_api_analyzer as api
@@ -134,8 +133,21 @@ Subject = Callable[[tuple[Variable, ...], str], Session]
 """Whoever is asked, told the ranges of variables in a way of ``algebra_case.TOLD``."""
 
 
-@lru_cache(maxsize=2048)
+_SHARED: dict[tuple[tuple[Variable, ...], str], Session] = {}
+_MOST_SHARED = 2048
+
+
 def shared_session(variables: tuple[Variable, ...], told: str) -> Session:
     """A session kept for all expressions over the same ranges: to tell them takes longer than to
     answer. Only for what leaves the analyzer as it was."""
-    return Session(variables, told)
+    found = _SHARED.get((variables, told))
+    if found is None:
+        if len(_SHARED) >= _MOST_SHARED:
+            _SHARED.clear()
+        found = _SHARED[variables, told] = Session(variables, told)
+    return found
+
+
+def forget(variables: tuple[Variable, ...], told: str) -> None:
+    """Keep no session over these ranges: an exception leaves an analyzer with what it assumed."""
+    _SHARED.pop((variables, told), None)
