@@ -3,6 +3,7 @@
 import pytest
 
 from generators import expressions
+from generators.algebra_emission import NotRead
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable
 from harness.algebra.session import Session, forget, shared_session
@@ -48,6 +49,21 @@ def test_answers_come_back_as_expressions() -> None:
     assert session.covering(session.emit(text("x + y")), ("x",)) == (text("2 + y"), text("9 + y"))
     assert session.covering(session.emit(text("x + y")), ("x", "y")) == (text("2"), text("12"))
     assert session.proves_equal(session.emit(text("x + y")), session.emit(text("y + x")))
+
+
+def test_functions_fold_constants_and_nodes_do_not() -> None:
+    session = Session((X,), "range")
+    sum_ = text("x + 2 * 3")
+    assert session.read(session.emit(sum_)) == sum_
+    assert session.read(session.fold(sum_)) == text("x + 6")
+    compared = session.compared("<", session.emit(text("x")), session.emit(text("3")))
+    assert session.read(compared) == text("x < 3")
+
+
+def test_a_variable_that_is_not_declared_is_not_read() -> None:
+    session, other = Session((X,), "range"), Session((X, Y), "range")
+    with pytest.raises(NotRead, match="y"):
+        session.read(other.emit(text("x + y")))
 
 
 def test_indices_come_back_as_maps() -> None:
