@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
 from generators import expressions
@@ -15,7 +16,7 @@ from generators.algebra import block
 from generators.algebra_case import ExpressionCase
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, apply, constant
-from harness.algebra import check
+from harness.algebra import check, unbounded
 from harness.algebra.session import Ends, Mapped, Session
 from tests.harness.exact_session import ExactSession
 
@@ -220,6 +221,29 @@ def case_of(text: str, *ranges: tuple[str, int, int], dtype: str = "int32") -> E
     variables = tuple(Variable(name, dtype, low, high) for name, low, high in ranges)
     names = {each.name: expressions.variable(each) for each in variables}
     return ExpressionCase(variables, parse(text, names, dtype))
+
+
+class WrongFarAway(ExactSession):
+    """Takes what is large for infinite: right at all values that are tried one by one."""
+
+    def rewritten(self, how: str, handle: Expression) -> Expression:
+        if how != "simplify" or handle.dtype != "int32":
+            return handle
+        return apply("min", handle, constant(100_000))
+
+
+def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
+    pytest.importorskip("z3", reason="z3-solver is not installed")
+    case = case_of("x // 2 * 2 + x % 2", ("x", 0, 7))
+    assert check(case, WrongFarAway) == ()
+    assert unbounded.check(case, ExactSession) == ()
+    (fault,) = unbounded.check(case, WrongFarAway)
+    assert fault.check == "simplify-unbounded"
+    assert fault.witness["x"] > 100_000
+    conditional = msgspec.structs.replace(
+        case, constraints=(case_of("x < 50", ("x", 0, 7)).expression,)
+    )
+    assert unbounded.check(conditional, WrongFarAway) == ()
 
 
 def test_a_fault_says_where() -> None:
