@@ -1,7 +1,9 @@
 """Cases for the analyzer, drawn: what kinds there are, and how each comes of one integer seed.
 
-A tree is drawn from one seed rather than node by node by Hypothesis, which is some hundred times
-slower and, asked for trees, gives leaves most of the time; what is drawn is made smaller by
+A tree is drawn from one seed rather than by Hypothesis. Of 1,500 trees of depth 3, ``st.recursive``
+took 0.9 ms each and gave 3 or more operators on a way in 23%, both of two variables in 24%; node by
+node it was 2.3 ms, 95% and 60%, nearly all of the one full depth; from one seed it is 0.01 ms, 73%
+and 55%, with no tree twice (2026-11-22, beside other work). What is drawn is made smaller by
 ``generators.algebra_reduction``.
 """
 
@@ -13,7 +15,7 @@ from generators import expressions
 from generators.algebra_case import ExpressionCase
 from generators.algebra_reduction import smaller
 from generators.algebra_rules import INDICES, RULES, SIZES
-from generators.algebra_trees import Draft, condition, leaf, tree
+from generators.algebra_trees import Draft, assumption, condition, leaf, tree
 from generators.axes import Axis, Point
 from generators.expression_text import parse
 from generators.expressions import BOOL, Expression, Variable
@@ -98,7 +100,7 @@ def _drawn(point: Point, rng: random.Random) -> ExpressionCase:
     if rng.random() < 0.3 and kind not in ("tree", "claim"):
         expression = _within(draft, expression)
     other = _beside(draft, expression) if rng.random() < 0.5 else None
-    constraints = tuple(condition(draft, 1) for _ in range(int(point["assumed"] or 0)))
+    constraints = tuple(assumption(draft) for _ in range(int(point["assumed"] or 0)))
     return ExpressionCase(
         variables=draft.used(),
         expression=expression,

@@ -140,3 +140,30 @@ def condition(draft: Draft, depth: int) -> Expression:
     right = draft.notable() if draft.rng.random() < 0.5 else tree(draft, depth - 1)
     left = tree(draft, depth - int(draft.rng.random() < 0.5))
     return Expression(operator, BOOL, (left, right))
+
+
+def assumption(draft: Draft) -> Expression:
+    """A condition as passes assume them, that holds at some points more often than not.
+
+    That a variable is on one side of a value in its range or of another variable, a remainder or a
+    quotient of it; now and then any condition.
+    """
+    chance = draft.rng.random()
+    if chance < 0.2:
+        return condition(draft, 1)
+    declared = draft.pick(draft.variables)
+    value = expressions.variable(declared)
+    middle = draft.constant(declared.low + int(draft.rng.random() * (declared.high - declared.low)))
+    if chance < 0.45:
+        divisor = draft.constant(draft.pick((2, 3, 4, 5, 8, -2, -3)))
+        value = Expression(draft.pick(("%", "%", "//", "truncmod")), draft.dtype, (value, divisor))
+        rest = draft.constant(draft.pick((0, 0, 0, 1, 1, 2, -1)))
+        return Expression(draft.pick(("==", "==", "<", "!=")), BOOL, (value, rest))
+    if chance < 0.7 and len(draft.variables) > 1:
+        other = expressions.variable(draft.pick(draft.variables))
+        if draft.rng.random() < 0.3:
+            other = Expression("+", draft.dtype, (other, draft.constant(draft.small())))
+        return Expression(draft.pick(("<", "<=", "==", "!=", ">=")), BOOL, (value, other))
+    if draft.rng.random() < 0.3:
+        value = Expression("*", draft.dtype, (value, draft.constant(draft.small())))
+    return Expression(draft.pick(("<", "<=", ">", ">=", "==", "!=")), BOOL, (value, middle))
