@@ -38,7 +38,10 @@ def evaluate(expression: Expression, points: Grid) -> Values:
 
 def everywhere(values: Values, points: Grid) -> Array:
     """``values.values`` as a vector over all points."""
-    vector: Array = np.broadcast_to(np.asarray(values.values), (points.size,))
+    found = values.values
+    if np.ndim(found):
+        return np.asarray(found)
+    vector: Array = np.broadcast_to(np.asarray(found), (points.size,))
     return vector
 
 

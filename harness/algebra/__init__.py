@@ -38,9 +38,9 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
         else:
             session = (subject or shared_session)(case.variables, case.told)
             yield from _each(session, seen, session.emit(case.expression))
-            if state.one_in(8, seen) and case.told == "range":
+            if seen.one_in(8) and case.told == "range":
                 yield from state.rebound(subject or Session, seen, _each)
-        if state.one_in(128, seen):
+        if seen.one_in(128):
             # It would make all later answers slower.
             session = (subject or Session)(case.variables, case.told)
             with session.assuming([session.emit(each) for each in case.constraints]):

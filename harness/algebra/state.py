@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from generators import expressions
 from generators.expressions import LIMITS, Variable
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
@@ -28,20 +27,13 @@ def restored(session: Session, seen: Observed, run: Checks) -> Iterator[Fault]:
             return
 
 
-def _answers(session: Session, handle: Handle) -> dict[str, str]:
-    answers = {how: str(session.read(session.rewritten(how, handle))) for how in REWRITES}
-    answers["const_int_bound"] = str(session.bounds(handle))
-    answers["modular_set"] = str(session.modular(handle))
+def _answers(session: Session, handle: Handle) -> dict[str, object]:
+    answers: dict[str, object] = {
+        how: session.read(session.rewritten(how, handle)) for how in REWRITES
+    }
+    answers["const_int_bound"] = session.bounds(handle)
+    answers["modular_set"] = session.modular(handle)
     return answers
-
-
-def one_in(share: int, seen: Observed) -> bool:
-    """Whether a check that costs more than others is made: for about one case in ``share``.
-
-    Always the same for one case.
-    """
-    told = seen.low * 7 + seen.high * 13 + seen.inside.size + expressions.size(seen.case.expression)
-    return told % share == 0
 
 
 def rebound(subject: Subject, seen: Observed, run: Checks) -> Iterator[Fault]:
@@ -51,7 +43,7 @@ def rebound(subject: Subject, seen: Observed, run: Checks) -> Iterator[Fault]:
     was one value alone, which TVM puts in the variable's place.
     """
     case = seen.case
-    single = one_in(64, seen)
+    single = seen.one_in(64)
     first = tuple(_elsewhere(each, single, number) for number, each in enumerate(case.variables))
     session = subject(first, "range")
     session.rebind(case.variables)
