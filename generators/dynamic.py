@@ -19,6 +19,7 @@ from generators.dynamic_movement import Step
 from generators.dynamic_templates import TEMPLATES
 from generators.faults import Fault
 from generators.points import Given, integer, point_of, text
+from generators.cases import AnyCase
 from generators.program import Case, Program
 
 STEPS: dict[str, Step] = {
@@ -79,12 +80,14 @@ class Dynamic:
             **{name: point[name] for name in _run_names()},  # type: ignore[arg-type]
         )
 
-    def point(self, case: Case) -> Point:
+    def point(self, case: AnyCase) -> Point:
         """The point of ``case``, or of the valid case that it calls wrongly.
 
         Raises:
             ValueError: no point of this family builds ``case``.
         """
+        if not isinstance(case, Case):
+            raise ValueError(f"not a point of {NAME}: it is no program")
         called = dynamic_mismatch.corrected(case)
         for form, steps, focus in _readings(called.program):
             point: dict[str, Value] = {

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from generators.program import Case, CaseError, Invalid, read
+from generators.cases import AnyCase, operators, read, way
+from generators.program import CaseError, Invalid
 from harness.corpus import CASE, CORPUS, Record, entries, entry_folder, is_entry, read_record
 from harness.errors import headline
 from harness.gaps import Gap, Known, KnownFinding, declared, utc_today
@@ -55,7 +56,7 @@ class Row(msgspec.Struct, frozen=True):
     name: str
     title: str
     issue: str | None
-    case: Case
+    case: AnyCase
     gap: bool = False
     cells: dict[str, dict[str, Cell]] = {}
 
@@ -177,7 +178,7 @@ def _corpus(folder: Path) -> Iterator[Subject]:
         yield _declared(entry.name, entry.case, entry.expected)
 
 
-def _declared(name: str, case: Case, record: Record) -> Subject:
+def _declared(name: str, case: AnyCase, record: Record) -> Subject:
     return Subject(Row(name, record.title, record.issue, case), record)
 
 
@@ -200,9 +201,9 @@ def _at(place: Path) -> Iterator[Subject]:
         raise CaseError(f"{place}: no case file, no folder of cases, no entry of the corpus")
     for file in files:
         case = read(file)
-        calls = " + ".join(node.operator for node in case.program.nodes)
+        calls = " + ".join(operators(case))
         name = file.parent.name if file.name == CASE else file.stem
-        yield Subject(Row(name, f"{calls}, {case.pipeline}", None, case))
+        yield Subject(Row(name, f"{calls}, {way(case)}", None, case))
 
 
 def _gap(known: Known) -> Subject:
