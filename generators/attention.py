@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from generators import faults
 from generators.attention_invalid import attention_faults
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.dims import Dim
 from generators.points import Given, bindings, first_then, integer, point_of, text, toggle
-from generators.cases import AnyCase
 from generators.program import Attribute, Case, Input, Node, Program
 
 BATCHES = (1, 2, 3, 7, 0)

@@ -22,9 +22,9 @@ from generators.attention import (
 )
 from generators.attention_invalid import var_len_faults
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.dims import Dim
 from generators.points import Given, bindings, integer, point_of, text, toggle
-from generators.cases import AnyCase
 from generators.program import Case, Input, LongestSegment, Node, Offsets, Program
 
 SEQUENCES = (1, 2, 3, 4)

@@ -8,9 +8,11 @@ else belongs to whoever knows its kind.
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from generators import program
-from generators.expression_cases import BLOCK_FORMAT, MEMBER_FORMAT, Block, Member
-from generators.program import CALL, FORMAT, Case, CaseError, Invalid, Mismatch, Valid
+from generators.expression_cases import ANALYZED, BLOCK_FORMAT, MEMBER_FORMAT, Block, Member
+from generators.program import FORMAT, Case
 
 AnyCase = Case | Block | Member
 
@@ -42,3 +44,15 @@ def operators(case: AnyCase) -> tuple[str, ...]:
 def way(case: AnyCase) -> str:
     """How ``case`` is run, for a person: the pass pipeline, or where the expression stands."""
     return f"pipeline {case.pipeline}" if isinstance(case, Case) else f"position {case.position}"
+
+
+def is_compiled(case: AnyCase) -> bool:
+    """Whether anything is compiled, so that LLVM's level matters."""
+    return isinstance(case, Case) or case.position != ANALYZED
+
+
+def at_level(case: AnyCase, opt_level: int) -> AnyCase:
+    """``case`` compiled at LLVM's optimisation level ``opt_level``."""
+    if isinstance(case, Case):
+        return replace(case, opt_level=opt_level)
+    return replace(case, at={**case.at, "opt_level": opt_level})

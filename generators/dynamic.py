@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from generators import dynamic_compute, dynamic_mismatch, dynamic_movement, dynamic_windows
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.dims import Dim
 from generators.dynamic_draft import Draft, Draw, Unfit
 from generators.dynamic_movement import Step
 from generators.dynamic_templates import TEMPLATES
 from generators.faults import Fault
 from generators.points import Given, integer, point_of, text
-from generators.cases import AnyCase
 from generators.program import Case, Program
 
 STEPS: dict[str, Step] = {

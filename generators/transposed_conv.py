@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from generators import faults
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.layouts import data_layouts, kernel_layouts, kind, logical, packing, shape
 from generators.points import Every, Given, integer, point_of, text, toggle
-from generators.cases import AnyCase
 from generators.program import Attribute, Case, Input, Node, Program
 from generators.transposed_conv_invalid import faults as faults_of
 from generators.transposed_conv_sizes import (

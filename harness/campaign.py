@@ -13,8 +13,8 @@ from math import isinf
 import msgspec
 
 from generators.axes import Family
-from generators.pairs import Pairs
 from generators.cases import AnyCase
+from generators.pairs import Pairs
 from generators.program import Case, Valid
 from generators.steering import possible
 from harness.differential import Failure, by_release, marked, passed, seen_on, worst

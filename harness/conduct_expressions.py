@@ -5,17 +5,23 @@ and only then is it told what fails, and what it comes down to.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
-import msgspec
-
-from generators.algebra import ExpressionCase
+from generators.causes import skeleton
 from generators.expression_cases import ANALYZED, Block, Member
 from harness.algebra import Fault, check
 from harness.clock import Clock
+from harness.compiled_expressions import compiled_faults
 from harness.outcome import Outcome, Verdict
 
 _MOST_TRIES = 400
 """Expressions that one is tried to be reduced to."""
+
+_TOGETHER = 16
+"""Of these so many are compiled at a time, for the price of a few."""
+
+_ANALYSIS, _KERNELS = "analysis", "compiled"
+"""The stages in which TVM's analyzer is asked, and in which what was compiled is run."""
 
 Progress = Callable[[str], None]
 Faults = tuple[Fault, ...]
@@ -41,12 +47,12 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
     fault = faults[0]
     smallest = _smallest(case, fault, progress, clock)
     return Outcome(
-        fault.verdict,
-        _STAGE[case.position],
+        Verdict.OPAQUE_CRASH if fault.crash else Verdict.WRONG_VALUE,
+        _stage(case),
         fault.check,
         fault.message,
         seconds=clock.seconds,
-        cause=cause(smallest),
+        cause=skeleton(smallest.subject.expression),
         smallest=smallest,
     )
 
@@ -54,20 +60,44 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
 def _smallest(case: Member, fault: Fault, progress: Progress, clock: Clock) -> Member:
     """What ``case`` comes down to where it keeps failing the same check."""
     tried = {case.identifier}
-    candidates = case.smaller
-    while (candidate := next(candidates, None)) is not None and len(tried) < _MOST_TRIES:
-        if candidate.identifier in tried:
-            continue
-        tried.add(candidate.identifier)
-        (faults,) = _checked((candidate,), progress, clock)
-        if any(one.alike(fault) for one in faults):
-            case, candidates = candidate, candidate.smaller
-    return case
+    size = 1 if case.position == ANALYZED else _TOGETHER
+    while True:
+        left = (one for one in case.smaller if one.identifier not in tried)
+        found = None
+        while found is None and len(tried) < _MOST_TRIES:
+            some = tuple(islice(left, size))
+            if not some:
+                break
+            tried |= {one.identifier for one in some}
+            checked = zip(some, _checked(some, progress, clock), strict=True)
+            found = next((one for one, faults in checked if _has(faults, fault)), None)
+        if found is None:
+            return case
+        case = found
+
+
+def _has(faults: Faults, wanted: Fault) -> bool:
+    return any((one.check, one.crash) == (wanted.check, wanted.crash) for one in faults)
 
 
 def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> list[Faults]:
     """The faults of each of ``members``, which stand in one position."""
-    position = members[0].position
-    progress(_STAGE[position])
-    with clock("checks"):
-        return [check(one.subject) for one in members]
+    first = members[0]
+    progress(_stage(first))
+    subjects = [one.subject for one in members]
+    with clock("tvm"):
+        if first.position == ANALYZED:
+            return [check(one) for one in subjects]
+        by_level: dict[int, list[int]] = {}
+        for number, one in enumerate(members):
+            by_level.setdefault(one.opt_level, []).append(number)
+        found: list[Faults] = [()] * len(members)
+        for level, numbers in by_level.items():
+            some = compiled_faults([subjects[at] for at in numbers], first.position, level)
+            for at, faults in zip(numbers, some, strict=True):
+                found[at] = faults
+        return found
+
+
+def _stage(case: Member) -> str:
+    return _ANALYSIS if case.position == ANALYZED else _KERNELS

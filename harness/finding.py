@@ -132,7 +132,7 @@ def _expression(case: Member, outcome: Outcome) -> Trials[Reduced]:
         if same_kind(candidate, result, kind):
             case, outcome = candidate, result
             candidates = case.smaller
-    return Reduced(case, outcome, {"expression": str(case.subject)})
+    return Reduced(case, outcome, {"expression": str(case.subject.expression)})
 
 
 def innermost(family: Family, case: AnyCase, outcome: Outcome) -> Trials[Reduced]:

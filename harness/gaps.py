@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from generators.axes import Axis, Family, Point, complete
-from generators.families import every
 from generators.cases import AnyCase, operators
+from generators.families import every
 from generators.program import Case, CaseError, Mismatch, Valid
 from harness import releases
 from harness.corpus import CORPUS

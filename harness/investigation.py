@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from generators.axes import Family
-from generators.cases import AnyCase
+from generators.cases import AnyCase, at_level, is_compiled
 from generators.program import Case, Valid
 from harness.differential import by_release, passed
 from harness.finding import Finding, Reduced, T, Trials, explained, finding_of, reduce, unreduced
@@ -189,9 +189,10 @@ class Investigations:
         confirmed = True
         elsewhere: dict[str, Outcome] = {}
         # A failure that the optimisation level is to blame for can only come at its own.
-        levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
+        own = "opt_level" in finding.blame or not is_compiled(finding.case)
+        levels = (finding.case.opt_level,) if own else LEVELS
         for opt_level in levels:
-            again = msgspec.structs.replace(finding.case, opt_level=opt_level)
+            again = at_level(finding.case, opt_level)
             result = yield Job(again, fresh=True)
             self._end_trial(again, result)
             outcomes = by_release(result)

@@ -152,7 +152,7 @@ def main() -> None:
         unfinished.replace(folder / case.identifier)
         return outcome
 
-    worker.conduct = conduct  # type: ignore[attr-defined]
+    worker.conduct = conduct  # type: ignore[attr-defined,assignment]
     zygote.main()
 
 

@@ -10,7 +10,7 @@ def case_text(case: AnyCase) -> str:
     if isinstance(case, Case):
         return program_text(case.program) + "\n" + _conditions(case)
     if isinstance(case, Member):
-        return "\n".join((*variable_lines(case), str(case.subject), f"# {_where(case)}"))
+        return "\n".join((*variable_lines(case), str(case.subject.expression), f"# {_where(case)}"))
     last = case.first + case.count - 1
     return f"expressions {case.first} to {last} of seed {case.seed}\n# position {case.position}"
 

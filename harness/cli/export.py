@@ -218,9 +218,7 @@ def _recorded(called: str, found: Found, limits: Limits) -> Record:
     if not outcome.verdict.is_failure:
         raise CaseError(f"{called} does not fail without the fixes: {outcome.verdict}")
     record = record_of(found, outcome, environment, limits.seconds)
-    title = record.title or title_of(
-        found.case, outcome, record.attribution, record.blame, limits
-    )
+    title = record.title or title_of(found.case, outcome, record.attribution, record.blame, limits)
     return msgspec.structs.replace(record, title=title)
 
 

@@ -10,8 +10,8 @@ from typing import Self
 
 import msgspec
 
-from generators.families import every
 from generators.cases import AnyCase
+from generators.families import every
 from generators.program import Case, CaseError, write
 from harness import releases
 from harness.attribution import attribute

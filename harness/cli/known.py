@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.axes import Family
-from generators.families import every
 from generators.cases import AnyCase
+from generators.families import every
 from generators.program import CaseError, Valid
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors

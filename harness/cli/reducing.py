@@ -11,10 +11,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.status import Status
 
-from generators.families import every
 from generators.cases import AnyCase
 from generators.expression_cases import Block, Member
 from generators.expression_cases import extent as extent_of
+from generators.families import every
 from generators.program import Case, CaseError, encode, write
 from harness.cli.terminal import called_as
 from harness.errors import headline
@@ -239,7 +239,7 @@ def _words(case: AnyCase, defaults: Defaults) -> str:
     if isinstance(case, Case):
         return _of_program(extent(case, defaults))
     if isinstance(case, Member):
-        return f"{extent_of(case)}: {case.subject}"
+        return f"{extent_of(case)}: {case.subject.expression}"
     return f"{case.count} expressions"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from generators.axes import Family
-from generators.families import UnknownFamily, family
 from generators.cases import AnyCase, decode
+from generators.families import UnknownFamily, family
 from generators.program import Case, CaseError, Valid
 from harness.events import told
 from harness.finding import Finding
@@ -36,8 +36,8 @@ class Ran:
 
     ``cells`` maps axes to the coverage cell, as text, that the case lies in; empty where it lies on
     no axis (an invalid program). ``finding`` is the fingerprint that it is counted to, ``gap`` the
-    known gap that expects it. ``count`` is how many cases it stands for: a block is its expressions,
-    but for those that are there by themselves.
+    known gap that expects it. ``count`` is how many cases it stands for: a block is its
+    expressions, but for those that are there by themselves.
     """
 
     began: datetime
@@ -120,9 +120,7 @@ def read_campaign(
             one = ran_of(case, verdict, _time(values["started"]))
             count = _count(case, values["outcome"])
             if count:
-                ran.append(
-                    replace(one, finding=values["finding"], gap=values["gap"], count=count)
-                )
+                ran.append(replace(one, finding=values["finding"], gap=values["gap"], count=count))
             progress(len(ran), ended)
         happened = tuple(told(journal.events(), journal.unfinished()))
         found = tuple(findings_in(journal))
