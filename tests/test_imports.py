@@ -19,6 +19,8 @@ IMPORTS_TVM = {
     "generators/algebra_emission.py",
     "generators/emission.py",
     "harness/compile.py",
+    "harness/kernels.py",
+    "generators/algebra_emission.py",
     "harness/bisection/direct.py",
     "harness/late_linking.py",
     "harness/link.py",
