@@ -10,7 +10,9 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from generators.algebra import ExpressionCase, draw, smaller
+from generators.algebra import drawn_at
+from generators.algebra_case import ExpressionCase
+from generators.algebra_reduction import smaller
 from generators.expressions import size
 from generators.program import Expectation, Identified, Valid
 
@@ -86,7 +88,7 @@ class Block(_OfExpressions, frozen=True, kw_only=True, tag_field="format", tag=B
                 at=self.at,
                 seed=self.seed,
                 fixes=self.fixes,
-                subject=draw(self.at, _mixed(self.seed, number)),
+                subject=drawn_at(self.at, _mixed(self.seed, number)),
             )
             for number in range(self.first, self.first + self.count)
         )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generators.algebra import ExpressionCase
+from generators.algebra_case import ExpressionCase
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from generators.algebra import ExpressionCase
+from generators.algebra_case import ExpressionCase
 from generators.expression_cases import INDEX, SHAPE
 from generators.expressions import BOOL, Variable
 from generators.grid_values import evaluate, everywhere
