@@ -10,16 +10,19 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from generators.algebra_case import ExpressionCase
-from generators.expression_cases import INDEX, SHAPE
+from generators.expression_cases import INDEX, SHAPE, VALUE
 from generators.expressions import BOOL, Variable
 from generators.grid_values import evaluate, everywhere
 from generators.grids import Grid, grid
 from harness import kernels
-from harness.algebra import Fault
+from harness.algebra.fault import Fault
 from harness.kernels import SYMBOLIC, Kernel
 
 Array = NDArray[Any]
 Faults = tuple[Fault, ...]
+
+RAISES = "raises"
+"""The check of what raises."""
 
 _POINTS = 512
 """A kernel has no more points: ranges are cut to windows."""
@@ -196,18 +199,28 @@ def _compared(plan: _Plan, kernel: Kernel, written: Array, n: int) -> Iterator[F
     ran = plan.valid if kernel.guarded else np.ones(kernel.points, np.bool_)
     if kernel.symbolic:
         ran = ran & (np.arange(kernel.points) % SYMBOLIC < n)
-    expected = [plan.wanted]
-    if kernel.bounds is not None:
-        low, high = kernel.bounds
-        expected = [plan.wanted - low, high - plan.wanted]
-    for number, wanted in enumerate(expected):
-        part = written[number * kernel.points : (number + 1) * kernel.points]
-        wrong = part != np.where(ran, wanted, _UNTOUCHED)
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            right = int(wanted[at]) if ran[at] else None
-            yield _wrong(plan, at, int(part[at]), right, f" with n = {n}" * kernel.symbolic)
-            return
+    suffix = f" and n = {n}" * kernel.symbolic
+    if kernel.bounds is None:
+        yield from _first_wrong(plan, written, ran, VALUE, suffix)
+        return
+    low, high = kernel.bounds
+    # A place in the table says which value of the expression was its index.
+    forwards, backwards = np.split(written, 2)
+    there = forwards != _UNTOUCHED
+    yield from _first_wrong(plan, np.where(there, forwards + low, _UNTOUCHED), ran, INDEX, suffix)
+    there = backwards != _UNTOUCHED
+    values = np.where(there, high - backwards, _UNTOUCHED)
+    yield from _first_wrong(plan, values, ran, f"{INDEX}-reversed", suffix)
+
+
+def _first_wrong(
+    plan: _Plan, values: Array, ran: Array, check: str, suffix: str
+) -> Iterator[Fault]:
+    wrong = values != np.where(ran, plan.wanted, _UNTOUCHED)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        right = int(plan.wanted[at]) if ran[at] else None
+        yield _wrong(plan, check, at, int(values[at]), right, suffix)
 
 
 def _shape_plan(subject: ExpressionCase, position: str) -> _Plan | None:
@@ -240,7 +253,7 @@ def _shapes(plans: Sequence[_Plan], opt_level: int) -> list[Faults]:
         for number, (plan, point) in enumerate(zip(plans, at, strict=True)):
             if made[number] != plan.wanted[point] and not found[number]:
                 right = int(plan.wanted[point])
-                found[number] = (_wrong(plan, point, made[number], right, ""),)
+                found[number] = (_wrong(plan, SHAPE, point, made[number], right),)
     return found
 
 
@@ -251,13 +264,16 @@ def _spread(points: Array) -> Array:
     return chosen
 
 
-def _wrong(plan: _Plan, at: int, got: int, right: int | None, where: str) -> Fault:
+def _wrong(
+    plan: _Plan, check: str, at: int, got: int, right: int | None, suffix: str = ""
+) -> Fault:
     binding = plan.points.binding(at)
     is_right = "not to be computed" if right is None else f"{right}"
-    said = "not written" if got == _UNTOUCHED else f"{got}"
+    said = "not computed" if got == _UNTOUCHED else f"{got}"
     text = ", ".join(f"{name} = {value}" for name, value in binding.items())
-    message = f"{plan.subject.expression} at {text}{where} is {said}, and should be {is_right}"
-    return Fault("compiled", message, str(plan.subject.expression), binding)
+    where = f"at {text}{suffix}" if text else "without variables"
+    message = f"{plan.subject.expression} {where} is {said}, and should be {is_right}"
+    return Fault(check, message, str(plan.subject.expression), binding)
 
 
 def _raised(plan: _Plan, error: Exception) -> Faults:
@@ -268,4 +284,4 @@ def _raised(plan: _Plan, error: Exception) -> Faults:
     message = f"{type(error).__name__}: {error}"
     if _DIVISION in message.lower() and not plan.valid.all():
         return ()
-    return (Fault("compiled", message, str(plan.subject.expression), {}, crash=True),)
+    return (Fault(RAISES, message, str(plan.subject.expression), {}),)

@@ -9,9 +9,10 @@ from itertools import islice
 
 from generators.causes import skeleton
 from generators.expression_cases import ANALYZED, Block, Member
-from harness.algebra import Fault, check
+from harness.algebra import check
+from harness.algebra.fault import Fault
 from harness.clock import Clock
-from harness.compiled_expressions import compiled_faults
+from harness.compiled_expressions import RAISES, compiled_faults
 from harness.outcome import Outcome, Verdict
 
 _MOST_TRIES = 400
@@ -47,9 +48,9 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
     fault = faults[0]
     smallest = _smallest(case, fault, progress, clock)
     return Outcome(
-        Verdict.OPAQUE_CRASH if fault.crash else Verdict.WRONG_VALUE,
+        Verdict.OPAQUE_CRASH if fault.check == RAISES else Verdict.WRONG_VALUE,
         _stage(case),
-        fault.check,
+        case.position if fault.check == RAISES else fault.check,
         fault.message,
         seconds=clock.seconds,
         cause=skeleton(smallest.subject.expression),
@@ -77,7 +78,7 @@ def _smallest(case: Member, fault: Fault, progress: Progress, clock: Clock) -> M
 
 
 def _has(faults: Faults, wanted: Fault) -> bool:
-    return any((one.check, one.crash) == (wanted.check, wanted.crash) for one in faults)
+    return any(one.check == wanted.check for one in faults)
 
 
 def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> list[Faults]:

@@ -132,7 +132,13 @@ def _expression(case: Member, outcome: Outcome) -> Trials[Reduced]:
         if same_kind(candidate, result, kind):
             case, outcome = candidate, result
             candidates = case.smaller
-    return Reduced(case, outcome, {"expression": str(case.subject.expression)})
+    return Reduced(case, outcome, _about(case))
+
+
+def _about(case: Member) -> dict[str, str]:
+    """What it takes, for a person: the expression, and where it stands."""
+    expression = case.subject.expression
+    return {"expression": str(expression), "dtype": expression.dtype, "position": case.position}
 
 
 def innermost(family: Family, case: AnyCase, outcome: Outcome) -> Trials[Reduced]:
