@@ -41,13 +41,13 @@ _UNTOUCHED = -(2**62) - 1
 
 def compiled_faults(
     subjects: Sequence[ExpressionCase], position: str, opt_level: int
-) -> list[Faults]:
+) -> list[Faults | None]:
     """What is wrong with each of ``subjects``, compiled together in ``position``.
 
-    Nothing is, where the position has no room for one: what is of another dtype than a shape's, or
-    indexes too large a table.
+    None where the position has no room for one: what is of another dtype than a shape's, or indexes
+    too large a table.
     """
-    found: list[Faults] = [()] * len(subjects)
+    found: list[Faults | None] = [None] * len(subjects)
     run = _shapes if position == SHAPE else _kernels
     plan = _shape_plan if position == SHAPE else _kernel_plan
     planned = [(at, plan(one, position)) for at, one in enumerate(subjects)]

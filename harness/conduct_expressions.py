@@ -7,7 +7,7 @@ and only then is it told what fails, and what it comes down to.
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from generators.causes import skeleton
+from generators.causes import cause
 from generators.expression_cases import ANALYZED, Block, Member
 from harness.algebra import check
 from harness.algebra.fault import Fault
@@ -20,6 +20,11 @@ _MOST_TRIES = 400
 
 _TOGETHER = 16
 """Of these so many are compiled at a time, for the price of a few."""
+
+_OF_STATE = ("restored", "-rebound")
+"""How checks end of what the analyzer was to forget: it fails whatever the expression is."""
+
+_ANY = "any"
 
 _ANALYSIS, _KERNELS = "analysis", "compiled"
 """The stages in which TVM's analyzer is asked, and in which what was compiled is run."""
@@ -38,22 +43,36 @@ def conduct_expressions(case: Block | Member, progress: Progress) -> Outcome:
         members = case.members
     found = _checked(members, progress, clock)
     parts = tuple(one for one, faults in zip(members, found, strict=True) if faults)
-    return Outcome(Verdict.PASS, checked=len(members), parts=parts, seconds=clock.seconds)
+    checked = sum(faults is not None for faults in found)
+    return Outcome(Verdict.PASS, checked=checked, parts=parts, seconds=clock.seconds)
 
 
 def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
     (faults,) = _checked((case,), progress, clock)
+    if faults is None:
+        said = f"there is nothing to check of it in position {case.position}"
+        return Outcome(Verdict.NO_ORACLE, message=said, seconds=clock.seconds)
     if not faults:
         return Outcome(Verdict.PASS, seconds=clock.seconds)
     fault = faults[0]
+    if fault.check == RAISES:
+        # What it says is the cause: nothing has to be found out.
+        return Outcome(
+            Verdict.OPAQUE_CRASH,
+            _stage(case),
+            case.position,
+            fault.message,
+            seconds=clock.seconds,
+        )
     smallest = _smallest(case, fault, progress, clock)
+    of_state = fault.check.endswith(_OF_STATE)
     return Outcome(
-        Verdict.OPAQUE_CRASH if fault.check == RAISES else Verdict.WRONG_VALUE,
+        Verdict.WRONG_VALUE,
         _stage(case),
-        case.position if fault.check == RAISES else fault.check,
+        fault.check,
         fault.message,
         seconds=clock.seconds,
-        cause=skeleton(smallest.subject.expression),
+        cause=_ANY if of_state else cause(smallest.subject.expression),
         smallest=smallest,
     )
 
@@ -77,12 +96,12 @@ def _smallest(case: Member, fault: Fault, progress: Progress, clock: Clock) -> M
         case = found
 
 
-def _has(faults: Faults, wanted: Fault) -> bool:
-    return any(one.check == wanted.check for one in faults)
+def _has(faults: Faults | None, wanted: Fault) -> bool:
+    return any(one.check == wanted.check for one in faults or ())
 
 
-def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> list[Faults]:
-    """The faults of each of ``members``, which stand in one position."""
+def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> list[Faults | None]:
+    """The faults of each of ``members``, which stand in one position; None: nothing to check."""
     first = members[0]
     progress(_stage(first))
     subjects = [one.subject for one in members]
@@ -92,7 +111,7 @@ def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> lis
         by_level: dict[int, list[int]] = {}
         for number, one in enumerate(members):
             by_level.setdefault(one.opt_level, []).append(number)
-        found: list[Faults] = [()] * len(members)
+        found: list[Faults | None] = [None] * len(members)
         for level, numbers in by_level.items():
             some = compiled_faults([subjects[at] for at in numbers], first.position, level)
             for at, faults in zip(numbers, some, strict=True):

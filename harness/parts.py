@@ -23,12 +23,13 @@ def parts_of(case: AnyCase, outcome: Outcome) -> tuple[AnyCase, ...]:
 
 
 def weight(case: AnyCase, outcome: Outcome) -> int:
-    """How many cases ``case`` counts as: of a block those expressions that need no run alone."""
+    """How many cases ``case`` counts as: of a block what was checked and needs no run alone."""
     if not isinstance(case, Block):
         return 1
-    if any(one.verdict is not Verdict.PASS for one in by_release(outcome).values()):
+    outcomes = by_release(outcome).values()
+    if any(one.verdict is not Verdict.PASS for one in outcomes):
         return 0
-    return case.count - len(parts_of(case, outcome))
+    return min(one.checked for one in outcomes) - len(parts_of(case, outcome))
 
 
 def drawn_as(case: AnyCase) -> int:
