@@ -19,6 +19,8 @@ COUNTS: Mapping[str, int] = {ANALYZED: 500, VALUE: 64, INDEX: 64, SHAPE: 64}
 
 _ONLY_ANALYZED = ("told", "assumed")
 """What only the analyzer is told; its code does not depend on it."""
+_CONDITIONS = ("claim", "rule-comparison")
+"""Kinds of expressions that are no integers."""
 _SIZES = "int64"
 """The dtype of every dimension of a tensor."""
 
@@ -31,7 +33,7 @@ def _in_position(axis: Axis) -> Axis:
             return position == ANALYZED or value == axis.default
         if axis.name == "dtype":
             return position != SHAPE or value == _SIZES
-        return axis.name != "kind" or position not in (INDEX, SHAPE) or value != "claim"
+        return axis.name != "kind" or position not in (INDEX, SHAPE) or value not in _CONDITIONS
 
     return replace(axis, allowed=Given(("position",), means))
 

@@ -101,7 +101,10 @@ def _has(faults: Faults | None, wanted: Fault) -> bool:
 
 
 def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> list[Faults | None]:
-    """The faults of each of ``members``, which stand in one position; None: nothing to check."""
+    """The faults of each of ``members``, which stand in one position.
+
+    None where there is nothing to check.
+    """
     first = members[0]
     progress(_stage(first))
     subjects = [one.subject for one in members]
