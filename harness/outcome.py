@@ -121,7 +121,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``gap`` names the declared gap that it fell into: then it neither passed nor failed.
     ``cause`` is what tells a wrong value from others, where that was found out where it ran;
     ``smallest`` is then what the case was reduced to there. Of a block ``checked`` expressions were
-    checked, for the others there was nothing to check, and ``parts`` of them have to be run as cases of their own.
+    checked, for the others there was nothing to check, and ``parts`` of them have to be run as
+    cases of their own.
     """
 
     verdict: Verdict

@@ -20,7 +20,6 @@ IMPORTS_TVM = {
     "generators/emission.py",
     "harness/compile.py",
     "harness/kernels.py",
-    "generators/algebra_emission.py",
     "harness/bisection/direct.py",
     "harness/late_linking.py",
     "harness/link.py",
