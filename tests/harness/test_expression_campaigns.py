@@ -23,7 +23,7 @@ from reports.html.records import read_campaign
 from tests.harness.test_campaign import Instant
 
 FAMILY = family()
-CASES = 2500
+CASES = 1500
 
 
 class Stopped(Exception):
@@ -144,6 +144,22 @@ def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) 
     assert again.cells == state.cells
     assert told(again.findings) == told(state.findings)
     assert max(seen.values()) == 1
+
+
+def test_parts_that_were_not_begun_before_the_end_run_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: Campaign, part: AnyCase) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Campaign, "_begin_part", stop)
+        with pytest.raises(Stopped):
+            run(tmp_path / "stopped", answer)
+    again, rows = run(tmp_path / "stopped", answer, Mode.RESUME)
+    state, expected = run(tmp_path / "whole", answer)
+    assert rows == expected
+    assert again.verdicts == state.verdicts
 
 
 def test_a_case_is_told_with_what_its_variables_are() -> None:
