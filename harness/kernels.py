@@ -6,7 +6,6 @@ is for ``harness.compiled_expressions``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import tvm
@@ -16,8 +15,9 @@ from tvm import relax, tirx
 from fixes.tvm_api import shape_var
 from fixes.tvm_api_shapes import shape_type
 from generators.algebra_emission import emitted
-from generators.expressions import Expression, Variable
+from generators.expressions import Expression
 from harness.compile import target
+from harness.kernel_plans import LENGTHS, Kernel
 from harness.link import can_link, linked, shared_library
 
 Module = Any
@@ -26,43 +26,6 @@ Array = NDArray[Any]
 
 WIDE = "int64"
 """What a kernel writes, whatever dtype its expression has."""
-
-SYMBOLIC = 8
-"""The largest number of iterations of a loop whose extent is symbolic."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A loop nest over ``variables``, the last one innermost, that writes one element a point.
-
-    It writes the expression; or, where ``bounds`` are given, twice as many elements: what a table
-    holds at ``expression - low``, and what it holds at ``high - expression``. ``symbolic``: the
-    last loop, which begins at 0, has n iterations, where n is the length of an argument; there is
-    room for ``SYMBOLIC``. ``guarded``: an argument says at which points the expression has a
-    value, and only there it is computed.
-    """
-
-    expression: Expression
-    variables: tuple[Variable, ...]
-    bounds: tuple[int, int] | None = None
-    symbolic: bool = False
-    guarded: bool = False
-
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """How many values of each variable there is room for."""
-        counts = [one.high - one.low + 1 for one in self.variables]
-        return (*counts[:-1], SYMBOLIC) if self.symbolic else tuple(counts)
-
-    @property
-    def points(self) -> int:
-        """How many points there is room for."""
-        return prod(self.extents)
-
-    @property
-    def written(self) -> int:
-        """How many elements there is room for."""
-        return self.points * (1 if self.bounds is None else 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +66,6 @@ def kernel_function(kernels: Sequence[Kernel], name: str) -> Any:
     return function.with_attr("global_symbol", name).with_attr("tirx.noalias", True)
 
 
-LENGTHS = ("int32", "int64")
-
-
 def _table(kernel: Kernel) -> int:
     """How many elements of the table it takes."""
     low, high = kernel.bounds or (0, 0)
@@ -128,12 +88,12 @@ def _nest(
     else:
         low, high = (tirx.const(bound, dtype) for bound in kernel.bounds)
         forwards = tirx.Sub(value, low) if kernel.bounds[0] else value
-        ways = (forwards, tirx.Sub(high, value))
+        ways = (forwards, tirx.Sub(high, value)) if kernel.backwards else (forwards,)
         stores = [
             tirx.BufferStore(out, tirx.BufferLoad(arguments.table, [way]), [point + (written + at)])
-            for way, at in zip(ways, (0, kernel.points), strict=True)
+            for way, at in zip(ways, (0, kernel.points), strict=False)
         ]
-        body = tirx.SeqStmt(stores)
+        body = tirx.SeqStmt(stores) if kernel.backwards else stores[0]
     if kernel.guarded:
         valid = tirx.BufferLoad(arguments.guard, [point + guarded])
         body = tirx.IfThenElse(tirx.NE(valid, tirx.const(0, "int8")), body, None)

@@ -14,8 +14,9 @@ from generators.expressions import Expression, Variable, apply, constant, nodes,
 from harness import conduct_expressions as conducting
 from harness import kernels
 from harness.algebra.fault import Fault
-from harness.compiled_expressions import RAISES, compiled_faults, windows
+from harness.compiled_expressions import RAISES, compiled_faults
 from harness.conduct_expressions import conduct_expressions
+from harness.kernel_plans import windows
 from harness.outcome import Outcome, Verdict
 
 FAMILY = family()
