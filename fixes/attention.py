@@ -23,7 +23,7 @@ from typing import Any
 from tvm import te, tirx
 
 from fixes import probes_of_attention as probes
-from fixes import tvm_api
+from fixes import prover, tvm_api
 from fixes.attention_arguments import check_dtypes, read_mask, requirements
 from fixes.batch_matmul import batch_matmul
 from fixes.fix import Fix, OperatorAttribute, Part, legalization, require_shapes
@@ -148,12 +148,11 @@ def _broadcast(
     tensor: Tensor, position: tuple[PrimExpr, ...], shape: tuple[PrimExpr, ...]
 ) -> PrimExpr:
     """The element that broadcasting ``tensor`` to ``shape`` puts at ``position``."""
-    analyzer = tvm_api.analyzer()
     found = []
     for index, wanted, extent in zip(position, shape, tensor.shape, strict=True):
         if tvm_api.as_int(extent) == 1:
             found.append(tvm_api.integer(0))
-        elif analyzer.can_prove_equal(extent, wanted):
+        elif prover.equal(extent, wanted):
             found.append(index)
         else:
             # A symbolic extent may turn out to be 1.

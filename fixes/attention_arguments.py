@@ -12,7 +12,7 @@ from typing import Any
 from tvm import relax, tirx
 
 from fixes import probes_of_attention as probes
-from fixes import tvm_api
+from fixes import prover, tvm_api
 from fixes.fix import Fix, Part, checked, invalid, refuse
 from fixes.requirements import Requirement, undecided
 from fixes.tvm_api import Expr, PrimExpr
@@ -108,7 +108,7 @@ def requirements(
         shown = {name: tvm_api.show(shapes[name]) for name in (left, right)}
         yield Requirement(tvm_api.equal(*two), f"{_AXES[axis]} differs", shown)
     heads, kv_heads = query[2], key[2]
-    if not tvm_api.analyzer().can_prove_equal(heads, kv_heads):
+    if not prover.equal(heads, kv_heads):
         # No division by zero: without key heads there must be no query heads.
         group = tvm_api.floordiv(heads, tvm_api.at_least_one(kv_heads))
         shown = {name: tvm_api.show(shapes[name]) for name in ("query", "key")}
@@ -118,7 +118,7 @@ def requirements(
         return
     for axis, wanted in enumerate((query[0], heads, query[1], key[1])):
         fits = tvm_api.equal(bias[axis], wanted)
-        if not tvm_api.analyzer().can_prove_equal(bias[axis], wanted) and axis < 3:
+        if not prover.equal(bias[axis], wanted) and axis < 3:
             fits = tirx.any(fits, tvm_api.equal(bias[axis], 1))
         # Bias is (batch, heads, queries, keys).
         name = f"{_AXES[(0, 2, 1, 1)[axis]]} of {'keys' if axis == 3 else 'queries'}"

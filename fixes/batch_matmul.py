@@ -12,7 +12,7 @@ from typing import Any
 from tvm import te, tirx, topi
 
 from fixes import probes_of_passes as probes
-from fixes import tvm_api
+from fixes import prover, tvm_api
 from fixes.fix import Fix, Part, Rebinding
 from fixes.tvm_api import PrimExpr, Tensor
 
@@ -60,7 +60,7 @@ def batch_matmul(
     rows, inner = (tensor_a.shape[axis] for axis in ((2, 1) if transpose_a else (1, 2)))
     columns, inner_b = (tensor_b.shape[axis] for axis in ((1, 2) if transpose_b else (2, 1)))
     # As in TOPI, a plain variable is trusted to fit.
-    if not _fits(inner, inner_b) and not tvm_api.is_variable(inner_b):
+    if not prover.equal(inner, inner_b) and not tvm_api.is_variable(inner_b):
         shown = f"{tvm_api.show(inner)} and {tvm_api.show(inner_b)}"
         raise AssertionError(f"batch_matmul: inner dimensions {shown} don't match")
     if oshape is None:
@@ -91,12 +91,8 @@ def batch_matmul(
     )
 
 
-def _fits(left: PrimExpr, right: PrimExpr) -> bool:
-    return bool(tvm_api.analyzer().can_prove_equal(left, right))
-
-
 def _batch(left: PrimExpr, right: PrimExpr) -> PrimExpr:
-    if _fits(left, right) or tvm_api.as_int(right) == 1:
+    if prover.equal(left, right) or tvm_api.as_int(right) == 1:
         return left
     if tvm_api.as_int(left) == 1:
         return right

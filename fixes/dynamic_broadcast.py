@@ -16,7 +16,14 @@ from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes import probes_of_shapes as probes
-from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import (
+    prover,
+    shape_guard,
+    shape_needs,
+    tvm_api,
+    tvm_api_functions,
+    tvm_api_shapes,
+)
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
@@ -27,8 +34,11 @@ from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 Dims = list[PrimExpr]
 
 
-def _same(left: PrimExpr, right: PrimExpr) -> bool:
-    return bool(tvm_api_shapes.sizes_analyzer([left, right]).can_prove_equal(left, right))
+def _stands_alone(symbol: PrimExpr, other: PrimExpr) -> bool:
+    """Whether ``symbol`` is one, and ``other`` is not made of it."""
+    return tvm_api.is_variable(symbol) and not any(
+        symbol.same_as(one) for one in tvm_api_shapes.variables(other)
+    )
 
 
 def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], PrimExpr]) -> Dims:
@@ -38,7 +48,7 @@ def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], 
     """
 
     def common(left: PrimExpr, right: PrimExpr) -> PrimExpr:
-        if as_int(left) == 1 or _same(left, right):
+        if as_int(left) == 1 or prover.equal(left, right):
             return right
         if as_int(right) == 1:
             return left
@@ -59,7 +69,7 @@ def _stretch(tensor: Tensor, dims: Dims) -> Tensor:
 
     def element(*position: PrimExpr) -> PrimExpr:
         index = [
-            at if _same(have, want) else select(equal(have, 1), integer(0), at)
+            at if prover.equal(have, want) else select(equal(have, 1), integer(0), at)
             for at, have, want in zip(position, tensor.shape, dims, strict=True)
         ]
         return tensor(*index)
@@ -119,26 +129,45 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         ]
 
     def _unified(self, operands: list[Expr], needs: Sequence[Need]) -> list[Expr]:
-        """``operands`` with one symbol for dimensions that must be equal."""
-        same: dict[PrimExpr, PrimExpr] = {}
-        for need in needs:
-            if need.equal:
-                left, right = (substitute(value, same) for value in need.values)
-                if tvm_api.is_variable(right) and not _same(left, right):
-                    same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
-                    same[right] = left
-                elif tvm_api.is_variable(left) and not _same(left, right):
-                    same = {v: substitute(dim, {left: right}) for v, dim in same.items()}
-                    same[left] = right
-        return [self._with_symbols(operand, same) for operand in operands]
+        """``operands`` with one dimension for those that must be equal: one symbol if that can be.
 
-    def _with_symbols(self, operand: Expr, same: dict[PrimExpr, PrimExpr]) -> Expr:
+        A dimension that is made of the symbol that it must be, as ``min(m, 2) + max(m - 2, 0)`` is
+        of m, is replaced as a whole.
+        """
+        same: dict[PrimExpr, PrimExpr] = {}
+        whole: list[tuple[PrimExpr, PrimExpr]] = []
+        for need in needs:
+            if not need.equal:
+                continue
+            left, right = (substitute(value, same) for value in need.values)
+            if prover.equal(left, right):
+                continue
+            if _stands_alone(right, left):
+                same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
+                same[right] = left
+            elif _stands_alone(left, right):
+                same = {v: substitute(dim, {left: right}) for v, dim in same.items()}
+                same[left] = right
+            else:
+                whole.append((right, left) if tvm_api.is_variable(left) else (left, right))
+        return [self._with_symbols(operand, same, whole) for operand in operands]
+
+    def _with_symbols(
+        self,
+        operand: Expr,
+        same: dict[PrimExpr, PrimExpr],
+        whole: Sequence[tuple[PrimExpr, PrimExpr]],
+    ) -> Expr:
         if isinstance(operand, relax.Tuple):
-            return relax.Tuple([self._with_symbols(field, same) for field in operand.fields])
+            return relax.Tuple([self._with_symbols(one, same, whole) for one in operand.fields])
         type_ = tvm_api.type_of(operand)
-        if not set(same).intersection(tvm_api_shapes.symbols_of(type_)):
-            return operand
-        return self._cast(operand, tvm_api_shapes.substitute_type(type_, same))
+
+        def replaced(path: tuple[int, ...], axis: int, dim: PrimExpr) -> PrimExpr:
+            new = substitute(dim, same)
+            return next((to for old, to in whole if tvm_api_shapes.alike(new, old)), new)
+
+        wanted = tvm_api_shapes.with_dims(type_, replaced)
+        return operand if tvm_api_shapes.alike(wanted, type_) else self._cast(operand, wanted)
 
     def _chosen(self, left: PrimExpr, right: PrimExpr) -> PrimExpr:
         """A symbol that is the one of two dimensions that is not 1."""
@@ -167,7 +196,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         wanted = [
             have if as_int(have) == 1 else want for have, want in zip(dims, last, strict=True)
         ]
-        if all(_same(have, want) for have, want in zip(dims, wanted, strict=True)):
+        if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
             return argument
         call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
         return self.builder_.emit(call)

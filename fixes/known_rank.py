@@ -15,18 +15,23 @@ from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.tvm_api import Expr, PrimExpr
 from fixes.tvm_api_functions import Function, Module
+from fixes.tvm_api_shapes import Type
 
 
 def _shaped(parameter: Expr) -> Expr:
     """``parameter`` with a symbol for each dimension that is not known; itself where all are."""
-    name = tvm_api_shapes.name_of(parameter)
+    name, type_ = tvm_api_shapes.name_of(parameter), tvm_api.type_of(parameter)
+    new = with_symbols(type_, name)
+    return parameter if new is type_ else relax.Var(name, new)
+
+
+def with_symbols(type_: Type, name: str) -> Type:
+    """``type_`` with symbols for what is not known, called ``name`` and the axis: ``x_0``."""
 
     def symbol(path: tuple[int, ...], axis: int) -> PrimExpr:
         return tvm_api.shape_var("_".join(map(str, (name, *path, axis))))
 
-    type_ = tvm_api.type_of(parameter)
-    new = tvm_api_shapes.with_shapes(type_, symbol)
-    return parameter if new is type_ else relax.Var(name, new)
+    return tvm_api_shapes.with_shapes(type_, symbol)
 
 
 @mutator

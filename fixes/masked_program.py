@@ -11,7 +11,7 @@ from typing import Any
 from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from fixes import shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import prover, shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.padded_axes import refills
 from fixes.padding import Leak, Refill, dims_in, has_symbol, is_operator
 from fixes.run_time_checks import Check, undecided
@@ -72,7 +72,7 @@ class MaskedProgram:
         """Raise ValueError where an operator's need is not met with the symbol at ``size``."""
         values = {self.symbol: tvm_api.integer(size)}
         for one in self.checks:
-            if not tvm_api.analyzer().can_prove(substitute(one.condition, values)):
+            if not prover.proves(substitute(one.condition, values)):
                 got = [self.at(value, size) for value in one.values]
                 raise ValueError(one.message.format(*got))
 
@@ -112,7 +112,7 @@ class _Masking(PyExprMutator):  # type: ignore[misc]
 
     def _mask(self, dim: PrimExpr, after: int) -> Mask:
         for one in self.masks:
-            if one.after == after and tvm_api.analyzer().can_prove_equal(one.dim, dim):
+            if one.after == after and prover.equal(one.dim, dim):
                 return one
         shape = [dim, *(1,) * after]
         parameter = relax.Var(f"valid_{len(self.masks)}", tvm_api.tensor_type(shape, "bool"))

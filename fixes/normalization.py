@@ -1,7 +1,8 @@
 """Normalizations in dtypes, and over axes, that TOPI's do not have.
 
 Those of layers, groups and instances refuse float64, that by the root mean square computes it in
-float32, and cannot be over all axes. That of batches gives float32 where its arguments are float16:
+float32, and cannot be over all axes. That of groups does not compile where several dimensions are
+expressions of one symbol. That of batches gives float32 where its arguments are float16:
 the results are not of the type that the calls have, and calls on them are refused.
 """
 
@@ -28,10 +29,14 @@ def _in_own_dtype(original: Legalization) -> Legalization:
         name = str(call.op.name).rpartition(".")[2]
         rank = int(tvm_api.type_of(data).ndim)
         axes = [int(axis) % rank for axis in call.attrs.axes]
-        whole = name == "rms_norm" and len(axes) == rank
-        if tvm_api.dtype_of(data) != "float64" and not whole:
-            return original(builder, call)
         attrs = call.attrs
+        whole = name == "rms_norm" and len(axes) == rank
+        grouped = hasattr(attrs, "num_groups") and any(
+            tvm_api.as_int(dim) is None and not tvm_api.is_variable(dim)
+            for dim in tvm_api.shape_of(data)
+        )
+        if tvm_api.dtype_of(data) != "float64" and not whole and not grouped:
+            return original(builder, call)
         channel = int(attrs.channel_axis) % rank if hasattr(attrs, "channel_axis") else None
         groups = int(attrs.num_groups) if hasattr(attrs, "num_groups") else None
 
@@ -41,15 +46,11 @@ def _in_own_dtype(original: Legalization) -> Legalization:
             if groups is None:
                 return _normalized(tensor, axes, scales, float(attrs.epsilon))
             assert channel is not None
-            shapes = [_grouped(one.shape, channel, groups) for one in (tensor, *scales)]
-            apart = [
-                topi.reshape(one, shape)
-                for one, shape in zip((tensor, *scales), shapes, strict=True)
-            ]
+            apart = [_grouped(one, channel, groups) for one in (tensor, *scales)]
             # The channels of a group stand after its number.
             within = [channel + 1, *(axis + (axis > channel) for axis in axes)]
             found = _normalized(apart[0], within, apart[1:], float(attrs.epsilon))
-            return topi.reshape(found, tensor.shape)
+            return _ungrouped(found, channel, tensor.shape)
 
         return builder.call_te(compute, *call.args, primfunc_name_hint=name)
 
@@ -63,10 +64,30 @@ def _along(weight: Tensor, axes: Sequence[int], rank: int) -> Tensor:
     return te.compute(shape, lambda *at: weight[tuple(at[axis] for axis in axes)], name="weight")
 
 
-def _grouped(shape: Any, channel: int, groups: int) -> list[PrimExpr]:
-    dims = list(shape)
+def _grouped(data: Tensor, channel: int, groups: int) -> Tensor:
+    """``data`` with an axis for the groups and one for the channels of each."""
+    dims = list(data.shape)
     inner = tvm_api.floordiv(dims[channel], groups)
-    return [*dims[:channel], tvm_api.integer(groups), inner, *dims[channel + 1 :]]
+    shape = [*dims[:channel], tvm_api.integer(groups), inner, *dims[channel + 1 :]]
+
+    def element(*at: PrimExpr) -> PrimExpr:
+        number, within = at[channel : channel + 2]
+        return data[(*at[:channel], number * inner + within, *at[channel + 2 :])]
+
+    return te.compute(shape, element, name="groups")
+
+
+def _ungrouped(data: Tensor, channel: int, shape: Any) -> Tensor:
+    """``data``, as ``_grouped`` makes it, in ``shape`` again."""
+    inner = data.shape[channel + 1]
+
+    def element(*at: PrimExpr) -> PrimExpr:
+        number, within = (
+            divide(at[channel], inner) for divide in (tvm_api.floordiv, tvm_api.floormod)
+        )
+        return data[(*at[:channel], number, within, *at[channel + 1 :])]
+
+    return te.compute(shape, element, name="channels")
 
 
 def _normalized(
@@ -121,12 +142,14 @@ FIX = Fix(
     operators=(*OPERATORS, "relax.nn.batch_norm"),
     fault=(
         "normalizations refuse float64, or compute it in float32; that by the root mean square is"
-        " not over all axes; that of batches of float16 gives float32"
+        " not over all axes; that of groups does not compile over expressions of one symbol; that"
+        " of batches of float16 gives float32"
     ),
     issue=None,
     parts=(
         Part("float64", lambda: not probes.normalizes_float64()),
         Part("all axes", lambda: not probes.normalizes_all_axes()),
+        Part("groups", lambda: not probes.normalizes_groups_of_expressions()),
         Part("batches of float16", lambda: not probes.normalizes_float16_batches()),
     ),
     attributes=(

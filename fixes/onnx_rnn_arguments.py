@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fixes import tvm_api
+from fixes import prover, tvm_api
 from fixes.fix import invalid, refuse
 from fixes.onnx_rnn_activations import activations
 from fixes.onnx_rnn_cells import Recurrence
@@ -219,10 +219,9 @@ def agree(what: Recurrence, sizes: Sizes, shapes: Mapping[str, Dims]) -> list[tu
             raise invalid(what.operator, why, **shown)
         for axis, (dim, other) in enumerate(zip(dims, wanted, strict=True)):
             condition = tvm_api.equal(dim, other)
-            analyzer = tvm_api.analyzer()
-            if analyzer.can_prove(condition):
+            if prover.proves(condition):
                 continue
-            if analyzer.can_prove(tvm_api.negated(condition)):
+            if prover.proves(tvm_api.negated(condition)):
                 raise invalid(what.operator, why, **shown)
             text = f"{tvm_api.show(dim)}, must be {tvm_api.show(other)}, as X and R have it"
             left.append((condition, f"{what.operator}: dimension {axis} of {name}, {text}"))

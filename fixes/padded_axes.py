@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from fixes import shape_needs, tvm_api, tvm_api_shapes
+from fixes import prover, shape_needs, tvm_api, tvm_api_shapes
 from fixes.padded_windows import adaptive_pool, convolution, pad, pool, resize
 from fixes.padding import Leak, Refill, Rule, Site, dims_in, has_symbol, holds_tensors
 from fixes.tvm_api import Call, PrimExpr, as_int, show
@@ -180,7 +180,7 @@ def _broadcast_to(site: Site) -> Iterator[Refill]:
     """A dimension of the argument that is not 1 must be the same in the result."""
     have, want = site.dims(0), site.dims(-1)
     for back, (one, other) in enumerate(zip(reversed(have), reversed(want), strict=False), start=1):
-        if as_int(one) != 1 and not _same(one, other):
+        if as_int(one) != 1 and not prover.equal(one, other):
             why = f"it is {show(other)} in the result"
             raise site.leak(0, len(have) - back, why)
     yield from ()
@@ -198,7 +198,7 @@ def _reshape(site: Site) -> Iterator[Refill]:
     for number, (left, right) in enumerate(zip(have, want, strict=True)):
         # The first block holds what is before every padded axis. The last one is then as large.
         last = 0 < number == len(have) - 1
-        if not last and not _same(_product(left), _product(right)):
+        if not last and not prover.equal(_product(left), _product(right)):
             raise _reordered(site)
     yield from ()
 
@@ -218,10 +218,6 @@ def _reordered(site: Site) -> Leak:
 
 def _product(dims: Sequence[PrimExpr]) -> PrimExpr:
     return prod(dims, start=tvm_api.integer(1))
-
-
-def _same(left: PrimExpr, right: PrimExpr) -> bool:
-    return bool(tvm_api_shapes.sizes_analyzer([left, right]).can_prove_equal(left, right))
 
 
 def _listed(axis: Any) -> list[int] | None:

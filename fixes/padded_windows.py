@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fixes import tvm_api, tvm_api_shapes
+from fixes import prover, tvm_api_shapes
 from fixes.padding import Leak, Refill, Site
 from fixes.receptive_field import TransposedWindow, Window
 from fixes.tvm_api import as_int
@@ -88,7 +88,7 @@ def _is_multiple(site: Site, axis: int) -> bool:
     before, after = (as_int(form[0]) if form else None for form in forms)
     if not before or not after or after % before:
         return False
-    return bool(tvm_api.analyzer().can_prove_equal(have * (after // before), want))
+    return prover.equal(have * (after // before), want)
 
 
 def pad(site: Site) -> Iterator[Refill]:

@@ -112,7 +112,7 @@ def sums_are_initialized(call: Call) -> bool:
     if found is None:
         return False
     extents = tvm_api.reduction_extents(found[0])
-    return all(tvm_api.analyzer().can_prove(extent >= 1) for extent in extents)
+    return all(tvm_api.proves(extent >= 1) for extent in extents)
 
 
 def is_refused(make: Callable[[], object], operator: str, *terms: str) -> bool:

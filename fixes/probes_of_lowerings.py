@@ -8,7 +8,8 @@ from tvm import relax
 
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
-from fixes.probes import Array, computes, inputs, one_call, program
+from fixes.probes import Array, Make, Shape, computes, inputs, one_call, program
+from fixes.probes_of_shapes import run
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -100,11 +101,37 @@ def aligns_corners() -> bool:
     return computes(call, [_IMAGE], _IMAGE)
 
 
+def aligns_one_element() -> bool:
+    """Whether an image is resized to one element with its corners aligned, which is its first."""
+    call = _resizing((1, 1), "float64", "linear", "align_corners")
+    return computes(call, [_IMAGE.astype("float64")], _IMAGE[..., :1, :1])
+
+
 def resizes_float64() -> bool:
     """Whether what float32 cannot hold is kept."""
     image = _IMAGE.astype("float64") * _LARGE
     call = _resizing((2, 2), "float64", "nearest_neighbor", "asymmetric")
     return computes(call, [image], image)
+
+
+def normalizes_groups_of_expressions() -> bool:
+    """Whether groups are normalized over dimensions such as ``m - 1`` and m."""
+    m = tvm_api.shape_var("m")
+    shapes = (2, 1, m - 1, m), (1,), (1,)
+    call = one_call(
+        lambda *given: relax.op.nn.group_norm(*given, num_groups=1, channel_axis=1, axes=[2, 3]),
+        *shapes,
+    )
+    weights = np.ones(1, "float32"), np.zeros(1, "float32")
+    pair = np.array([[-1, 1], [2, 4]], "float32").reshape(2, 1, 1, 2)
+    return computes(call, [pair, *weights], np.sign(pair - np.array([0, 3]).reshape(2, 1, 1, 1)))
+
+
+def scans_nothing() -> bool:
+    """Whether the scans of two rows that have no element compute nothing."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    module = program(lambda x: relax.op.cumsum(x, axis=1), (2, m, n))
+    return run(module, np.zeros((2, 0, 1), "float32")).shape == (2, 0, 1)
 
 
 def reshapes_to_values() -> bool:
@@ -142,9 +169,58 @@ def rewrites_expressions() -> bool:
     """Whether RewriteDataflowReshape takes a reshape over dimensions that are expressions."""
     m = tvm_api.shape_var("m")
     module = program(lambda x, y: relax.op.reshape(y, (2, 4, 3 * m - 3)), (m,), (2, 4, m - 1, 3))
-    module = relax.transform.LegalizeOps()(module)
+    return _is_rewritten(module)
+
+
+def rewrites_nothing() -> bool:
+    """Whether RewriteDataflowReshape takes another axis of a tensor without elements."""
+    return _is_rewritten(
+        program(lambda x: relax.op.expand_dims(relax.op.nn.relu(x), 0), (3, 0))
+    ) and _is_rewritten(program(lambda x: relax.op.squeeze(relax.op.nn.relu(x), 0), (1, 0, 3)))
+
+
+def _is_rewritten(module: Any) -> bool:
+    lowered = relax.transform.LegalizeOps()(module)
+    return _goes_through(relax.transform.RewriteDataflowReshape(), lowered)
+
+
+def lowers_means_of_nothing() -> bool:
+    """Whether a mean, variance and deviation over a static dimension 0 are lowered."""
+    return all(
+        _is_lowered(lambda x, operator=operator: operator(x, 0), (0, 3))
+        for operator in (relax.op.mean, relax.op.variance, relax.op.std)
+    )
+
+
+def splits_nothing() -> bool:
+    """Whether a static dimension 0 is split."""
+    return _is_lowered(lambda x: relax.op.split(x, 2, 0), (0, 3))
+
+
+def gathers_nothing() -> bool:
+    """Whether indices of which there are none are taken."""
+    module = program(
+        lambda x, at: relax.op.gather_elements(x, at, 1),
+        (2, 3),
+        (2, 0),
+        dtypes=("float32", "int64"),
+    )
+    return _goes_through(relax.transform.LegalizeOps(), module)
+
+
+def pads_nothing() -> bool:
+    """Whether circular padding of a tensor with a static dimension 0 is lowered."""
+    return _is_lowered(lambda x: relax.op.nn.pad(x, (0, 0, 0, 0), "circular"), (2, 0))
+
+
+def _is_lowered(make: Make, shape: Shape) -> bool:
+    return _goes_through(relax.transform.LegalizeOps(), program(make, shape))
+
+
+def _goes_through(one_pass: Any, module: Any) -> bool:
+    """Whether the pass does not fail on ``module``."""
     try:
-        relax.transform.RewriteDataflowReshape()(module)
+        one_pass(module)
     except Exception:
         return False
     return True
@@ -154,6 +230,4 @@ def slices_to_the_end() -> bool:
     """Whether what is turned around is of the size that it was."""
     m = tvm_api.shape_var("m")
     call = one_call(lambda x: relax.op.strided_slice(x, [0], [-1], [1 - 2**31], [-1]), (m,))
-    return tvm_api.has_shape(call) and bool(
-        tvm_api.analyzer().can_prove_equal(tvm_api.shape_of(call)[0], m)
-    )
+    return tvm_api.has_shape(call) and tvm_api.proves_equal(tvm_api.shape_of(call)[0], m)

@@ -8,7 +8,7 @@ import tvm
 from tvm import relax
 
 from fixes import tvm_api
-from fixes.probes import Array, Make, Shape, lowered, one_call, program
+from fixes.probes import Array, Make, Shape, inputs, lowered, one_call, program
 from fixes.tvm_api import Call
 
 
@@ -128,6 +128,52 @@ def lowers_unknown_shapes() -> bool:
         return bool((run(builder.get(), np.ones(2, "float32")) == -1).all())
     except Exception:
         return False
+
+
+def lowers_given_shapes() -> bool:
+    """Whether a tensor is stretched to the shape of another one."""
+    builder = relax.BlockBuilder()
+    x, y = inputs([(2,), (1,)])
+    with builder.function("main", [x, y]):
+        shape = builder.emit(relax.op.shape_of(x))
+        builder.emit_func_output(builder.emit(relax.op.broadcast_to(y, shape)))
+    try:
+        return bool((run(builder.get(), *(np.ones(n, "float32") for n in (2, 1))) == 1).all())
+    except Exception:
+        return False
+
+
+def lowers_slices() -> bool:
+    """Whether the sum of a slice whose bounds are values and of another tensor is lowered."""
+    builder = relax.BlockBuilder()
+    x, y = inputs([(2,), (tvm_api.shape_var("n"),)])
+    bounds = [tvm_api.const(np.array([bound], "int64")) for bound in (1, 2, 1)]
+    with builder.function("main", [x, y]):
+        found = builder.emit(relax.op.dynamic_strided_slice(x, *bounds))
+        builder.emit_func_output(builder.emit(relax.op.add(found, y)))
+    try:
+        return bool((run(builder.get(), *(np.ones(n, "float32") for n in (2, 1))) == 2).all())
+    except Exception:
+        return False
+
+
+def fuses_slices() -> bool:
+    """Whether what is computed of a slice to a symbolic bound is fused, and compiles."""
+    m = tvm_api.shape_var("m")
+    builder = relax.BlockBuilder()
+    (x,) = inputs([(2 * m,)])
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            found = builder.emit(relax.op.strided_slice(x, [0], [1], [2 * m]))
+            found = builder.emit(relax.op.abs(builder.emit(relax.op.abs(found))))
+            result = builder.emit_output(found)
+        builder.emit_func_output(result)
+    lowered_module = relax.transform.LegalizeOps()(builder.get())
+    try:
+        relax.transform.FuseOps()(relax.transform.AnnotateTIROpPattern()(lowered_module))
+    except Exception:
+        return False
+    return True
 
 
 def fused_call_has_its_dimensions() -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fixes import tvm_api
+from fixes import prover, tvm_api
 from fixes.fix import invalid
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
 
@@ -29,12 +29,11 @@ def undecided(operator: str, requirements: Iterable[Requirement]) -> list[Requir
     Raises:
         ValueError: one can never hold; the message names operator and attributes.
     """
-    analyzer = tvm_api.analyzer()
     left = []
     for requirement in requirements:
-        if analyzer.can_prove(requirement.condition):
+        if prover.proves(requirement.condition):
             continue
-        if analyzer.can_prove(tvm_api.negated(requirement.condition)):
+        if prover.proves(tvm_api.negated(requirement.condition)):
             raise invalid(operator, requirement.why, **requirement.attributes)
         left.append(requirement)
     return left

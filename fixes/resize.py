@@ -1,8 +1,9 @@
-"""Interpolation of images whose sizes are symbolic, or whose elements are float64.
+"""Interpolation of images whose sizes are symbolic, of float64, or to one element.
 
 TOPI asks whether an integer scale divides a size of which it takes for granted that it is a number;
 what it computes of a symbolic size to align corners, the simplifier turns into an integer immediate
-of a float dtype; and it casts every element to float32, whatever the tensor has.
+of a float dtype; to align the corners of one element it divides by 0; and it casts every element
+to float32, whatever the tensor has.
 """
 
 from typing import Any
@@ -41,7 +42,9 @@ def _in_any_size(original: Legalization) -> Legalization:
         spatial = [*sizes, *tvm_api.shape_of(data)[2:]]
         wide = tvm_api.dtype_of(data) == "float64"
         numbers = all(tvm_api.as_int(size) is not None for size in spatial)
-        if "float" not in tvm_api.dtype_of(data) or (numbers and not wide):
+        # TOPI divides by one element less than there are of them.
+        one = _LINEAR.get(method, False) and 1 in map(tvm_api.as_int, sizes)
+        if "float" not in tvm_api.dtype_of(data) or (numbers and not wide and not one):
             return original(builder, call)
 
         def compute(tensor: Tensor, sizes: Any) -> Tensor:
@@ -105,12 +108,14 @@ FIX = Fix(
     operators=("relax.image.resize2d",),
     fault=(
         "an image of symbolic size is not resized to a size that is a number, nor with its corners"
-        " aligned; one of float64 is rounded to float32"
+        " aligned; nor any to one element with its corners aligned; one of float64 is rounded to"
+        " float32"
     ),
     issue=None,
     parts=(
         Part("symbolic sizes", lambda: not probes.resizes_symbols()),
         Part("aligned corners", lambda: not probes.aligns_corners()),
+        Part("one element", lambda: not probes.aligns_one_element()),
         Part("float64", lambda: not probes.resizes_float64()),
     ),
     attributes=(OperatorAttribute("relax.image.resize2d", LEGALIZE, _in_any_size),),

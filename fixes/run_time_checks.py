@@ -1,11 +1,11 @@
 """Conditions over symbolic dimensions: proved, refuted, or left to be asserted at run time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from fixes import tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import prover, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.tvm_api import Expr, PrimExpr
-from fixes.tvm_api_functions import Binding
+from fixes.tvm_api_functions import Binding, Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +30,19 @@ class Check:
         return list(dict.fromkeys(found))
 
 
-def undecided(checks: Iterable[Check]) -> list[Check]:
+def undecided(checks: Iterable[Check], signed: Collection[PrimExpr] = ()) -> list[Check]:
     """Those of ``checks`` that only the values at run time decide, each once, in order.
 
-    All symbols are taken for sizes.
+    All symbols but ``signed`` are taken for sizes.
 
     Raises:
         ValueError: one can never hold. The message has the dimensions in place of their values.
     """
     left: dict[tuple[str, str], Check] = {}
     for check in checks:
-        analyzer = tvm_api_shapes.sizes_analyzer([check.condition])
-        if analyzer.can_prove(check.condition):
+        if prover.proves(check.condition, signed):
             continue
-        if analyzer.can_prove(tvm_api.negated(check.condition)):
+        if prover.proves(tvm_api.negated(check.condition), signed):
             raise ValueError(check.message.format(*map(tvm_api.show, check.values)))
         left.setdefault((check.message, str(check.condition)), check)
     return list(left.values())
@@ -57,3 +56,29 @@ def place(path: Sequence[int], axis: int, parameter: Expr) -> str:
     what = "value" if tvm_api_shapes.is_shape_type(kind) else "dimension"
     fields = "".join(f"field {number} of " for number in reversed(path))
     return f"{what} {axis} of {fields}input {tvm_api_shapes.name_of(parameter)!r}"
+
+
+def origins(function: Function) -> dict[PrimExpr, str]:
+    """By symbol of the inputs' shapes, where it is found: "m is dimension 0 of input 'x'"."""
+    found: dict[PrimExpr, str] = {}
+    derived: dict[PrimExpr, str] = {}
+    for parameter in function.params:
+        value = tvm_api_shapes.value_of_parameter(parameter)
+        if value is not None:
+            found.setdefault(
+                value, f"{tvm_api.show(value)} is input {tvm_api_shapes.name_of(parameter)!r}"
+            )
+        for path, axis, dim in tvm_api_shapes.dims_within(tvm_api.type_of(parameter)):
+            for symbol in tvm_api_shapes.variables(dim):
+                said = f"{tvm_api.show(dim)} is {place(path, axis, parameter)}"
+                (found if tvm_api.is_variable(dim) else derived).setdefault(symbol, said)
+    return derived | found
+
+
+def scalars(function: Function) -> frozenset[PrimExpr]:
+    """The symbols that are inputs by themselves and dimensions of none: they may be negative."""
+    values = map(tvm_api_shapes.value_of_parameter, function.params)
+    given = {value for value in values if value is not None and tvm_api.is_variable(value)}
+    types = map(tvm_api.type_of, function.params)
+    dims = [dim for type_ in types for _, _, dim in tvm_api_shapes.dims_within(type_)]
+    return frozenset(given.difference(dims))

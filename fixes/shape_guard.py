@@ -17,11 +17,11 @@ from tvm import relax
 from fixes import probes_of_shapes as probes
 from fixes import shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.fix import Fix, ModulePass, Part
-from fixes.run_time_checks import Check, place, undecided
+from fixes.run_time_checks import Check, origins, scalars, undecided
 from fixes.shape_needs import Need
 from fixes.tvm_api import Expr, PrimExpr, equal, show
 from fixes.tvm_api_functions import Binding, Function
-from fixes.tvm_api_shapes import dims_of, name_of, variables
+from fixes.tvm_api_shapes import dims_of, variables
 
 Place = tuple[int, int]
 """After which binding of which block; (-1, -1) is the head."""
@@ -34,12 +34,14 @@ class Symbols:
     """What is known of the symbols at some place of a function.
 
     ``origins`` tells in words where inputs have them. ``places`` is where in the sequence at hand
-    each is defined; ``names`` are the dimensions of which they are other names.
+    each is defined; ``names`` are the dimensions of which they are other names. ``signed`` are
+    scalar inputs, which may be negative.
     """
 
     origins: dict[PrimExpr, str]
     places: dict[PrimExpr, Place]
     names: dict[PrimExpr, PrimExpr] = field(default_factory=dict)
+    signed: frozenset[PrimExpr] = frozenset()
 
     def place_of(self, check: Check) -> Place | None:
         """Where all the symbols of ``check`` are known; None where one never is."""
@@ -52,22 +54,8 @@ class Symbols:
 
     def within(self) -> "Symbols":
         """The same, for a sequence within this one: all are known at its head."""
-        return Symbols(self.origins, dict.fromkeys(self.places, _HEAD), dict(self.names))
-
-
-def origins(function: Function) -> dict[PrimExpr, str]:
-    """By symbol of the inputs' shapes, where it is found: "m is dimension 0 of input 'x'"."""
-    found: dict[PrimExpr, str] = {}
-    derived: dict[PrimExpr, str] = {}
-    for parameter in function.params:
-        value = tvm_api_shapes.value_of_parameter(parameter)
-        if value is not None:
-            found.setdefault(value, f"{show(value)} is input {name_of(parameter)!r}")
-        for path, axis, dim in tvm_api_shapes.dims_within(tvm_api.type_of(parameter)):
-            for symbol in variables(dim):
-                said = f"{show(dim)} is {place(path, axis, parameter)}"
-                (found if tvm_api.is_variable(dim) else derived).setdefault(symbol, said)
-    return derived | found
+        places = dict.fromkeys(self.places, _HEAD)
+        return Symbols(self.origins, places, dict(self.names), self.signed)
 
 
 def check_of(need: Need, subject: str, symbols: Symbols) -> Check:
@@ -183,7 +171,7 @@ def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
                 if at is not None:
                     plan.checks.append((at, check))
         blocks.append(type(block)(bindings) if plan.changed else block)
-    left = undecided(check for _, check in plan.checks)
+    left = undecided((check for _, check in plan.checks), symbols.signed)
     plan.checks = [(at, check) for at, check in plan.checks if any(check is one for one in left)]
     if plan.changed:
         plan.sequence = relax.SeqExpr(blocks, sequence.body)
@@ -229,7 +217,7 @@ def _planned(name: str, function: Function) -> _Plan:
 def inputs_symbols(function: Function) -> Symbols:
     """What is known at the head of ``function``."""
     found = origins(function)
-    return Symbols(found, dict.fromkeys(found, _HEAD))
+    return Symbols(found, dict.fromkeys(found, _HEAD), signed=scalars(function))
 
 
 def _rewrite(name: str, function: Function) -> Function:
@@ -247,7 +235,7 @@ def with_checks(function: Function, checks: Sequence[Check]) -> Function:
     Raises:
         ValueError: one can never hold.
     """
-    left = undecided(checks)
+    left = undecided(checks, scalars(function))
 
     def plan(one: Function) -> _Plan:
         symbols = inputs_symbols(one)

@@ -127,6 +127,16 @@ def analyzer() -> Any:
     return _SYM.Analyzer()
 
 
+def proves(condition: PrimExpr) -> bool:
+    """Whether the analyzer proves that ``condition`` holds for integers of either sign."""
+    return bool(analyzer().can_prove(condition))
+
+
+def proves_equal(left: PrimExpr, right: PrimExpr) -> bool:
+    """Whether the analyzer proves that two integers are equal, of either sign."""
+    return bool(analyzer().can_prove_equal(left, right))
+
+
 def as_int(dim: Any) -> int | None:
     """``dim`` as an integer, or None where it is symbolic."""
     if isinstance(dim, int | tirx.IntImm):
@@ -156,6 +166,14 @@ def floormod(dividend: int | PrimExpr, divisor: int | PrimExpr) -> PrimExpr:
     return tirx.floormod(_index(dividend), _index(divisor))
 
 
+def of_one_dtype(left: int | PrimExpr, right: int | PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+    """Both integers, as int64 where their dtypes differ."""
+    one, other = _index(left), _index(right)
+    if dtype_of(one) == dtype_of(other):
+        return one, other
+    return one.astype("int64"), other.astype("int64")
+
+
 def equal(left: int | PrimExpr, right: int | PrimExpr) -> PrimExpr:
     """The condition that both are equal (``==`` of two expressions is not always one)."""
     return tirx.EQ(_index(left), _index(right))
@@ -172,7 +190,7 @@ def at_least_one(extent: PrimExpr) -> PrimExpr:
     A reduction over an empty axis is never initialized; one over this extent is, and its reads are
     to be guarded by the true extent. As a divisor it is never zero.
     """
-    if analyzer().can_prove(_index(extent) >= 1):
+    if proves(_index(extent) >= 1):
         return extent
     return tirx.max(_index(extent), integer(1))
 

@@ -9,7 +9,7 @@ from typing import Any
 import tvm
 from tvm import tirx
 
-from fixes import tvm_api
+from fixes import prover
 from fixes.tvm_api import PrimExpr
 
 _SCHEDULE: Any = getattr(tvm.s_tir, "Schedule", None) or tirx.Schedule
@@ -38,7 +38,7 @@ def empty_extents(function: Any) -> dict[str, list[PrimExpr]]:
         extents = [
             axis.dom.extent
             for axis in block.iter_vars
-            if axis.iter_type == _REDUCED and not tvm_api.analyzer().can_prove(axis.dom.extent >= 1)
+            if axis.iter_type == _REDUCED and not prover.proves(axis.dom.extent >= 1)
         ]
         if extents and block.init is not None:
             found[str(block.name_hint)] = extents

@@ -9,7 +9,7 @@ Features are asked for, never version numbers:
 * What is given for a variable of Relax and for a symbolic dimension is one class; once two.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -154,6 +154,18 @@ def integer_of(expr: Expr) -> PrimExpr | None:
     return expr if tvm.ir.is_prim_expr(expr) else None
 
 
+def fields_values(tuple_: Expr) -> list[PrimExpr]:
+    """The integer expressions that a tuple holds.
+
+    Raises:
+        ValueError: it is no tuple that is written out, or holds something else.
+    """
+    values = [integer_of(field) for field in getattr(tuple_, "fields", ())]
+    if not isinstance(tuple_, relax.Tuple) or any(value is None for value in values):
+        raise ValueError(f"{tuple_} is no tuple of integers")
+    return values
+
+
 def is_shape_type(type_: Type) -> bool:
     """Whether ``type_`` is that of a shape."""
     return isinstance(type_, _SHAPE_TYPE)
@@ -195,10 +207,10 @@ def linear(dim: PrimExpr, variable: PrimExpr) -> tuple[PrimExpr, PrimExpr] | Non
     return (found[0], found[1]) if len(found) == 2 else None
 
 
-def sizes_analyzer(dims: Any) -> Any:
-    """An analyzer that takes the symbols in ``dims`` for sizes: 0 or more."""
+def sizes_analyzer(dims: Any, signed: Collection[PrimExpr] = ()) -> Any:
+    """An analyzer that takes the symbols in ``dims``, but for ``signed``, for sizes: 0 or more."""
     analyzer = tvm_api.analyzer()
-    seen: set[PrimExpr] = set()
+    seen: set[PrimExpr] = set(signed)
     for dim in dims:
         for variable in variables(dim):
             if variable not in seen:
@@ -206,6 +218,14 @@ def sizes_analyzer(dims: Any) -> Any:
                 bounds = tvm.ir.Range(tvm_api.integer(0), tvm_api.integer(LARGEST))
                 analyzer.bind(variable, bounds)
     return analyzer
+
+
+def proves_at_its_strongest(analyzer: Any, condition: PrimExpr) -> bool:
+    """Whether ``analyzer`` proves ``condition`` with all that it has, bounds of symbols and z3.
+
+    z3 came with 0.26; how much work it may do is counted there, not timed.
+    """
+    return bool(analyzer.can_prove(condition, _SYM.ProofStrength.SYMBOLIC_BOUND))
 
 
 def simplified(dim: PrimExpr) -> PrimExpr:

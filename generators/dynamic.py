@@ -2,7 +2,8 @@
 
 A random program follows from the case's seed: each step is drawn from all steps, and the last is
 about the operator that the axis ``focus`` names. What a step requires of dimensions decides which
-bindings are legal; a few of them are run, with 0 and 1 among them where that is legal.
+bindings are legal; a few of them are run, with 0 and 1 among them where that is legal. The axis
+``relation`` writes the same program in another way (``generators.relations``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from generators.dynamic_templates import TEMPLATES
 from generators.faults import Fault
 from generators.points import Given, integer, point_of, text
 from generators.program import Case, Program
+from generators.relations import NONE, RELATIONS, related
 
 STEPS: dict[str, Step] = {
     **dynamic_movement.STEPS,
@@ -72,10 +74,13 @@ class Dynamic:
     def build(self, point: Point, seed: int) -> Case:
         """The case at ``point``: its program follows from ``seed``."""
         draft = drafted(point, seed)
+        program, bindings = related(
+            text(point, "relation"), draft.program(), _bindings(draft, seed), seed
+        )
         return Case(
             family=NAME,
-            program=draft.program(),
-            bindings=_bindings(draft, seed),
+            program=program,
+            bindings=bindings,
             seed=seed,
             **{name: point[name] for name in _run_names()},  # type: ignore[arg-type]
         )
@@ -95,16 +100,19 @@ class Dynamic:
                 "steps": steps,
                 "focus": focus,
                 "dtype": _dtype(called.program),
+                "relation": NONE,
                 **{name: getattr(case, name) for name in _run_names()},
             }
             draft = drafted(point, case.seed)
-            if draft.program() == called.program:
+            bindings = _bindings(draft, case.seed)
+            for relation in RELATIONS:
+                program, rows = related(relation, draft.program(), bindings, case.seed)
+                if program != called.program:
+                    continue
                 if called is not case:
                     # It is made at the first of the bindings.
-                    bindings = _bindings(draft, case.seed)
-                    called = msgspec.structs.replace(
-                        called, bindings=(*called.bindings, *bindings[1:])
-                    )
+                    called = msgspec.structs.replace(called, bindings=(*called.bindings, *rows[1:]))
+                point["relation"] = relation
                 return point_of(self, lambda _, point=point: point, called)  # type: ignore[misc]
         raise ValueError(f"not a point of {NAME}")
 
@@ -138,8 +146,8 @@ def _run_names() -> tuple[str, ...]:
 
 
 def _dtype(program: Program) -> str:
-    """That of the first input: a program begins with a tensor of its own dtype."""
-    return program.inputs[0].dtype
+    """That of ``x0``: a program begins with a tensor of its own dtype."""
+    return program.input("x0").dtype
 
 
 def family(pipelines: Sequence[str]) -> Dynamic:
@@ -152,6 +160,7 @@ def family(pipelines: Sequence[str]) -> Dynamic:
             Axis("steps", tuple(range(1, 9)), 1, one_step, least=(1,)),
             Axis("focus", (FOCUS, *(name for name in STEPS if name != FOCUS)), FOCUS, random),
             Axis("dtype", DTYPES, DTYPES[0], default_weight=4),
+            Axis("relation", tuple(RELATIONS), NONE, default_weight=len(RELATIONS)),
             *run_axes(pipelines),
         )
     )

@@ -149,25 +149,16 @@ def _matmul(draft: Draft) -> None:
 STEPS["matmul"] = _matmul
 
 
-_SCANS = ("cumsum", "cumprod")
-
-_MOST_SYMBOLIC = 2
-"""TVM takes minutes to compile a scan over more symbolic dimensions."""
-
-
 def _along(operator: str) -> Step:
     def applied(draft: Draft) -> None:
         value = tensor(draft)
-        symbolic = sum(isinstance(dim, str) for dim in value.shape)
-        if operator in _SCANS and symbolic > _MOST_SYMBOLIC:
-            raise Unfit("too many symbols to scan over")
         at = axis_of(draft, value)
         draft.call(operator, [value], value.shape, axis=signed(draft, at, value.rank))
 
     return applied
 
 
-for _name in ("nn.softmax", "nn.log_softmax", *_SCANS):
+for _name in ("nn.softmax", "nn.log_softmax", "cumsum", "cumprod"):
     STEPS[_name] = _along(_name)
 
 

@@ -121,6 +121,12 @@ def _expand_dims(draft: Draft) -> None:
 @step("broadcast_to")
 def _broadcast_to(draft: Draft) -> None:
     value = tensor(draft)
+    if draft.draw.chance(4):
+        # To a shape that is itself a value.
+        told = draft.call("shape_of", [value], (value.rank,), "int64")
+        thin = draft.input([1 if draft.draw.chance(2) else dim for dim in value.shape])
+        draft.call("broadcast_to", [thin, told], value.shape)
+        return
     at = axis_of(draft, value)
     if value.shape[at] != 1:
         value = draft.call(

@@ -180,7 +180,14 @@ def _dim(dim: Dim, sizes: Mapping[str, Any]) -> Any:
     if not symbols(dim):
         return dim
     # TIR's own // and % of expressions are refused as ambiguous; its floordiv and floormod are not.
-    operations = {**ARITHMETIC, "//": tvm.tirx.floordiv, "%": tvm.tirx.floormod}
+    # Its + and * would make m of m + 0 and 1*m.
+    operations = {
+        **ARITHMETIC,
+        "+": tvm.tirx.Add,
+        "*": tvm.tirx.Mul,
+        "//": tvm.tirx.floordiv,
+        "%": tvm.tirx.floormod,
+    }
     return fold(
         dim,
         constant=tvm_api.integer,

@@ -1,20 +1,32 @@
 """The matrix: cases and declared gaps by TVM release, with the fixes off and on."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from generators.cases import AnyCase, operators, read, way
 from generators.program import CaseError, Invalid
-from harness.corpus import CASE, CORPUS, Record, entries, entry_folder, is_entry, read_record
+from harness.corpus import (
+    CASE,
+    CORPUS,
+    SCRIPT,
+    Record,
+    entries,
+    entry_folder,
+    is_entry,
+    read_record,
+)
 from harness.errors import headline
 from harness.gaps import Gap, Known, KnownFinding, declared, utc_today
 from harness.jobs import Job, Limits
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool, PoolError
-from harness.releases import ReleaseError, release
+from harness.releases import Release, ReleaseError, release
+from harness.scripts import exit_code, run_script
 
 SIDES = {False: "off", True: "on"}
 """Whether the fixes are on, and how a cell's key says it."""
@@ -26,13 +38,17 @@ Progress = Callable[[str, int, int], None]
 class Cell(msgspec.Struct, frozen=True):
     """What came of a case on a release; ``declared`` is what was said to, None where nothing is.
 
-    ``otherwise``: the verdict is that, but the failure is another one.
+    ``otherwise``: the verdict is that, but the failure is another one. ``script`` is what the
+    case's ``repro.py`` exited with, which knows no fixes; None where it was not run. ``objection``
+    says what is wrong with that.
     """
 
     verdict: Verdict
     message: str = ""
     declared: Verdict | None = None
     otherwise: bool = False
+    script: int | None = None
+    objection: str = ""
 
     @property
     def surprises(self) -> bool:
@@ -78,10 +94,14 @@ class Matrix(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a row is about, and what is declared of it: by the corpus, as known, or nothing."""
+    """What a row is about, and what is declared of it: by the corpus, as known, or nothing.
+
+    ``script`` shows it without the harness.
+    """
 
     row: Row
     declared: Record | Known | None = None
+    script: Path | None = None
 
     def wanted(self, version: str, *, fixes: bool) -> Verdict | None:
         """The verdict that is declared for ``version`` of apache-tvm.
@@ -157,6 +177,42 @@ def run(
     )
 
 
+def with_scripts(found: Matrix, wanted: Sequence[Subject], workers: int, show: Progress) -> Matrix:
+    """``found``, and what the ``repro.py`` of each row of ``wanted`` says on each release that ran.
+
+    It is to exit with 1 where the case fails without the fixes, and with 0 where it does not.
+    """
+    scripted = [number for number, one in enumerate(wanted) if one.script is not None]
+    rows = list(found.rows)
+    for column in found.columns:
+        if column.missing:
+            continue
+        name = column.release
+        run_one = partial(_scripted, release(name))
+        chosen = [wanted[number] for number in scripted], [rows[number] for number in scripted]
+        with ThreadPoolExecutor(workers) as threads:
+            for done, cell in enumerate(threads.map(run_one, *chosen), 1):
+                row = rows[scripted[done - 1]]
+                sides = {**row.cells[name], SIDES[False]: cell}
+                cells = {**row.cells, name: sides}
+                rows[scripted[done - 1]] = msgspec.structs.replace(row, cells=cells)
+                show(f"{name}, scripts", done, len(scripted))
+    return msgspec.structs.replace(found, rows=tuple(rows))
+
+
+def _scripted(where: Release, subject: Subject, row: Row) -> Cell:
+    cell = row.cells[where.name][SIDES[False]]
+    assert subject.script is not None
+    seconds = subject.declared.seconds if isinstance(subject.declared, Record) else Limits().seconds
+    try:
+        ended = run_script(subject.script, where, seconds)
+    except CaseError as error:
+        return msgspec.structs.replace(cell, objection=str(error))
+    to_be = exit_code(cell.verdict)
+    objection = "" if ended.code == to_be else f"{ended.code}, and not {to_be}: {ended.said}"
+    return msgspec.structs.replace(cell, script=ended.code, objection=objection)
+
+
 def _column(
     pool: Pool, wanted: Sequence[Subject], name: str, show: Progress
 ) -> Iterator[tuple[int, str, Cell]]:
@@ -175,11 +231,12 @@ def _column(
 
 def _corpus(folder: Path) -> Iterator[Subject]:
     for entry in entries(folder):
-        yield _declared(entry.name, entry.case, entry.expected)
+        yield _declared(entry.folder, entry.case, entry.expected)
 
 
-def _declared(name: str, case: AnyCase, record: Record) -> Subject:
-    return Subject(Row(name, record.title, record.issue, case), record)
+def _declared(folder: Path, case: AnyCase, record: Record) -> Subject:
+    row = Row(folder.name, record.title, record.issue, case)
+    return Subject(row, record, folder / SCRIPT)
 
 
 def _at(place: Path) -> Iterator[Subject]:
@@ -188,7 +245,7 @@ def _at(place: Path) -> Iterator[Subject]:
     if place.is_file():
         files = [place]
     elif is_entry(entry):
-        yield _declared(entry.name, read(entry / CASE), read_record(entry))
+        yield _declared(entry, read(entry / CASE), read_record(entry))
         return
     elif any(map(is_entry, place.glob("*/*"))):
         yield from _corpus(place)

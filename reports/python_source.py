@@ -140,12 +140,21 @@ def dim_text(dim: Dim) -> str:
         if sign in ("//", "%"):
             name = "floordiv" if sign == "//" else "floormod"
             return f"tirx.{name}({left[0]}, {right[0]})", 3
+        if (sign, right[0]) == ("+", "0") or (sign, left[0]) == ("*", "1"):
+            # An operator of Python's would leave it away.
+            name = "Add" if sign == "+" else "Mul"
+            first, second = (_immediate(text) for text, _ in (left, right))
+            return f"tirx.{name}({first}, {second})", 3
         strength = _STRENGTH[sign]
         first = f"({left[0]})" if left[1] < strength else left[0]
         second = f"({right[0]})" if right[1] <= strength else right[0]
         return f"{first} {sign} {second}", strength
 
     return fold(dim, lambda value: (str(value), 3), lambda name: (name, 3), binary)[0]
+
+
+def _immediate(text: str) -> str:
+    return f'tirx.IntImm("int64", {text})' if text.isdigit() else text
 
 
 def attribute_text(value: Attribute) -> str:

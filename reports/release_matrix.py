@@ -46,6 +46,17 @@ def surprises(matrix: Matrix) -> list[tuple[Row, str, str, Cell]]:
     ]
 
 
+def disagreeing(matrix: Matrix) -> list[tuple[Row, str, Cell]]:
+    """Every script that does not exit as its case ends without the fixes: its row, and release."""
+    return [
+        (row, release, cell)
+        for row in matrix.rows
+        for release, sides in row.cells.items()
+        for cell in sides.values()
+        if cell.objection
+    ]
+
+
 def table(matrix: Matrix) -> Table:
     """One row a case or gap, two columns a release: the fixes off and on."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -77,6 +88,10 @@ def lines(matrix: Matrix) -> Iterator[str]:
     for row, release, side, cell in surprises(matrix):
         declared = f"declared {cell.promised}" if cell.declared else "nothing is declared"
         yield f"{row.name} on {release}, fixes {side}: {cell.verdict} ({declared}): {cell.message}"
+    if said := _of_scripts(matrix):
+        yield f"repro.py: {said}"
+    for row, release, cell in disagreeing(matrix):
+        yield f"repro.py of {row.name} on {release}: {cell.objection}"
 
 
 def markdown(matrix: Matrix) -> str:
@@ -109,6 +124,12 @@ def markdown(matrix: Matrix) -> str:
             ],
         ),
     ]
+    if said := _of_scripts(matrix):
+        objections = [
+            f"`{row.name}` on {release}: {cell.objection}"
+            for row, release, cell in disagreeing(matrix)
+        ]
+        parts.append(_listed("Scripts", [said, *objections]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -130,6 +151,16 @@ def _regressions(row: Row, matrix: Matrix) -> Iterator[Regression]:
             before, after = row.cells[good][side].verdict, row.cells[bad][side].verdict
             if before in _GOOD and after.is_failure:
                 yield Regression(row, side, good, bad)
+
+
+def _of_scripts(matrix: Matrix) -> str:
+    """How many scripts ran and agree; empty where none was to run."""
+    cells = [cell for row in matrix.rows for sides in row.cells.values() for cell in sides.values()]
+    ran = [cell for cell in cells if cell.script is not None or cell.objection]
+    agree = sum(not cell.objection for cell in ran)
+    if not ran:
+        return ""
+    return f"{agree} of {len(ran)} runs (one a script and release) exited as the case ends there"
 
 
 def _side(one: Regression) -> str:

@@ -9,6 +9,7 @@ from fixes import (
     attention_arguments,
     conv_transpose_arguments,
     convert_layout,
+    empty_tensors,
     mixed_precision,
     normalization,
     onnx_rnn,
@@ -123,7 +124,12 @@ data or kernel is made and no read is out of bounds.
     "normalization": Place("relax/transform/legalize_ops/normalization.py"),
     "resize": Place("relax/transform/legalize_ops/resize.py"),
     "shape_values": Place("relax/transform/legalize_ops/shape_values.py"),
+    "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
+    "symbolic_slices": Place("relax/transform/legalize_ops/symbolic_slices.py"),
     "special_values": Place("relax/transform/legalize_ops/special_values.py"),
+    "tvm_api_shapes": Place(
+        "relax/op/dimensions.py", "Symbolic dimensions, and the types that hold them."
+    ),
     "tvm_api_reductions": Place(
         "relax/transform/legalize_ops/reductions.py", "The reductions within lowered functions."
     ),
@@ -156,10 +162,12 @@ RENAMED = {
     ("attention_var_len", "_lower"): "lower",
     ("conv_transpose", "_lower"): "lower",
     ("empty_permute", "_unread_if_empty"): "unread_if_empty",
+    ("symbolic_slices", "_of_sizes"): "of_sizes",
     ("normalization", "_in_own_dtype"): "in_own_dtype",
     ("normalization", "_of_type_of_call"): "of_type_of_call",
     ("resize", "_in_any_size"): "in_any_size",
     ("shape_values", "_written_out"): "written_out",
+    ("empty_tensors", "_of_no_elements"): "of_no_elements",
     ("special_values", "_unequal_to_nan"): "unequal_to_nan",
     ("special_values", "_found_at_the_end"): "found_at_the_end",
     ("attention_arguments", "_check_attention"): "check_attention",
@@ -221,9 +229,13 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "empty_reduction": tuple(
         Wrapping(operator, "empty_reduction.initializing") for operator in reductions.OPERATORS
     ),
+    "empty_tensors": tuple(
+        Wrapping(operator, "empty_tensors._of_no_elements") for operator in empty_tensors.OPERATORS
+    ),
     "dataflow_reshape": (
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
+    "symbolic_slices": (Wrapping("relax.strided_slice", "symbolic_slices._of_sizes"),),
     "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (
         *(
@@ -233,6 +245,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Wrapping("relax.nn.batch_norm", "normalization._of_type_of_call"),
     ),
     "resize": (Wrapping("relax.image.resize2d", "resize._in_any_size"),),
+    "scans": (Body("topi/scan.py", "scans.scanop"),),
     "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
     "special_values": (
         Wrapping("relax.not_equal", "special_values._unequal_to_nan"),

@@ -17,7 +17,7 @@ from fixes.patches.source import (
     is_text,
     names,
 )
-from fixes.patches.spelling import resolved
+from fixes.patches.spelling import by_analyzer, resolved
 
 ROOM = Path(fixes.__file__).parent
 _LOCAL = "fixes"
@@ -73,7 +73,7 @@ class Slices:
         if name not in self.modules:
             source = Source(f"fixes.{name}", (ROOM / f"{name}.py").read_text())
             source = resolved(source) if name == "tvm_api" else source
-            self.modules[name] = _taken_apart(self.prepared(source))
+            self.modules[name] = _taken_apart(self.prepared(by_analyzer(source)))
         return self.modules[name]
 
     def uses(self, module: str, node: ast.AST) -> list[Definition]:

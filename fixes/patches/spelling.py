@@ -1,7 +1,8 @@
-"""``fixes.tvm_api`` as it would be written for the running TVM alone.
+"""Modules of ours as they would be written for the running TVM alone.
 
-A question that can be answered now ("has relax a TensorType?") is replaced by its answer: the name
-that this TVM has. What depends on a value is asked as before.
+A question of ``fixes.tvm_api`` that can be answered now ("has relax a TensorType?") is replaced by
+its answer: the name that this TVM has. What depends on a value is asked as before. Where the prover
+is asked, TVM's own code asks the analyzer.
 """
 
 import ast
@@ -11,6 +12,25 @@ from tvm import relax
 
 from fixes import tvm_api
 from fixes.patches.source import Edit, Source, bound
+
+_ANALYZER = {"prover.proves": "tvm_api.proves", "prover.equal": "tvm_api.proves_equal"}
+
+
+def by_analyzer(source: Source) -> Source:
+    """``source`` with the analyzer asked, at its default strength, for what the prover proves."""
+    edits = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in _ANALYZER:
+            text = _ANALYZER[ast.unparse(node)]
+            edits.append(Edit(source.start(node), source.end(node), text))
+        elif isinstance(node, ast.ImportFrom) and node.module == "fixes":
+            names = {ast.unparse(alias) for alias in node.names}
+            if "prover" in names:
+                text = ", ".join(sorted(names - {"prover"} | {"tvm_api"}))
+                edits.append(
+                    Edit(source.start(node), source.end(node), f"from fixes import {text}")
+                )
+    return source.edited(edits)
 
 
 def resolved(source: Source, known: dict[str, Any] | None = None) -> Source:

@@ -18,7 +18,7 @@ from difflib import unified_diff
 import msgspec
 from msgspec.structs import replace
 
-from generators.program import Case, Invalid, Program
+from generators.program import Case, Invalid
 from harness.bisection.trace import ByRelease, Step, Trace
 from harness.errors import headline
 from harness.fingerprint import kind_of, operators
@@ -370,21 +370,26 @@ def _first_node(case: Case, outcome: Outcome) -> Generator[Trial, Traced, Ending
     if len(nodes) == 1:
         return Ending(nodes[0].name, nodes[0].operator, outcome.verdict)
     for node in nodes:
-        ending = replace(case, program=_ending_with(case.program, node.name))
+        ending = _ending_with(case, node.name)
         result = (yield Trial(ending)).outcome
         if result.verdict.is_failure:
             return Ending(node.name, node.operator, result.verdict)
     return None
 
 
-def _ending_with(program: Program, name: str) -> Program:
-    """``program`` with the node ``name`` as its output, and no node that that does not need."""
-    wanted = {name}
+def _ending_with(case: Case, name: str) -> Case:
+    """``case`` with the node ``name`` as its output, and no node that that does not need.
+
+    A symbol that a match_cast brings in goes with it.
+    """
+    program, wanted = case.program, {name}
     for node in reversed(program.nodes):
         if node.name in wanted:
             wanted.update(node.arguments)
     nodes = tuple(node for node in program.nodes if node.name in wanted)
-    return Program(program.inputs, nodes, (name,))
+    ending = replace(program, nodes=nodes, outputs=(name,))
+    bindings = [{one: binding[one] for one in ending.symbols} for binding in case.bindings]
+    return replace(case, program=ending, bindings=tuple(bindings))
 
 
 def _tried(step: Step | None, outcome: Outcome, *, needed: bool = False) -> Tried:

@@ -4,6 +4,7 @@ import typer
 
 from harness.cli import (
     bisect,
+    claims,
     export,
     families,
     fixes,
@@ -32,6 +33,7 @@ app.command(epilog=bisect.EPILOG)(bisect.bisect)
 app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=merge.EPILOG)(merge.merge)
 app.command(epilog=matrix.EPILOG)(matrix.matrix)
+app.command(epilog=claims.EPILOG)(claims.claims)
 app.command(epilog=report_command.EPILOG)(report_command.report)
 app.command(epilog=EXIT_CODES)(families.families)
 app.add_typer(releases.app, name="releases")

@@ -1,8 +1,6 @@
 """One export: from a failing case to a folder that can be pasted, whose script has been run."""
 
 import contextlib
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,6 @@ import msgspec
 from generators.cases import AnyCase
 from generators.families import every
 from generators.program import Case, CaseError, write
-from harness import releases
 from harness.attribution import attribute
 from harness.bisection.running import bisected
 from harness.bisection.search import Evidence
@@ -40,13 +37,10 @@ from harness.reduction.running import reduced
 from harness.reduction.search import defaults_of
 from harness.reduction.trying import Budget, InWorkers, outcome_of
 from harness.releases import known, own, release, state
+from harness.scripts import exit_code, run_script
 from reports.finding_folder import rendered
 from reports.pasting import title_of
 
-_SCRIPT_SECONDS = 120.0
-"""What a script may take besides its case: importing TVM and PyTorch on a busy machine."""
-
-_RAISED = "Traceback (most recent call last)"
 _SHOWN = frozenset(
     {
         *(Verdict.SILENT_BAIL, Verdict.ACCEPTS_INVALID),
@@ -368,28 +362,10 @@ def check_script(script: Path, record: Record, name: str) -> None:
             or it raises where it was to show something else.
     """
     assert record.outcome is not None
-    wanted = int(record.outcome.verdict.is_failure)
-    where = release(name)
-    variables = {
-        key: value for key, value in releases.environment(where).items() if key != "PYTHONPATH"
-    }
-    with tempfile.TemporaryDirectory(prefix="relaxcheck-script-") as elsewhere:
-        try:
-            ended = subprocess.run(
-                [str(where.python), str(script.absolute())],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                cwd=elsewhere,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                timeout=record.seconds + _SCRIPT_SECONDS,
-            )
-        except subprocess.TimeoutExpired as late:
-            raise CaseError(f"{script} did not end in {late.timeout:.0f} s") from late
-    said = headline(ended.stdout + ended.stderr)
-    if ended.returncode != wanted:
-        raise CaseError(f"{script} exited with {ended.returncode}, not with {wanted}: {said}")
-    if record.outcome.verdict in _SHOWN and _RAISED in ended.stderr:
-        raise CaseError(f"{script} raised, and does not show {record.outcome.verdict}: {said}")
+    verdict = record.outcome.verdict
+    ended = run_script(script, release(name), record.seconds)
+    wanted = exit_code(verdict)
+    if ended.code != wanted:
+        raise CaseError(f"{script} exited with {ended.code}, not with {wanted}: {ended.said}")
+    if verdict in _SHOWN and ended.raised:
+        raise CaseError(f"{script} raised, and does not show {verdict}: {ended.said}")

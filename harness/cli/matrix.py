@@ -22,10 +22,13 @@ EPILOG = f"""Examples:
 
   relaxcheck matrix
 
+  relaxcheck matrix --scripts --workers 2
+
   relaxcheck matrix runs/FOLDER/findings --tvm 0.26 --tvm 0.27 --out .
 
-Exit code 1: a verdict is not as declared, or what nothing is declared of fails with the fixes on;
-2: no release could run; 3: relaxcheck itself failed on a case, which is named.
+Exit code 1: a verdict is not as declared, or what nothing is declared of fails with the fixes on,
+or a script does not exit as its case ends; 2: no release could run; 3: relaxcheck itself failed on
+a case, which is named.
 
 {EXIT_CODES}"""
 
@@ -51,14 +54,24 @@ def matrix(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of one case.")] = 60,
+    scripts: Annotated[
+        bool,
+        typer.Option(
+            "--scripts",
+            help="Run the repro.py of each entry on each release as well, and hold what it exits "
+            "with against the verdict.",
+        ),
+    ] = False,
 ) -> None:
     """Run cases on every installed TVM release, with the fixes off and on."""
     with one_line_errors():
         screen = console()
         wanted = running.subjects(cases or ())
         limits = Limits(seconds=case_seconds)
-        with _shown(screen) as show:
+        with shown(screen) as show:
             found = running.run(wanted, tvm or known(), workers, limits, show)
+            if scripts:
+                found = running.with_scripts(found, wanted, workers, show)
         screen.print(release_matrix.table(found))
         for line in release_matrix.lines(found):
             screen.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -82,7 +95,7 @@ def _exit_code(found: running.Matrix) -> int:
         return 3
     if all(column.missing for column in found.columns):
         return 2
-    return int(bool(release_matrix.surprises(found)))
+    return int(bool(release_matrix.surprises(found) or release_matrix.disagreeing(found)))
 
 
 def _faults(found: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
@@ -95,7 +108,7 @@ def _faults(found: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
 
 
 @contextmanager
-def _shown(screen: Console) -> Iterator[running.Progress]:
+def shown(screen: Console) -> Iterator[running.Progress]:
     """A bar for each release; where there is no terminal, a line when it is done."""
     if not screen.is_terminal:
 

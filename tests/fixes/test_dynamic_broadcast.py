@@ -175,3 +175,20 @@ def test_what_tvm_broadcasts_is_left_alone(shapes: Any) -> None:
 
 def test_this_tvm_needs_it() -> None:
     assert dynamic_broadcast.FIX.needed()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_dimension_is_one_that_it_is_made_of(turned: bool) -> None:
+    """Cut after two and joined again: TVM does not see that these are all of them."""
+
+    def make(x: Any, y: Any) -> Any:
+        parts = OP.split(x, [2], axis=0)
+        both = OP.concat([parts[1], parts[0]], axis=0)
+        return OP.nn.relu(OP.stack([y, both] if turned else [both, y], axis=0))
+
+    run = built(make, ("M",), ("M",), fused=True)
+    for size in (3, 2):
+        x, y = compiled.sample((size,)), compiled.sample((size,), seed=1)
+        both = np.concatenate([x[2:], x[:2]])
+        want = np.stack([y, both] if turned else [both, y])
+        np.testing.assert_array_equal(run(x, y), np.maximum(want, 0))

@@ -10,30 +10,39 @@ from tvm import relax
 import fixes
 from fixes import (
     dataflow_reshape,
+    empty_tensors,
     far_ends,
     normalization,
     resize,
+    scans,
     shape_values,
     special_values,
+    symbolic_slices,
     tvm_api,
 )
 from fixes.fix import Fix
 from tests.fixes import compiled
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
+from tests.fixes.upstream import test_empty_tensors as empty_tests
 from tests.fixes.upstream import test_far_ends as far_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
 from tests.fixes.upstream import test_resize as resize_tests
+from tests.fixes.upstream import test_scans as scan_tests
 from tests.fixes.upstream import test_shape_values as shape_tests
 from tests.fixes.upstream import test_special_values as special_tests
+from tests.fixes.upstream import test_symbolic_slices as slice_tests
 
 OP = relax.op
 FIXES = {
     dataflow_reshape.FIX: dataflow_tests,
+    empty_tensors.FIX: empty_tests,
     far_ends.FIX: far_tests,
     normalization.FIX: normalization_tests,
     resize.FIX: resize_tests,
+    scans.FIX: scan_tests,
     shape_values.FIX: shape_tests,
     special_values.FIX: special_tests,
+    symbolic_slices.FIX: slice_tests,
 }
 
 
@@ -169,6 +178,65 @@ def test_resized_images(mode: str, dtype: str) -> None:
         # A coordinate of float32 is off by some units in its last place.
         slack = {"float64": 1e-12, "float32": 1e-5, "float16": 4e-3}[dtype]
         np.testing.assert_allclose(run(array), want, rtol=slack, atol=slack)
+
+
+SCANS: list[tuple[str, int | None, bool, str | None]] = [
+    ("cumsum", 1, False, None),
+    ("cumsum", -1, True, "float64"),
+    ("cumsum", None, True, None),
+    ("cumprod", 0, False, None),
+    ("cumprod", 2, True, None),
+]
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize(("name", "axis", "exclusive", "dtype"), SCANS)
+def test_scans(
+    name: str, axis: int | None, exclusive: bool, dtype: str | None, fused: bool
+) -> None:
+    def make(x: Any) -> Any:
+        # What is fused with others writes to their tensors.
+        found = getattr(OP, name)(OP.negative(x), axis=axis, exclusive=exclusive, dtype=dtype)
+        return OP.negative(found)
+
+    shape = ("B", "M", 1, "N")
+    run = lowered_run(scans.FIX, make, shape, dtypes=("float32",), fused=fused)
+    first = 0 if name == "cumsum" else 1
+    for size in ((2, 3, 1, 4), (1, 1, 1, 1), (0, 3, 1, 2), (2, 0, 1, 3), (2, 3, 1, 0)):
+        array = compiled.sample(size)
+        row = -array.ravel() if axis is None else -array
+        along = 0 if axis is None else axis
+        if exclusive:
+            # The first of each row, and the others but the last.
+            start = np.full_like(row.take(range(min(row.shape[along], 1)), along), first)
+            row = np.concatenate([start, row.take(range(row.shape[along] - 1), along)], along)
+        want = -getattr(np, name)(row, along)
+        found = run(array)
+        assert found.dtype == np.dtype(dtype or "float32")
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
+
+
+def test_a_scan_of_fixed_sizes() -> None:
+    run = lowered_run(
+        scans.FIX, lambda x: OP.cumsum(x, axis=0), (3, 1, 2), dtypes=("int32",), fused=True
+    )
+    array = compiled.sample((3, 1, 2), "int32")
+    np.testing.assert_array_equal(run(array), array.cumsum(0))
+
+
+def test_one_element_of_aligned_corners() -> None:
+    def make(x: Any) -> Any:
+        return OP.image.resize2d(
+            x,
+            relax.ShapeExpr([1, 3]),
+            layout="NCHW",
+            method="linear",
+            coordinate_transformation_mode="align_corners",
+        )
+
+    run = lowered_run(resize.FIX, make, (1, 2, 2, 2), dtypes=("float32",), fused=False)
+    array = compiled.sample((1, 2, 2, 2))
+    np.testing.assert_allclose(run(array), resized(array, (1, 3), "align_corners"), rtol=1e-6)
 
 
 @pytest.mark.parametrize("fused", [False, True])

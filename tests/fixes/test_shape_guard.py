@@ -181,3 +181,22 @@ def test_a_cast_to_what_the_type_is_already_is_left_away() -> None:
     assert "match_cast" not in str(guarded)
     array = compiled.sample((3, 4))
     np.testing.assert_array_equal(compiled.build(guarded)(array), array.clip(0))
+
+
+def test_a_scalar_input_may_be_negative() -> None:
+    """Were it a size, that n + 2 elements are enough for a window would need no check."""
+    if hasattr(relax, "PrimStructInfo"):
+        scalar = relax.Var("n", relax.PrimStructInfo(value=N))
+        symbol = N
+    else:
+        scalar = symbol = relax.Var("n", tvm.ir.PrimType("int64"))
+    x = relax.Var("x", tvm_api.tensor_type((1, 1, M), "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x, scalar]):
+        cut = builder.match_cast(x, tvm_api.unshaped_type(3, "float32"))
+        cut = builder.match_cast(cut, tvm_api.tensor_type((1, 1, symbol + 2), "float32"))
+        builder.emit_func_output(builder.emit(relax.op.nn.max_pool1d(cut, (2,))))
+    said = "the dimension n + 2 must be large enough for the window"
+    assert said in str(shape_guard.PASS(builder.get()))
+    sized = probes.program(lambda y: relax.op.nn.max_pool1d(y, (2,)), (1, 1, N + 2))
+    assert said not in str(shape_guard.PASS(sized))

@@ -73,6 +73,16 @@ def repeated(builder: Any, x: Any, y: Any) -> Any:
     return builder.emit(OP.multiply(ones, before))
 
 
+def stretched(builder: Any, x: Any, y: Any) -> Any:
+    return builder.emit(OP.broadcast_to(y, builder.emit(OP.shape_of(x))))
+
+
+def sliced(builder: Any, x: Any, y: Any) -> Any:
+    bounds = [relax.const(np.array([one]), "int64") for one in (1, 3, 1)]
+    found = builder.emit(OP.dynamic_strided_slice(x, *bounds))
+    return builder.emit(OP.multiply(found, y))
+
+
 BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
     "derived_shapes": {
         "symbols within dimensions": tuple(
@@ -82,6 +92,12 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
     },
     "known_rank": {
         "tensors": (partial(runs, op(OP.nn.relu), 2, sizes=[(2, 3)], want=np.ones((2, 3))),),
+    },
+    "known_results": {
+        "given shapes": (
+            partial(runs, stretched, (M, 3), (1, 3), sizes=[(2, 3), (1, 3)], want=np.ones((2, 3))),
+        ),
+        "slices": (partial(runs, sliced, (3,), (M,), sizes=[(3,), (2,)], want=[1, 1]),),
     },
     "dynamic_broadcast": {
         "symbols": (

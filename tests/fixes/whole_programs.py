@@ -371,20 +371,31 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
+        "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
     },
+    "empty_tensors": {
+        "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
+        "splits": (upstream("empty_tensors", "a_split_of_nothing"),),
+        "indices": (upstream("empty_tensors", "no_indices"),),
+        "circular pads": (upstream("empty_tensors", "nothing_around_nothing"),),
+    },
+    "symbolic_slices": {"bounds": (upstream("symbolic_slices", "fused"),)},
     "far_ends": {"backwards": (upstream("far_ends", "backwards"),)},
     "normalization": {
         "float64": tuple(
             upstream("normalization", f"{name}_of_float64") for name in ("layer_norm", "rms_norm")
         ),
         "all axes": (upstream("normalization", "rms_norm_over_all_axes"),),
+        "groups": (upstream("normalization", "group_norm_over_expressions"),),
         "batches of float16": (upstream("normalization", "batch_norm_of_float16"),),
     },
     "resize": {
         "symbolic sizes": (upstream("resize", "nearest_to_a_number"),),
         "aligned corners": (upstream("resize", "aligned_corners"),),
+        "one element": (upstream("resize", "one_element_of_aligned_corners"),),
         "float64": (upstream("resize", "float64"),),
     },
+    "scans": {"empty axes": (upstream("scans", "rows_without_an_element"),)},
     "shape_values": {
         "shapes of tensors": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
     },

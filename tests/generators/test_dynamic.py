@@ -208,16 +208,6 @@ def test_sizes_are_kept_small() -> None:
             assert all(np.size(each) <= 20_000 for each in arrays(case, number).values())
 
 
-@pytest.mark.parametrize("scan", ["cumsum", "cumprod"])
-def test_what_takes_minutes_to_compile_is_not_drawn(scan: str) -> None:
-    draft = Draft(Draw("scan"), "float32")
-    draft.start((2, "m", "n"))
-    dynamic.STEPS[scan](draft)
-    draft.start(("b", "m", "n"))
-    with pytest.raises(Unfit):
-        dynamic.STEPS[scan](draft)
-
-
 def test_a_product_is_bound_where_it_tells_its_factor() -> None:
     for seed in range(20):
         case = FAMILY.build(complete(FAMILY.axes, {"form": "derived: product"}), seed)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.program import Case, Input, Invalid, Node, Program
+from generators.program import Case, Input, Invalid, Node, Program, ShapeValue
 from harness.bisection.search import Bisected, Evidence, Traced, Trial, bisect
 from harness.bisection.trace import Step, Trace
 from harness.outcome import DESCRIPTIONS, Outcome, Verdict
@@ -274,6 +274,30 @@ def test_the_first_node_that_is_wrong_is_named() -> None:
     result = conclude(["a"], judge).result
     assert result.node is not None
     assert (result.node.node, result.operator) == ("z", "toy.second")
+
+
+def test_an_ending_has_the_symbols_that_its_nodes_have() -> None:
+    cast = Node("y", "match_cast", ("x",), {"shape": ShapeValue(("k",)), "dtype": "float32"})
+    nodes = (Node("w", "toy.first", ("x",)), cast, Node("z", "toy.second", ("y", "w")))
+    program = Program((Input("x", ("m",), "float32"),), nodes, ("z",))
+    case = Case("toy", program, ({"m": 2, "k": 2},))
+    ended = conclude(["a"], lambda trial: RIGHT if "a" in trial.without else WRONG, case=case)
+    assert ended.result.node is not None
+    assert ended.result.node.node == "w"
+    (trial,) = (one for one in ended.trials if one.case.program.outputs == ("w",))
+    assert trial.case.bindings == ({"m": 2},)
+
+
+def test_an_ending_has_the_functions_that_it_calls() -> None:
+    own = Program((Input("a", (1,), "float32"),), (Node("b", "toy.own", ("a",)),), ("b",))
+    call = Node("y", "call", ("x",), {"function": "f", "sizes": ShapeValue(())})
+    nodes = (call, Node("z", "toy.second", ("y",)))
+    program = Program((Input("x", (1,), "float32"),), nodes, ("z",), {"f": own})
+    ended = conclude(
+        ["a"], lambda t: RIGHT if "a" in t.without else WRONG, case=Case("toy", program)
+    )
+    assert ended.result.node is not None
+    assert ended.result.node.node == "y"
 
 
 def test_what_is_refused_when_it_is_built_is_no_pass_s() -> None:

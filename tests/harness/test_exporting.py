@@ -12,6 +12,7 @@ from rich.console import Console
 from generators.axes import complete as completed
 from generators.families import family
 from generators.program import Case, CaseError, read
+from harness import scripts
 from harness.attribution import What
 from harness.bisection.search import Evidence
 from harness.cli import exporting, exporting_all
@@ -160,7 +161,7 @@ def test_an_entry_that_is_not_as_declared_is_told_of(pool: Pool, tmp_path: Path)
 def test_a_script_that_does_not_exit_as_it_should(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
 ) -> None:
-    monkeypatch.setattr(exporting, "_SCRIPT_SECONDS", 3.0)
+    monkeypatch.setattr(scripts, "BESIDES", 3.0)
     path = tmp_path / "repro.py"
     path.write_text(script)
     outcome = Outcome(Verdict.PASS) if "raise" in script else LEFT

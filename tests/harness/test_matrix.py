@@ -21,7 +21,9 @@ from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import PoolError
 from harness.releases import Release, ReleaseError
+from harness.scripts import Ended
 from reports import release_matrix
+from reports.release_matrix import disagreeing
 
 NAMES = ("0.25", "0.26", "0.27")
 
@@ -108,6 +110,39 @@ def test_the_data_is_the_matrix(found: matrix.Matrix, tmp_path: Path) -> None:
     assert page.read_text() == release_matrix.markdown(found)
     data = (tmp_path / "new" / release_matrix.DATA).read_bytes()
     assert msgspec.json.decode(data, type=matrix.Matrix) == found
+
+
+def test_scripts_are_held_against_what_ran(
+    found: matrix.Matrix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    codes = {("first", "0.25"): 0, ("first", "0.26"): 1, ("second", "0.25"): 0}
+
+    def run_script(script: Path, release: Release, seconds: float) -> Ended:
+        code = codes.get((script.parent.name, release.name))
+        if code is None:
+            return Ended(0, "all is well", raised=False)
+        if release.name == "0.25" and script.parent.name == "second":
+            raise CaseError(f"{script} did not end in 9 s")
+        return Ended(code, "said", raised=False)
+
+    monkeypatch.setattr(matrix, "run_script", run_script)
+    rows = found.rows
+    wanted = [
+        matrix.Subject(row, None, tmp_path / name / "repro.py")
+        for row, name in zip(rows, ("first", "second"), strict=True)
+    ]
+    shown: list[Any] = []
+    told = matrix.with_scripts(found, wanted, 2, lambda *one: shown.append(one))
+    assert shown[-1] == ("0.26, scripts", 2, 2)
+    assert told.rows[0].cells["0.26"]["off"].script == 1
+    assert told.rows[0].cells["0.26"]["on"] == rows[0].cells["0.26"]["on"]
+    said = [(row.name, release, cell.objection) for row, release, cell in disagreeing(told)]
+    assert said == [
+        (rows[1].name, "0.25", f"{tmp_path}/second/repro.py did not end in 9 s"),
+        (rows[1].name, "0.26", "0, and not 1: all is well"),
+    ]
+    assert "* 2 of 4 runs (one a script and release) exited as" in release_matrix.markdown(told)
+    assert "Scripts" not in release_matrix.markdown(found)
 
 
 @pytest.mark.parametrize(

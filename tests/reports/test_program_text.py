@@ -15,6 +15,7 @@ from generators.dynamic_templates import TEMPLATES
 from generators.emission import emit
 from generators.families import families
 from generators.program import Case
+from generators.relations import RELATIONS
 from generators.values import constants
 from harness.pipelines import PIPELINES
 from reports.program_text import program_lines
@@ -57,3 +58,9 @@ def test_of_the_other_families() -> None:
             for seed, point in enumerate(at_random(family.axes, 5)):
                 if "bfloat16" not in str(point["dtype"]):
                     _same(family.build(point, seed))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_of_a_program_written_in_another_way(relation: str) -> None:
+    for form in ("derived: twice", "function", "padded", "cache"):
+        _same(FAMILY.build(complete(FAMILY.axes, {"form": form, "relation": relation}), 1))

@@ -1,4 +1,4 @@
-"""Dimensions that are expressions of symbols do not make the pass fail."""
+"""Dimensions that are expressions of symbols, or 0, do not make the pass fail."""
 
 import numpy as np
 import tvm
@@ -29,6 +29,21 @@ def test_reshape_over_expressions():
     array = np.arange(48, dtype="float32").reshape(2, 4, 2, 3)
     found = run(Module, np.zeros(3, "float32"), array)
     np.testing.assert_array_equal(found, array.reshape(2, 4, 6))
+
+
+def test_tensors_without_elements():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((3, 0), "float32")):
+            with R.dataflow():
+                y = R.expand_dims(R.nn.relu(x), axis=[0])
+                z = R.nn.relu(R.squeeze(R.nn.relu(y), axis=[0]))
+                r = R.expand_dims(R.nn.relu(z), axis=[1])
+                R.output(r)
+            return r
+
+    assert run(Module, np.zeros((3, 0), "float32")).shape == (3, 1, 0)
 
 
 def test_a_reshape_is_still_found():

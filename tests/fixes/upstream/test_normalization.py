@@ -96,5 +96,28 @@ def test_batch_norm_of_float16():
     np.testing.assert_allclose(found, 2 * array, rtol=1e-2)
 
 
+def test_group_norm_over_expressions():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(
+            x: R.Tensor((1, 4, "m - 1", "m"), "float32"),
+            weight: R.Tensor((4,), "float32"),
+            bias: R.Tensor((4,), "float32"),
+        ):
+            with R.dataflow():
+                y = R.nn.group_norm(x, weight, bias, num_groups=2, channel_axis=1, axes=[2, 3])
+                R.output(y)
+            return y
+
+    array = np.random.default_rng(1).standard_normal((1, 4, 2, 3)).astype("float32")
+    weight, bias = np.arange(1, 5, dtype="float32"), np.arange(4, dtype="float32")
+    groups = array.reshape(2, 12).astype("float64")
+    apart = groups - groups.mean(1, keepdims=True)
+    want = (apart / np.sqrt((apart**2).mean(1, keepdims=True) + 1e-5)).reshape(array.shape)
+    want = want * weight[:, None, None] + bias[:, None, None]
+    np.testing.assert_allclose(run(Module, array, weight, bias), want, rtol=1e-4, atol=1e-5)
+
+
 if __name__ == "__main__":
     tvm.testing.main()

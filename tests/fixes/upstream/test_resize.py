@@ -57,6 +57,26 @@ def test_aligned_corners():
     np.testing.assert_allclose(run(Module, array), [[[[0, 1, 2, 5, 8]]]], rtol=1e-5)
 
 
+def test_one_element_of_aligned_corners():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((1, 1, 2, 2), "float32")):
+            with R.dataflow():
+                y = R.image.resize2d(
+                    x,
+                    (1, 1),
+                    layout="NCHW",
+                    method="linear",
+                    coordinate_transformation_mode="align_corners",
+                )
+                R.output(y)
+            return y
+
+    array = np.array([[[[1, 2], [3, 4]]]], "float32")
+    np.testing.assert_array_equal(run(Module, array), array[..., :1, :1])
+
+
 def test_float64():
     @I.ir_module
     class Module:

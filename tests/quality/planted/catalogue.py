@@ -7,6 +7,7 @@ from tests.quality.planted import (
     conv_transpose,
     dtypes,
     layouts,
+    relations,
     stages,
     var_len,
 )
@@ -25,9 +26,9 @@ PLANTS: tuple[Plant, ...] = (
 
 
 def named(name: str) -> Plant:
-    """The plant ``name``.
+    """The plant ``name``; of a relation as well, which are not among ``PLANTS``.
 
     Raises:
         KeyError: there is none.
     """
-    return {plant.name: plant for plant in PLANTS}[name]
+    return {plant.name: plant for plant in (*PLANTS, *relations.PLANTS)}[name]

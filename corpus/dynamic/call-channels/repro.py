@@ -1,0 +1,68 @@
+"""conv1d of c channels with a kernel of d is computed where they differ
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import re
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    c = tirx.Var("c", "int64")
+    d = tirx.Var("d", "int64")
+    x = relax.Var("x", R.Tensor((1, c, 8), "float32"))
+    w = relax.Var("w", R.Tensor((2, d, 3), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x, w]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.nn.conv1d(x, w))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    vm = relax.VirtualMachine(relax.build(mod, target), tvm.cpu())
+    # c = 2, d = 3
+    x = np.array(
+        [
+            [
+                [2510, -1224, 2858, 1659, 2847, -3414, 1788, -1867],
+                [220, 3685, 1683, -2294, 2019, 40, 2884, 1898],
+            ]
+        ],
+        "float32",
+    )
+    x /= 2048
+    w = np.array(
+        [
+            [[2310, -1176, 2373], [-746, 596, -341], [3787, -3647, 730]],
+            [[1462, -2778, 3825], [-1107, -1063, 3922], [3989, -2197, 3361]],
+        ],
+        "float32",
+    )
+    w /= 2048
+    vm["main"](*map(tvm.runtime.tensor, (x, w)))
+
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    print(said)
+    # It has to say which operator is at fault, and what is wrong with it.
+    named = names(said, "dimension 1", "dimension 1s", "shape[1]", "shape[1]s")
+    sys.exit(0 if named and names(said, "w") else 1)
+print("TVM compiles and runs this program, which is invalid")
+sys.exit(1)

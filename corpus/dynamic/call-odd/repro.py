@@ -1,0 +1,45 @@
+"""an input of 2*m elements is given 7
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    m = tirx.Var("m", "int64")
+    x = relax.Var("x", R.Tensor((2 * m,), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.nn.relu(x))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    relax.build(mod, target)
+
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    print(said)
+    # It has to say which operator is at fault, and what is wrong with it.
+    named = names(said, "dimension 0", "dimension 0s", "shape[0]", "shape[0]s")
+    sys.exit(0 if named and names(said, "x") else 1)
+print("TVM compiles this program, which is invalid")
+sys.exit(1)

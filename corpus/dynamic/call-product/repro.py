@@ -1,0 +1,62 @@
+"""a product of (2, k) and (n, 3) is computed where k and n differ
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import re
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    k = tirx.Var("k", "int64")
+    n = tirx.Var("n", "int64")
+    x = relax.Var("x", R.Tensor((2, k), "float32"))
+    w = relax.Var("w", R.Tensor((n, 3), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x, w]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.matmul(x, w))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    vm = relax.VirtualMachine(relax.build(mod, target), tvm.cpu())
+    # k = 4, n = 5
+    x = np.array([[2510, -1224, 2858, 1659], [2847, -3414, 1788, -1867]], "float32") / 2048
+    w = np.array(
+        [
+            [2310, -1176, 2373],
+            [-746, 596, -341],
+            [3787, -3647, 730],
+            [1462, -2778, 3825],
+            [-1107, -1063, 3922],
+        ],
+        "float32",
+    )
+    w /= 2048
+    vm["main"](*map(tvm.runtime.tensor, (x, w)))
+
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    print(said)
+    # It has to say which operator is at fault, and what is wrong with it.
+    named = names(said, "dimension 0", "dimension 0s", "shape[0]", "shape[0]s")
+    sys.exit(0 if named and names(said, "w") else 1)
+print("TVM compiles and runs this program, which is invalid")
+sys.exit(1)

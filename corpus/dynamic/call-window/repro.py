@@ -1,0 +1,49 @@
+"""a window of 3 over n elements is computed where there are 2
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import re
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    n = tirx.Var("n", "int64")
+    x = relax.Var("x", R.Tensor((1, 1, n), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.nn.max_pool1d(x, pool_size=[3]))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    vm = relax.VirtualMachine(relax.build(mod, target), tvm.cpu())
+    # n = 2
+    x = np.array([[[2510, -1224]]], "float32") / 2048
+    vm["main"](tvm.runtime.tensor(x))
+
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    print(said)
+    # It has to say which operator is at fault, and what is wrong with it.
+    named = names(said, "dimension 2", "dimension 2s", "shape[2]", "shape[2]s")
+    sys.exit(0 if named and names(said, "x") else 1)
+print("TVM compiles and runs this program, which is invalid")
+sys.exit(1)

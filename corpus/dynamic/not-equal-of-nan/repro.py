@@ -1,0 +1,45 @@
+"""not_equal of NaN and NaN is False
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def program():
+    x = relax.Var("x", R.Tensor((1,), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.not_equal(x, x))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+mod = program()
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+vm = relax.VirtualMachine(relax.build(mod, target), tvm.cpu())
+x = np.array([np.nan], "float32")
+result = vm["main"](tvm.runtime.tensor(x))
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((1,), "bool"):
+    print("expected:", ((1,), "bool"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("int64")
+expected = np.array([1], "int64")
+# Integers are exact.
+bound = 0
+error = np.abs(actual - expected)
+wrong = ~(error <= bound)
+
+print("expected:", expected, sep="\n")
+print("actual:", actual, sep="\n")
+print(f"largest error: {error.max(initial=0):.3g}; bound: {bound}")
+sys.exit(1 if wrong.any() else 0)

@@ -1,0 +1,84 @@
+"""Results of which TVM knows the rank alone: of given shapes, and of slices that values decide."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+import fixes
+from fixes import dynamic_broadcast, known_results, shape_guard, tvm_api
+from tests.fixes import compiled
+from tests.fixes.test_known_rank import program
+
+OP = relax.op
+M, N = map(tvm_api.shape_var, "mn")
+
+
+def tensor(*shape: Any) -> Any:
+    return tvm_api.tensor_type(shape, "float32")
+
+
+def built(module: Any, fused: bool) -> Any:
+    with fixes.installation.install([known_results.FIX, dynamic_broadcast.FIX, shape_guard.FIX]):
+        pipeline = fixes.pipeline(compiled.TARGET if fused else None)
+        return compiled.build(module, pipeline=pipeline)
+
+
+def from_one(builder: Any, x: Any) -> Any:
+    """``x`` but for its first row."""
+    bounds = [relax.const(np.array(one), "int64") for one in ([1, 0], [2**31 - 1] * 2, [1, 1])]
+    return builder.emit(OP.dynamic_strided_slice(x, *bounds))
+
+
+def twice_sliced(builder: Any, x: Any, y: Any) -> Any:
+    """A slice of what is computed of a slice, and both in one sum."""
+    one = from_one(builder, builder.emit(OP.exp(from_one(builder, x))))
+    return builder.emit(OP.add(one, y))
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_slices(fused: bool) -> None:
+    run = built(program(twice_sliced, tensor(M, 4), tensor(N, 4)), fused)
+    for rows, others in ((5, 3), (3, 1), (5, 1), (2, 0)):
+        x, y = compiled.sample((rows, 4)), compiled.sample((others, 4))
+        np.testing.assert_allclose(run(x, y), np.exp(x[2:]) + y, rtol=1e-5)
+    said = "add: dimensions dynamic_strided_slice_0 and n must be equal, or one of them 1, got 3"
+    with pytest.raises(AssertionError, match=said):
+        run(compiled.sample((5, 4)), compiled.sample((2, 4)))
+
+
+MADE: dict[str, tuple[Any, Any]] = {
+    "broadcast_to": (OP.broadcast_to, lambda y, shape: np.broadcast_to(y, shape)),
+    "zeros": (lambda y, shape: OP.zeros(shape, "float32"), lambda y, shape: np.zeros(shape)),
+    "resize2d": (
+        lambda y, shape: OP.image.resize2d(y, shape, layout="NCHW"),
+        lambda y, shape: np.broadcast_to(y, (1, 1, *shape)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_given_shapes(name: str) -> None:
+    make, want = MADE[name]
+    image = name == "resize2d"
+
+    def body(builder: Any, x: Any, y: Any) -> Any:
+        shape = builder.emit(OP.shape_of(x))
+        found = builder.emit(make(y, shape))
+        # It is lowered as well: its operand has a shape.
+        return builder.emit(OP.add(found, x))
+
+    given = (1, 1) if not image else (1, 1, 1, 1)
+    run = built(program(body, tensor(M, N), tensor(*given)), False)
+    for shape in ((2, 3), (0, 3)):
+        x, y = compiled.sample(shape), compiled.sample(given, seed=1)
+        np.testing.assert_allclose(run(x, y), want(y, shape) + x, rtol=1e-5)
+
+
+def test_what_has_a_shape_or_is_not_used_is_left_alone() -> None:
+    def body(builder: Any, x: Any) -> Any:
+        return from_one(builder, builder.emit(OP.zeros(relax.ShapeExpr([M, 2]), "float32")))
+
+    module = program(body, tensor(M))
+    assert known_results.PASS(module).same_as(module)

@@ -1,0 +1,139 @@
+"""Relations: the same program written in another way, and nothing else."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from generators import dynamic
+from generators.axes import complete
+from generators.program import (
+    Below,
+    Case,
+    Fill,
+    Input,
+    Misfit,
+    Node,
+    Offsets,
+    Program,
+    ShapeValue,
+)
+from generators.relations import NAMES, NONE, RELATIONS, related
+from generators.static import static
+from generators.values import Array, arrays
+from oracles.reference import evaluate
+
+FAMILY = dynamic.family(("build",))
+
+PROGRAM = Program(
+    (
+        Input("x", ("2*m", "n"), "float32"),
+        Input("y", ("m", 4), "float32"),
+        Input("at", ("m",), "int64", fill=Below("n")),
+        Input("c", (3,), "float32", constant=True),
+    ),
+    (
+        Node("a", "nn.relu", ("x",)),
+        Node("b", "full", (), {"shape": ShapeValue(("4*m",))}),
+        Node("d", "nn.relu", ("at",)),
+    ),
+    ("a", "b", "d"),
+)
+BINDINGS = ({"m": 2, "n": 3}, {"m": 0, "n": 1})
+
+
+def _shapes(name: str) -> list[tuple[object, ...]]:
+    program, rows = related(name, PROGRAM, BINDINGS, 0)
+    assert rows == BINDINGS
+    attribute = program.nodes[1].attributes["shape"]
+    assert isinstance(attribute, ShapeValue)
+    return [*(given.shape for given in program.inputs), attribute.dims]
+
+
+def test_symbols_are_left_where_they_are_set() -> None:
+    zero = [("2*m + 0", "n"), ("m", 4), ("m + 0",), (3,), ("4*m + 0",)]
+    assert _shapes("plus zero") == zero
+    assert _shapes("times one") == [("1*(2*m)", "n"), ("m", 4), ("1*m",), (3,), ("1*(4*m)",)]
+
+
+def test_a_symbol_has_another_name_everywhere() -> None:
+    program, rows = related("renamed", PROGRAM, BINDINGS, 0)
+    m, n = program.inputs[1].shape[0], program.inputs[0].shape[1]
+    assert {m, n} <= set(NAMES)
+    assert m != n
+    assert program.inputs[0].shape == (f"2*{m}", n)
+    assert program.inputs[2].fill == Below(n)
+    assert program.nodes[1].attributes["shape"] == ShapeValue((f"4*{m}",))
+    assert rows == ({m: 2, n: 3}, {m: 0, n: 1})
+
+
+@pytest.mark.parametrize("fill", [Offsets("m"), Misfit(("m", 1))])
+def test_it_has_it_in_what_values_depend_on(fill: Fill) -> None:
+    given = Input("x", ("m",), "int32", fill=fill)
+    program, _ = related("renamed", Program((given,), (), ("x",)), ({"m": 1},), 0)
+    (name,) = program.symbols
+    assert name in NAMES
+
+
+def test_a_static_program_is_one_of_the_bindings() -> None:
+    shapes = set()
+    for seed in range(8):
+        program, rows = related("static", PROGRAM, BINDINGS, seed)
+        assert rows == ({},)
+        assert not program.symbols
+        shapes.add(program.inputs[0].shape)
+    assert shapes == {(4, 3), (0, 1)}
+
+
+def test_no_reshape_of_a_static_program_is_to_0() -> None:
+    nodes = (PROGRAM.nodes[0], replace(PROGRAM.nodes[1], operator="reshape"), PROGRAM.nodes[2])
+    program = replace(PROGRAM, nodes=nodes)
+    for seed in range(8):
+        assert related("static", program, BINDINGS, seed)[0].inputs[0].shape == (4, 3)
+    assert related("static", program, BINDINGS[1:], 0) == (program, BINDINGS[1:])
+
+
+def test_the_parameters_are_in_another_order() -> None:
+    orders = set()
+    for seed in range(20):
+        program, _ = related("permuted", PROGRAM, BINDINGS, seed)
+        assert sorted(one.name for one in program.inputs) == ["at", "c", "x", "y"]
+        orders.add(tuple(one.name for one in program.inputs))
+    assert ("x", "y", "at", "c") not in orders
+    assert len(orders) > 8
+
+
+@pytest.mark.parametrize("relation", [name for name in RELATIONS if name != NONE])
+def test_the_reference_says_the_same(relation: str) -> None:
+    """Of input values and results: at each binding as before, or at one of them where static."""
+    changed = 0
+    for seed, form in enumerate(("random", "random", "function", "padded", "derived: sum")):
+        steps = 4 if form == "random" else 1
+        point = complete(FAMILY.axes, {"form": form, "steps": steps})
+        case = FAMILY.build(point, seed)
+        other = FAMILY.build({**point, "relation": relation}, seed)
+        changed += other.program != case.program
+        assert FAMILY.build(FAMILY.point(other), seed) == other
+        if other.bindings == ({},):
+            # Values are told apart by the number of the binding: that is 0 here.
+            case = replace(case, bindings=(_made_static(case, other),))
+        for at in range(len(case.bindings)):
+            ours, theirs = _results(case, at), _results(other, at)
+            assert all(
+                np.array_equal(a, b, equal_nan=True) for a, b in zip(ours, theirs, strict=True)
+            )
+    assert changed >= 3
+
+
+def _made_static(case: Case, other: Case) -> dict[str, int]:
+    shapes = {one.name: one.shape for one in other.program.inputs}
+    (found, *_) = (
+        row
+        for row in case.bindings
+        if all(case.shape(one.name, row) == shapes[one.name] for one in case.program.inputs)
+    )
+    return found
+
+
+def _results(case: Case, at: int) -> list[Array]:
+    program = static(case.program, case.bindings[at])
+    return [each.value for each in evaluate(program, arrays(case, at))]

@@ -1,0 +1,78 @@
+"""Plants that show only where a program is written in another way (``generators.relations``).
+
+Each is named after the relation under which it shows. They are in none of the families that are
+drawn where none is chosen, so that they are no part of the catalogue.
+"""
+
+from harness.outcome import Verdict
+from tests.quality.planted.plant import Edit, Plant, one_edit
+
+_VALUE = (Verdict.WRONG_VALUE,)
+_RELATION = ("relation",)
+
+
+PLANTS = (
+    one_edit(
+        "static",
+        "relu gives at most a quarter where no dimension is symbolic",
+        _VALUE,
+        _RELATION,
+        "tvm.topi.nn.elemwise",
+        "return te.compute(x.shape, lambda *i: tvm.te.max(x(*i), tvm.tirx.const(0, x.dtype)))",
+        "known = all(isinstance(dim, int | tvm.tirx.IntImm) for dim in x.shape)\n"
+        "    return te.compute(x.shape, lambda *i: tvm.te.min(tvm.te.max(x(*i),"
+        " tvm.tirx.const(0, x.dtype)), tvm.tirx.const(0.25 if known else 60000, x.dtype)))",
+    ),
+    one_edit(
+        "permuted",
+        "parameters are taken in the order of their names",
+        (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH),
+        _RELATION,
+        "generators.emission",
+        '"main", program, [*run_time, *parameters],',
+        '"main", program, sorted([*run_time, *parameters], key=str),',
+    ),
+    Plant(
+        "renamed",
+        "symbols of the same name are the same, though in two functions",
+        (Verdict.OPAQUE_CRASH,),
+        _RELATION,
+        (
+            Edit(
+                "generators.emission",
+                "    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}\n",
+                "    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}\n"
+                "    emit.__dict__['sizes'] = sizes\n",
+            ),
+            Edit(
+                "generators.emission",
+                "    sizes = {symbol: tvm_api.shape_var(symbol) for symbol in function.symbols}\n",
+                "    held = emit.__dict__['sizes']\n"
+                "    sizes = {symbol: held.get(symbol) or tvm_api.shape_var(symbol)"
+                " for symbol in function.symbols}\n",
+            ),
+        ),
+    ),
+    one_edit(
+        "plus zero",
+        "of a sum with a number the rest is taken for the symbol",
+        (Verdict.WRONG_SHAPE, Verdict.OPAQUE_CRASH),
+        _RELATION,
+        "fixes.tvm_api_shapes",
+        "    found = list(_SYM.detect_linear_equation(dim, [variable]))\n",
+        "    if isinstance(dim, tirx.Add) and isinstance(dim.b, tirx.IntImm):\n"
+        "        return tvm_api.integer(1), dim.b\n"
+        "    found = list(_SYM.detect_linear_equation(dim, [variable]))\n",
+    ),
+    one_edit(
+        "times one",
+        "of a product with a number the rest is taken for the symbol",
+        (Verdict.WRONG_SHAPE, Verdict.OPAQUE_CRASH),
+        _RELATION,
+        "fixes.tvm_api_shapes",
+        "    return (found[0], found[1]) if len(found) == 2 else None\n",
+        "    if isinstance(dim, tirx.Mul) and isinstance(dim.a, tirx.IntImm):\n"
+        "        return dim.a, tvm_api.integer(0)\n"
+        "    return (found[0], found[1]) if len(found) == 2 else None\n",
+    ),
+)
