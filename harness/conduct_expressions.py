@@ -4,6 +4,7 @@ A block checks its expressions and says which of them failed; these run again as
 and only then is it told what fails, and what it comes down to.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 
@@ -21,8 +22,8 @@ _MOST_TRIES = 400
 _TOGETHER = 16
 """Of these so many are compiled at a time, for the price of a few."""
 
-_OF_STATE = ("restored", "-rebound")
-"""How checks end of what the analyzer was to forget: it fails whatever the expression is."""
+_OF_STATE = re.compile("restored|.+-after-.+")
+"""Checks of what the analyzer was to forget: they fail whatever the expression is."""
 
 _ANY = "any"
 
@@ -65,7 +66,7 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
             seconds=clock.seconds,
         )
     smallest = _smallest(case, fault, progress, clock)
-    of_state = fault.check.endswith(_OF_STATE)
+    of_state = _OF_STATE.fullmatch(fault.check)
     return Outcome(
         Verdict.WRONG_VALUE,
         _stage(case),

@@ -30,7 +30,9 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_REBOUND = "-rebound"
+_ANEW = re.compile(r"-after-\w+$")
+"""How checks end of what ranges that were told first leave behind."""
+
 _VALIDITY = "-validity"
 _RESTORED = "restored"
 _RAISES = "raises"
@@ -81,8 +83,8 @@ def title_text(case: Member, outcome: Outcome) -> str:
 
 
 def _does(check: str) -> str:
-    anew = " (ranges told anew)" if check.endswith(_REBOUND) else ""
-    check = check.removesuffix(_REBOUND)
+    anew = " (ranges told anew)" if _ANEW.search(check) else ""
+    check = _ANEW.sub("", check)
     if check.endswith(_VALIDITY):
         said = f"{check.removesuffix(_VALIDITY)} adds an overflow or a division by zero to"
     else:
@@ -119,7 +121,7 @@ def script_text(case: Member, outcome: Outcome, title: str, environment: Mapping
 
 def _analysis(case: Member, outcome: Outcome) -> str:
     subject, operator = case.subject, outcome.operator or ""
-    check = operator.removesuffix(_REBOUND).removesuffix(_VALIDITY)
+    check = _ANEW.sub("", operator).removesuffix(_VALIDITY)
     dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
     raises = dies or outcome.verdict is Verdict.OPAQUE_CRASH
     conditions = [node_text(one) for one in subject.constraints]
@@ -160,7 +162,7 @@ def _telling(one: Variable, case: Member, outcome: Outcome) -> list[str]:
             return [f"analyzer.update({one.name}, sym.ConstIntBound({one.low}, {one.high}), True)"]
         case "nothing":
             return ["pass"]
-    if not (outcome.operator or "").endswith(_REBOUND):
+    if not _ANEW.search(outcome.operator or ""):
         return [f"analyzer.bind({one.name}, {range_text(one)})"]
     first = [
         Variable(one.name, one.dtype, int(low), int(high))

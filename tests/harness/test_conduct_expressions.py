@@ -65,7 +65,7 @@ def test_one_that_fails_comes_down_to_nothing_else() -> None:
 
 
 def test_what_the_analyzer_was_to_forget_is_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
-    fault = Fault("simplify-rebound", "", "", {})
+    fault = Fault("simplify-after-value", "", "", {})
     monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
     assert {outcome_of(one).cause for one in BLOCK.members[:3]} == {"any"}
 
