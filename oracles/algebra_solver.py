@@ -6,6 +6,10 @@ of ``generators.expressions`` are written in terms of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+<<<<<<< HEAD
+=======
+from dataclasses import dataclass
+>>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 from typing import Any
 
 import z3
@@ -32,6 +36,31 @@ def decide(
     Raises:
         NotModelled: an operator of any of them has no meaning on unbounded integers.
     """
+<<<<<<< HEAD
+=======
+    return search(claim, variables, assumed, milliseconds).holds
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a claim holds, None where that was not decided; a witness where it does not."""
+
+    holds: bool | None
+    witness: Mapping[str, int]
+
+
+def search(
+    claim: Expression,
+    variables: Sequence[Variable],
+    assumed: Sequence[Expression] = (),
+    milliseconds: int = 1000,
+) -> Answer:
+    """What ``decide`` decides, with values of the variables at which the claim does not hold.
+
+    Raises:
+        NotModelled: an operator of any of them has no meaning on unbounded integers.
+    """
+>>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
     names: dict[str, Term] = {}
     solver = z3.Solver()
     solver.set("timeout", milliseconds)
@@ -48,7 +77,19 @@ def decide(
     for divisor in divisors:
         solver.add(divisor != 0)
     answer = solver.check()
+<<<<<<< HEAD
     return None if answer == z3.unknown else bool(answer == z3.unsat)
+=======
+    if answer != z3.sat:
+        return Answer(True if answer == z3.unsat else None, {})
+    model = solver.model()
+    return Answer(False, {name: _value(model, term) for name, term in names.items()})
+
+
+def _value(model: Any, term: Term) -> int:
+    found = model.eval(term, model_completion=True)
+    return int(z3.is_true(found)) if z3.is_bool(term) else int(found.as_long())
+>>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 
 
 def _floored(left: Term, right: Term) -> Term:

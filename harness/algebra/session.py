@@ -32,6 +32,9 @@ class Session:
         self._relaxed: dict[Sequence[str], Mapping[Any, Any]] = {}
         self._loops: Mapping[Any, Any] | None = None
         self.analyzer = api.analyzer()
+        # TVM forgets a condition with the last reference to what ends it. A list lets go of its
+        # last element first, which is the order that TVM insists on.
+        self._held: list[Callable[[], object]] = []
         for each in variables:
             self._tell(each, told, again=False)
 
@@ -45,7 +48,7 @@ class Session:
             operand = expressions.variable(each)
             for operator, end in ((">=", each.low), ("<=", each.high)):
                 condition = apply(operator, operand, constant(end, each.dtype))
-                api.assume(self.analyzer, self.emit(condition))
+                self._held.append(api.assume(self.analyzer, self.emit(condition)))
 
     def rebind(self, variables: Sequence[Variable]) -> None:
         """Tell other ranges of the same variables, in place of those told first."""

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
+<<<<<<< HEAD
+=======
+import msgspec
+>>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 import pytest
 
 from generators import expressions
@@ -15,7 +19,11 @@ from generators.algebra import block
 from generators.algebra_case import ExpressionCase
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, apply, constant
+<<<<<<< HEAD
 from harness.algebra import check
+=======
+from harness.algebra import check, unbounded
+>>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 from harness.algebra.session import Ends, Mapped, Session
 from tests.harness.exact_session import ExactSession
 
@@ -222,6 +230,32 @@ def case_of(text: str, *ranges: tuple[str, int, int], dtype: str = "int32") -> E
     return ExpressionCase(variables, parse(text, names, dtype))
 
 
+<<<<<<< HEAD
+=======
+class WrongFarAway(ExactSession):
+    """Takes what is large for infinite: right at all values that are tried one by one."""
+
+    def rewritten(self, how: str, handle: Expression) -> Expression:
+        if how != "simplify" or handle.dtype != "int32":
+            return handle
+        return apply("min", handle, constant(100_000))
+
+
+def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
+    pytest.importorskip("z3", reason="z3-solver is not installed")
+    case = case_of("x // 2 * 2 + x % 2", ("x", 0, 7))
+    assert check(case, WrongFarAway) == ()
+    assert unbounded.check(case, ExactSession) == ()
+    (fault,) = unbounded.check(case, WrongFarAway)
+    assert fault.check == "simplify-unbounded"
+    assert fault.witness["x"] > 100_000
+    conditional = msgspec.structs.replace(
+        case, constraints=(case_of("x < 50", ("x", 0, 7)).expression,)
+    )
+    assert unbounded.check(conditional, WrongFarAway) == ()
+
+
+>>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 def test_a_fault_says_where() -> None:
     (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors)
     assert fault.check == "canonical_simplify"

@@ -21,7 +21,8 @@ def test_shares_are_of_those_that_were_asked() -> None:
 
 def test_what_a_release_no_longer_proves_is_told() -> None:
     assert lost(PROVED) == ["x >= 0: proved by can_prove of 0.25, not of 0.26"]
-    text = page(PROVED, "command")
+    text = page(PROVED, "Made by hand.")
+    assert "Made by hand." in text
     assert "* x >= 0: proved by can_prove of 0.25, not of 0.26" in text
     assert text.rstrip().endswith("* `x < 9`")
 
