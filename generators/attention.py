@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from generators import faults
 from generators.attention_invalid import attention_faults
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.dims import Dim
 from generators.points import Given, bindings, first_then, integer, point_of, text, toggle
 from generators.program import Attribute, Case, Input, Node, Program
@@ -124,7 +125,7 @@ class Attention:
             **{axis.name: point[axis.name] for axis in run_axes(("",))},  # type: ignore[arg-type]
         )
 
-    def point(self, case: Case) -> Point:
+    def point(self, case: AnyCase) -> Point:
         """The point of ``case``.
 
         Raises:

@@ -22,6 +22,7 @@ from generators.attention import (
 )
 from generators.attention_invalid import var_len_faults
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.dims import Dim
 from generators.points import Given, bindings, integer, point_of, text, toggle
 from generators.program import Case, Input, LongestSegment, Node, Offsets, Program
@@ -78,7 +79,7 @@ class AttentionVarLen:
             **{axis.name: point[axis.name] for axis in run_axes(("",))},  # type: ignore[arg-type]
         )
 
-    def point(self, case: Case) -> Point:
+    def point(self, case: AnyCase) -> Point:
         """The point of ``case``.
 
         Raises:

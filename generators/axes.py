@@ -7,11 +7,13 @@ a family builds exactly one case from a point and reads the point back from the 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hypothesis import strategies as st
 
-from generators.program import Case
+if TYPE_CHECKING:
+    from generators.cases import AnyCase
+    from generators.program import Case
 
 Value = bool | int | str | None
 Point = Mapping[str, Value]
@@ -84,10 +86,10 @@ class Family(Protocol):
     def axes(self) -> tuple[Axis, ...]:
         """All axes, those that others depend on first."""
 
-    def build(self, point: Point, seed: int) -> Case:
+    def build(self, point: Point, seed: int) -> "AnyCase":
         """The one case at ``point``, its input values drawn from ``seed``."""
 
-    def point(self, case: Case) -> Point:
+    def point(self, case: "AnyCase") -> Point:
         """The point of ``case``: ``build(point(case), case.seed)`` equals ``case``, fixes aside.
 
         Raises:
@@ -95,8 +97,15 @@ class Family(Protocol):
         """
 
     @property
-    def invalid(self) -> tuple[st.SearchStrategy[Case], ...]:
+    def invalid(self) -> tuple[st.SearchStrategy["AnyCase"], ...]:
         """For each way to make a program invalid, such cases, with what an error must name."""
+
+
+class ProgramFamily(Family, Protocol):
+    """A family whose cases are programs."""
+
+    def build(self, point: Point, seed: int) -> "Case":
+        """The one case at ``point``, its input values drawn from ``seed``."""
 
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -114,7 +123,7 @@ def points(draw: st.DrawFn, axes: Sequence[Axis]) -> Point:
 
 
 @st.composite
-def cases(draw: st.DrawFn, family: Family) -> Case:
+def cases(draw: st.DrawFn, family: Family) -> "AnyCase":
     """The valid cases of ``family``."""
     point = draw(points(family.axes))
     return family.build(point, draw(SEEDS))

@@ -20,6 +20,7 @@ from generators import (
     dynamic_windows,
 )
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.dims import Dim
 from generators.dynamic_draft import Draft, Draw, Unfit
 from generators.dynamic_movement import Step
@@ -91,12 +92,14 @@ class Dynamic:
             **{name: point[name] for name in _run_names()},  # type: ignore[arg-type]
         )
 
-    def point(self, case: Case) -> Point:
+    def point(self, case: AnyCase) -> Point:
         """The point of ``case``, or of the valid case that it calls wrongly.
 
         Raises:
             ValueError: no point of this family builds ``case``.
         """
+        if not isinstance(case, Case):
+            raise ValueError(f"not a point of {NAME}: it is no program")
         called = dynamic_mismatch.corrected(case)
         for form, steps, focus in _readings(called.program):
             point: dict[str, Value] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 from hypothesis import strategies as st
 
-from generators.axes import SEEDS, Family, Point, points
+from generators.axes import SEEDS, Point, ProgramFamily, points
 from generators.dims import Dim, evaluate, symbols
 from generators.program import Case, Misfit, Mismatch, Program, Random, Valid
 
@@ -122,7 +122,7 @@ def wrong(case: Case) -> tuple[tuple[Place, int], ...]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, family: Family) -> Case:
+def cases(draw: st.DrawFn, family: ProgramFamily) -> Case:
     """Valid cases of ``family``, called with one dimension off."""
     point = draw(points(family.axes))
     case = family.build(point, draw(SEEDS))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from generators import attention, attention_var_len, dynamic, transposed_conv
+from generators import algebra_family, attention, attention_var_len, dynamic, transposed_conv
 from generators.axes import Family
 from generators.program import Program
 
@@ -35,7 +35,7 @@ def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
     others only where there is none of these.
     """
     served = tuple(name for name in pipelines if name in dynamic.PIPELINES) or tuple(pipelines)
-    return (*families(pipelines), dynamic.family(served))
+    return (*families(pipelines), dynamic.family(served), algebra_family.family())
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 from hypothesis import strategies as st
 
-from generators.axes import SEEDS, Axis, Family, Point, settle
+from generators.axes import SEEDS, Axis, Point, ProgramFamily, settle
 from generators.dims import Dim
 from generators.points import narrowed
 from generators.program import Attribute, Case, Invalid, Program
@@ -40,7 +40,7 @@ def pin(axes: Sequence[Axis], pinned: Point) -> tuple[Axis, ...]:
     return narrowed(axes, {name: (value,) for name, value in pinned.items()})
 
 
-class Breakable(Family, Protocol):
+class Breakable(ProgramFamily, Protocol):
     """A family with a table of faults, all of one operator."""
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from generators.axes import Axis, Family, Point, Value, is_valid
+from generators.cases import AnyCase
 from generators.program import Case
 
 
@@ -47,12 +48,14 @@ def to_blame(axis: Axis, earlier: Sequence[str], point: Point, value: Value) -> 
     return tuple(earlier)
 
 
-def point_of(family: Family, read: Callable[[Case], Point], case: Case) -> Point:
+def point_of(family: Family, read: Callable[[Case], Point], case: AnyCase) -> Point:
     """The point of ``case``, which ``read`` finds where there is one.
 
     Raises:
         ValueError: no point of ``family`` builds ``case``.
     """
+    if not isinstance(case, Case):
+        raise ValueError(f"not a point of {family.name}: it is no program")
     try:
         point = read(case)
         rebuilt = family.build(point, case.seed)

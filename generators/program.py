@@ -8,6 +8,7 @@ JSON (keys sorted, no white space), shortened to 16 hexadecimal digits.
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,7 +16,9 @@ from generators import dims
 from generators.dims import Dim
 
 FORMAT = 1
-"""The format number that every case file carries; it changes when an older reader would misread."""
+"""The format number of a case that is a program. Every case file carries one; it says what kind of
+case it is (``generators.cases`` has the others), and changes when an older reader would misread.
+"""
 
 
 EXEC_MODES = ("bytecode", "compiled")
@@ -31,6 +34,9 @@ DTYPES = (
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 )
 """The dtypes, by TVM's names, that an input may have."""
+
+
+C = TypeVar("C")
 
 
 class CaseError(ValueError):
@@ -275,7 +281,16 @@ class Mismatch(Invalid, frozen=True, tag="mismatch"):
 Expectation = Valid | Invalid | Mismatch
 
 
-class Case(_Data, frozen=True):
+class Identified(_Data, frozen=True):
+    """Base of every kind of case."""
+
+    @property
+    def identifier(self) -> str:
+        """16 hexadecimal digits of the SHA-256 of the canonical JSON."""
+        return hashlib.sha256(encode(self)).hexdigest()[:16]
+
+
+class Case(Identified, frozen=True, tag_field="format", tag=FORMAT):
     """A program and everything that decides what happens to it.
 
     ``bindings`` are the values of the symbols, one run of the compiled module for each (one empty
@@ -295,11 +310,8 @@ class Case(_Data, frozen=True):
     seed: int = 0
     fixes: bool = False
     expect: Expectation = Valid()
-    format: int = FORMAT
 
     def __post_init__(self) -> None:
-        if self.format != FORMAT:
-            raise ValueError(f"format {self.format} is unknown; this version reads {FORMAT}")
         wanted = set(self.program.symbols)
         for binding in self.bindings:
             if set(binding) != wanted:
@@ -328,36 +340,37 @@ class Case(_Data, frozen=True):
         """By symbol the largest size that it is bound to."""
         return {name: max(row[name] for row in self.bindings) for name in self.program.symbols}
 
-    @property
-    def identifier(self) -> str:
-        """16 hexadecimal digits of the SHA-256 of the canonical JSON."""
-        return hashlib.sha256(encode(self)).hexdigest()[:16]
-
     def shape(self, name: str, binding: Mapping[str, int]) -> tuple[int, ...]:
         """The concrete shape of the input ``name`` at ``binding``."""
         return tuple(dims.evaluate(dim, binding) for dim in self.program.input(name).shape)
 
 
-def encode(case: Case) -> bytes:
+def encode(case: Identified) -> bytes:
     """The canonical JSON of ``case``: sorted keys, every field present."""
     return msgspec.json.encode(case, order="sorted")
 
 
 def decode(text: bytes | str, source: str = "case") -> Case:
-    """The case that ``text`` holds; ``source`` is what an error calls it.
+    """The program that ``text`` holds; ``source`` is what an error calls it.
 
     Raises:
         CaseError: malformed JSON, an unknown format, or not a well-formed case.
     """
+    return decoded(text, source, {FORMAT: Case})
+
+
+def decoded(text: bytes | str, source: str, kinds: Mapping[int, type[C]]) -> C:
+    """The case that ``text`` holds, of one of ``kinds`` by format number. Raises as ``decode``."""
     try:
         raw = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CaseError(f"{source}: not JSON: {_one_line(error)}") from error
     number = raw.get("format") if isinstance(raw, dict) else None
-    if number != FORMAT:
-        raise CaseError(f"{source}: format {number!r} is unknown; this version reads {FORMAT}")
+    if not isinstance(number, int) or number not in kinds:
+        reads = ", ".join(map(str, kinds))
+        raise CaseError(f"{source}: format {number!r} is unknown; this version reads {reads}")
     try:
-        return msgspec.convert(raw, Case)
+        return msgspec.convert(raw, kinds[number])
     except (msgspec.ValidationError, RecursionError) as error:
         raise CaseError(f"{source}: {_one_line(error)}") from error
 
@@ -368,13 +381,18 @@ def _one_line(error: Exception) -> str:
 
 
 def read(path: Path) -> Case:
-    """The case in the file ``path``. Raises ``CaseError`` also when the file cannot be read."""
+    """The program in the file ``path``. Raises ``CaseError`` also when it cannot be read."""
+    return decode(content(path), source=str(path))
+
+
+def content(path: Path) -> bytes:
+    """What the file ``path`` holds. Raises ``CaseError`` when it cannot be read."""
     try:
-        return decode(path.read_bytes(), source=str(path))
+        return path.read_bytes()
     except OSError as error:
         raise CaseError(f"{path}: {error.strerror}") from error
 
 
-def write(case: Case, path: Path) -> None:
+def write(case: Identified, path: Path) -> None:
     """Write ``case`` to ``path``, indented for a person to read."""
     path.write_bytes(msgspec.json.format(encode(case), indent=1) + b"\n")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from generators import faults
 from generators.axes import Axis, Point, Value, run_axes
+from generators.cases import AnyCase
 from generators.layouts import data_layouts, kernel_layouts, kind, logical, packing, shape
 from generators.points import Every, Given, integer, point_of, text, toggle
 from generators.program import Attribute, Case, Input, Node, Program
@@ -98,7 +99,7 @@ class TransposedConvolution:
             **{name: point[name] for name in _run_names()},  # type: ignore[arg-type]
         )
 
-    def point(self, case: Case) -> Point:
+    def point(self, case: AnyCase) -> Point:
         """The point of ``case``.
 
         Raises:

@@ -250,8 +250,9 @@ def _on_axes(case: Case, family: Family | None) -> Iterator[tuple[str, Case]]:
         return
     for axis in non_default(family.axes, point):
         changed = with_defaults(family.axes, point, (axis,))
-        if changed is not None:
-            yield axis, replace(family.build(changed, case.seed), fixes=case.fixes)
+        made = family.build(changed, case.seed) if changed is not None else None
+        if isinstance(made, Case):
+            yield axis, replace(made, fixes=case.fixes)
 
 
 def differences(case: Case, other: Case) -> tuple[Difference, ...]:

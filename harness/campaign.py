@@ -13,6 +13,7 @@ from math import isinf
 import msgspec
 
 from generators.axes import Family
+from generators.cases import AnyCase
 from generators.pairs import Pairs
 from generators.program import Case, Valid
 from generators.steering import possible
@@ -27,6 +28,7 @@ from harness.investigation import Investigations
 from harness.jobs import Job
 from harness.journal import DRAWN, TRIAL, Cell, Journal, JournalError
 from harness.outcome import Outcome, Verdict
+from harness.parts import drawn_as, parts_of, weight
 from harness.pool import Pool
 from harness.pools import Pools
 
@@ -74,7 +76,7 @@ class Plan:
             ends.append(f"{self.most_cases} cases")
         return " or ".join(ends)
 
-    def cases(self) -> Iterator[Case]:
+    def cases(self) -> Iterator[AnyCase]:
         """The cases in the order in which they run, without end."""
         for drawn in stream(self.families, self.seed, uniform=self.uniform, shard=self.shard):
             for fixes in self.fixes:
@@ -237,15 +239,16 @@ class Campaign:
         """Go on where the journal ends."""
         state = self.state
         drawn: set[str] = set()
+        parts: dict[str, AnyCase] = {}
         for record in self.journal.findings():
             finding = msgspec.structs.replace(msgspec.json.decode(record, type=Finding), count=0)
             state.findings[finding.fingerprint] = finding
         for one in self.journal.cases(DRAWN):
-            self._started += 1
             drawn.add(one.case.identifier)
             if one.outcome is None:
-                self.pool.submit(Job(one.case))
+                self.pool.submit(_job(one.case))
                 continue
+            parts |= {part.identifier: part for part in parts_of(one.case, one.outcome)}
             gap, failure = self._tally(one.case, one.outcome)
             if gap != one.gap:
                 self.journal.end(one.case, one.outcome, gap)
@@ -254,6 +257,9 @@ class Campaign:
             elif failure is not None:
                 self._investigations.look_into(one.case, *failure)
         self._investigations.confirm_all()
+        for part in parts.values():
+            self._begin_part(part)
+        drawn -= parts.keys()
         for case in self.journal.unended(TRIAL):
             self.pool.submit(Job(case, _LEFT))
         state.taken_up = state.cases
@@ -270,11 +276,13 @@ class Campaign:
         damaged = any(event.what is What.SALVAGED for event in self.journal.events())
         most = _MOST_LOST * len(drawn) if damaged else 0
         left = set(drawn)
-        lost: dict[str, Case] = {}
+        lost: dict[str, AnyCase] = {}
         while left and not self._stop():
             case = next(self._cases)
             if case.identifier not in drawn:
                 lost[case.identifier] = case
+            else:
+                self._started += drawn_as(case)
             if len(lost) > most:
                 raise JournalError(
                     f"{self.journal.path} was drawn by another version of relaxcheck: this one "
@@ -330,7 +338,7 @@ class Campaign:
         if len(outcomes) > 1:
             self.state.fates[finding.fingerprint] = fates
 
-    def _marked(self, case: Case, outcome: Outcome) -> Outcome:
+    def _marked(self, case: AnyCase, outcome: Outcome) -> Outcome:
         """``outcome`` with the declared gaps that it fell into, which are not counted."""
         place = place_of(case, self._families.get(case.family))
         environment = self.pool.environment
@@ -351,12 +359,17 @@ class Campaign:
             jobs += self._begun(next(self._cases))
         self.pool.submit(*jobs)
 
-    def _begun(self, case: Case) -> list[Job]:
+    def _begun(self, case: AnyCase) -> list[Job]:
         """What there is to run of a case that was drawn: nothing where the journal has it."""
         if not self.journal.start(case, DRAWN):
             return []
-        self._started += 1
-        return [Job(case)]
+        self._started += drawn_as(case)
+        return [_job(case)]
+
+    def _begin_part(self, part: AnyCase) -> None:
+        """Run a part of a block, unless the journal has it."""
+        if self.journal.start(part, DRAWN):
+            self.pool.submit(_job(part), first=True)
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):
@@ -385,13 +398,20 @@ class Campaign:
         for event in self.pool.take_events():
             self.journal.note(event)
 
-    def _drawn(self, case: Case, outcome: Outcome) -> None:
+    def _drawn(self, case: AnyCase, outcome: Outcome) -> None:
         gap, failure = self._tally(case, outcome)
         self.journal.end(case, outcome, gap)
+        for part in parts_of(case, outcome):
+            self._begin_part(part)
         for one in filter(None, (each.retried for each in by_release(outcome).values())):
             self.journal.note(Event(What.RETRIED, f"{case.identifier}: {headline(one)}"))
         if failure is not None:
             self._investigations.look_into(case, *failure)
+
+
+def _job(case: AnyCase) -> Job:
+    # What is no program has no native code to share with others.
+    return Job(case, alone=not isinstance(case, Case))
 
 
 def tally(
@@ -399,17 +419,23 @@ def tally(
     families: Mapping[str, Family],
     gaps: Sequence[Gap],
     environment: Mapping[str, str],
-    case: Case,
+    case: AnyCase,
     outcome: Outcome,
 ) -> tuple[str | None, Failure | None]:
     """Count the outcome of a drawn case into ``state``; its known gap, and what to look into.
 
+    A block counts as its expressions, but for those that count by themselves.
+
     Of several releases the gap is the newest one's. ``families`` are by name; ``environment`` is
     what the case ran with.
     """
-    state.cases += 1
+    count = weight(case, outcome)
+    if not count:
+        return None, None
+    state.cases += count
     point = families[case.family].point(case) if isinstance(case.expect, Valid) else {}
-    state.cells.update((case.family, axis, str(value)) for axis, value in point.items())
+    for axis, value in point.items():
+        state.cells[(case.family, axis, str(value))] += count
     if point and case.family in state.pairs:
         state.pairs[case.family].strike([point])
     if outcome.checks:
@@ -420,5 +446,5 @@ def tally(
         state.checks += len(one.checks)
         if not one.gap:
             side = Side(case.fixes, case.regime == SPECIAL_REGIME, name)
-            state.counts.setdefault(side, Counter())[one.verdict] += 1
+            state.counts.setdefault(side, Counter())[one.verdict] += count
     return outcome.gap or None, worst(outcome)

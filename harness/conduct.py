@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import fixes
+from generators.cases import AnyCase
 from generators.emission import emit
 from generators.program import Case, CaseError, Invalid, Mismatch
 from generators.static import static
@@ -14,6 +15,7 @@ from generators.values import Array, arrays
 from harness import compile as compiling
 from harness.clock import Clock
 from harness.compile import SilentBail, StageError
+from harness.conduct_expressions import conduct_expressions
 from harness.errors import disowns, names, tells
 from harness.judge import Expected, Question, all_expected, judge
 from harness.late_linking import name_of, nameless
@@ -26,7 +28,7 @@ Progress = Callable[[str], None]
 
 
 def conduct(
-    case: Case,
+    case: AnyCase,
     progress: Progress = lambda stage: None,
     *,
     plain: bool = False,
@@ -44,6 +46,9 @@ def conduct(
     Raises:
         CaseError: the case names something that does not exist.
     """
+    if not isinstance(case, Case):
+        _install(case)
+        return conduct_expressions(case, progress)
     begun = _begin(case, progress, None, tracing)
     if isinstance(begun, Outcome):
         return begun
@@ -109,11 +114,7 @@ def _begin(
     """Compile ``case``; an outcome where that is its end."""
     if case.pipeline not in PIPELINES:
         raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
-    # They stay as they are until a case wants otherwise: most cases want what the last one did.
-    if case.fixes:
-        fixes.install()
-    else:
-        fixes.uninstall()
+    _install(case)
     clock = Clock()
     try:
         with clock("tvm"):
@@ -132,6 +133,14 @@ def _begin(
     except StageError as error:
         return _refusal(case, error, clock, late)
     return _Compiled(case, program, clock, late, progress)
+
+
+def _install(case: AnyCase) -> None:
+    # They stay as they are until a case wants otherwise: most cases want what the last one did.
+    if case.fixes:
+        fixes.install()
+    else:
+        fixes.uninstall()
 
 
 def _emitted(case: Case) -> Any:

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from generators.axes import Family
-from generators.program import Case, Invalid, Valid, write
+from generators.cases import AnyCase
+from generators.program import Invalid, Valid, write
 from harness.errors import headline
 from harness.fingerprint import operators
 from harness.gaps import Known, Met
@@ -55,7 +56,7 @@ class Conformance:
     declared: tuple[Known, ...]
     tally: Tally = field(default_factory=Tally)
 
-    def failures(self, cases: Iterable[Case]) -> list[str]:
+    def failures(self, cases: Iterable[AnyCase]) -> list[str]:
         """One line for each case that does not conform: verdict, message, replay command.
 
         A valid case conforms if it passes, fails as a known gap or a known finding declares, or has
@@ -65,7 +66,7 @@ class Conformance:
         said = [self._judge(job.case, outcome) for job, outcome in tuple(self.pool.drain())]
         return [text for text in said if text is not None]
 
-    def check(self, case: Case) -> None:
+    def check(self, case: AnyCase) -> None:
         """Raise ``DoesNotConform`` if ``case`` does not."""
         for failure in self.failures([case]):
             raise DoesNotConform(failure)
@@ -95,7 +96,7 @@ class Conformance:
     def _expectations(self) -> Expectations:
         return Expectations(self.pool, self.families, self.declared, self.tally.known)
 
-    def _judge(self, case: Case, outcome: Outcome) -> str | None:
+    def _judge(self, case: AnyCase, outcome: Outcome) -> str | None:
         family = self.families[case.family]
         point = family.point(case) if isinstance(case.expect, Valid) else {}
         cells = self.tally.cells.setdefault(case.family, set())
@@ -114,7 +115,7 @@ class Conformance:
         return _told(case, outcome)
 
 
-def _told(case: Case, outcome: Outcome) -> str:
+def _told(case: AnyCase, outcome: Outcome) -> str:
     FAILED.mkdir(parents=True, exist_ok=True)
     path = FAILED / f"{case.identifier}.json"
     write(case, path)

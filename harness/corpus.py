@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from generators.program import Case, CaseError, read
+from generators.cases import AnyCase, read
+from generators.program import CaseError
 from harness.attribution import Attribution
 from harness.bisection.search import Evidence
 from harness.outcome import Outcome, Verdict
@@ -76,7 +77,7 @@ class Entry:
     """One folder of the corpus; its name is the entry's."""
 
     name: str
-    case: Case
+    case: AnyCase
     expected: Record
     folder: Path
 

@@ -15,6 +15,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from generators.axes import Family, cases
+from generators.cases import AnyCase
 from generators.program import ORDINARY_REGIMES, Case
 from generators.steering import Steering
 
@@ -104,8 +105,9 @@ WHOLE = Shard()
 
 def stream(
     families: Sequence[Family], seed: int, *, uniform: bool = False, shard: Shard = WHOLE
-) -> Iterator[Case]:
-    """One case of each of ``families`` in turn, without end; one in eight is an invalid program.
+) -> Iterator[AnyCase]:
+    """One case of each of ``families`` in turn, without end; one in eight is an invalid program,
+    in families that have such.
 
     A valid one in an ordinary regime is to be run in the other ordinary ones too: to compile it
     costs far more than to run it.
@@ -115,23 +117,26 @@ def stream(
     """
     valid = _uniform if uniform else _steered
     key = shard.key(seed)
-    drawn = [(valid(family, key), _invalid(family, key)) for family in families]
+    drawn = [
+        (valid(family, key), _invalid(family, key) if family.invalid else None)
+        for family in families
+    ]
     for number in numbers():
         for own_valid, own_invalid in drawn:
-            if (number + 1) % (_VALID + 1):
+            if own_invalid is None or (number + 1) % (_VALID + 1):
                 yield _in_all_regimes(next(own_valid))
             else:
                 yield next(own_invalid)
 
 
-def _in_all_regimes(case: Case) -> Case:
-    if case.regime not in ORDINARY_REGIMES:
+def _in_all_regimes(case: AnyCase) -> AnyCase:
+    if not isinstance(case, Case) or case.regime not in ORDINARY_REGIMES:
         return case
     others = tuple(regime for regime in ORDINARY_REGIMES if regime != case.regime)
     return msgspec.structs.replace(case, also=others)
 
 
-def _steered(family: Family, key: str) -> Iterator[Case]:
+def _steered(family: Family, key: str) -> Iterator[AnyCase]:
     steering = Steering(family.axes)
     for seed in _seeds(f"{key}/{family.name}/valid"):
         for choice in dict.fromkeys(draw(_CHOICES, _LOT, seed)):
@@ -140,12 +145,12 @@ def _steered(family: Family, key: str) -> Iterator[Case]:
             yield family.build(steering.point(mixed), mixed % 2**32)
 
 
-def _uniform(family: Family, key: str) -> Iterator[Case]:
+def _uniform(family: Family, key: str) -> Iterator[AnyCase]:
     for seed in _seeds(f"{key}/{family.name}/valid"):
         yield from draw(cases(family), _LOT, seed)
 
 
-def _invalid(family: Family, key: str) -> Iterator[Case]:
+def _invalid(family: Family, key: str) -> Iterator[AnyCase]:
     """Each fault in turn, so that none is rare."""
     name = f"{key}/{family.name}/invalid"
     drawn = [
@@ -159,7 +164,7 @@ def _invalid(family: Family, key: str) -> Iterator[Case]:
             yield next(faulty)
 
 
-def _examples(strategy: st.SearchStrategy[Case], seeds: Iterator[int]) -> Iterator[Case]:
+def _examples(strategy: st.SearchStrategy[AnyCase], seeds: Iterator[int]) -> Iterator[AnyCase]:
     first = next(seeds)
     alone = draw(strategy, 1, first)
     yield from alone

@@ -7,6 +7,8 @@ from typing import TypeVar
 import msgspec
 
 from generators.axes import Family, Point, non_default, simpler, with_defaults
+from generators.cases import AnyCase
+from generators.expression_cases import Member
 from generators.program import Case, Invalid, Valid
 from harness.differential import Regression, by_release, regression
 from harness.fingerprint import (
@@ -28,7 +30,7 @@ CUT_SHORT = frozenset({Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY})
 _MOST_TRIES = 200
 
 T = TypeVar("T")
-Trials = Generator[Case, Outcome, T]
+Trials = Generator[AnyCase, Outcome, T]
 """A computation that asks for the outcomes of cases, one at a time, and ends with a ``T``."""
 
 
@@ -46,7 +48,7 @@ class Finding(msgspec.Struct, frozen=True):
     operator: str
     message: str
     blame: dict[str, str]
-    case: Case
+    case: AnyCase
     outcome: Outcome
     count: int = 1
     confirmed: bool | None = None
@@ -85,19 +87,22 @@ class Reduced:
     ``part`` is a program of fewer nodes that is one step simpler and fails in another way.
     """
 
-    case: Case
+    case: AnyCase
     outcome: Outcome
     blame: dict[str, str]
-    part: tuple[Case, Outcome] | None = None
+    part: tuple[AnyCase, Outcome] | None = None
 
 
-def reduce(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
+def reduce(family: Family, case: AnyCase, outcome: Outcome) -> Trials[Reduced]:
     """Walk every axis towards its default while the failure stays of its kind.
 
     Whole groups of axes are put to their defaults first, halved where that cures the failure; then
     each axis alone. Deterministic, and at most a fixed number of tries. At its end no single axis
     can be made simpler (unless the tries ran out); the axes still off their default are to blame.
+    One expression is made simpler by itself instead.
     """
+    if isinstance(case, Member):
+        return (yield from _expression(case, outcome))
     try:
         walk = _Walk(family, kind_of(case, outcome), family.point(case), case, outcome)
     except ValueError:
@@ -114,7 +119,29 @@ def reduce(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
     return Reduced(walk.case, walk.outcome, _blame(family, walk.point), walk.part)
 
 
-def innermost(family: Family, case: Case, outcome: Outcome) -> Trials[Reduced]:
+def _expression(case: Member, outcome: Outcome) -> Trials[Reduced]:
+    """Begin with what it was reduced to where it ran; go on while anything simpler fails alike."""
+    kind = kind_of(case, outcome)
+    tried = {case.identifier}
+    candidates = iter((outcome.smallest,) if outcome.smallest else case.smaller)
+    while (candidate := next(candidates, None)) is not None and len(tried) < _MOST_TRIES:
+        if candidate.identifier in tried:
+            continue
+        tried.add(candidate.identifier)
+        result = yield candidate
+        if same_kind(candidate, result, kind):
+            case, outcome = candidate, result
+            candidates = case.smaller
+    return Reduced(case, outcome, _about(case))
+
+
+def _about(case: Member) -> dict[str, str]:
+    """What it takes, for a person: the expression, and where it stands."""
+    expression = case.subject.expression
+    return {"expression": str(expression), "dtype": expression.dtype, "position": case.position}
+
+
+def innermost(family: Family, case: AnyCase, outcome: Outcome) -> Trials[Reduced]:
     """As ``reduce``, of the smallest part of the program that fails by itself in any way."""
     reduced = yield from reduce(family, case, outcome)
     while reduced.part is not None:
@@ -129,10 +156,10 @@ class _Walk:
     family: Family
     kind: Kind
     point: Point
-    case: Case
+    case: AnyCase
     outcome: Outcome
     tried: set[str] = field(default_factory=set)
-    otherwise: dict[str, tuple[Case, Outcome]] = field(default_factory=dict)
+    otherwise: dict[str, tuple[AnyCase, Outcome]] = field(default_factory=dict)
 
     def to(self, candidate: Point) -> Trials[bool]:
         """Move to ``candidate`` if the failure is there too; whether it was."""
@@ -149,13 +176,12 @@ class _Walk:
         return True
 
     @property
-    def part(self) -> tuple[Case, Outcome] | None:
+    def part(self) -> tuple[AnyCase, Outcome] | None:
         """What is one step simpler, of fewer nodes, and fails in another way, if anything does."""
         axes = self.family.axes
         steps = (one for axis in axes for one in simpler(axes, self.point, axis))
         tried = (self.otherwise.get(_at(self.family, one, self.case).identifier) for one in steps)
-        size = len(self.case.program.nodes)
-        return next((one for one in tried if one and len(one[0].program.nodes) < size), None)
+        return next((one for one in tried if one and _nodes(one[0]) < _nodes(self.case)), None)
 
     def defaults(self, names: Sequence[str]) -> Trials[None]:
         """Put all of ``names`` to their defaults that the failure can do without."""
@@ -168,14 +194,17 @@ class _Walk:
             yield from self.defaults(names[:half])
 
 
-def explained(family: Family, case: Case, findings: Sequence[Finding]) -> Trials[Finding | None]:
+def explained(family: Family, case: AnyCase, findings: Sequence[Finding]) -> Trials[Finding | None]:
     """The finding that explains the failure of ``case``, or None.
 
     ``findings`` are of its kind (``explainable``). One whose message is its cause explains it by
     that alone. Else candidates are those whose causes (``cause_axes``) are all off their default
     here as well. With everything gone that these are, the failure must be gone too; the first of
-    them then counts it. An invalid program is explained by a finding about the same fault.
+    them then counts it. An invalid program is explained by a finding about the same fault, and one
+    expression by any of its kind, which is as much as can be told of it.
     """
+    if isinstance(case, Member):
+        return next(iter(findings), None)
     if isinstance(case.expect, Invalid):
         return next((one for one in findings if _alike(one, case)), None)
     findings = [one for one in findings if isinstance(one.case.expect, Valid)]
@@ -223,12 +252,12 @@ def finding_of(reduced: Reduced) -> Finding:
     )
 
 
-def unreduced(case: Case, outcome: Outcome) -> Finding:
+def unreduced(case: AnyCase, outcome: Outcome) -> Finding:
     """A finding about an invalid program: what is at fault is known from how it was made."""
     return finding_of(Reduced(case, outcome, _fault(case, outcome.verdict)))
 
 
-def _fault(case: Case, verdict: Verdict) -> dict[str, str]:
+def _fault(case: AnyCase, verdict: Verdict) -> dict[str, str]:
     """What a failure is blamed on that is not reduced along any axes.
 
     What TVM does not lower, whether valid or not, is not lowered for another reason.
@@ -239,13 +268,17 @@ def _fault(case: Case, verdict: Verdict) -> dict[str, str]:
     return {}
 
 
-def _alike(finding: Finding, case: Case) -> bool:
+def _alike(finding: Finding, case: AnyCase) -> bool:
     """Whether ``finding`` is about what ``case``, of its kind, is made to fail by."""
     kind = finding.kind
     return fingerprint(kind, _fault(case, kind.verdict)) == fingerprint(kind, finding.blame)
 
 
-def _at(family: Family, point: Point, case: Case) -> Case:
+def _nodes(case: AnyCase) -> int:
+    return len(case.program.nodes) if isinstance(case, Case) else 1
+
+
+def _at(family: Family, point: Point, case: AnyCase) -> AnyCase:
     return msgspec.structs.replace(family.build(point, case.seed), fixes=case.fixes)
 
 

@@ -3,7 +3,8 @@
 import hashlib
 from dataclasses import dataclass, replace
 
-from generators.program import Case
+from generators.cases import AnyCase
+from generators.cases import operators as operators_of
 from harness.errors import normalise, says_why
 from harness.legalization_log import reason_in
 from harness.outcome import Outcome, Verdict
@@ -39,24 +40,25 @@ class Kind:
     fixes: bool
 
 
-def operators(case: Case) -> str:
+def operators(case: AnyCase) -> str:
     """The operators of ``case``, for a failure that names none."""
-    return " + ".join(dict.fromkeys(node.operator for node in case.program.nodes))
+    return " + ".join(operators_of(case))
 
 
-def kind_of(case: Case, outcome: Outcome) -> Kind:
-    """The kind of the failure ``outcome``. A wrong value has no message that could be compared.
+def kind_of(case: AnyCase, outcome: Outcome) -> Kind:
+    """The kind of the failure ``outcome``. A wrong value has no message that could be compared,
+    but it may have a cause that was told where it ran.
 
     Of a silent bail it is what TVM logged; what it left is there for as many reasons as it logs.
     """
-    message = "" if outcome.verdict in _WRONG else normalise(outcome.message)
+    message = outcome.cause if outcome.verdict in _WRONG else normalise(outcome.message)
     if outcome.verdict is Verdict.SILENT_BAIL:
         message = normalise(reason_in(outcome.message))
     operator = outcome.operator or operators(case)
     return Kind(outcome.verdict, outcome.stage, operator, message, case.fixes)
 
 
-def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
+def same_kind(case: AnyCase, outcome: Outcome, kind: Kind) -> bool:
     """Whether ``outcome`` of ``case`` is of ``kind``; where no operator was named, any will do.
 
     A reduction may drop the nodes around the one at fault, and with them their operators. A silent
@@ -69,7 +71,7 @@ def same_kind(case: Case, outcome: Outcome, kind: Kind) -> bool:
     return alike and set(other.operator.split(" + ")) <= set(kind.operator.split(" + "))
 
 
-def explainable(case: Case, outcome: Outcome, kind: Kind) -> bool:
+def explainable(case: AnyCase, outcome: Outcome, kind: Kind) -> bool:
     """Whether a finding of ``kind`` may explain the failure ``outcome`` of ``case``.
 
     As ``same_kind``; but where no operator was named, the one at fault may be among those of
@@ -118,5 +120,10 @@ def cause_axes(kind: Kind, blame: dict[str, str]) -> dict[str, str]:
 
 
 def told(kind: Kind) -> bool:
-    """Whether TVM itself says why: then its message is the cause, whatever leads to it."""
+    """Whether it is said why: then the message is the cause, whatever leads to it.
+
+    TVM says so, or of a wrong value whoever looked into it where it ran.
+    """
+    if kind.verdict in _WRONG:
+        return bool(kind.message)
     return kind.verdict in _EXPLAINED_BY_TVM and says_why(kind.message)

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from generators.axes import Axis, Family, Point, complete
+from generators.cases import AnyCase, operators
 from generators.families import every
 from generators.program import Case, CaseError, Mismatch, Valid
 from harness import releases
@@ -36,7 +37,7 @@ class Place:
     ``family`` is whose axes they are.
     """
 
-    case: Case
+    case: AnyCase
     point: Point
     axes: Sequence[Axis]
     family: Family | None = None
@@ -44,10 +45,18 @@ class Place:
     @property
     def is_first(self) -> bool:
         """Whether the program is that of seed 0 here, which it is where no seed decides it."""
-        return self.family is None or self.family.build(self.point, 0).program == self.case.program
+        if self.family is None:
+            return True
+        first = self.family.build(self.point, 0)
+        return _program(first) == _program(self.case)
 
 
-def place_of(case: Case, family: Family | None) -> Place:
+def _program(case: AnyCase) -> object:
+    """What of ``case`` a seed may decide."""
+    return case.program if isinstance(case, Case) else case.seed
+
+
+def place_of(case: AnyCase, family: Family | None) -> Place:
     """Where ``case`` lies on the axes of ``family``, if that is its own.
 
     A wrong call lies where the valid program does that it calls: what does not compile cannot
@@ -120,7 +129,7 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
         case, point = place.case, place.point
         return (
             self.concerns(environment.get("apache-tvm", ""), fixes=case.fixes)
-            and self.operator in {node.operator for node in case.program.nodes}
+            and self.operator in operators(case)
             and all(str(point.get(axis)) in values for axis, values in self.when.items())
         )
 
@@ -140,7 +149,7 @@ class Gap(Declared, frozen=True, kw_only=True, tag="gap"):
         )
 
     @property
-    def case(self) -> Case:
+    def case(self) -> AnyCase:
         """The case that is known to fail, without the fixes. Raises ``CaseError``: there is none.
 
         Everything that ``when`` and ``example`` do not name is at its default.
@@ -159,7 +168,7 @@ class KnownFinding(Declared, frozen=True, kw_only=True, tag="finding"):
     """
 
     stage: str | None
-    case: Case
+    case: AnyCase
 
     def expects(self, outcome: Outcome) -> bool:
         """Whether ``outcome`` of its own case is of the kind that is declared."""
@@ -328,7 +337,7 @@ def write_declared(wanted: Sequence[Known], path: Path | None = None) -> None:
     unfinished.replace(path)
 
 
-def _cases(family: Family, gap: Gap) -> Iterator[Case]:
+def _cases(family: Family, gap: Gap) -> Iterator[AnyCase]:
     """Cases that lie in ``gap``: everything that it does not name is at its default."""
     named = {**gap.when, **{axis: (value,) for axis, value in gap.example.items()}}
     axes = [axis for axis in family.axes if axis.name in named]
@@ -341,5 +350,5 @@ def _cases(family: Family, gap: Gap) -> Iterator[Case]:
             case = family.build(complete(family.axes, point), 0)
         except ValueError:
             continue
-        if gap.operator in {node.operator for node in case.program.nodes}:
+        if gap.operator in operators(case):
             yield case

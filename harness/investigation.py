@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from generators.axes import Family
+from generators.cases import AnyCase, at_level, is_compiled
 from generators.program import Case, Valid
 from harness.differential import by_release, passed
 from harness.finding import Finding, Reduced, T, Trials, explained, finding_of, reduce, unreduced
@@ -46,7 +47,7 @@ class Investigations:
         journal: Journal,
         findings: dict[str, Finding],
         run: Callable[[Job], None],
-        marked: Callable[[Case, Outcome], Outcome] = lambda case, outcome: outcome,
+        marked: Callable[[AnyCase, Outcome], Outcome] = lambda case, outcome: outcome,
     ):
         self._families = {family.name: family for family in families}
         self._journal = journal
@@ -73,7 +74,7 @@ class Investigations:
         told = {one.kind for one in self._findings.values()}
         return sum(kind.verdict.is_failure for kind in kinds - told)
 
-    def look_into(self, case: Case, outcome: Outcome, good: str | None = None) -> None:
+    def look_into(self, case: AnyCase, outcome: Outcome, good: str | None = None) -> None:
         """Find the cause of the failure ``outcome``.
 
         ``good`` is an earlier release that passes: then everything that it is reduced to passes
@@ -131,7 +132,7 @@ class Investigations:
         self._journal.start(job.case, TRIAL)
         self._run(replace(job, tag=kind, alone=True))
 
-    def _investigate(self, drawn: Case, failed: Outcome, good: str | None) -> _Investigation:
+    def _investigate(self, drawn: AnyCase, failed: Outcome, good: str | None) -> _Investigation:
         place = _Place(failed.release, good)
         case, outcome = yield from self._trials(in_one_regime(drawn, failed), place)
         family = self._families[case.family]
@@ -188,9 +189,10 @@ class Investigations:
         confirmed = True
         elsewhere: dict[str, Outcome] = {}
         # A failure that the optimisation level is to blame for can only come at its own.
-        levels = (finding.case.opt_level,) if "opt_level" in finding.blame else LEVELS
+        own = "opt_level" in finding.blame or not is_compiled(finding.case)
+        levels = (finding.case.opt_level,) if own else LEVELS
         for opt_level in levels:
-            again = msgspec.structs.replace(finding.case, opt_level=opt_level)
+            again = at_level(finding.case, opt_level)
             result = yield Job(again, fresh=True)
             self._end_trial(again, result)
             outcomes = by_release(result)
@@ -221,11 +223,11 @@ class Investigations:
             result: T = end.value
             return result
 
-    def _end_trial(self, case: Case, outcome: Outcome) -> None:
+    def _end_trial(self, case: AnyCase, outcome: Outcome) -> None:
         """Write what came of a trial; a drawn case keeps what was written when it was drawn."""
         self._journal.end(case, outcome, purpose=TRIAL)
 
-    def _count(self, case: Case, fingerprint: str) -> None:
+    def _count(self, case: AnyCase, fingerprint: str) -> None:
         if self._journal.count_to(case, fingerprint):
             self.add(fingerprint)
 
@@ -272,9 +274,9 @@ class _Place:
         return outcome if passed(outcomes[self.good]) else _NO_REGRESSION
 
 
-def in_one_regime(case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
+def in_one_regime(case: AnyCase, outcome: Outcome) -> Trials[tuple[AnyCase, Outcome]]:
     """The failure ``outcome`` of ``case`` where inputs of one regime will do for it."""
-    if not case.also:
+    if not isinstance(case, Case) or not case.also:
         return case, outcome
     if outcome.stage not in _RUNNING:
         # It never ran: what it was to be run on has nothing to do with it.

@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from generators.program import Case
+from generators.cases import AnyCase
 from harness.outcome import Verdict
 from harness.processes import Process
 from harness.protocol import Ask, Tracing
@@ -35,7 +35,7 @@ class Job:
     that there are workers of (by name; none: on all of them).
     """
 
-    case: Case
+    case: AnyCase
     tag: object = None
     fresh: bool = False
     alone: bool = False

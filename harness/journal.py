@@ -18,7 +18,8 @@ from typing import Any, Self
 
 import msgspec
 
-from generators.program import Case, CaseError, decode, encode
+from generators.cases import AnyCase, decode
+from generators.program import CaseError, encode
 from harness.events import Event, What
 from harness.journal_file import (
     FORMAT,
@@ -69,7 +70,7 @@ class Recorded:
     it is counted to, where there is one.
     """
 
-    case: Case
+    case: AnyCase
     purpose: str
     outcome: Outcome | None
     gap: str | None
@@ -197,7 +198,7 @@ class Journal:
         """What ``describe`` wrote."""
         return dict(self._read("SELECT key, value FROM meta"))
 
-    def start(self, case: Case, purpose: str) -> bool:
+    def start(self, case: AnyCase, purpose: str) -> bool:
         """Write ``case`` before it runs; False if the journal has it already.
 
         A case that was only a trial so far becomes a drawn one where it is drawn.
@@ -212,7 +213,7 @@ class Journal:
         return self._db.total_changes > before
 
     def end(
-        self, case: Case, outcome: Outcome, gap: str | None = None, purpose: str | None = None
+        self, case: AnyCase, outcome: Outcome, gap: str | None = None, purpose: str | None = None
     ) -> None:
         """Write what came of ``case``, and the known gap that it falls into, if any.
 
@@ -242,7 +243,7 @@ class Journal:
             (row,) = self._read(f"SELECT {_COLUMNS} FROM cases WHERE rowid = ?", number)
             yield self._recorded(row)
 
-    def unended(self, purpose: str) -> Iterator[Case]:
+    def unended(self, purpose: str) -> Iterator[AnyCase]:
         """The cases that were started with ``purpose`` and never ended, in that order."""
         for row in self._read(
             f"SELECT {_COLUMNS} FROM cases WHERE purpose = ? AND verdict IS NULL ORDER BY rowid",
@@ -264,7 +265,7 @@ class Journal:
         ((count,),) = self._read("SELECT count(*) FROM cases WHERE verdict IS NULL")
         return int(count)
 
-    def count_to(self, case: Case, fingerprint: str) -> bool:
+    def count_to(self, case: AnyCase, fingerprint: str) -> bool:
         """Write that ``case`` is counted to the finding ``fingerprint``; only a drawn one is."""
         before = self._db.total_changes
         self._write(

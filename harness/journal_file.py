@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from generators.program import CaseError, decode
+from generators.cases import decode
+from generators.program import CaseError
 from harness.events import What
 from harness.outcome import Outcome
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from generators.axes import Family
-from generators.program import Case, Valid
+from generators.cases import AnyCase
+from generators.program import Valid
 from harness.campaign import Plan, State
 from harness.fates import Fate
 from harness.finding import Finding, T, Trials, explained, finding_of, innermost, unreduced
@@ -114,7 +115,7 @@ class Expectations:
     declared: Sequence[Known]
     met: Met
 
-    def name(self, case: Case, outcome: Outcome) -> str | None:
+    def name(self, case: AnyCase, outcome: Outcome) -> str | None:
         """The name of what expects ``outcome`` of ``case``, if anything does; counted.
 
         Where TVM says why (``harness.fingerprint.told``) that has to be the same. Else what a known
@@ -149,7 +150,7 @@ class Expectations:
         known = self._run(explained(self.families[case.family], case, candidates))
         return self.met.failed(alike[known.fingerprint][0]) if known is not None else None
 
-    def cases(self, *, fixes: bool) -> dict[str, Case]:
+    def cases(self, *, fixes: bool) -> dict[str, AnyCase]:
         """The case of each of what is declared for this TVM, by name, with the fixes on or off."""
         version = self.pool.environment.get("apache-tvm", "")
         return {
@@ -158,7 +159,7 @@ class Expectations:
             if one.concerns(version, fixes=fixes)
         }
 
-    def cause(self, case: Case, outcome: Outcome) -> Finding:
+    def cause(self, case: AnyCase, outcome: Outcome) -> Finding:
         """The finding that campaigns make of the failure ``outcome`` of ``case``: some 100 runs."""
         case, outcome = self._run(in_one_regime(case, outcome))
         family = self.families.get(case.family)

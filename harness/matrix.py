@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from generators.program import Case, CaseError, Invalid, read
+from generators.cases import AnyCase, operators, read, way
+from generators.program import CaseError, Invalid
 from harness.corpus import (
     CASE,
     CORPUS,
@@ -71,7 +72,7 @@ class Row(msgspec.Struct, frozen=True):
     name: str
     title: str
     issue: str | None
-    case: Case
+    case: AnyCase
     gap: bool = False
     cells: dict[str, dict[str, Cell]] = {}
 
@@ -233,7 +234,7 @@ def _corpus(folder: Path) -> Iterator[Subject]:
         yield _declared(entry.folder, entry.case, entry.expected)
 
 
-def _declared(folder: Path, case: Case, record: Record) -> Subject:
+def _declared(folder: Path, case: AnyCase, record: Record) -> Subject:
     row = Row(folder.name, record.title, record.issue, case)
     return Subject(row, record, folder / SCRIPT)
 
@@ -257,9 +258,9 @@ def _at(place: Path) -> Iterator[Subject]:
         raise CaseError(f"{place}: no case file, no folder of cases, no entry of the corpus")
     for file in files:
         case = read(file)
-        calls = " + ".join(node.operator for node in case.program.nodes)
+        calls = " + ".join(operators(case))
         name = file.parent.name if file.name == CASE else file.stem
-        yield Subject(Row(name, f"{calls}, {case.pipeline}", None, case))
+        yield Subject(Row(name, f"{calls}, {way(case)}", None, case))
 
 
 def _gap(known: Known) -> Subject:

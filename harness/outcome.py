@@ -4,6 +4,8 @@ import enum
 
 import msgspec
 
+from generators.expression_cases import Member
+
 
 class Verdict(enum.StrEnum):
     """What came of a case. Exclusive; ``DESCRIPTIONS`` says what each one means."""
@@ -117,6 +119,10 @@ class Outcome(msgspec.Struct, frozen=True):
     alone. ``reference`` is there where it was asked before anything ran. In a campaign on several
     TVM releases ``release`` names its own, and ``elsewhere`` holds those on the others by name.
     ``gap`` names the declared gap that it fell into: then it neither passed nor failed.
+    ``cause`` is what tells a wrong value from others, where that was found out where it ran;
+    ``smallest`` is then what the case was reduced to there. Of a block ``checked`` expressions were
+    checked, for the others there was nothing to check, and ``parts`` of them have to be run as
+    cases of their own.
     """
 
     verdict: Verdict
@@ -133,3 +139,7 @@ class Outcome(msgspec.Struct, frozen=True):
     release: str = ""
     elsewhere: dict[str, "Outcome"] = {}
     gap: str = ""
+    cause: str = ""
+    smallest: Member | None = None
+    checked: int = 0
+    parts: tuple[Member, ...] = ()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from generators.cases import AnyCase
 from generators.program import Case, Program
 from harness.jobs import Job, Limits
 from harness.outcome import Outcome
@@ -62,7 +63,7 @@ class Again(msgspec.Struct, frozen=True):
 
 
 def run_again(
-    cases: Sequence[Case],
+    cases: Sequence[AnyCase],
     folder: Path,
     release: Release,
     limits: Limits,
@@ -151,7 +152,7 @@ def main() -> None:
         unfinished.replace(folder / case.identifier)
         return outcome
 
-    worker.conduct = conduct  # type: ignore[attr-defined]
+    worker.conduct = conduct  # type: ignore[attr-defined,assignment]
     zygote.main()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from generators.program import Case
+from generators.cases import AnyCase
 from harness.fingerprint import kind_of, same_kind
 from harness.gaps import Known
 from harness.jobs import Job
@@ -42,7 +42,7 @@ class Item:
     """
 
     called: str
-    case: Case
+    case: AnyCase
     recorded: Verdict | None = None
     same: Callable[[Outcome], bool] = lambda _: False
     known: Known | None = None
@@ -67,7 +67,7 @@ class Replayed:
         return self.again is Again.CHANGED or unrecorded or expired
 
 
-def recorded_item(called: str, case: Case, outcome: Outcome | None) -> Item:
+def recorded_item(called: str, case: AnyCase, outcome: Outcome | None) -> Item:
     """The item of a case of which a campaign recorded ``outcome``, if any."""
     if outcome is None:
         return Item(called, case)
@@ -77,7 +77,7 @@ def recorded_item(called: str, case: Case, outcome: Outcome | None) -> Item:
     return Item(called, case, outcome.verdict, lambda now: same_kind(case, now, kind))
 
 
-def declared_item(called: str, case: Case, verdict: Verdict | None) -> Item:
+def declared_item(called: str, case: AnyCase, verdict: Verdict | None) -> Item:
     """The item of a case of which ``verdict`` is declared, if anything."""
     return Item(called, case, verdict, lambda now: now.verdict is verdict)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from generators.cases import AnyCase
 from generators.program import Case, Invalid, Mismatch, Valid
 from generators.static import static
 from generators.values import arrays
@@ -18,12 +19,15 @@ from oracles.answer import Unsupported
 from oracles.reference import evaluate
 
 
-def vetted(case: Case, progress: Callable[[str], None], run: Callable[[], Outcome]) -> Outcome:
+def vetted(case: AnyCase, progress: Callable[[str], None], run: Callable[[], Outcome]) -> Outcome:
     """The outcome of ``run()``, with what the reference says; ``harness-error`` if they disagree.
 
     A case that is marked valid and that the reference refuses does not run; nor does one that is
-    marked invalid and that it accepts. Where it says nothing, the case runs.
+    marked invalid and that it accepts. Where it says nothing, the case runs. An expression has
+    nothing that could be invalid.
     """
+    if not isinstance(case, Case):
+        return msgspec.structs.replace(run(), reference=Reference())
     progress("oracle")
     found = reference(case)
     message = ""

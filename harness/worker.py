@@ -15,7 +15,8 @@ from functools import partial
 
 import msgspec
 
-from generators.program import CaseError, decode
+from generators.cases import decode
+from generators.program import Case, CaseError
 from harness.conduct import conduct, conduct_together
 from harness.marker import IDLE, mark, marked
 from harness.outcome import Outcome, Verdict, blamed_on_us
@@ -44,7 +45,7 @@ def _answers(line: bytes, marker: mmap.mmap) -> Iterator[Outcome]:
     answered, reason = 0, ""
     if len(order.cases) > 1:
         try:
-            cases = [decode(bytes(case)) for case in order.cases]
+            cases = [_program(bytes(case)) for case in order.cases]
             for outcome in conduct_together(cases, lambda n, stage: mark(marker, stage, n)):
                 yield outcome
                 answered += 1
@@ -81,6 +82,13 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
     except Exception:
         # Whatever is raised here is no fault of TVM's: those are caught where TVM is called.
         return Outcome(Verdict.HARNESS_ERROR, marked(marker).stage, None, traceback.format_exc())
+
+
+def _program(text: bytes) -> Case:
+    case = decode(text)
+    if not isinstance(case, Case):
+        raise CaseError("what is no program runs alone")
+    return case
 
 
 def _nothing() -> Outcome:

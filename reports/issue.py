@@ -50,7 +50,7 @@ _HAPPENS = {
 _UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
 """Of an invalid program: it is refused, but not for what is wrong with it."""
 
-_PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
+PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +156,15 @@ def issue_text(
         if attribution is None
         else attribution_text(attribution, what.case, outcome.stage),
         culprit=culprit,
-        releases={name: _on(one, outcome) for name, one in (releases or {}).items()},
+        releases={name: on_release(one, outcome) for name, one in (releases or {}).items()},
         known=known,
-        environment=[(name, environment[name]) for name in _PACKAGES if name in environment],
+        environment=[(name, environment[name]) for name in PACKAGES if name in environment],
         pipeline=PIPELINES[what.case.pipeline].description,
         repro=repro,
     )
 
 
-def _on(came: Came, seen: Outcome) -> str:
+def on_release(came: Came, seen: Outcome) -> str:
     """What a release does, where this one gave ``seen``."""
     if came.verdict is None:
         return "could not be run on it"

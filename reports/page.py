@@ -4,12 +4,13 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from generators.program import Attribute, Case, Program, ShapeValue, write
+from generators.program import write
 from harness.differential import versions
 from harness.fates import fate_text
 from harness.finding import Finding
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS
+from reports.case_text import case_text
 from reports.results import Results
 from reports.summary import CONFIRMED, ranked, verdict_rows
 
@@ -68,23 +69,6 @@ def _rendered(template: str, results: Results) -> str:
     )
 
 
-def program_text(program: Program) -> str:
-    """The program for a person to read, one line an input and node."""
-    lines = [
-        f"{one.name}: {one.dtype}[{', '.join(map(str, one.shape))}]"
-        + (" constant" if one.constant else "")
-        for one in program.inputs
-    ]
-    for node in program.nodes:
-        attributes = "".join(f", {k}={_value(v)}" for k, v in node.attributes.items())
-        lines.append(f"{node.name} = {node.operator}({', '.join(node.arguments)}{attributes})")
-    return "\n".join([*lines, f"return {', '.join(program.outputs)}"])
-
-
-def _value(value: Attribute) -> str:
-    return f"({', '.join(map(str, value.dims))})" if isinstance(value, ShapeValue) else repr(value)
-
-
 def _row(one: Finding) -> dict[str, object]:
     return {
         "verdict": one.verdict,
@@ -99,14 +83,6 @@ def _row(one: Finding) -> dict[str, object]:
         "identifier": one.case.identifier,
         "file": f"findings/{one.case.identifier}.json",
         "fingerprint": one.fingerprint,
-        "program": program_text(one.case.program) + "\n" + _conditions(one.case),
+        "program": case_text(one.case),
         "message": one.outcome.message[:_MESSAGE_LENGTH],
     }
-
-
-def _conditions(case: Case) -> str:
-    bindings = "; ".join(
-        ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
-    )
-    run = f"pipeline {case.pipeline}, {case.exec_mode}, LLVM level {case.opt_level}"
-    return f"# {run}" + (f"; bindings {bindings}" if bindings else "")

@@ -19,6 +19,7 @@ IMPORTS_TVM = {
     "generators/algebra_emission.py",
     "generators/emission.py",
     "harness/compile.py",
+    "harness/kernels.py",
     "harness/bisection/direct.py",
     "harness/late_linking.py",
     "harness/link.py",

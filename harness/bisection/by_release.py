@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from generators.program import Case
+from generators.cases import AnyCase
 from harness.bisection.trace import ByRelease, OnRelease
 from harness.differential import passed
 from harness.jobs import Job, Limits
@@ -17,7 +17,7 @@ def ran_on(name: str, outcome: Outcome) -> OnRelease:
 
 
 def run_on(
-    names: Sequence[str], case: Case, limits: Limits, told: Callable[[str], None]
+    names: Sequence[str], case: AnyCase, limits: Limits, told: Callable[[str], None]
 ) -> Iterator[OnRelease]:
     """What comes of ``case`` on each of the releases ``names``; ``told`` hears of each first.
 

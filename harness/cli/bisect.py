@@ -76,6 +76,11 @@ def bisect(
     with one_line_errors():
         looked_up = look_up(case, directory)
         found = looked_up.case
+        if not isinstance(found, Case):
+            raise CaseError(
+                f"{case} is no program, so there is no pass to look for; relaxcheck matrix says "
+                "what it does on each release"
+            )
         here = release(tvm or looked_up.environment.get("release", own().name))
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)

@@ -10,7 +10,8 @@ import msgspec
 import typer
 from rich.console import Console
 
-from generators.program import CaseError, read, write
+from generators.cases import read
+from generators.program import CaseError, write
 from harness.cli.exporting import (
     FaultError,
     Wanted,
@@ -41,9 +42,9 @@ from harness.jobs import Limits
 from harness.outcome import Verdict
 from harness.pool import Pool
 from harness.releases import release
-from harness.reproduction import limits_of, reproduction
+from harness.reproduction import limits_of
 from reports.finding_folder import rendered, reproduced
-from reports.issue import title_text
+from reports.pasting import title_of
 from reports.repro import pytest_text
 
 EPILOG = "\n\n".join(
@@ -217,9 +218,7 @@ def _recorded(called: str, found: Found, limits: Limits) -> Record:
     if not outcome.verdict.is_failure:
         raise CaseError(f"{called} does not fail without the fixes: {outcome.verdict}")
     record = record_of(found, outcome, environment, limits.seconds)
-    title = record.title or title_text(
-        reproduction(found.case, outcome, limits), record.attribution, record.blame
-    )
+    title = record.title or title_of(found.case, outcome, record.attribution, record.blame, limits)
     return msgspec.structs.replace(record, title=title)
 
 

@@ -8,10 +8,12 @@ from typing import Self
 
 import msgspec
 
+from generators.cases import AnyCase
 from generators.families import every
 from generators.program import Case, CaseError, write
 from harness.attribution import attribute
 from harness.bisection.running import bisected
+from harness.bisection.search import Evidence
 from harness.cli.lookup import Found
 from harness.corpus import (
     CASE,
@@ -35,10 +37,9 @@ from harness.reduction.running import reduced
 from harness.reduction.search import defaults_of
 from harness.reduction.trying import Budget, InWorkers, outcome_of
 from harness.releases import known, own, release, state
-from harness.reproduction import reproduction
 from harness.scripts import exit_code, run_script
 from reports.finding_folder import rendered
-from reports.issue import title_text
+from reports.pasting import title_of
 
 _SHOWN = frozenset(
     {
@@ -132,7 +133,10 @@ def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
     else:
         case, outcome = found.case, again(found.case, pool, wanted.name)
     record = record_of(found, outcome, pool.environment, pool.limits.seconds)
-    if outcome.verdict.is_failure:
+    if outcome.verdict.is_failure and not isinstance(case, Case):
+        unknown = Culprit(None, Evidence.NONE, "it is no program that passes are looked for in")
+        record = msgspec.structs.replace(record, culprit=unknown)
+    elif outcome.verdict.is_failure and isinstance(case, Case):
         say("putting settings back to their defaults")
         record = _attributed(record, case, outcome, pool)
         say("looking for the pass")
@@ -141,10 +145,8 @@ def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
         record = msgspec.structs.replace(record, culprit=culprit)
     record = _on_releases(record, case, found, workers, say)
     if not record.title:
-        what = reproduction(case, outcome)
-        record = msgspec.structs.replace(
-            record, title=title_text(what, record.attribution, record.blame)
-        )
+        title = title_of(case, outcome, record.attribution, record.blame)
+        record = msgspec.structs.replace(record, title=title)
     say("running the script")
     _written(wanted.folder, case, record, name)
     return record
@@ -175,7 +177,7 @@ def release_of(found: Found) -> str:
     return own().name
 
 
-def again(case: Case, pool: Pool, called: str) -> Outcome:
+def again(case: AnyCase, pool: Pool, called: str) -> Outcome:
     """What comes of ``case`` in a new process, without any shortcut.
 
     Raises:
@@ -195,7 +197,7 @@ def _ours_apart(outcome: Outcome, called: str) -> Outcome:
     raise CaseError(said) if outcome.stage == "read" else FaultError(said)
 
 
-def _reduced(wanted: Wanted, found: Found, pool: Pool, say: Say) -> tuple[Case, Outcome]:
+def _reduced(wanted: Wanted, found: Found, pool: Pool, say: Say) -> tuple[AnyCase, Outcome]:
     """The simplest case that fails alike in a new process, and what came of it there.
 
     A regression is as simple already as it gets on both of its releases, and stays as it is.
@@ -291,7 +293,7 @@ def _answered(pool: Pool, trials: Trials[T]) -> T:
         return result
 
 
-def _on_releases(record: Record, case: Case, found: Found, workers: Workers, say: Say) -> Record:
+def _on_releases(record: Record, case: AnyCase, found: Found, workers: Workers, say: Say) -> Record:
     """``record`` with the verdicts of every release that is installed, off and on.
 
     Raises:
@@ -327,7 +329,7 @@ def _on_releases(record: Record, case: Case, found: Found, workers: Workers, say
     return msgspec.structs.replace(record, verdicts=verdicts, alike=alike)
 
 
-def _written(folder: Path, case: Case, record: Record, name: str) -> None:
+def _written(folder: Path, case: AnyCase, record: Record, name: str) -> None:
     """Write all four files, once the script has exited as it should.
 
     Raises:

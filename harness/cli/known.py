@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.axes import Family
+from generators.cases import AnyCase
 from generators.families import every
-from generators.program import Case, CaseError, Valid
+from generators.program import CaseError, Valid
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.errors import headline
@@ -198,7 +199,7 @@ def _finding(called: str, found: Found, limits: Limits) -> tuple[Finding, str]:
     return finding, version
 
 
-def _check_place(called: str, case: Case, by_name: Mapping[str, Family]) -> None:
+def _check_place(called: str, case: AnyCase, by_name: Mapping[str, Family]) -> None:
     """See that it can be told what a case is blamed on: else all that fails like it were known."""
     if case.family not in by_name or not isinstance(case.expect, Valid):
         return

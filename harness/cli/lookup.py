@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from generators.program import Case, CaseError, read
+from generators.cases import AnyCase, read
+from generators.program import CaseError
 from harness.cli.terminal import RUNS, campaigns
 from harness.corpus import CASE, Record, entries, entry_folder, is_entry, read_record
 from harness.differential import described_on, worst
@@ -24,7 +25,7 @@ class Found:
     ``expected`` what is known there.
     """
 
-    case: Case
+    case: AnyCase
     outcome: Outcome | None = None
     finding: Finding | None = None
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -11,6 +11,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.status import Status
 
+from generators.cases import AnyCase
+from generators.expression_cases import Block, Member
+from generators.expression_cases import extent as extent_of
 from generators.families import every
 from generators.program import Case, CaseError, encode, write
 from harness.cli.terminal import called_as
@@ -41,7 +44,7 @@ class Wanted:
     """
 
     name: str
-    case: Case
+    case: AnyCase
     target: Path
     predicate: str | None
     tries: int
@@ -91,7 +94,7 @@ def reduced(wanted: Wanted, trier: Trier, console: Console, interruption: Interr
     return _UNSTABLE if ended.stable is False else 0
 
 
-def written(case: Case, target: Path) -> tuple[Path, str]:
+def written(case: AnyCase, target: Path) -> tuple[Path, str]:
     """Write ``case`` to ``target``, or elsewhere if that cannot be; where, and what was in the way.
 
     Raises:
@@ -113,11 +116,16 @@ def written(case: Case, target: Path) -> tuple[Path, str]:
 
 
 def check(wanted: Wanted, start: Outcome) -> None:
-    """See whether there is a failure to keep.
+    """See whether there is a failure to keep, and whether it is of a case that can be reduced.
 
     Raises:
         CaseError: the case cannot be read or is not what it says, or ``start`` is no failure.
     """
+    if isinstance(wanted.case, Block):
+        raise CaseError(
+            f"{wanted.name} is a block of {wanted.case.count} expressions; those of them that "
+            "failed are cases of their own"
+        )
     if start.verdict is Verdict.HARNESS_ERROR and start.stage in ("read", "oracle"):
         raise CaseError(f"{wanted.name}: {headline(start.message)}")
     if wanted.predicate is not None:
@@ -159,7 +167,7 @@ class _Show:
         now = time.monotonic()
         line = (
             f"{reduction.tried} candidates run, {reduction.refused} refused by the reference, "
-            f"{reduction.kept} steps kept: {_words(extent(reduction.case, self._defaults))}"
+            f"{reduction.kept} steps kept: {_words(reduction.case, self._defaults)}"
         )
         if self._console.is_terminal:
             self._status.update(line)
@@ -180,8 +188,8 @@ def _tell(
     def say(line: str) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
-    say(f"before: {_words(extent(wanted.case, defaults))}")
-    say(f"after:  {_words(extent(reduction.case, defaults))}")
+    say(f"before: {_words(wanted.case, defaults)}")
+    say(f"after:  {_words(reduction.case, defaults)}")
     say(
         f"{reduction.tried} candidates run, {reduction.refused} refused by the reference, "
         f"{reduction.kept} steps kept, in {seconds:.0f} s"
@@ -226,7 +234,16 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def _words(size: Extent) -> str:
+def _words(case: AnyCase, defaults: Defaults) -> str:
+    """How big ``case`` is."""
+    if isinstance(case, Case):
+        return _of_program(extent(case, defaults))
+    if isinstance(case, Member):
+        return f"{extent_of(case)}: {case.subject.expression}"
+    return f"{case.count} expressions"
+
+
+def _of_program(size: Extent) -> str:
     def counted(number: int, noun: str) -> str:
         return f"{number} {noun}{'' if number == 1 else 's'}"
 

@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from generators.cases import read, way
 from generators.families import every
-from generators.program import CaseError, read
+from generators.program import CaseError
 from harness.cli.lookup import Found, look_up
 from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.corpus import entry_folder
@@ -252,7 +253,7 @@ def _tell(out: Console, one: Replayed, environment: dict[str, str]) -> None:
     good = outcome.verdict in (Verdict.PASS, Verdict.REJECTED)
     style = "bold green" if good else "bold red"
     out.print(
-        f"case {case.identifier} ({case.family}, pipeline {case.pipeline}, "
+        f"case {case.identifier} ({case.family}, {way(case)}, "
         f"fixes {'on' if case.fixes else 'off'}, apache-tvm {environment['apache-tvm']})"
     )
     out.print(f"verdict: [{style}]{outcome.verdict}[/{style}]")

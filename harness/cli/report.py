@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from generators.cases import AnyCase
 from generators.program import Case, CaseError
 from harness.bisection.running import bisected
 from harness.bisection.search import Bisected
@@ -171,8 +172,9 @@ def _learn(
         found.setdefault(on, []).append(one)
     try:
         for name, some in found.items():
-            wrong = [one.case for one in some if one.verdict is Verdict.WRONG_VALUE]
-            left = [one.case for one in some if learnt.known[one.case.identifier].bisected is None]
+            programs = [(one.case, one.verdict) for one in some if isinstance(one.case, Case)]
+            wrong = [case for case, verdict in programs if verdict is Verdict.WRONG_VALUE]
+            left = [case for case, _ in programs if learnt.known[case.identifier].bisected is None]
             try:
                 if run and wrong:
                     _run(screen, name, wrong, limits, learnt)
@@ -225,7 +227,7 @@ def _bisect(
             told(done)
 
 
-def _stored(directory: Path, case: Case) -> Bisected | None:
+def _stored(directory: Path, case: AnyCase) -> Bisected | None:
     """The bisection of ``case`` that was made earlier; none where what is there makes no sense."""
     file = directory / _BISECTIONS / f"{case.identifier}.json"
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from generators.cases import operators, way
 from harness.campaign import Campaign, Plan, State
 from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
@@ -141,8 +142,8 @@ def describe(console: Console, plan: Plan) -> None:
     with tempfile.TemporaryDirectory() as nowhere:
         keep_hypothesis_in(Path(nowhere))
         for case in islice(plan.cases(), _SHOWN):
-            calls = ", ".join(node.operator for node in case.program.nodes)
-            console.print(f"  {case.identifier}  {case.pipeline}  {calls}", highlight=False)
+            about = ", ".join(operators(case))
+            console.print(f"  {case.identifier}  {way(case)}  {about}", highlight=False)
 
 
 def exit_code(state: State) -> int:

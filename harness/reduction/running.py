@@ -4,12 +4,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from generators.axes import Family
+from generators.cases import AnyCase
+from generators.expression_cases import Member
 from generators.program import Case
 from harness.finding import reduce as along_axes
 from harness.fingerprint import kind_of, same_kind
 from harness.outcome import Outcome
 from harness.pool import PoolError
-from harness.reduction.search import Keeps, Reduction, defaults_of, same_standing, search
+from harness.reduction.search import (
+    Keeps,
+    Reduction,
+    defaults_of,
+    same_standing,
+    search,
+    search_expression,
+)
 from harness.reduction.simplicity import measure
 from harness.reduction.trying import Budget, Trier, Trying
 
@@ -36,18 +45,18 @@ class Ended:
         return same_kind(self.reduction.case, self.again, kind)
 
 
-def keeping(case: Case, start: Outcome) -> Keeps:
+def keeping(case: AnyCase, start: Outcome) -> Keeps:
     """Whether an outcome is of the same kind as ``start`` of ``case``, of a program like it."""
     kind = kind_of(case, start)
 
-    def keeps(candidate: Case, outcome: Outcome) -> bool:
+    def keeps(candidate: AnyCase, outcome: Outcome) -> bool:
         return same_kind(candidate, outcome, kind) and same_standing(outcome, start)
 
     return keeps
 
 
 def reduced(
-    case: Case,
+    case: AnyCase,
     start: Outcome,
     trier: Trier,
     families: Iterable[Family],
@@ -66,10 +75,15 @@ def reduced(
     family = by_name.get(case.family)
     try:
         why = trying.walk(along_axes(family, case, start)) if family else ""
-        if measure(reduction.case, defaults) > measure(case, defaults):
-            # The axes' defaults are no smallest sizes: all that was found were larger ones.
-            reduction.case, reduction.outcome, reduction.kept = case, start, 0
-        why = why or trying.search(search(reduction.case, reduction.outcome, defaults))
+        now = reduction.case
+        if isinstance(now, Case) and isinstance(case, Case):
+            if measure(now, defaults) > measure(case, defaults):
+                # The axes' defaults are no smallest sizes: all that was found were larger ones.
+                reduction.case, reduction.outcome, reduction.kept = case, start, 0
+                now = case
+            why = why or trying.search(search(now, reduction.outcome, defaults))
+        elif isinstance(now, Member):
+            why = why or trying.search(search_expression(now))
         again = None if budget.stop() else trier.again(reduction.case)
     except (PoolError, OSError) as error:
         return Ended(reduction, str(error), broken=True)

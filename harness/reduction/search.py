@@ -24,6 +24,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from generators.axes import Family, complete
+from generators.cases import AnyCase
+from generators.expression_cases import Member
 from generators.program import Case
 from harness.errors import normalise
 from harness.outcome import Outcome, Verdict
@@ -55,7 +57,7 @@ RUNNING = ("run", "oracle", "compare")
 REFUSED_FOR_ONE = 20
 """So many candidates may be refused by the reference for each try: they cost as much less."""
 
-Keeps = Callable[[Case, Outcome], bool]
+Keeps = Callable[[AnyCase, Outcome], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,11 @@ class Hit:
     """The first candidate that kept the failure: its number among those asked for, from 0."""
 
     number: int
-    case: Case
+    case: AnyCase
     outcome: Outcome
 
 
-Search = Generator[Iterator[Case], Hit | None, None]
+Search = Generator[Iterator[AnyCase], Hit | None, None]
 """Asks for the first of some candidates that keeps the failure; None says that none did."""
 
 
@@ -79,7 +81,7 @@ class Reduction:
     ``minimal``: no step of any kind is left to try. ``vetted``: the reference knows the program.
     """
 
-    case: Case
+    case: AnyCase
     outcome: Outcome
     tried: int = 0
     kept: int = 0
@@ -108,7 +110,8 @@ def defaults_of(families: Iterable[Family]) -> Defaults:
     """The attributes of each operator of ``families`` at the default of every axis."""
     found: Defaults = {}
     for family in families:
-        for node in family.build(complete(family.axes, {}), 0).program.nodes:
+        case = family.build(complete(family.axes, {}), 0)
+        for node in case.program.nodes if isinstance(case, Case) else ():
             found.setdefault(node.operator, dict(node.attributes))
     return found
 
@@ -146,7 +149,21 @@ def search(case: Case, outcome: Outcome, defaults: Defaults) -> Search:
                 tried |= candidates.asked(hit)
                 if hit is None:
                     break
+                assert isinstance(hit.case, Case)
                 case, outcome = hit.case, hit.outcome
+
+
+def search_expression(case: Member) -> Search:
+    """Go from ``case`` down to where nothing simpler keeps its failure."""
+    tried = {case.identifier}
+    while True:
+        candidates = [one for one in case.smaller if one.identifier not in tried]
+        hit = yield iter(candidates)
+        if hit is None:
+            return
+        assert isinstance(hit.case, Member)
+        tried |= {one.identifier for one in candidates[: hit.number + 1]}
+        case = hit.case
 
 
 @dataclass(slots=True)

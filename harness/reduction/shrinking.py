@@ -12,6 +12,7 @@ from typing import TypeGuard
 import msgspec
 
 from generators.axes import Axis, Family, Point, Value, settle, with_defaults
+from generators.cases import AnyCase
 from generators.program import Case
 from harness.finding import Reduced, Trials
 from harness.fingerprint import Kind, kind_of, same_kind
@@ -28,6 +29,8 @@ def shrink(family: Family, reduced: Reduced) -> Trials[Reduced]:
     fingerprint is the same; and it is cured where all that is blamed is at its default. Where it is
     not, another cause fails at the small sizes, and ``reduced`` stays as it is.
     """
+    if not isinstance(reduced.case, Case):
+        return reduced
     try:
         point = family.point(reduced.case)
     except ValueError:
@@ -100,11 +103,11 @@ class _Shrinking:
         outcome = yield case
         return not same_kind(case, outcome, self.kind)
 
-    def _at(self, point: Point) -> Case:
+    def _at(self, point: Point) -> AnyCase:
         case = self.reduced.case
         return msgspec.structs.replace(self.family.build(point, case.seed), fixes=case.fixes)
 
-    def _alike(self, case: Case, outcome: Outcome) -> bool:
+    def _alike(self, case: AnyCase, outcome: Outcome) -> bool:
         return kind_of(case, outcome) == self.kind
 
     def _smaller(self, point: Point) -> bool:

@@ -20,7 +20,8 @@ from typing import Protocol
 
 import msgspec
 
-from generators.program import Case, CaseError, write
+from generators.cases import AnyCase
+from generators.program import CaseError, write
 from harness.finding import Trials
 from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
@@ -41,13 +42,13 @@ class Trier(Protocol):
     def width(self) -> int:
         """How many candidates run at once."""
 
-    def submit(self, case: Case) -> None:
+    def submit(self, case: AnyCase) -> None:
         """Start to run ``case``."""
 
-    def ended(self) -> Iterator[tuple[Case, Outcome]]:
+    def ended(self) -> Iterator[tuple[AnyCase, Outcome]]:
         """The cases that ended since it was asked last; waits a little for one."""
 
-    def again(self, case: Case) -> Outcome:
+    def again(self, case: AnyCase) -> Outcome:
         """What comes of ``case`` once more, in a new process and without any shortcut."""
 
 
@@ -63,11 +64,11 @@ class InWorkers:
         """One a worker."""
         return self._pool.size
 
-    def submit(self, case: Case) -> None:
+    def submit(self, case: AnyCase) -> None:
         """Start to run ``case``."""
         self._pool.submit(Job(case, alone=True, ask=Ask.VETTED))
 
-    def ended(self) -> Iterator[tuple[Case, Outcome]]:
+    def ended(self) -> Iterator[tuple[AnyCase, Outcome]]:
         """The cases that ended since it was asked last; waits a little for one."""
         for job, outcome in self._pool.wait(_POLL_SECONDS):
             before = self._died.pop(job.case.identifier, None)
@@ -80,7 +81,7 @@ class InWorkers:
             else:
                 yield job.case, outcome
 
-    def again(self, case: Case) -> Outcome:
+    def again(self, case: AnyCase) -> Outcome:
         """What comes of ``case`` once more, in a new process and without any shortcut."""
         plain = Job(case, fresh=True)
         self._pool.submit(plain, first=True)
@@ -103,7 +104,7 @@ class ByCommand:
         self._pool = pool
         self._seconds = seconds
         self._start: Outcome | None = None
-        self._asked: dict[Future[Outcome], Case] = {}
+        self._asked: dict[Future[Outcome], AnyCase] = {}
         self._running: set[int] = set()
         self._over = False
 
@@ -125,11 +126,11 @@ class ByCommand:
         """One a worker."""
         return self._pool.size
 
-    def submit(self, case: Case) -> None:
+    def submit(self, case: AnyCase) -> None:
         """Have the reference look at ``case``, then the command."""
         self._pool.submit(Job(case, alone=True, ask=Ask.VET))
 
-    def ended(self) -> Iterator[tuple[Case, Outcome]]:
+    def ended(self) -> Iterator[tuple[AnyCase, Outcome]]:
         """The cases that ended since it was asked last; waits a little for one."""
         for job, vetted in self._pool.wait(0 if self._asked else _POLL_SECONDS):
             self._start = self._start or vetted
@@ -142,12 +143,12 @@ class ByCommand:
             for future in wait(self._asked, seconds, FIRST_COMPLETED).done:
                 yield self._asked.pop(future), future.result()
 
-    def again(self, case: Case) -> Outcome:
+    def again(self, case: AnyCase) -> Outcome:
         """What the command says of ``case`` once more: each time it is a process of its own."""
         vetted = Outcome(Verdict.PASS)
         return self._ask(case, vetted)
 
-    def _ask(self, case: Case, vetted: Outcome) -> Outcome:
+    def _ask(self, case: AnyCase, vetted: Outcome) -> Outcome:
         """``INTERESTING``, or a pass; a command that takes too long found nothing interesting.
 
         Raises:
@@ -243,9 +244,9 @@ class Trying:
             self.reduction.minimal = True
             return ""
 
-    def _first(self, candidates: Iterator[Case]) -> tuple[Hit | None, str]:
+    def _first(self, candidates: Iterator[AnyCase]) -> tuple[Hit | None, str]:
         """The first of ``candidates`` that keeps the failure, or why that cannot be said."""
-        ahead: deque[Case] = deque()
+        ahead: deque[AnyCase] = deque()
         number = 0
         while True:
             while len(ahead) < self.trier.width and (case := next(candidates, None)) is not None:
@@ -272,7 +273,7 @@ class Trying:
             number += 1
 
 
-def outcome_of(trier: Trier, case: Case) -> Outcome:
+def outcome_of(trier: Trier, case: AnyCase) -> Outcome:
     """What comes of ``case`` alone."""
     trier.submit(case)
     while True:

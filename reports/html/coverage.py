@@ -85,7 +85,8 @@ def _axes(name: str, cases: Sequence[Ran]) -> tuple[Axis, ...]:
         values = tuple(dict.fromkeys(str(axis.cell(value)) for value in axis.values))
         if len(values) > 1:
             found.append(Axis(axis.name, values, str(axis.cell(axis.default))))
-    found.append(Axis(SHAPES, ("static", "symbolic"), "static"))
+    if all(SHAPES in one.cells for one in cases):
+        found.append(Axis(SHAPES, ("static", "symbolic"), "static"))
     if len({one.cells[FIXES] for one in cases}) > 1:
         found.append(Axis(FIXES, ("off", "on"), "off"))
     return tuple(found)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from generators.program import CaseError
+from generators.program import Case, CaseError
 from harness.bisection.search import Bisected
 from harness.corpus import ISSUE, SCRIPT, Culprit, Entry
 from harness.differential import described_on
@@ -12,16 +12,16 @@ from harness.errors import headline
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
 from harness.outputs import Output
-from harness.reproduction import reproduction
 from reports.attribution_text import attribution_text
+from reports.case_text import case_text
 from reports.finding_folder import rendered
 from reports.html.accepted import Accepted
-from reports.html.graph import Picture, picture
+from reports.html.graph import NO_PICTURE, Picture, picture
 from reports.html.heat import Heat, heat
 from reports.html.records import Record
 from reports.html.tvmscript import conditions, tvmscript
-from reports.issue import Came, issue_text, title_text
-from reports.repro import repro_text
+from reports.issue import Came
+from reports.pasting import About, pasted, title_of
 from reports.summary import CONFIRMED
 
 _MESSAGE_LENGTH = 6000
@@ -84,7 +84,7 @@ def exported(entry: Entry, known: Known) -> Known:
 
 def _attribution(entry: Entry) -> str:
     record = entry.expected
-    if record.attribution is None or record.outcome is None:
+    if record.attribution is None or record.outcome is None or not isinstance(entry.case, Case):
         return ""
     return attribution_text(record.attribution, entry.case, record.outcome.stage)
 
@@ -157,7 +157,7 @@ def shown(
             for one in earlier
             if any(other.fingerprint == finding.fingerprint for other in one.findings)
         )
-    outcome = finding.outcome
+    case, outcome = finding.case, finding.outcome
     description = described_on(outcome.release, record.description)
     title, paste = _paste(finding, description, known)
     return Shown(
@@ -169,9 +169,9 @@ def shown(
         last=max(times, default=None),
         seen_in=seen_in,
         confirmed=CONFIRMED[finding.confirmed],
-        program=tvmscript(finding.case.program),
-        picture=picture(finding.case.program),
-        conditions=conditions(finding.case),
+        program=tvmscript(case.program) if isinstance(case, Case) else case_text(case),
+        picture=picture(case.program) if isinstance(case, Case) else NO_PICTURE,
+        conditions=conditions(case) if isinstance(case, Case) else (),
         expected=_EXPECTED.get(finding.verdict, _RUNS),
         actual=headline(outcome.message) or DESCRIPTIONS[finding.verdict],
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
@@ -220,11 +220,9 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
     if known.paste is not None:
         return known.title or plain, known.paste
     try:
-        what = reproduction(finding.case, finding.outcome)
+        title = known.title or title_of(finding.case, finding.outcome, None, finding.blame)
     except ValueError as error:
         return known.title or plain, Paste(why=str(error))
-    title = known.title or title_text(what, None, finding.blame)
-    script = repro_text(what, title, description)
     found = known.bisected
     culprit = None if found is None else Culprit(found.culprit, found.evidence, found.why)
     off = {
@@ -233,7 +231,8 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
         if "off" in sides
     }
     upstream = known.issue or (known.accepted.issue if known.accepted else None)
-    issue = issue_text(
-        what, title, script, description, culprit=culprit, releases=off, known=upstream
-    )
-    return title, Paste(script, issue)
+    about = About(description, culprit=culprit, releases=off, known=upstream)
+    try:
+        return title, Paste(*pasted(finding.case, finding.outcome, title, about))
+    except ValueError as error:
+        return title, Paste(why=str(error))

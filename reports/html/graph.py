@@ -47,6 +47,10 @@ class Picture:
     said: str
 
 
+NO_PICTURE = Picture(0, 0, (), (), "")
+"""Of what is no program."""
+
+
 def picture(program: Program) -> Picture:
     """The picture of ``program``: a row of boxes for each step away from the inputs."""
     # It takes a moment to import, which no other command is to wait for.

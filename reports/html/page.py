@@ -105,7 +105,7 @@ def page_text(sources: Sources) -> str:
         compared=earlier is not None or any(one.accepted for one in found),
         coverage=[asdict(one) for one in maps],
         letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
-        off_axes=sum(not one.cells for one in record.ran),
+        off_axes=sum(one.count for one in record.ran if not one.cells),
         releases=section(sources.matrix) if sources.matrix else None,
         timeline=timeline_svg(line) if line else "",
         trend=rows,
@@ -137,7 +137,7 @@ def facts(
     record: Record, found: Sequence[Shown], seconds: float, *, corpus: bool
 ) -> tuple[Fact, ...]:
     """The numbers at the top."""
-    cases, failed = len(record.ran), record.failed
+    cases, failed = record.cases, record.failed
     confirmed = sum(one.finding.confirmed is True for one in found)
     known = sum(one.is_known for one in found)
     said = f"{confirmed} confirmed in fresh processes" + (
@@ -187,8 +187,8 @@ def trend(records: Sequence[Record]) -> list[Row]:
             Row(
                 one.name,
                 _versions(one),
-                len(one.ran),
-                one.failed / len(one.ran) if one.ran else 0.0,
+                one.cases,
+                one.failed / one.cases if one.ran else 0.0,
                 len(has),
                 len(has - before) if number else None,
                 len(last - has) if number else None,
@@ -209,7 +209,7 @@ def _title(record: Record, *, corpus: bool) -> str:
     if corpus:
         return f"The corpus on TVM {_versions(record)}"
     count = len(record.findings)
-    return f"{count or 'No'} finding{'' if count == 1 else 's'} in {len(record.ran):,} cases"
+    return f"{count or 'No'} finding{'' if count == 1 else 's'} in {record.cases:,} cases"
 
 
 def _versions(record: Record) -> str:
@@ -222,7 +222,7 @@ def _verdicts(record: Record) -> list[tuple[Verdict, int, float, int]]:
     special = Counter(one.verdict for one in record.ran if one.special)
     counts = record.verdicts
     return [
-        (verdict, counts[verdict], counts[verdict] / len(record.ran), special[verdict])
+        (verdict, counts[verdict], counts[verdict] / record.cases, special[verdict])
         for verdict in Verdict
         if counts[verdict]
     ]

@@ -7,15 +7,19 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
+import msgspec
+
 from generators.axes import Family
+from generators.cases import AnyCase, decode
 from generators.families import UnknownFamily, family
-from generators.program import Case, CaseError, Valid, decode
+from generators.program import Case, CaseError, Valid
 from harness.events import told
 from harness.finding import Finding
 from harness.journal import DRAWN, Journal, JournalError, Mode
 from harness.journal_file import TABLES
 from harness.known import findings_in
-from harness.outcome import Verdict
+from harness.outcome import Outcome, Verdict
+from harness.parts import weight
 from harness.pipelines import PIPELINES
 
 SHAPES = "shapes"
@@ -32,7 +36,8 @@ class Ran:
 
     ``cells`` maps axes to the coverage cell, as text, that the case lies in; empty where it lies on
     no axis (an invalid program). ``finding`` is the fingerprint that it is counted to, ``gap`` the
-    known gap that expects it.
+    known gap that expects it. ``count`` is how many cases it stands for: a block is its
+    expressions, but for those that are there by themselves.
     """
 
     began: datetime
@@ -42,6 +47,7 @@ class Ran:
     cells: Mapping[str, str]
     finding: str | None = None
     gap: str | None = None
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,15 @@ class Record:
     @property
     def verdicts(self) -> Counter[Verdict]:
         """Drawn cases by verdict."""
-        return Counter(one.verdict for one in self.ran)
+        counts: Counter[Verdict] = Counter()
+        for one in self.ran:
+            counts[one.verdict] += one.count
+        return counts
+
+    @property
+    def cases(self) -> int:
+        """How many cases there were."""
+        return sum(one.count for one in self.ran)
 
     @property
     def gaps(self) -> Counter[str]:
@@ -76,7 +90,7 @@ class Record:
     @property
     def failed(self) -> int:
         """Drawn cases that failed, those in known gaps too."""
-        return sum(one.verdict.is_failure for one in self.ran)
+        return sum(one.count for one in self.ran if one.verdict.is_failure)
 
 
 def read_campaign(
@@ -104,7 +118,9 @@ def read_campaign(
                 said = f"{journal.path}: case {values['id']} makes no sense ({error})"
                 raise JournalError(said) from error
             one = ran_of(case, verdict, _time(values["started"]))
-            ran.append(replace(one, finding=values["finding"], gap=values["gap"]))
+            count = _count(case, values["outcome"])
+            if count:
+                ran.append(replace(one, finding=values["finding"], gap=values["gap"], count=count))
             progress(len(ran), ended)
         happened = tuple(told(journal.events(), journal.unfinished()))
         found = tuple(findings_in(journal))
@@ -113,7 +129,14 @@ def read_campaign(
         return Record(name, journal.description, tuple(ran), found, happened, unended)
 
 
-def ran_of(case: Case, verdict: Verdict, began: datetime) -> Ran:
+def _count(case: AnyCase, outcome: bytes) -> int:
+    # Most are programs, whose outcomes take long to read.
+    if isinstance(case, Case):
+        return 1
+    return weight(case, msgspec.json.decode(outcome, type=Outcome))
+
+
+def ran_of(case: AnyCase, verdict: Verdict, began: datetime) -> Ran:
     """A case that ended with ``verdict``, with the cells that it lies in."""
     special = case.regime == "special"
     return Ran(began, verdict, case.family, special, _cells(case))
@@ -123,7 +146,7 @@ def _time(julian: float) -> datetime:
     return datetime.fromtimestamp(0, UTC) + timedelta(days=julian - _EPOCH)
 
 
-def _cells(case: Case) -> dict[str, str]:
+def _cells(case: AnyCase) -> dict[str, str]:
     known = family_of(case.family)
     if known is None or not isinstance(case.expect, Valid):
         return {}
@@ -132,7 +155,8 @@ def _cells(case: Case) -> dict[str, str]:
     except ValueError:
         return {}
     cells = {axis.name: str(axis.cell(point[axis.name])) for axis in known.axes}
-    cells[SHAPES] = "symbolic" if case.program.symbols else "static"
+    if isinstance(case, Case):
+        cells[SHAPES] = "symbolic" if case.program.symbols else "static"
     cells[FIXES] = "on" if case.fixes else "off"
     return cells
 

@@ -10,7 +10,8 @@ from harness.campaign import Side
 from harness.fates import Fate
 from harness.finding import Finding
 from harness.outcome import Outcome, Verdict
-from reports.page import program_text, write_page
+from reports.case_text import program_text
+from reports.page import write_page
 from reports.results import Results
 from reports.summary import campaign_summary, ranked
 

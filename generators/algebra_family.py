@@ -1,0 +1,90 @@
+"""The family of integer expressions: what is drawn is a block of them, all at one point."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from generators.algebra import AXES
+from generators.axes import Axis, Point
+from generators.cases import AnyCase
+from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SHAPE, VALUE, Block
+from generators.points import Given
+
+NAME = "algebra"
+
+
+COUNTS: Mapping[str, int] = {ANALYZED: 500, VALUE: 64, INDEX: 64, SHAPE: 64}
+"""Expressions in a block, by position: about a quarter of a second's work."""
+
+_ONLY_ANALYZED = ("told", "assumed")
+"""What only the analyzer is told; its code does not depend on it."""
+_CONDITIONS = ("claim", "rule-comparison")
+"""Kinds of expressions that are no integers."""
+_SIZES = "int64"
+"""The dtype of every dimension of a tensor."""
+
+
+def _in_position(axis: Axis) -> Axis:
+    """``axis`` with the values that mean something in the position."""
+
+    def means(position: object, value: object) -> bool:
+        if axis.name in _ONLY_ANALYZED:
+            return position == ANALYZED or value == axis.default
+        if axis.name == "dtype":
+            return position != SHAPE or value == _SIZES
+        return axis.name != "kind" or position not in (INDEX, SHAPE) or value not in _CONDITIONS
+
+    return replace(axis, allowed=Given(("position",), means))
+
+
+_AXES = (
+    Axis("position", POSITIONS, ANALYZED, default_weight=4),
+    *(_in_position(axis) for axis in AXES),
+    Axis(
+        "opt_level",
+        (0, 3),
+        0,
+        Given(("position",), lambda position, level: not level or position != ANALYZED),
+        default_weight=9,
+        steered=False,
+    ),
+)
+
+
+class Algebra:
+    """The family; ``point`` of a block or an expression is where it was drawn."""
+
+    name = NAME
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """Where the expressions stand, what they are like, and how they are compiled."""
+        return _AXES
+
+    def build(self, point: Point, seed: int) -> Block:
+        """The block at ``point``."""
+        count = COUNTS[str(point["position"])]
+        return Block(family=NAME, at=dict(point), seed=seed, count=count)
+
+    def point(self, case: AnyCase) -> Point:
+        """Where ``case`` was drawn.
+
+        Raises:
+            ValueError: it is no expression of this family.
+        """
+        at = getattr(case, "at", None)
+        if at is None or case.family != NAME:
+            raise ValueError(f"not a point of {NAME}")
+        point: Point = at
+        return point
+
+    @property
+    def invalid(self) -> "tuple[st.SearchStrategy[AnyCase], ...]":
+        """None: every expression is valid."""
+        return ()
+
+
+def family() -> Algebra:
+    """The family."""
+    return Algebra()

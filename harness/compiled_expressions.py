@@ -1,0 +1,183 @@
+"""Compiled expressions against interpreted ones, at every point where they have a value."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generators.algebra_case import ExpressionCase
+from generators.expression_cases import INDEX, SHAPE, VALUE
+from harness import kernels
+from harness.algebra.fault import Fault
+from harness.kernel_plans import SYMBOLIC, Kernel, Plan, kernel_plan, shape_plan
+
+Array = NDArray[Any]
+Faults = tuple[Fault, ...]
+
+RAISES = "raises"
+"""The check of what raises."""
+
+_CALLS = 24
+"""How often a function of shapes is called."""
+_GROUP = 16
+"""Kernels that share a function. See ``harness.kernels``."""
+_DIVISION = "divide by zero"
+"""What TVM says of a divisor that it finds to be zero."""
+_UNTOUCHED = -(2**62) - 1
+"""What stands where nothing is written."""
+
+
+def compiled_faults(
+    subjects: Sequence[ExpressionCase], position: str, opt_level: int
+) -> list[Faults | None]:
+    """What is wrong with each of ``subjects``, compiled together in ``position``.
+
+    None where the position has no room for one: what is of another dtype than a shape's, or indexes
+    too large a table.
+    """
+    found: list[Faults | None] = [None] * len(subjects)
+    run = _shapes if position == SHAPE else _kernels
+    plan = shape_plan if position == SHAPE else kernel_plan
+    planned = [(at, plan(one, position)) for at, one in enumerate(subjects)]
+    there = [(at, one) for at, one in planned if one is not None]
+    for (at, _), faults in zip(
+        there, _attempted([one for _, one in there], run, opt_level), strict=True
+    ):
+        found[at] = faults
+    return found
+
+
+Run = Callable[[Sequence[Plan], int], list[Faults]]
+
+
+def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> list[Faults]:
+    """The faults of each of ``plans``; halves are run alone where together they raise."""
+    if not plans:
+        return []
+    try:
+        return run(plans, opt_level)
+    except Exception as error:
+        if len(plans) == 1:
+            return [_raised(plans[0], error)]
+    middle = len(plans) // 2
+    return [
+        *_attempted(plans[:middle], run, opt_level),
+        *_attempted(plans[middle:], run, opt_level),
+    ]
+
+
+def _kernels(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
+    groups = [plans[at : at + _GROUP] for at in range(0, len(plans), _GROUP)]
+    made = [[_kernel_of(one) for one in group] for group in groups]
+    library = kernels.kernels_built(made, opt_level)
+    found: list[Faults] = []
+    for number, group in enumerate(groups):
+        found += _called(library[f"f{number}"], group)
+    return found
+
+
+def _kernel_of(plan: Plan) -> Kernel:
+    assert plan.kernel is not None
+    return plan.kernel
+
+
+def _called(function: Any, plans: Sequence[Plan]) -> list[Faults]:
+    """What is wrong with each of ``plans``, whose kernels are in ``function``."""
+    own = [_kernel_of(one) for one in plans]
+    longest = max((one.bounds[1] - one.bounds[0] + 1 if one.bounds else 1) for one in own)
+    # What stands at a place tells the place.
+    table = np.arange(longest, dtype=np.int64)
+    guard = np.concatenate([one.valid for one in plans]).astype(np.int8)
+    lengths = range(SYMBOLIC + 1) if any(one.symbolic for one in own) else (0,)
+    found: list[Faults] = [()] * len(plans)
+    for n in lengths:
+        iterations = np.zeros(n, np.int8)
+        room = np.full(sum(one.written for one in own), _UNTOUCHED, np.int64)
+        written = kernels.call(function, [table, guard, iterations, iterations, room])
+        begin = 0
+        for at, (plan, kernel) in enumerate(zip(plans, own, strict=True)):
+            part = written[begin : begin + kernel.written]
+            begin += kernel.written
+            if not found[at]:
+                found[at] = tuple(_compared(plan, kernel, part, n))
+    return found
+
+
+def _compared(plan: Plan, kernel: Kernel, written: Array, n: int) -> Iterator[Fault]:
+    """The first point at which a kernel wrote something else than it should."""
+    ran = plan.valid if kernel.guarded else np.ones(kernel.points, np.bool_)
+    if kernel.symbolic:
+        ran = ran & (np.arange(kernel.points) % SYMBOLIC < n)
+    suffix = f" and n = {n}" * kernel.symbolic
+    if kernel.bounds is None:
+        yield from _first_wrong(plan, written, ran, VALUE, suffix)
+        return
+    low, high = kernel.bounds
+    # A place in the table says which value of the expression was its index.
+    forwards, backwards = written[: kernel.points], written[kernel.points :]
+    there = forwards != _UNTOUCHED
+    yield from _first_wrong(plan, np.where(there, forwards + low, _UNTOUCHED), ran, INDEX, suffix)
+    if not kernel.backwards:
+        return
+    there = backwards != _UNTOUCHED
+    values = np.where(there, high - backwards, _UNTOUCHED)
+    yield from _first_wrong(plan, values, ran, f"{INDEX}-reversed", suffix)
+
+
+def _first_wrong(plan: Plan, values: Array, ran: Array, check: str, suffix: str) -> Iterator[Fault]:
+    wrong = values != np.where(ran, plan.wanted, _UNTOUCHED)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        right = int(plan.wanted[at]) if ran[at] else None
+        yield _wrong(plan, check, at, int(values[at]), right, suffix)
+
+
+def _shapes(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
+    names = [tuple(one.name for one in plan.subject.variables) for plan in plans]
+    expressions = [plan.subject.expression for plan in plans]
+    module = kernels.shape_module(list(zip(expressions, names, strict=True)))
+    main = kernels.shapes_built(module, opt_level)
+    chosen = [_spread(np.flatnonzero(plan.valid)) for plan in plans]
+    found: list[Faults] = [()] * len(plans)
+    for call in range(_CALLS):
+        at = [int(own[call % len(own)]) for own in chosen]
+        given = [
+            plan.points.binding(point)[name]
+            for plan, point, own in zip(plans, at, names, strict=True)
+            for name in own
+        ]
+        made = kernels.shape_of(main, given)
+        for number, (plan, point) in enumerate(zip(plans, at, strict=True)):
+            if made[number] != plan.wanted[point] and not found[number]:
+                right = int(plan.wanted[point])
+                found[number] = (_wrong(plan, SHAPE, point, made[number], right),)
+    return found
+
+
+def _spread(points: Array) -> Array:
+    """No more of ``points`` than there are calls, from all over them."""
+    places = np.linspace(0, len(points) - 1, min(_CALLS, len(points))).round().astype(int)
+    chosen: Array = points[places]
+    return chosen
+
+
+def _wrong(plan: Plan, check: str, at: int, got: int, right: int | None, suffix: str = "") -> Fault:
+    binding = plan.points.binding(at)
+    is_right = "not to be computed" if right is None else f"{right}"
+    said = "not computed" if got == _UNTOUCHED else f"{got}"
+    text = ", ".join(f"{name} = {value}" for name, value in binding.items())
+    where = f"at {text}{suffix}" if text else "without variables"
+    message = f"{plan.subject.expression} {where} is {said}, and should be {is_right}"
+    return Fault(check, message, str(plan.subject.expression), binding)
+
+
+def _raised(plan: Plan, error: Exception) -> Faults:
+    """What it says that compiling or running raised ``error``.
+
+    Nothing where a divisor is zero somewhere and the error says so: that is as good as a result.
+    """
+    message = f"{type(error).__name__}: {error}"
+    if _DIVISION in message.lower() and not plan.valid.all():
+        return ()
+    return (Fault(RAISES, message, str(plan.subject.expression), {}),)

@@ -1,0 +1,164 @@
+"""What is compiled of an expression, and what has to come of it; without TVM."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from generators.algebra_case import ExpressionCase
+from generators.expression_cases import INDEX
+from generators.expressions import BOOL, Expression, Variable
+from generators.grid_values import evaluate, everywhere
+from generators.grids import Grid, grid
+
+Array = NDArray[Any]
+
+LENGTHS = ("int32", "int64")
+"""The dtypes that the extent of a loop may have where it is symbolic."""
+
+_POINTS = 512
+"""A kernel has no more points: ranges are cut to windows."""
+_WIDEST = 16
+"""Values of a variable that a window has at most."""
+_LARGEST_TABLE = 4096
+SYMBOLIC = 8
+"""The largest number of iterations of a loop whose extent is symbolic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A loop nest over ``variables``, the last one innermost, that writes one element a point.
+
+    It writes the expression; or, where ``bounds`` are given, what a table holds at
+    ``expression - low`` and, where it is signed, what it holds at ``high - expression``.
+    ``symbolic``: the last loop, which begins at 0, has n iterations, where n is the length of an
+    argument; there is room for ``SYMBOLIC``. ``guarded``: an argument says at which points the
+    expression has a value, and only there it is computed.
+    """
+
+    expression: Expression
+    variables: tuple[Variable, ...]
+    bounds: tuple[int, int] | None = None
+    symbolic: bool = False
+    guarded: bool = False
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many values of each variable there is room for."""
+        counts = [one.high - one.low + 1 for one in self.variables]
+        return (*counts[:-1], SYMBOLIC) if self.symbolic else tuple(counts)
+
+    @property
+    def points(self) -> int:
+        """How many points there is room for."""
+        return prod(self.extents)
+
+    @property
+    def written(self) -> int:
+        """How many elements there is room for."""
+        return self.points * (2 if self.backwards else 1)
+
+    @property
+    def backwards(self) -> bool:
+        """Whether it also counts from the end of the table; what is unsigned cannot always."""
+        return self.bounds is not None and not self.expression.dtype.startswith("u")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to compile of ``subject``; ``wanted`` is its value at each of ``points``.
+
+    ``valid`` says where it has one, as a vector. ``kernel`` is there in a kernel's position.
+    """
+
+    subject: ExpressionCase
+    points: Grid
+    wanted: Array
+    valid: Array
+    kernel: Kernel | None = None
+
+
+def kernel_plan(subject: ExpressionCase, position: str) -> Plan | None:
+    """What to compile of ``subject``; None where the position has no room for it."""
+    variables = windows(subject.variables, str(subject.expression))
+    symbolic = position == INDEX and _has_room(subject.variables)
+    if symbolic:
+        variables = (*variables[:-1], replace(variables[-1], low=0, high=SYMBOLIC - 1))
+    points = grid(variables)
+    wanted, valid = _values(subject, points)
+    guarded = not valid.all()
+    if position != INDEX:
+        kernel = Kernel(subject.expression, variables, guarded=guarded)
+        return Plan(subject, points, wanted, valid, kernel)
+    if subject.expression.dtype == BOOL or not valid.any():
+        return None
+    bounds = int(wanted[valid].min()), int(wanted[valid].max())
+    if bounds[1] - bounds[0] >= _LARGEST_TABLE:
+        return None
+    kernel = Kernel(subject.expression, variables, bounds, symbolic, guarded)
+    return Plan(subject, points, wanted, valid, kernel)
+
+
+def windows(variables: Sequence[Variable], text: str) -> tuple[Variable, ...]:
+    """``variables`` with no more values than a kernel has points for.
+
+    Of a wide range the lower or upper end, or what is around zero: ``text``, that of the
+    expression, decides.
+    """
+    if not variables:
+        return ()
+    widest = min(_WIDEST, int(_POINTS ** (1 / len(variables)) + 1e-9))
+    choice = crc32(text.encode())
+    return tuple(_window(one, widest, choice >> number) for number, one in enumerate(variables))
+
+
+def _window(variable: Variable, widest: int, choice: int) -> Variable:
+    low, high = variable.low, variable.high
+    if high - low < widest:
+        return variable
+    starts = [low, high - widest + 1]
+    if low <= 0 <= high:
+        starts += [min(max(low, -(widest // 2)), high - widest + 1)] * 2
+    start = starts[choice % len(starts)]
+    return replace(variable, low=start, high=start + widest - 1)
+
+
+def _has_room(variables: Sequence[Variable]) -> bool:
+    """Whether the last variable can be that of a loop of up to ``SYMBOLIC`` iterations."""
+    if not variables:
+        return False
+    last = variables[-1]
+    return last.low <= 0 and last.high >= SYMBOLIC - 1 and last.dtype in LENGTHS
+
+
+def _values(subject: ExpressionCase, points: Grid) -> tuple[Array, Array]:
+    """The value at each of ``points``, as int64, and where there is one."""
+    found = evaluate(subject.expression, points)
+    valid = np.ones(points.size, np.bool_)
+    if found.invalid is not None:
+        valid = ~np.broadcast_to(np.asarray(found.invalid), (points.size,)).astype(np.bool_)
+    wide = everywhere(found, points)
+    if wide.dtype == object:
+        # Of uint64: the bits are the same.
+        wide = np.array([(int(one) + 2**63) % 2**64 - 2**63 for one in wide], np.int64)
+    return wide.astype(np.int64), valid
+
+
+def shape_plan(subject: ExpressionCase, position: str) -> Plan | None:
+    """``subject`` as the size of a tensor; None where it is of another dtype than sizes.
+
+    Its variables are sizes too, and never negative.
+    """
+    if subject.expression.dtype != "int64" or not subject.variables:
+        return None
+    if any(one.dtype != "int64" or one.high < 0 for one in subject.variables):
+        return None
+    sizes = [replace(one, low=max(one.low, 0)) for one in subject.variables]
+    points = grid(windows(sizes, str(subject.expression)))
+    wanted, valid = _values(subject, points)
+    return Plan(subject, points, wanted, valid) if valid.any() else None

@@ -1,0 +1,155 @@
+"""Expressions compiled: a kernel computes them, indexes a buffer by them, or they are a shape.
+
+Many go into one module, which is what makes a compile cheap. Nothing here says what is right: that
+is for ``harness.compiled_expressions``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tvm
+from numpy.typing import NDArray
+from tvm import relax, tirx
+
+from fixes.tvm_api import shape_var
+from fixes.tvm_api_shapes import shape_type
+from generators.algebra_emission import emitted
+from generators.expressions import Expression
+from harness.compile import target
+from harness.kernel_plans import LENGTHS, Kernel
+from harness.link import can_link, linked, shared_library
+
+Module = Any
+PrimExpr = Any
+Array = NDArray[Any]
+
+WIDE = "int64"
+"""What a kernel writes, whatever dtype its expression has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """The buffers that all kernels of a function share; each kernel has its own part of some."""
+
+    table: Any
+    guard: Any
+    lengths: dict[str, Any]
+    out: Any
+
+    @property
+    def all(self) -> list[Any]:
+        return [self.table, self.guard, *self.lengths.values(), self.out]
+
+
+def kernel_function(kernels: Sequence[Kernel], name: str) -> Any:
+    """The lowered function ``name`` of ``kernels``, one after the other.
+
+    One function for several: that arguments are what they should be takes far more code than a
+    kernel does. They are: the table, int64; the guard, int8, of one element a point; two whose
+    length is n, int8; and what is written, int64. Each but those of n holds the kernels' parts in
+    their order.
+    """
+    n = {dtype: tirx.Var(f"n{dtype[3:]}", dtype) for dtype in LENGTHS}
+    arguments = _Arguments(
+        tirx.decl_buffer((max(map(_table, kernels)),), WIDE, "table"),
+        tirx.decl_buffer((sum(one.points for one in kernels),), "int8", "guard"),
+        {one: tirx.decl_buffer((n[one],), "int8", f"length{one[3:]}") for one in LENGTHS},
+        tirx.decl_buffer((sum(one.written for one in kernels),), WIDE, "out"),
+    )
+    nests, guarded, written = [], 0, 0
+    for kernel in kernels:
+        nests.append(_nest(kernel, arguments, n, guarded, written))
+        guarded, written = guarded + kernel.points, written + kernel.written
+    body = tirx.SeqStmt(nests) if len(nests) > 1 else nests[0]
+    function = tirx.PrimFunc(arguments.all, body)
+    return function.with_attr("global_symbol", name).with_attr("tirx.noalias", True)
+
+
+def _table(kernel: Kernel) -> int:
+    """How many elements of the table it takes."""
+    low, high = kernel.bounds or (0, 0)
+    return high - low + 1
+
+
+def _nest(
+    kernel: Kernel, arguments: _Arguments, n: Mapping[str, PrimExpr], guarded: int, written: int
+) -> Any:
+    """The loops of ``kernel``; its parts of the guard and of what is written begin there."""
+    loops = [tirx.Var(one.name, one.dtype) for one in kernel.variables]
+    point: PrimExpr = tirx.const(0, WIDE)
+    for one, loop, extent in zip(kernel.variables, loops, kernel.extents, strict=True):
+        point = point * extent + (tirx.Cast(WIDE, loop) - tirx.const(one.low, WIDE))
+    values = {one.name: loop for one, loop in zip(kernel.variables, loops, strict=True)}
+    value = emitted(kernel.expression, values)
+    out, dtype = arguments.out, kernel.expression.dtype
+    if kernel.bounds is None:
+        body = tirx.BufferStore(out, tirx.Cast(WIDE, value), [point + written])
+    else:
+        low, high = (tirx.const(bound, dtype) for bound in kernel.bounds)
+        forwards = tirx.Sub(value, low) if kernel.bounds[0] else value
+        ways = (forwards, tirx.Sub(high, value)) if kernel.backwards else (forwards,)
+        stores = [
+            tirx.BufferStore(out, tirx.BufferLoad(arguments.table, [way]), [point + (written + at)])
+            for way, at in zip(ways, (0, kernel.points), strict=False)
+        ]
+        body = tirx.SeqStmt(stores) if kernel.backwards else stores[0]
+    if kernel.guarded:
+        valid = tirx.BufferLoad(arguments.guard, [point + guarded])
+        body = tirx.IfThenElse(tirx.NE(valid, tirx.const(0, "int8")), body, None)
+    for number, one in reversed(list(enumerate(kernel.variables))):
+        innermost = kernel.symbolic and number == len(loops) - 1
+        extent = n[one.dtype] if innermost else tirx.const(kernel.extents[number], one.dtype)
+        low = tirx.const(one.low, one.dtype)
+        body = tirx.For(loops[number], low, extent, tirx.ForKind.SERIAL, body)
+    return body
+
+
+def kernels_built(groups: Sequence[Sequence[Kernel]], opt_level: int) -> Any:
+    """The function ``f0``, ``f1``, … of each of ``groups``, compiled. Raises whatever TVM does."""
+    names = [f"f{number}" for number in range(len(groups))]
+    made = {name: kernel_function(one, name) for name, one in zip(names, groups, strict=True)}
+    executable = tvm.compile(tvm.IRModule(made), target(opt_level))
+    if opt_level or not can_link():
+        return executable
+    native = executable.mod
+    return shared_library(native if native.kind == "llvm" else native.imports[0])
+
+
+def call(function: Any, arrays: Sequence[Array]) -> Array:
+    """What ``function`` writes into the last of ``arrays``. Raises whatever TVM does."""
+    tensors = [tvm.runtime.tensor(one) for one in arrays]
+    function(*tensors)
+    written: Array = tensors[-1].numpy()
+    return written
+
+
+def shape_module(shapes: Sequence[tuple[Expression, Sequence[str]]]) -> Module:
+    """A function of one shape that returns another: every expression is one of its dimensions.
+
+    Each expression has symbols of its own for its variables, in the order given.
+    """
+    given: list[PrimExpr] = []
+    returned: list[PrimExpr] = []
+    for number, (expression, names) in enumerate(shapes):
+        symbols = {name: shape_var(f"{name}{number}") for name in names}
+        given += symbols.values()
+        returned.append(emitted(expression, symbols))
+    parameter = relax.Var("s", shape_type(given))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [parameter]):
+        builder.emit_func_output(relax.ShapeExpr(returned))
+    return builder.get()
+
+
+def shapes_built(module: Module, opt_level: int) -> Any:
+    """The compiled ``main`` of ``module``: integers in, integers out. Raises whatever TVM does."""
+    executable = relax.build(module, target(opt_level))
+    if opt_level == 0:
+        executable = linked(executable)
+    return relax.VirtualMachine(executable, tvm.cpu())["main"]
+
+
+def shape_of(main: Any, given: Sequence[int]) -> tuple[int, ...]:
+    """The shape that ``main`` makes of the shape ``given``. Raises whatever TVM does."""
+    return tuple(int(dim) for dim in main(tvm.runtime.ShapeTuple(list(given))))

@@ -1,0 +1,187 @@
+"""Expressions checked in this process: blocks, single ones, what they come down to; compiled."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from generators.algebra_case import ExpressionCase
+from generators.algebra_family import family
+from generators.axes import complete
+from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SHAPE, VALUE, Member
+from generators.expressions import Expression, Variable, apply, constant, nodes, variable
+from harness import conduct_expressions as conducting
+from harness import kernels
+from harness.algebra.fault import Fault
+from harness.compiled_expressions import RAISES, compiled_faults
+from harness.conduct_expressions import conduct_expressions
+from harness.kernel_plans import windows
+from harness.outcome import Outcome, Verdict
+
+FAMILY = family()
+POINT = complete(FAMILY.axes, {"kind": "tree", "depth": 3})
+BLOCK = replace(FAMILY.build(POINT, 11), count=40)
+X, Y = (Variable(name, "int64", low, 8) for name, low in (("x", 0), ("y", 1)))
+x, y = variable(X), variable(Y)
+
+
+def divides(subject: ExpressionCase) -> bool:
+    return any(one.operator == "//" for one in nodes(subject.expression))
+
+
+def planted(subject: ExpressionCase) -> tuple[Fault, ...]:
+    return (Fault("simplify", "divides", "", {}),) if divides(subject) else ()
+
+
+@pytest.fixture
+def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conducting, "check", planted)
+
+
+def outcome_of(case: Any) -> Outcome:
+    return conduct_expressions(case, lambda stage: None)
+
+
+@pytest.mark.usefixtures("_planted")
+def test_a_block_says_which_of_its_expressions_failed() -> None:
+    outcome = outcome_of(BLOCK)
+    assert (outcome.verdict, outcome.checked) == (Verdict.PASS, 40)
+    assert outcome.parts == tuple(one for one in BLOCK.members if divides(one.subject))
+    assert 0 < len(outcome.parts) < 40
+
+
+@pytest.mark.usefixtures("_planted")
+def test_one_that_fails_comes_down_to_nothing_else() -> None:
+    failing = max(outcome_of(BLOCK).parts, key=lambda one: len(str(one.subject.expression)))
+    outcome = outcome_of(failing)
+    assert (outcome.verdict, outcome.stage) == (Verdict.WRONG_VALUE, "analysis")
+    assert (outcome.operator, outcome.message) == ("simplify", "divides")
+    assert outcome.smallest is not None
+    assert len(list(nodes(outcome.smallest.subject.expression))) == 3
+    assert outcome.cause.startswith("//(")
+    again = outcome_of(outcome.smallest)
+    assert (again.smallest, again.cause) == (outcome.smallest, outcome.cause)
+
+
+def test_what_the_analyzer_was_to_forget_is_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = Fault("simplify-after-value", "", "", {})
+    monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
+    assert {outcome_of(one).cause for one in BLOCK.members[:3]} == {"any"}
+
+
+def test_what_raises_is_told_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = Fault(RAISES, "InternalError: no", "", {})
+    monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
+    outcome = outcome_of(BLOCK.members[0])
+    assert (outcome.verdict, outcome.message) == (Verdict.OPAQUE_CRASH, "InternalError: no")
+    assert (outcome.operator, outcome.cause, outcome.smallest) == (ANALYZED, "", None)
+
+
+def subject(expression: Expression, *variables: Variable) -> ExpressionCase:
+    return ExpressionCase(variables or (X, Y), expression)
+
+
+SUBJECTS = [
+    subject(apply("+", apply("//", apply("*", x, constant(n, "int64")), y), x))
+    for n in range(1, 21)
+]
+"""More than go into one function."""
+
+COMPILED = [position for position in POSITIONS if position != ANALYZED]
+
+
+@pytest.mark.parametrize("position", COMPILED)
+def test_compiled_expressions_are_right(position: str) -> None:
+    assert compiled_faults(SUBJECTS, position, 0) == [()] * len(SUBJECTS)
+
+
+@pytest.mark.parametrize("position", COMPILED)
+def test_one_that_is_compiled_wrong_is_found_among_many(
+    position: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong, right = SUBJECTS[6].expression, kernels.emitted
+
+    def emitted(expression: Expression, names: Mapping[str, Any]) -> Any:
+        if expression == wrong:
+            expression = apply("-", wrong, apply("//", x, constant(4, "int64")))
+        return right(expression, names)
+
+    monkeypatch.setattr(kernels, "emitted", emitted)
+    found = compiled_faults(SUBJECTS, position, 0)
+    (fault,) = (faults for faults in found if faults)
+    assert found[6] == fault
+    assert fault[0].check.startswith(position)
+    assert fault[0].witness["x"] >= 4
+    at = fault[0].witness
+    value = at["x"] * 7 // at["y"] + at["x"]
+    assert f"is {value - at['x'] // 4}, and should be {value}" in fault[0].message
+
+
+@pytest.mark.parametrize("position", COMPILED)
+def test_one_that_raises_is_found_among_many(
+    position: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong, right = SUBJECTS[3].expression, kernels.emitted
+
+    def emitted(expression: Expression, names: Mapping[str, Any]) -> Any:
+        if expression == wrong:
+            raise ValueError("not this one")
+        return right(expression, names)
+
+    monkeypatch.setattr(kernels, "emitted", emitted)
+    found = compiled_faults(SUBJECTS, position, 0)
+    assert [number for number, faults in enumerate(found) if faults] == [3]
+    (fault,) = found[3] or ()
+    assert (fault.check, fault.message) == (RAISES, "ValueError: not this one")
+
+
+def test_where_there_is_no_value_nothing_is_computed() -> None:
+    zero = Variable("y", "int64", 0, 3)
+    divided = subject(apply("%", x, variable(zero)), X, zero)
+    for position in COMPILED:
+        assert compiled_faults([divided], position, 0) == [()]
+
+
+def test_an_index_is_used_forwards_and_backwards_and_for_every_number_of_iterations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    call = kernels.call
+
+    def counted(function: Any, arrays: Any) -> Any:
+        calls.append(len(arrays[2]))
+        written = call(function, arrays).copy()
+        # The second half: what the table holds backwards.
+        written[-1] += 1
+        return written
+
+    monkeypatch.setattr(kernels, "call", counted)
+    loops = (Variable("x", "int32", 0, 3), Variable("y", "int32", 0, 8))
+    index = apply("+", apply("*", variable(loops[0]), constant(8)), variable(loops[1]))
+    ((fault,),) = (faults or () for faults in compiled_faults([subject(index, *loops)], INDEX, 0))
+    assert calls == list(range(9))
+    assert fault.check == "index-reversed"
+    assert "at x = 3, y = 7 and n = 0 is" in fault.message
+
+
+def test_what_a_position_has_no_room_for_is_not_checked() -> None:
+    condition = subject(apply("<", x, y))
+    huge = subject(apply("*", x, constant(4096, "int64")))
+    narrow = subject(apply("+", variable(Variable("x", "int32", 0, 3)), constant(1)))
+    assert compiled_faults([condition, huge, SUBJECTS[0]], INDEX, 0) == [None, None, ()]
+    assert compiled_faults([condition, narrow], SHAPE, 0) == [None, None]
+    assert compiled_faults([condition, huge], VALUE, 0) == [(), ()]
+    alone = Member(family="algebra", at={**POINT, "position": INDEX}, subject=condition)
+    assert outcome_of(alone).verdict is Verdict.NO_ORACLE
+    block = replace(BLOCK, at={**POINT, "position": SHAPE, "dtype": "int32"}, count=4)
+    assert outcome_of(block).checked == 0
+
+
+def test_a_window_is_part_of_the_range() -> None:
+    wide = Variable("x", "int64", -(2**40), 2**41)
+    found = {windows((wide, X, Y), text)[0] for text in map(str, range(30))}
+    assert len(found) == 3
+    assert all(wide.low <= one.low <= one.high <= wide.high for one in found)
+    assert {one.high - one.low for one in found} == {7}
+    assert windows((X,), "") == (X,)

@@ -1,0 +1,167 @@
+"""A campaign of expressions: blocks count as what is in them, what fails is a case of its own."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from generators.algebra_case import ExpressionCase
+from generators.algebra_family import family
+from generators.cases import AnyCase
+from generators.expression_cases import ANALYZED, Block, Member
+from generators.expressions import nodes
+from harness import conduct_expressions as conducting
+from harness.algebra.fault import Fault
+from harness.campaign import Campaign, Plan, State
+from harness.finding import Finding
+from harness.journal import DRAWN, Journal, Mode
+from harness.outcome import Outcome, Verdict
+from harness.parts import drawn_as
+from reports.case_text import case_text
+from reports.html.records import read_campaign
+from tests.harness.test_campaign import Instant
+
+FAMILY = family()
+CASES = 1500
+
+
+class Stopped(Exception):
+    pass
+
+
+def has(subject: ExpressionCase, operator: str) -> bool:
+    return any(one.operator == operator for one in nodes(subject.expression))
+
+
+def planted(subject: ExpressionCase) -> tuple[Fault, ...]:
+    return (Fault("simplify", "a remainder", "", {}),) if has(subject, "truncmod") else ()
+
+
+def kills(member: Member) -> bool:
+    return has(member.subject, ">>") and has(member.subject, "max")
+
+
+def answer(case: AnyCase) -> Outcome:
+    """As a worker does, which dies of some expressions; what is compiled is all right."""
+    assert isinstance(case, Block | Member)
+    if case.position != ANALYZED:
+        return Outcome(Verdict.PASS, checked=drawn_as(case))
+    members = case.members if isinstance(case, Block) else (case,)
+    if any(map(kills, members)):
+        return Outcome(Verdict.PROCESS_DEATH, "analysis", None, "worker ended with SIGABRT")
+    return conducting.conduct_expressions(case, lambda stage: None)
+
+
+@pytest.fixture(autouse=True)
+def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conducting, "check", planted)
+
+
+def run(
+    folder: Path, answers: Callable[[AnyCase], Outcome], mode: Mode = Mode.NEW
+) -> tuple[State, dict[str, Verdict]]:
+    plan = Plan((FAMILY,), seed=5, seconds=600, fixes=(False,), most_cases=CASES)
+    with Journal(folder, mode) as journal:
+        pool = Instant(answers)  # type: ignore[arg-type]
+        state = Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
+        assert journal.unfinished() == 0
+        rows = {
+            one.case.identifier: one.outcome.verdict
+            for one in journal.cases(DRAWN)
+            if isinstance(one.case, Member) and one.outcome is not None
+        }
+    return state, rows
+
+
+def whole(folder: Path) -> Iterator[Block]:
+    """The blocks that were drawn, not those that are parts of others."""
+    with Journal(folder, Mode.READ) as journal:
+        for one in journal.cases(DRAWN):
+            if isinstance(one.case, Block) and FAMILY.build(one.case.at, one.case.seed) == one.case:
+                yield one.case
+
+
+def told(findings: dict[str, Finding]) -> dict[str, tuple[int, bool | None]]:
+    return {key: (one.count, one.confirmed) for key, one in findings.items()}
+
+
+def test_each_expression_counts_once_and_those_that_fail_are_cases(tmp_path: Path) -> None:
+    state, rows = run(tmp_path, answer)
+    blocks = list(whole(tmp_path))
+    members = [one for block in blocks if block.position == ANALYZED for one in block.members]
+    dying = [one for one in members if kills(one)]
+    wrong = [one for one in members if planted(one.subject) and not kills(one)]
+    assert dying
+    assert wrong
+    drawn = sum(block.count for block in blocks)
+    assert drawn >= CASES
+    assert state.verdicts == Counter(
+        {
+            Verdict.PASS: drawn - len(dying) - len(wrong),
+            Verdict.PROCESS_DEATH: len(dying),
+            Verdict.WRONG_VALUE: len(wrong),
+        }
+    )
+    assert rows == {
+        **{one.identifier: Verdict.PROCESS_DEATH for one in dying},
+        **{one.identifier: Verdict.WRONG_VALUE for one in wrong},
+    }
+    by_verdict = Counter[Verdict]()
+    for one in state.findings.values():
+        by_verdict[one.verdict] += one.count
+        assert one.confirmed
+        assert isinstance(one.case, Member)
+        if one.verdict is Verdict.WRONG_VALUE:
+            assert len(list(nodes(one.case.subject.expression))) == 3
+    assert by_verdict == {Verdict.PROCESS_DEATH: len(dying), Verdict.WRONG_VALUE: len(wrong)}
+    record = read_campaign(tmp_path)
+    assert record.verdicts == state.verdicts
+    assert (record.cases, record.failed) == (drawn, len(dying) + len(wrong))
+
+
+def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) -> None:
+    state, rows = run(tmp_path / "whole", answer)
+    countdown, seen = 0, Counter[str]()
+
+    def stopping(case: AnyCase) -> Outcome:
+        nonlocal countdown
+        countdown -= 1
+        if not countdown:
+            raise Stopped
+        outcome = answer(case)
+        seen[case.identifier] += isinstance(case, Block)
+        return outcome
+
+    mode = Mode.NEW
+    for countdown in (2, 3, 9, 40):  # noqa: B007
+        with pytest.raises(Stopped):
+            run(tmp_path / "stopped", stopping, mode)
+        mode = Mode.RESUME
+    again, rows_again = run(tmp_path / "stopped", stopping, mode)
+    assert rows_again == rows
+    assert again.verdicts == state.verdicts
+    assert again.cells == state.cells
+    assert told(again.findings) == told(state.findings)
+    assert max(seen.values()) == 1
+
+
+def test_parts_that_were_not_begun_before_the_end_run_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: Campaign, part: AnyCase) -> None:
+        raise Stopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Campaign, "_begin_part", stop)
+        with pytest.raises(Stopped):
+            run(tmp_path / "stopped", answer)
+    again, rows = run(tmp_path / "stopped", answer, Mode.RESUME)
+    state, expected = run(tmp_path / "whole", answer)
+    assert rows == expected
+    assert again.verdicts == state.verdicts
+
+
+def test_a_case_is_told_with_what_its_variables_are() -> None:
+    block = FAMILY.build(dict.fromkeys(("position",), ANALYZED) | {"opt_level": 0}, 3)
+    assert case_text(block) == "expressions 0 to 499 of seed 3\n# position analyzer"

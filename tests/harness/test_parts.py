@@ -1,0 +1,47 @@
+"""How many cases a block stands for, and what of it runs by itself."""
+
+from msgspec.structs import replace
+
+from generators.algebra_family import family
+from generators.axes import complete
+from harness.outcome import Outcome, Verdict
+from harness.parts import drawn_as, parts_of, weight
+
+FAMILY = family()
+BLOCK = replace(FAMILY.build(complete(FAMILY.axes, {}), 7), count=6)
+MEMBERS = BLOCK.members
+PASSED = Outcome(Verdict.PASS, checked=6)
+
+
+def test_a_block_that_passes_counts_as_its_expressions() -> None:
+    assert weight(BLOCK, PASSED) == drawn_as(BLOCK) == 6
+    assert parts_of(BLOCK, PASSED) == ()
+
+
+def test_what_failed_counts_by_itself() -> None:
+    failed = replace(PASSED, parts=MEMBERS[2:4])
+    assert parts_of(BLOCK, failed) == MEMBERS[2:4]
+    assert weight(BLOCK, failed) == 4
+
+
+def test_a_block_that_ended_its_worker_counts_as_nothing_and_its_halves_run() -> None:
+    died = Outcome(Verdict.PROCESS_DEATH, "analysis")
+    assert weight(BLOCK, died) == 0
+    assert parts_of(BLOCK, died) == BLOCK.halves
+    assert parts_of(replace(BLOCK, first=4, count=1), died) == (MEMBERS[4],)
+
+
+def test_on_several_releases_all_that_failed_on_any_of_them_runs() -> None:
+    older = replace(PASSED, release="0.25", parts=MEMBERS[:1])
+    outcome = replace(PASSED, release="0.27", parts=MEMBERS[:2], elsewhere={"0.25": older})
+    assert parts_of(BLOCK, outcome) == MEMBERS[:2]
+    assert weight(BLOCK, outcome) == 4
+    died = replace(outcome, elsewhere={"0.25": Outcome(Verdict.TIMEOUT, release="0.25")})
+    assert set(map(drawn_as, parts_of(BLOCK, died))) == {3, 1}
+    assert weight(BLOCK, died) == 0
+
+
+def test_everything_else_counts_once() -> None:
+    died = Outcome(Verdict.PROCESS_DEATH)
+    assert weight(MEMBERS[0], died) == drawn_as(MEMBERS[0]) == 1
+    assert parts_of(MEMBERS[0], died) == ()

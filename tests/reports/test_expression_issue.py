@@ -1,0 +1,183 @@
+"""Scripts and issues of expressions: right where TVM is, wrong where what it answers is."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tvm import tirx
+
+from fixes import tvm_api_analyzer as api
+from generators.algebra_case import ExpressionCase
+from generators.algebra_family import family
+from generators.axes import complete
+from generators.expression_cases import ANALYZED, INDEX, SHAPE, VALUE, Member
+from generators.expression_text import parse
+from generators.expressions import Variable, variable
+from generators.program import CaseError
+from harness.outcome import Outcome, Verdict
+from reports import expression_issue
+from reports.expression_issue import issue_text, script_text, title_text
+from reports.issue import Came
+
+FAMILY = family()
+X, Y = Variable("x", "int64", -3, 5), Variable("y", "int64", 0, 8)
+BY_NAME = {one.name: variable(one) for one in (X, Y)}
+VERSIONS = {"apache-tvm": "0.27.0", "numpy": "2.4"}
+
+
+def member(position: str, text: str, **more: Any) -> Member:
+    def read(one: str) -> Any:
+        return parse(one, BY_NAME, "int64")
+
+    more = {key: read(value) if key == "other" else value for key, value in more.items()}
+    more["constraints"] = tuple(map(read, more.get("constraints", ())))
+    subject = ExpressionCase(variables=(X, Y), expression=read(text), **more)
+    at = {**complete(FAMILY.axes, {}), "position": position}
+    return Member(family="algebra", at=at, subject=subject)
+
+
+def wrong(check: str, message: str = "") -> Outcome:
+    return Outcome(Verdict.WRONG_VALUE, "analysis", check, message)
+
+
+def run(script: str, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """What the script exits with; None where it says that all is right."""
+    monkeypatch.setattr(sys, "argv", ["repro.py"])
+    try:
+        exec(compile(script, "repro.py", "exec"), {"__name__": "__main__", "__file__": "repro.py"})
+    except SystemExit as end:
+        return str(end.code)
+    return None
+
+
+def zero(self: Any, expression: Any, *more: Any) -> Any:
+    return tirx.IntImm("int64", 0)
+
+
+WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
+    "simplify": ("simplify", zero),
+    "rewrite_simplify": ("rewrite_simplify", zero),
+    "canonical_simplify-validity": ("canonical_simplify", zero),
+    "const_int_bound": ("const_int_bound", lambda *_: api._SYM.ConstIntBound(0, 3)),
+    "modular_set": ("modular_set", lambda *_: api._SYM.ModularSet(5, 1)),
+    "int_set": (
+        "int_set",
+        lambda *_: api._SYM.IntervalSet(tirx.IntImm("int64", 0), tirx.IntImm("int64", 3)),
+    ),
+    "can_prove": ("can_prove", lambda *_: True),
+    "can_prove-strong": ("can_prove", lambda *_: True),
+    "can_prove_equal": ("can_prove_equal", lambda *_: True),
+    "simplify-after-range": ("simplify", zero),
+}
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_a_script_shows_a_wrong_answer_and_nothing_else(
+    check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = member(ANALYZED, "x // 2 + y * 3", other="x // 2 + y", constraints=["y > x"])
+    said = "gives 0, told x in [8, 9], y in [-7, -6] first"
+    script = script_text(case, wrong(check, said), "A title", VERSIONS)
+    assert script.count("analyzer.bind(x,") == (2 if "-after-" in check else 1)
+    assert run(script, monkeypatch) is None
+    method, answer = WRONG[check]
+    monkeypatch.setattr(api._SYM.Analyzer, method, answer)
+    assert (run(script, monkeypatch) or "").startswith("wrong: ")
+
+
+@pytest.mark.parametrize("told", ["range", "scope", "bound", "nothing"])
+def test_the_ranges_are_told_as_they_were(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "max(y, -9)", told=told)
+    script = script_text(case, wrong("simplify"), "A title", {})
+    seen = []
+    simplify = api._SYM.Analyzer.simplify
+
+    def keep(self: Any, expression: Any, *more: Any) -> Any:
+        seen.append(str(simplify(self, expression, *more)))
+        return simplify(self, expression, *more)
+
+    monkeypatch.setattr(api._SYM.Analyzer, "simplify", keep)
+    assert run(script, monkeypatch) is None
+    assert (seen == ["y"]) is (told != "nothing")
+
+
+def test_conditions_that_stay_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "x + 1", constraints=["x >= 2"])
+    script = script_text(case, wrong("restored"), "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    scope = type(api.analyzer().constraint_scope(tirx.IntImm("bool", 1)))
+    monkeypatch.setattr(scope, "__exit__", lambda *_: None)
+    assert (run(script, monkeypatch) or "").startswith("wrong: after the conditions")
+
+
+def test_a_script_of_an_exception_asks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "x % 3", other="y")
+    outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", ANALYZED, "InternalError: no, never")
+    assert 'raises "no, never …"' in title_text(case, outcome)
+    script = script_text(case, outcome, "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    for method in ("int_set", "can_prove", "can_prove_equal", "modular_set"):
+
+        def fail(*_: Any) -> None:
+            raise ValueError("no")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(api._SYM.Analyzer, method, fail)
+            assert run(script, patched) == "raises ValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("position", "check", "text"),
+    [
+        (VALUE, "value", "x % (y + 1)"),
+        (VALUE, "value", "x // y"),
+        (INDEX, "index", "x * 2 + y"),
+        (INDEX, "index-reversed", "x // 2 - y"),
+        (SHAPE, "shape", "(x + 4) // (y + 1)"),
+    ],
+)
+def test_a_script_of_what_is_compiled_computes_it(
+    position: str, check: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = member(position, text)
+    outcome = Outcome(Verdict.WRONG_VALUE, "compiled", check, "… at y = 3 and n = 5 is 3, …")
+    script = script_text(case, outcome, "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    right = expression_issue.node_text
+    monkeypatch.setattr(
+        expression_issue, "node_text", lambda one: f"tirx.Max({right(one)}, {right(BY_NAME['y'])})"
+    )
+    other = script_text(case, outcome, "A title", VERSIONS)
+    # What reads beyond the table need not be wrong, but nothing does at the points of the others.
+    assert (run(other, monkeypatch) or "").startswith("wrong:")
+
+
+def test_a_process_that_ends_is_seen_from_outside() -> None:
+    case = member(SHAPE, "x + y")
+    died = Outcome(Verdict.PROCESS_DEATH, "compiled", None, "worker ended with SIGFPE in compiled")
+    script = script_text(case, died, "A title", VERSIONS)
+    assert 'if "--here" not in sys.argv' in script
+    assert title_text(case, died).startswith("an expression as a size ends the process: x + y")
+
+
+def test_an_issue_says_what_is_wrong_where() -> None:
+    case = member(ANALYZED, "x // 2")
+    outcome = wrong("simplify-validity-after-range", "gives 1, told x in [8, 9] first")
+    title = title_text(case, outcome)
+    assert title.startswith("simplify (ranges told anew) adds an overflow or a division by zero to")
+    assert "x // 2 with x: int64 in [-3, 5]" in title
+    releases = {"0.25": Came(Verdict.PASS), "0.27": Came(Verdict.WRONG_VALUE, True)}
+    text = issue_text(case, outcome, title, "the script\n", VERSIONS, releases, "issues/1")
+    assert text.startswith(f"[Bug][Arith] {title}\n")
+    for wanted in ("| 0.25 | passes |", "the script", "issues/1", "* numpy 2.4", "gives 1, told x"):
+        assert wanted in text
+
+
+def test_what_has_the_fixes_on_or_says_nothing_has_no_script() -> None:
+    case = member(ANALYZED, "x")
+    with pytest.raises(CaseError, match="nothing to be shown"):
+        script_text(case, Outcome(Verdict.HARNESS_ERROR), "A title", {})
+    fixed = Member(family="algebra", at=case.at, subject=case.subject, fixes=True)
+    with pytest.raises(CaseError, match="has the fixes on"):
+        script_text(fixed, wrong("simplify"), "A title", {})
