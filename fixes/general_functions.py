@@ -37,9 +37,7 @@ def _is_renaming(function: Any, call: Expr) -> bool:
     names: dict[PrimExpr, PrimExpr] = {}
     for number, dims in enumerate(_shapes(call)):
         own = tvm_api_functions.buffer_dims(function, number)
-        if own is None:
-            continue
-        if dims is None or len(dims) != len(own):
+        if own is None or dims is None or len(dims) != len(own):
             return False
         for formal, actual in zip(own, dims, strict=True):
             if tvm_api.is_variable(formal):

@@ -42,6 +42,21 @@ def test_what_is_less_general_is_not(shape: Any) -> None:
     assert passed[made].same_as(module[made])
 
 
+def test_a_number_of_its_own_is_no_symbol_of_the_call() -> None:
+    """What is given is checked at run time; FuseTIR takes both for the same."""
+    tensor = te.placeholder((tvm_api.shape_var("a"), tvm_api.integer(3)), "float32", name="tensor")
+    made = te.create_prim_func([tensor, te.compute(tensor.shape, lambda i, j: -tensor[i, j])])
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M, N), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            function = builder.add_func(made.without_attr("global_symbol"), "opposite")
+            called = OP.call_tir(function, [x], tvm_api.tensor_type((M, 3), "float32"))
+            output = builder.emit_output(builder.emit(called))
+        builder.emit_func_output(output)
+    assert int(general_functions.PASS(builder.get())["opposite"].attrs["op_pattern"]) == 8
+
+
 def test_values() -> None:
     with fixes.installation.install([general_functions.FIX]):
         run = compiled.build(lowered((M, M * 2)), pipeline=fixes.pipeline(compiled.TARGET))

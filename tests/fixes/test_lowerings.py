@@ -357,3 +357,10 @@ def test_integers_are_divided_by_anything(name: str, dtype: str) -> None:
             # By 0, and of the lowest by -1 in the dtype's own arithmetic, as NumPy says.
             exact = DIVISIONS[name](float(x), float(y)) if y else 0
             assert found[number, other] == np.array(exact).astype("int64").astype(dtype), (x, y)
+
+
+def test_the_reshape_pass_is_called_as_before() -> None:
+    """By its name bisection finds it, and pipelines place others."""
+    with fixes.installation.install([dataflow_reshape.FIX]):
+        info = relax.transform.RewriteDataflowReshape().info
+    assert (str(info.name), int(info.opt_level)) == ("RewriteDataflowReshape", 0)

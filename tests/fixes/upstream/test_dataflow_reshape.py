@@ -65,7 +65,7 @@ def test_a_reshape_is_still_found():
     @I.ir_module
     class Module:
         @R.function
-        def main(x: R.Tensor((2, 3), "float32")):
+        def main(x: R.Tensor((1, 6), "float32")):
             with R.dataflow():
                 y = R.nn.relu(R.reshape(x, (6,)))
                 R.output(y)
