@@ -1,5 +1,6 @@
 """What is fused stands after the match_cast that finds its dimensions."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,34 @@ def chained(builder: Any, x: Any, y: Any) -> Any:
     found = builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
     column = builder.emit(OP.expand_dims(builder.emit(OP.exp(found)), 1))
     return builder.emit(OP.add(builder.emit(OP.expand_dims(before, 0)), column))
+
+
+def divided(builder: Any, x: Any, y: Any) -> Any:
+    """Items of a tuple need it."""
+    parts = builder.emit(OP.split(x, 2))
+    items = [builder.emit(relax.TupleGetItem(parts, number)) for number in range(2)]
+    return builder.emit(OP.concat(items, 0))
+
+
+def cast_twice(builder: Any, x: Any, y: Any) -> Any:
+    """The second cast is to twice what the first one finds."""
+    builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
+    twice = builder.match_cast(x, tvm_api.tensor_type((K * 2,), "float32"))
+    return builder.emit(OP.exp(twice))
+
+
+def counted(builder: Any, x: Any, y: Any) -> Any:
+    """The number that a cast finds, as an argument of a call whose type does not have it."""
+    builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
+    wrapped = getattr(relax, "PrimValue", lambda value: value)
+    kind = tvm_api.tensor_type((1,), "float32")
+    return builder.emit(OP.call_pure_packed("counted", wrapped(K), **types_given(kind)))
+
+
+def types_given(kind: Any) -> dict[str, Any]:
+    """The type of a packed call's result, by the name that its argument has."""
+    names = inspect.signature(OP.call_pure_packed).parameters
+    return {next(name for name in ("ty_args", "sinfo_args") if name in names): kind}
 
 
 def program(body: Any) -> Any:
@@ -79,10 +108,16 @@ def test_an_order_that_fits_is_left() -> None:
     assert shape_order.PASS(module).same_as(module)
 
 
-def test_any_order_is_mended_within_dataflow() -> None:
-    module = program(chained)
+@pytest.mark.parametrize("body", [chained, divided, cast_twice])
+def test_any_order_is_mended_within_dataflow(body: Any) -> None:
+    module = program(body)
     mended = shape_order.PASS(swapped(module, relax.DataflowBlock))
-    relax.analysis.well_formed(mended)
+    assert relax.analysis.well_formed(mended) is not False
+
+
+def test_a_number_is_found_before_it_is_given() -> None:
+    mended = shape_order.PASS(swapped(program(counted), relax.DataflowBlock))
+    assert isinstance(mended["main"].body.blocks[0].bindings[0], relax.MatchCast)
 
 
 def test_bindings_that_may_have_effects_are_left() -> None:
