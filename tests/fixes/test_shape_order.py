@@ -55,7 +55,7 @@ def counted(builder: Any, x: Any, y: Any) -> Any:
     builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
     wrapped = getattr(relax, "PrimValue", lambda value: value)
     kind = tvm_api.tensor_type((1,), "float32")
-    return builder.emit(OP.call_pure_packed("counted", wrapped(K), **types_given(kind)))
+    return builder.emit(OP.call_pure_packed("counted", wrapped(K * 2), **types_given(kind)))
 
 
 def types_given(kind: Any) -> dict[str, Any]:
