@@ -1,8 +1,9 @@
 """Fusion of operators over symbolic dimensions, where what it makes cannot be lowered.
 
 FuseOps may lose the shape that a function of several operators returns, where that is an expression
-of a symbol, and FuseTIR may fail on the functions that it is given. The module is as right without
-fusion: where one of its groups is at fault, none is made.
+of a symbol, and FuseTIR may fail on the functions that it is given. Neither knows what to do with
+the condition in a dimension of ``strided_slice``, whose bound may count from the end. The module is
+as right without fusion: where one of its groups is at fault, none is made.
 """
 
 from typing import Any
@@ -19,6 +20,14 @@ _ORIGINAL = transform.FuseOps
 
 _CALL_TIR = "relax.call_tir"
 
+_FAULTS = (
+    "remap_.count(source)",
+    # Of a condition in a dimension, as releases say it.
+    "Do not have a default for",
+    "Cannot find the FInfer",
+)
+"""What FuseOps and FuseTIR say where they fail on what is in order."""
+
 
 def FuseOps(fuse_opt_level: int = -1) -> Any:
     """The pass of this name, but the module as it was where FuseTIR cannot lower the result."""
@@ -26,12 +35,14 @@ def FuseOps(fuse_opt_level: int = -1) -> Any:
     lowering = _ffi_api.FuseTIR()
 
     def run(module: Any, context: Any) -> Any:
-        fused = fusing(module)
         try:
+            fused = fusing(module)
             lowered = lowering(fused)
         except tvm.error.InternalError as error:
             # Another check that fails is another fault.
-            return module if "remap_.count(source)" in str(error) else fused
+            if not any(fault in str(error) for fault in _FAULTS):
+                raise
+            return module
         return module if _loses_shapes(lowered) else fused
 
     return tvm.transform.module_pass(run, opt_level=0, name="FuseOps")
@@ -67,6 +78,7 @@ FIX = Fix(
     parts=(
         Part("shapes of results", lambda: _loses_shapes(_strided())),
         Part("fused repeats", lambda: not probes.fuses_repeats()),
+        Part("conditional dimensions", lambda: not probes.fuses_slices()),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, FuseOps),),
 )

@@ -169,8 +169,22 @@ def fused(make: Make, *shapes: Shape) -> Any:
 def fuses_repeats() -> bool:
     """Whether a repeat is fused with a convolution and what follows."""
     op, m = relax.op, tvm_api.shape_var("m")
+    return _is_fused(
+        lambda x, w: op.nn.relu(op.nn.conv1d(op.repeat(x, 2, 2), w)), (1, 2, m), (2, 2, 1)
+    )
+
+
+def fuses_slices() -> bool:
+    """Whether a slice is fused whose bound may be below 0, and count from the end."""
+    m = tvm_api.shape_var("m")
+    return _is_fused(
+        lambda x: relax.op.nn.relu(relax.op.strided_slice(x, [0], [0], [m - 2], [1])), (m,)
+    )
+
+
+def _is_fused(make: Make, *shapes: Shape) -> bool:
     try:
-        fused(lambda x, w: op.nn.relu(op.nn.conv1d(op.repeat(x, 2, 2), w)), (1, 2, m), (2, 2, 1))
+        fused(make, *shapes)
     except Exception:
         return False
     return True

@@ -1,6 +1,6 @@
 """What the passes over symbolic shapes cost, as ratios within one run.
 
-    python -m tests.bench.guards               # a table: time to compile, and per call
+    python -m tests.bench.guards               # writes reports/bench/GUARDS.md
     python -m tests.bench.guards --rounds 9
 
 Each program is compiled, and called, with and without the passes in turn, and the ratio is that of
@@ -8,9 +8,11 @@ the medians: what else the machine does meets both alike.
 """
 
 import argparse
+import datetime
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -21,6 +23,10 @@ from tvm import relax
 import fixes
 from fixes import probes, tvm_api
 from fixes.passes import pipeline
+from harness.environment import versions
+from tests.quality.record import commit
+
+PAGE = Path(__file__).resolve().parents[2] / "reports" / "bench" / "GUARDS.md"
 
 FIXES = tuple(fix for fix in fixes.ALL if fix.passes)
 """The fixes that are passes, in their order."""
@@ -115,8 +121,28 @@ def table(costs: dict[tuple[str, bool], Cost]) -> str:
     return "\n".join(lines)
 
 
+def page(costs: dict[tuple[str, bool], Cost], rounds: int, calls: int) -> str:
+    """The table, with what was measured, and when, of which commit and with which versions."""
+    found = versions()
+    ran = ", ".join(f"{name} {found[name]}" for name in ("apache-tvm", "numpy", "python"))
+    today = datetime.datetime.now(datetime.UTC).date()
+    return (
+        "\n\n".join(
+            [
+                "# What the passes over symbolic shapes cost",
+                f"Written by `python -m tests.bench.guards` on {today}, commit {commit()}, {ran}. "
+                f"Medians of {rounds} compilations each way and of {calls} calls of each, with and "
+                "without the passes in turn. *proved*: there is nothing to check; "
+                "*checked*: a call asserts what could not be proved.",
+                table(costs),
+            ]
+        )
+        + "\n"
+    )
+
+
 def main() -> None:
-    """Print the table."""
+    """Measure, write the page and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=200)
@@ -126,7 +152,9 @@ def main() -> None:
         for fused in (False, True)
         for subject in SUBJECTS
     }
+    PAGE.write_text(page(costs, given.rounds, given.calls))
     print(table(costs))
+    print(f"Written to {PAGE}")
 
 
 if __name__ == "__main__":

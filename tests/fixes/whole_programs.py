@@ -372,6 +372,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "fusion": {
         "shapes of results": (upstream("fusion", "a_strided_convolution"),),
         "fused repeats": (upstream("fusion", "a_convolution_of_what_is_repeated"),),
+        "conditional dimensions": (upstream("fusion", "a_slice_whose_bound_may_be_negative"),),
     },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),

@@ -6,6 +6,7 @@ import tvm.testing
 from tvm import relax
 from tvm.script import ir as I
 from tvm.script import relax as R
+from tvm.script import tirx as T
 
 
 def run(mod, *arrays):
@@ -43,6 +44,21 @@ def test_a_convolution_of_what_is_repeated():
     data = np.arange(4, dtype="float32").reshape(1, 2, 2)
     found = run(Module, data, np.ones((2, 2, 1), "float32"))
     np.testing.assert_array_equal(found, [[[2, 2, 4, 4]] * 2])
+
+
+def test_a_slice_whose_bound_may_be_negative():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("m",), "float32")):
+            m = T.int64()
+            with R.dataflow():
+                y = R.nn.relu(R.strided_slice(x, [0], [0], [m - 2], [1]))
+                R.output(y)
+            return y
+
+    found = run(Module, np.arange(5, dtype="float32") - 1)
+    np.testing.assert_array_equal(found, [0, 0, 1])
 
 
 def test_what_can_be_fused_is():
