@@ -283,3 +283,15 @@ def resizes_integers() -> bool:
     array = np.full((1, 1, 2, 2), odd, "int32")
     run = tvm_api.compiled(found[0])
     return bool((run(array, np.zeros((1, 1, 2, 2), found[1])) == odd).all())
+
+
+def resizes_to_another_dtype() -> bool:
+    """Whether the result has the dtype that is asked for, and that its type states."""
+    x = _IMAGE
+    module = program(
+        lambda image: relax.op.image.resize2d(
+            image, relax.ShapeExpr([4, 4]), method="linear", layout="NCHW", out_dtype="float16"
+        ),
+        x.shape,
+    )
+    return run(module, x).dtype == "float16"

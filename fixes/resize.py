@@ -8,7 +8,7 @@ to float32, whatever the tensor has.
 
 from typing import Any
 
-from tvm import te, tirx
+from tvm import relax, te, tirx, topi
 
 from fixes import probes_of_lowerings as probes
 from fixes import tvm_api
@@ -30,11 +30,14 @@ def _in_any_size(original: Legalization) -> Legalization:
         attrs, sizes = call.attrs, getattr(tvm_api.type_of(call.args[1]), "values", None)
         method = (str(attrs.method), str(attrs.coordinate_transformation_mode))
         nearest = (*method, str(attrs.rounding_method)) == _NEAREST
-        data = call.args[0]
+        data, dtype = call.args[0], tvm_api.dtype_of(call)
+        if sizes is not None and tvm_api.has_shape(data) and dtype != tvm_api.dtype_of(data):
+            # TOPI has no part for the dtype that is asked for: it gives that of the image.
+            resized = builder.emit(lower(builder, builder.normalize(_of_own_dtype(call))))
+            return builder.call_te(topi.cast, resized, dtype)
         if (
             not (nearest or method in _LINEAR)
             or str(attrs.layout) != "NCHW"
-            or str(attrs.out_dtype or "") not in ("", "void", tvm_api.dtype_of(data))
             or sizes is None
             or not tvm_api.has_shape(data)
         ):
@@ -58,6 +61,22 @@ def _in_any_size(original: Legalization) -> Legalization:
         return builder.call_te(compute, data, list(sizes), primfunc_name_hint="resize2d")
 
     return lower
+
+
+def _of_own_dtype(call: Call) -> Call:
+    """``call`` with a result of the dtype of its image."""
+    attrs = call.attrs
+    return relax.op.image.resize2d(
+        *call.args,
+        roi=tuple(map(float, attrs.roi)),
+        layout=str(attrs.layout),
+        method=str(attrs.method),
+        coordinate_transformation_mode=str(attrs.coordinate_transformation_mode),
+        rounding_method=str(attrs.rounding_method),
+        cubic_alpha=float(attrs.cubic_alpha),
+        cubic_exclude=int(attrs.cubic_exclude),
+        extrapolation_value=float(attrs.extrapolation_value),
+    )
 
 
 def _nearest(data: Tensor, sizes: list[PrimExpr]) -> Tensor:
@@ -112,7 +131,7 @@ FIX = Fix(
     fault=(
         "an image of symbolic size is not resized to a size that is a number, nor with its corners"
         " aligned; nor any to one element with its corners aligned; one of float64, or of integers,"
-        " is rounded to float32"
+        " is rounded to float32; and the dtype that is asked for is not given"
     ),
     issue=None,
     parts=(
@@ -121,6 +140,7 @@ FIX = Fix(
         Part("one element", lambda: not probes.aligns_one_element()),
         Part("float64", lambda: not probes.resizes_float64()),
         Part("integers", lambda: not probes.resizes_integers()),
+        Part("other dtypes", lambda: not probes.resizes_to_another_dtype()),
     ),
     attributes=(OperatorAttribute("relax.image.resize2d", LEGALIZE, _in_any_size),),
 )

@@ -401,6 +401,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "one element": (upstream("resize", "one_element_of_aligned_corners"),),
         "float64": (upstream("resize", "float64"),),
         "integers": (upstream("resize", "nearest_of_large_integers"),),
+        "other dtypes": (upstream("resize", "another_dtype"),),
     },
     "broadcasting": {"symbols": (upstream("broadcasting", "broadcast_of_one_element"),)},
     "integer_division": {

@@ -120,5 +120,27 @@ def test_nearest_of_large_integers():
     np.testing.assert_array_equal(found, [[[[odd, odd, 2, 2]]]])
 
 
+def test_another_dtype():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((1, 1, 1, 2), "float32")):
+            with R.dataflow():
+                y = R.image.resize2d(
+                    x,
+                    (1, 4),
+                    layout="NCHW",
+                    method="linear",
+                    coordinate_transformation_mode="half_pixel",
+                    out_dtype="float16",
+                )
+                R.output(y)
+            return y
+
+    found = run(Module, np.array([[[[1, 2]]]], "float32"))
+    assert found.dtype == "float16"
+    np.testing.assert_array_equal(found, [[[[1, 1.25, 1.75, 2]]]])
+
+
 if __name__ == "__main__":
     tvm.testing.main()
