@@ -11,6 +11,7 @@ import tvm
 from tvm import tirx
 
 from fixes.tvm_api import PrimExpr, dtype_of
+from fixes.tvm_api_shapes import name_of, variables
 
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
@@ -122,8 +123,15 @@ def covering(knowing: Analyzer, value: PrimExpr, relaxed: Mapping[PrimExpr, Any]
     return _finite(low), _finite(high)
 
 
+_INFINITE = ("neg_inf", "pos_inf")
+
+
 def _finite(end: PrimExpr) -> PrimExpr | None:
-    return None if str(getattr(end, "name", "")) in ("neg_inf", "pos_inf") else end
+    """``end``, None where it is infinite or an expression of what is infinite."""
+    if isinstance(end, tirx.IntImm):
+        return end
+    infinite = any(name_of(variable) in _INFINITE for variable in variables(end))
+    return None if infinite else end
 
 
 def ranges(of: Mapping[PrimExpr, int]) -> dict[PrimExpr, Any]:

@@ -289,13 +289,15 @@ def test_a_fault_says_where() -> None:
     assert fault.message == "gives truncdiv(x + 1, 2), which is 0, not -1"
 
 
-def test_to_refuse_a_division_by_zero_is_no_fault() -> None:
+def test_to_refuse_what_never_has_a_value_is_no_fault() -> None:
     class Refuses(ExactSession):
         def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
             raise ValueError("divide by zero")
 
     refused = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
     assert check(refused, Refuses) == ()
+    shifted = case_of("if_then_else(x < 9, x, x >> 32)", ("x", 0, 3))
+    assert check(shifted, Refuses) == ()
     assert [fault.check for fault in check(case_of("x + 1", ("x", 0, 3)), Refuses)] == ["raises"]
 
 
