@@ -11,6 +11,7 @@ import tvm
 from tvm import tirx
 
 from fixes.tvm_api import PrimExpr, dtype_of
+from fixes.tvm_api_shapes import name_of, variables
 
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
@@ -70,6 +71,38 @@ def modular_set(knowing: Analyzer, value: PrimExpr) -> tuple[int, int]:
     return int(found.coeff), int(found.base)
 
 
+_ORDERS: Mapping[str, str] = {
+    "INCONSISTENT": "never",
+    "EQ": "==",
+    "LT": "<",
+    "LE": "<=",
+    "GT": ">",
+    "GE": ">=",
+    "NE": "!=",
+}
+
+
+def compared(knowing: Analyzer, left: PrimExpr, right: PrimExpr) -> str | None:
+    """How ``left`` is to ``right`` by the comparisons that are known; None where that is not known.
+
+    ``never`` where what is known contradicts itself.
+    """
+    return _ORDERS.get(knowing.try_compare(left, right).name)
+
+
+def linear_parts(value: PrimExpr, variables: Sequence[PrimExpr]) -> list[PrimExpr]:
+    """A factor for each of ``variables``, and what is left; nothing where it is not so made."""
+    return list(_SYM.detect_linear_equation(value, list(variables)))
+
+
+def deduced_range(variable: PrimExpr, condition: PrimExpr) -> Interval | None:
+    """Ends within which ``variable`` makes ``condition`` hold; None where none are found."""
+    found = _SYM.deduce_bound(variable, condition, {}, {})
+    if not isinstance(found, _SYM.IntervalSet) or found.is_nothing():
+        return None
+    return _finite(found.min_value), _finite(found.max_value)
+
+
 def intervals(ranges: Mapping[PrimExpr, tuple[int, int]]) -> dict[PrimExpr, Any]:
     """For ``covering``: the ranges, inclusive, of the variables that are to be relaxed."""
     return {
@@ -90,8 +123,15 @@ def covering(knowing: Analyzer, value: PrimExpr, relaxed: Mapping[PrimExpr, Any]
     return _finite(low), _finite(high)
 
 
+_INFINITE = ("neg_inf", "pos_inf")
+
+
 def _finite(end: PrimExpr) -> PrimExpr | None:
-    return None if str(getattr(end, "name", "")) in ("neg_inf", "pos_inf") else end
+    """``end``, None where it is infinite or an expression of what is infinite."""
+    if isinstance(end, tirx.IntImm):
+        return end
+    infinite = any(name_of(variable) in _INFINITE for variable in variables(end))
+    return None if infinite else end
 
 
 def ranges(of: Mapping[PrimExpr, int]) -> dict[PrimExpr, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from generators import expressions
 from generators.algebra_case import ExpressionCase
-from generators.expressions import DIVISIONS
+from generators.expressions import BITS, DIVISIONS, SHIFTS, Expression
 from harness.algebra import checks, state
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed, observed
@@ -16,8 +16,8 @@ __all__ = ["Fault", "check"]
 def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, ...]:
     """All faults in what ``subject``, or else TVM, answers about ``case``; of each check the first.
 
-    An exception is a fault too, but where ``case`` divides by the constant zero: to refuse that is
-    right.
+    An exception is a fault too, but where ``case`` divides by the constant zero, or shifts by one
+    that no shift may have: to refuse that is right.
     """
     seen = observed(case)
     if seen is None:
@@ -47,7 +47,7 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
                 yield from checks.strong_claims(session, seen, session.emit(case.expression))
     except Exception as error:
         forget(case.variables, case.told)
-        if not _divides_by_zero(case):
+        if not _is_refused(case):
             text = next((line for line in reversed(str(error).splitlines()) if line), "")
             yield Fault("raises", f"{type(error).__name__}: {text}", str(case.expression), {})
 
@@ -57,13 +57,15 @@ def _each(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
         yield from one(session, seen, handle)
 
 
-def _divides_by_zero(case: ExpressionCase) -> bool:
-    """Whether a divisor has no variable: TVM may find that it is zero, whatever depends on it."""
+def _is_refused(case: ExpressionCase) -> bool:
+    """Whether something in ``case`` never has a value, which TVM may find out."""
     trees = (case.expression, *case.constraints, *([case.other] if case.other else ()))
-    return any(
-        node.operator in DIVISIONS
-        and not expressions.names(node.operands[1])
-        and node.operands[1].leaf == 0
-        for tree in trees
-        for node in expressions.nodes(tree)
-    )
+    return any(_has_no_value(node) for tree in trees for node in expressions.nodes(tree))
+
+
+def _has_no_value(node: Expression) -> bool:
+    """Whether it divides by the constant zero, or shifts by a constant that no shift may have."""
+    if node.operator not in (*DIVISIONS, *SHIFTS) or node.operands[1].operator != "const":
+        return False
+    value = int(node.operands[1].leaf)
+    return value == 0 if node.operator in DIVISIONS else not 0 <= value < BITS[node.dtype]

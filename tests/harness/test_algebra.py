@@ -17,6 +17,7 @@ from generators.algebra_case import ExpressionCase
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, apply, constant
 from harness.algebra import check, unbounded
+from harness.algebra.observed import observed
 from harness.algebra.session import Ends, Mapped, Session
 from tests.harness.exact_session import ExactSession
 
@@ -105,6 +106,29 @@ class DifferencesCommute(ExactSession):
         return ordered(left) == ordered(right) or super().proves_equal(left, right)
 
 
+class OrdersWrongly(ExactSession):
+    def order(self, left: Expression, right: Expression) -> str | None:
+        return "<" if super().order(left, right) == "<=" else super().order(left, right)
+
+
+class TakesRemaindersForZero(ExactSession):
+    def linear(self, handle: Expression, names: Sequence[str]) -> list[Expression]:
+        if handle.operator != "%":
+            return super().linear(handle, names)
+        return [constant(0, handle.dtype)] * (len(names) + 1)
+
+
+class NotWithoutTheVariable(ExactSession):
+    def linear(self, handle: Expression, names: Sequence[str]) -> list[Expression]:
+        return [*(constant(0, handle.dtype) for _ in names), handle]
+
+
+class DeducesTooMuch(ExactSession):
+    def deduced(self, condition: Expression, name: str) -> Ends | None:
+        found = super().deduced(condition, name)
+        return found if found is None else (None, condition.operands[1])
+
+
 class DropsOffsets(ExactSession):
     def index(self, handle: Expression, predicate: Expression | None) -> Expression:
         if handle.operator == "+" and handle.operands[1].operator == "const":
@@ -169,6 +193,10 @@ PLANTS: dict[type[Session], set[str]] = {
     ProvesTooMuch: {"can_prove"},
     ProvesTooMuchStrongly: {"can_prove-strong"},
     DifferencesCommute: {"can_prove_equal"},
+    OrdersWrongly: {"try_compare"},
+    TakesRemaindersForZero: {"detect_linear_equation"},
+    NotWithoutTheVariable: {"detect_linear_equation"},
+    DeducesTooMuch: {"deduce_bound"},
     DropsOffsets: {"iter_map_simplify"},
     DetectsWrongly: {"detect_iter_map"},
     SaysBijective: {"detect_iter_map-bijective"},
@@ -178,6 +206,7 @@ PLANTS: dict[type[Session], set[str]] = {
 }
 
 KINDS: dict[type[Session], str] = {
+    DeducesTooMuch: "claim",
     DropsOffsets: "index",
     DetectsWrongly: "index",
     SaysBijective: "index",
@@ -217,6 +246,12 @@ def test_what_is_right_has_no_fault() -> None:
     assert [fault for case in block(7, 600) for fault in check(case, ExactSession)] == []
 
 
+def test_most_of_what_is_assumed_holds_somewhere() -> None:
+    assuming = [case for case in block(8, 1500) if case.constraints]
+    claimed = [case for case in assuming if observed(case) is not None]
+    assert len(claimed) > 0.55 * len(assuming) > 200
+
+
 def case_of(text: str, *ranges: tuple[str, int, int], dtype: str = "int32") -> ExpressionCase:
     variables = tuple(Variable(name, dtype, low, high) for name, low, high in ranges)
     names = {each.name: expressions.variable(each) for each in variables}
@@ -254,13 +289,15 @@ def test_a_fault_says_where() -> None:
     assert fault.message == "gives truncdiv(x + 1, 2), which is 0, not -1"
 
 
-def test_to_refuse_a_division_by_zero_is_no_fault() -> None:
+def test_to_refuse_what_never_has_a_value_is_no_fault() -> None:
     class Refuses(ExactSession):
         def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
             raise ValueError("divide by zero")
 
     refused = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
     assert check(refused, Refuses) == ()
+    shifted = case_of("if_then_else(x < 9, x, x >> 32)", ("x", 0, 3))
+    assert check(shifted, Refuses) == ()
     assert [fault.check for fault in check(case_of("x + 1", ("x", 0, 3)), Refuses)] == ["raises"]
 
 

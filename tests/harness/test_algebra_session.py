@@ -78,6 +78,16 @@ def test_indices_come_back_as_maps() -> None:
     assert session.iterators(session.emit(text("x // 2")), None, "Bijective") is None
 
 
+def test_ranges_that_make_a_comparison_hold() -> None:
+    session = Session((X, Y), "range")
+    assert session.deduced(session.emit(text("x + y < 7")), "x") == (None, text("6 - y"))
+    assert session.deduced(session.emit(text("x * 2 >= 5")), "x") == (text("3"), None)
+    assert session.order(session.emit(text("x")), session.emit(text("y"))) is None
+    assert session.linear(session.emit(text("x * 3 + y + 1")), ("x",)) == [text("3"), text("y + 1")]
+    with session.assuming([session.emit(text("x < y"))]):
+        assert session.order(session.emit(text("x")), session.emit(text("y"))) == "<"
+
+
 def test_another_range_replaces_the_first() -> None:
     session = Session((Variable("x", "int32", 20, 30),), "range")
     session.rebind((X,))
