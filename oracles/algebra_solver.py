@@ -6,10 +6,7 @@ of ``generators.expressions`` are written in terms of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-<<<<<<< HEAD
-=======
 from dataclasses import dataclass
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 from typing import Any
 
 import z3
@@ -36,8 +33,6 @@ def decide(
     Raises:
         NotModelled: an operator of any of them has no meaning on unbounded integers.
     """
-<<<<<<< HEAD
-=======
     return search(claim, variables, assumed, milliseconds).holds
 
 
@@ -60,7 +55,6 @@ def search(
     Raises:
         NotModelled: an operator of any of them has no meaning on unbounded integers.
     """
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
     names: dict[str, Term] = {}
     solver = z3.Solver()
     solver.set("timeout", milliseconds)
@@ -77,9 +71,6 @@ def search(
     for divisor in divisors:
         solver.add(divisor != 0)
     answer = solver.check()
-<<<<<<< HEAD
-    return None if answer == z3.unknown else bool(answer == z3.unsat)
-=======
     if answer != z3.sat:
         return Answer(True if answer == z3.unsat else None, {})
     model = solver.model()
@@ -89,7 +80,6 @@ def search(
 def _value(model: Any, term: Term) -> int:
     found = model.eval(term, model_completion=True)
     return int(z3.is_true(found)) if z3.is_bool(term) else int(found.as_long())
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 
 
 def _floored(left: Term, right: Term) -> Term:

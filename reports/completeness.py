@@ -59,23 +59,14 @@ def _share(answers: Sequence[bool | None]) -> str:
     return f"{sum(told) / len(told):.0%}" if told else "–"
 
 
-<<<<<<< HEAD
-def page(facts: Sequence[Proved], command: str) -> str:
-    """The whole page, in Markdown."""
-=======
 def page(facts: Sequence[Proved], made: str) -> str:
     """The whole page, in Markdown; ``made`` says by which command, when, with which versions."""
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
     missed = sorted({fact.text for fact in facts if not any(_newest(fact))})
     return "\n".join(
         [
             "# What is proved of true facts about sizes",
             "",
-<<<<<<< HEAD
-            f"Made by `{command}`.",
-=======
             made,
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
             "",
             "The facts are those of `generators/algebra_facts.py` with drawn constants: true, by",
             "brute force, at all small sizes. TVM is told that sizes are not",

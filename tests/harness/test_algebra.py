@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
-<<<<<<< HEAD
-=======
 import msgspec
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 import pytest
 
 from generators import expressions
@@ -19,11 +16,7 @@ from generators.algebra import block
 from generators.algebra_case import ExpressionCase
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, apply, constant
-<<<<<<< HEAD
-from harness.algebra import check
-=======
 from harness.algebra import check, unbounded
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 from harness.algebra.session import Ends, Mapped, Session
 from tests.harness.exact_session import ExactSession
 
@@ -230,8 +223,6 @@ def case_of(text: str, *ranges: tuple[str, int, int], dtype: str = "int32") -> E
     return ExpressionCase(variables, parse(text, names, dtype))
 
 
-<<<<<<< HEAD
-=======
 class WrongFarAway(ExactSession):
     """Takes what is large for infinite: right at all values that are tried one by one."""
 
@@ -255,7 +246,6 @@ def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
     assert unbounded.check(conditional, WrongFarAway) == ()
 
 
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 def test_a_fault_says_where() -> None:
     (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors)
     assert fault.check == "canonical_simplify"

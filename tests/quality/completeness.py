@@ -11,11 +11,8 @@ import argparse
 import json
 import subprocess
 import sys
-<<<<<<< HEAD
-=======
 from datetime import UTC, datetime
 from importlib import metadata
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 from pathlib import Path
 
 import msgspec
@@ -78,15 +75,12 @@ def measured(names: list[str], each: int) -> list[Proved]:
     return found
 
 
-<<<<<<< HEAD
-=======
 def _made() -> str:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("z3-solver", "sympy"))
     today = datetime.now(UTC).date()
     return f"Made by `python -m tests.quality.completeness` on {today}, with {versions}."
 
 
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
 def main() -> None:
     """Measure, write the page, and tell what was lost between releases."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -96,11 +90,7 @@ def main() -> None:
     given = parser.parse_args()
     found = measured(list(releases.named(given.tvm)), given.each)
     given.to.parent.mkdir(parents=True, exist_ok=True)
-<<<<<<< HEAD
-    given.to.write_text(page(found, "python -m tests.quality.completeness"))
-=======
     given.to.write_text(page(found, _made()))
->>>>>>> 0c50bf836b19fce41e70247f3e287c9eb08455fe
     print(given.to)
     fewer = lost(found)
     print("\n".join(fewer) or "no release proves less than the one before")
