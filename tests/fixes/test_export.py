@@ -110,6 +110,8 @@ def test_the_corpus_passes_on_the_patched_copy_without_the_fixes(
         version = pool.environment["apache-tvm"]
         wanted, seen = {}, set()
         for entry in entries():
+            if not isinstance(entry.case, Case):
+                continue
             off = entry.expected.verdict(version, fixes=False)
             operators = tuple(node.operator for node in entry.case.program.nodes)
             kind = (operators, entry.case.pipeline, off)
