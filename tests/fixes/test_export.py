@@ -15,6 +15,7 @@ import pytest
 import fixes
 from fixes import patches
 from fixes.patches.writing import INSTALLED, change, licence
+from generators.program import Case
 from harness.corpus import entries
 from harness.jobs import Job, Limits
 from harness.patching import TESTS

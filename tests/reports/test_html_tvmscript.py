@@ -16,7 +16,9 @@ DRAWN = [case for family in families(("build",)) for case in draw(cases(family),
 
 
 @pytest.mark.parametrize(
-    "case", [*DRAWN, *(entry.case for entry in entries() if isinstance(entry.case, Case))], ids=lambda case: case.identifier
+    "case",
+    [*DRAWN, *(entry.case for entry in entries() if isinstance(entry.case, Case))],
+    ids=lambda case: case.identifier,
 )
 def test_tvm_reads_the_text_as_the_program_that_it_is_given(case: Case) -> None:
     # In the text constants are parameters, where they are declared.
