@@ -177,7 +177,7 @@ class KnownFinding(Declared, frozen=True, kw_only=True, tag="finding"):
     @property
     def finding(self) -> Finding:
         """It as campaigns know it."""
-        outcome = Outcome(self.verdict, self.stage, self.operator, self.message)
+        outcome = Outcome(self.verdict, self.stage, self.operator, self.message, cause=self.message)
         kind = kind_of(self.case, outcome)
         blame = {axis: values[0] for axis, values in self.when.items()}
         return Finding(
