@@ -9,6 +9,7 @@ import pytest
 
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
+from generators.axes import complete
 from generators.cases import AnyCase
 from generators.expression_cases import ANALYZED, Block, Member
 from generators.expressions import nodes
@@ -186,5 +187,5 @@ def test_a_finding_that_is_declared_is_known_by_its_cause(tmp_path: Path) -> Non
 
 
 def test_a_case_is_told_with_what_its_variables_are() -> None:
-    block = FAMILY.build(dict.fromkeys(("position",), ANALYZED) | {"opt_level": 0}, 3)
+    block = FAMILY.build(complete(FAMILY.axes, {}), 3)
     assert case_text(block) == "expressions 0 to 499 of seed 3\n# position analyzer"
