@@ -70,6 +70,38 @@ def modular_set(knowing: Analyzer, value: PrimExpr) -> tuple[int, int]:
     return int(found.coeff), int(found.base)
 
 
+_ORDERS: Mapping[str, str] = {
+    "INCONSISTENT": "never",
+    "EQ": "==",
+    "LT": "<",
+    "LE": "<=",
+    "GT": ">",
+    "GE": ">=",
+    "NE": "!=",
+}
+
+
+def compared(knowing: Analyzer, left: PrimExpr, right: PrimExpr) -> str | None:
+    """How ``left`` is to ``right`` by the comparisons that are known; None where that is not known.
+
+    ``never`` where what is known contradicts itself.
+    """
+    return _ORDERS.get(knowing.try_compare(left, right).name)
+
+
+def linear_parts(value: PrimExpr, variables: Sequence[PrimExpr]) -> list[PrimExpr]:
+    """A factor for each of ``variables``, and what is left; nothing where it is not so made."""
+    return list(_SYM.detect_linear_equation(value, list(variables)))
+
+
+def deduced_range(variable: PrimExpr, condition: PrimExpr) -> Interval | None:
+    """Ends within which ``variable`` makes ``condition`` hold; None where none are found."""
+    found = _SYM.deduce_bound(variable, condition, {}, {})
+    if not isinstance(found, _SYM.IntervalSet) or found.is_nothing():
+        return None
+    return _finite(found.min_value), _finite(found.max_value)
+
+
 def intervals(ranges: Mapping[PrimExpr, tuple[int, int]]) -> dict[PrimExpr, Any]:
     """For ``covering``: the ranges, inclusive, of the variables that are to be relaxed."""
     return {

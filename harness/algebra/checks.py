@@ -9,43 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from generators import expressions
-from generators.expressions import BOOL, DIVISIONS, LIMITS, Expression, apply, constant
+from generators.expressions import BOOL, LIMITS, Expression, apply, constant
 from generators.grid_values import evaluate
+from harness.algebra import index_checks, relation_checks
+from harness.algebra.answers import fault, same
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
 from harness.algebra.session import REWRITES, Handle, Session
 
 Check = Callable[[Session, Observed, Handle], Iterator[Fault]]
-
-
-def _fault(check: str, message: str, seen: Observed, point: int | None) -> Fault:
-    witness = {} if point is None else seen.points.binding(point)
-    return Fault(check, message, str(seen.case.expression), witness)
-
-
-def _same(check: str, seen: Observed, new: Expression) -> Iterator[Fault]:
-    """That ``new`` has the value of the expression wherever something is claimed."""
-    old = seen.case.expression
-    if new.dtype != old.dtype:
-        yield _fault(check, f"gives {new}, of dtype {new.dtype}", seen, None)
-        return
-    found = evaluate(new, seen.points)
-    wrong = np.not_equal(found.values, seen.values.values)
-    if found.invalid is not None:
-        lost = seen.where(found.invalid)
-        if lost is not None:
-            why = "divides by zero or overflows"
-            yield _fault(f"{check}-validity", f"gives {new}, which {why} there", seen, lost)
-            return
-    point = seen.where(wrong)
-    if point is not None:
-        was, now = (_at(values, point) for values in (seen.values.values, found.values))
-        yield _fault(check, f"gives {new}, which is {now}, not {was}", seen, point)
-
-
-def _at(values: Any, point: int) -> int:
-    return int(values[point] if np.ndim(values) else values)
 
 
 def rewrites(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
@@ -58,7 +30,7 @@ def rewrites(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault
         result = session.read(new)
         if result not in known:
             known.add(result)
-            yield from _same(how, seen, result)
+            yield from same(how, seen, result)
 
 
 def folding(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
@@ -70,7 +42,7 @@ def folding(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]
         return
     result = session.read(session.fold(seen.case.expression))
     if result != seen.case.expression:
-        yield from _same("fold", seen, result)
+        yield from same("fold", seen, result)
 
 
 def bounds(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
@@ -83,7 +55,7 @@ def bounds(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
         if beyond:
             compare = np.less if outside == "min_value" else np.greater
             point = seen.where(compare(seen.values.values, end))
-            yield _fault("const_int_bound", f"{outside} is {end}", seen, point)
+            yield fault("const_int_bound", f"{outside} is {end}", seen, point)
 
 
 def modular(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
@@ -97,7 +69,7 @@ def modular(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]
     if np.any(wrong):
         value = int(seen.inside[int(np.argmax(wrong))])
         point = seen.where(np.equal(seen.values.values, value))
-        yield _fault("modular_set", f"says {coefficient}*k + {base}", seen, point)
+        yield fault("modular_set", f"says {coefficient}*k + {base}", seen, point)
 
 
 def interval(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
@@ -114,7 +86,7 @@ def interval(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault
             point = seen.where(wrong)
             if point is not None:
                 names = ", ".join(relaxed)
-                yield _fault("int_set", f"over {names} has the end {end}", seen, point)
+                yield fault("int_set", f"over {names} has the end {end}", seen, point)
 
 
 def _is_right(end: Expression, compare: Callable[..., Any], seen: Observed) -> bool:
@@ -155,7 +127,7 @@ def _claimed(session: Session, seen: Observed, handle: Handle, strong: bool) -> 
         asked = session.compared(operator, handle, session.emit(limit))
     if session.proves(asked, strong):
         point = seen.where(np.equal(seen.values.values, value))
-        yield _fault("can_prove-strong" if strong else "can_prove", f"proves {claim}", seen, point)
+        yield fault("can_prove-strong" if strong else "can_prove", f"proves {claim}", seen, point)
 
 
 def _false_claim(seen: Observed) -> tuple[str, int, int]:
@@ -190,66 +162,11 @@ def equality(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault
         return
     beside = session.emit(other)
     if other.dtype != BOOL and session.proves_equal(handle, beside):
-        yield _fault("can_prove_equal", f"proves it equal to {other}", seen, point)
+        yield fault("can_prove_equal", f"proves it equal to {other}", seen, point)
     if other.dtype != BOOL:
         claim = session.compared("==", handle, beside)
         if session.proves(claim, strong=False):
-            yield _fault("can_prove", f"proves it == {other}", seen, point)
-
-
-_INDEX = ("+", "-", "*", "//", "%", "const", "var")
-
-
-def is_index(seen: Observed) -> bool:
-    """Whether the iterator maps are asked: sums, products, quotients of loop variables from 0."""
-    case = seen.case
-    return (
-        case.kind == "index"
-        and all(each.low == 0 for each in case.variables)
-        and len({each.dtype for each in case.variables}) == 1
-        and all(node.operator in _INDEX for node in expressions.nodes(case.expression))
-        and all(
-            operand.operator == "const" and int(operand.leaf) > 0
-            for node in expressions.nodes(case.expression)
-            if node.operator in DIVISIONS
-            for operand in node.operands[1:]
-        )
-    )
-
-
-def iterators(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
-    """iter_map_simplify and detect_iter_map keep an index, and what they promise of it is so."""
-    if not is_index(seen):
-        return
-    assumed = [session.emit(each) for each in seen.case.constraints]
-    predicate = assumed[0] if assumed else None
-    if len(assumed) > 1:
-        predicate = session.emit(apply("and", *seen.case.constraints[:2]))
-    result = session.index(handle, predicate)
-    if result != seen.case.expression:
-        yield from _same("iter_map_simplify", seen, result)
-    for level in ("NoCheck", "Surjective", "Bijective"):
-        found = session.iterators(handle, predicate, level)
-        if found is None:
-            continue
-        yield from _same("detect_iter_map", seen, found[0])
-        if level != "NoCheck":
-            yield from _promised(seen, found[1], level)
-
-
-def _promised(seen: Observed, iterator: tuple[int, int, int] | None, level: str) -> Iterator[Fault]:
-    """Surjective: every value of the iterator is met. Bijective: each is met once."""
-    met = np.unique(seen.inside)
-    if level == "Bijective" and met.size != seen.inside.size:
-        repeated = met[np.argmax([np.count_nonzero(seen.inside == value) > 1 for value in met])]
-        point = seen.where(np.equal(seen.values.values, repeated))
-        yield _fault("detect_iter_map-bijective", "says that no value occurs twice", seen, point)
-    if iterator is not None:
-        base, scale, extent = iterator
-        expected = np.sort(base + scale * np.arange(extent))
-        if not np.array_equal(expected, met):
-            text = f"says that it is {base} + {scale}*k for each k below {extent}"
-            yield _fault("detect_iter_map-surjective", text, seen, None)
+            yield fault("can_prove", f"proves it == {other}", seen, point)
 
 
 CHECKS: dict[str, Check] = {
@@ -260,5 +177,8 @@ CHECKS: dict[str, Check] = {
     "interval": interval,
     "claims": claims,
     "equality": equality,
-    "iterators": iterators,
+    "order": relation_checks.order,
+    "linear": relation_checks.linear,
+    "deduced": relation_checks.deduced,
+    "iterators": index_checks.iterators,
 }

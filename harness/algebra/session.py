@@ -105,6 +105,23 @@ class Session:
             None if high is None else self.read(high),
         )
 
+    def order(self, left: Handle, right: Handle) -> str | None:
+        """How ``left`` is to ``right``, by what is known: ``<``, …; ``never`` in contradictions."""
+        return api.compared(self.analyzer, left, right)
+
+    def linear(self, handle: Handle, names: Sequence[str]) -> list[Expression]:
+        """A factor for each of the variables, and what is left; nothing where it is not linear."""
+        found = api.linear_parts(handle, [self._names[name] for name in names])
+        return [self.read(part) for part in found]
+
+    def deduced(self, condition: Handle, name: str) -> Ends | None:
+        """Ends within which the variable makes ``condition`` hold, None where none are found."""
+        found = api.deduced_range(self._names[name], condition)
+        if found is None:
+            return None
+        low, high = (None if end is None else self.read(end) for end in found)
+        return low, high
+
     def index(self, handle: Handle, predicate: Handle | None) -> Expression:
         """An index of loop variables, in fewer operators."""
         return self.read(api.simplified_index(handle, self._extents(), predicate))

@@ -83,6 +83,24 @@ class ExactSession(Session):
             constant(min(high, largest), handle.dtype),
         )
 
+    def order(self, left: Expression, right: Expression) -> str | None:
+        values, others = self.values(left, right)
+        if not values.size:
+            return "never"
+        compared = {"==": np.equal, "<": np.less, ">": np.greater, "<=": np.less_equal}
+        return next((o for o, holds in compared.items() if np.all(holds(values, others))), None)
+
+    def linear(self, handle: Expression, names: Sequence[str]) -> list[Expression]:
+        if handle.operator == "var" and [handle.leaf] == list(names):
+            return [constant(1, handle.dtype), constant(0, handle.dtype)]
+        return []
+
+    def deduced(self, condition: Expression, name: str) -> Ends | None:
+        left, right = condition.operands
+        if condition.operator != "<" or left.leaf != name or right.operator != "const":
+            return None
+        return None, constant(int(right.leaf) - 1, right.dtype)
+
     def index(self, handle: Expression, predicate: Expression | None) -> Expression:
         return handle
 

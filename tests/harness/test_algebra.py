@@ -105,6 +105,29 @@ class DifferencesCommute(ExactSession):
         return ordered(left) == ordered(right) or super().proves_equal(left, right)
 
 
+class OrdersWrongly(ExactSession):
+    def order(self, left: Expression, right: Expression) -> str | None:
+        return "<" if super().order(left, right) == "<=" else super().order(left, right)
+
+
+class TakesRemaindersForZero(ExactSession):
+    def linear(self, handle: Expression, names: Sequence[str]) -> list[Expression]:
+        if handle.operator != "%":
+            return super().linear(handle, names)
+        return [constant(0, handle.dtype)] * (len(names) + 1)
+
+
+class NotWithoutTheVariable(ExactSession):
+    def linear(self, handle: Expression, names: Sequence[str]) -> list[Expression]:
+        return [*(constant(0, handle.dtype) for _ in names), handle]
+
+
+class DeducesTooMuch(ExactSession):
+    def deduced(self, condition: Expression, name: str) -> Ends | None:
+        found = super().deduced(condition, name)
+        return found if found is None else (None, condition.operands[1])
+
+
 class DropsOffsets(ExactSession):
     def index(self, handle: Expression, predicate: Expression | None) -> Expression:
         if handle.operator == "+" and handle.operands[1].operator == "const":
@@ -169,6 +192,10 @@ PLANTS: dict[type[Session], set[str]] = {
     ProvesTooMuch: {"can_prove"},
     ProvesTooMuchStrongly: {"can_prove-strong"},
     DifferencesCommute: {"can_prove_equal"},
+    OrdersWrongly: {"try_compare"},
+    TakesRemaindersForZero: {"detect_linear_equation"},
+    NotWithoutTheVariable: {"detect_linear_equation"},
+    DeducesTooMuch: {"deduce_bound"},
     DropsOffsets: {"iter_map_simplify"},
     DetectsWrongly: {"detect_iter_map"},
     SaysBijective: {"detect_iter_map-bijective"},
