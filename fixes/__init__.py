@@ -11,6 +11,9 @@
 must be done to a whole program are passes, and these are in ``pipeline(target)``::
 
     relax.build(module, target, relax_pipeline=fixes.pipeline(target))
+
+``exporting_recurrences()`` and ``RECURRENCES`` take PyTorch's recurrent modules, of any length, to
+the importer (``torch_rnn.py``).
 """
 
 from typing import Any
@@ -20,6 +23,8 @@ from fixes import (
     attention_arguments,
     attention_var_len,
     batch_matmul,
+    broadcasting,
+    circular_indices,
     conv_transpose,
     conv_transpose_arguments,
     convert_layout,
@@ -30,6 +35,9 @@ from fixes import (
     empty_reduction,
     empty_tensors,
     far_ends,
+    fusion,
+    general_functions,
+    integer_division,
     known_rank,
     known_results,
     mixed_precision,
@@ -50,6 +58,8 @@ from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
 from fixes.passes import pipeline as _pipeline
+from fixes.torch_rnn import CONVERTERS as RECURRENCES
+from fixes.torch_rnn_exporting import exporting_recurrences
 from fixes.tvm_api import Legalization
 
 ALL: tuple[Fix, ...] = (
@@ -69,10 +79,13 @@ ALL: tuple[Fix, ...] = (
     scans.FIX,
     shape_values.FIX,
     special_values.FIX,
+    broadcasting.FIX,
+    integer_division.FIX,
     far_ends.FIX,
     symbolic_slices.FIX,
     dataflow_reshape.FIX,
     empty_tensors.FIX,
+    fusion.FIX,
     onnx_rnn.FIX,
     empty_reduction.FIX,
     known_rank.FIX,
@@ -80,7 +93,9 @@ ALL: tuple[Fix, ...] = (
     dynamic_broadcast.FIX,
     shape_guard.FIX,
     derived_shapes.FIX,
+    general_functions.FIX,
     shape_order.FIX,
+    circular_indices.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.
 
@@ -116,10 +131,12 @@ def pipeline(target: Any | None = None) -> Any:
 
 __all__ = [
     "ALL",
+    "RECURRENCES",
     "Bucketed",
     "Fix",
     "Installation",
     "bucketed",
+    "exporting_recurrences",
     "install",
     "installed",
     "legalize_map",

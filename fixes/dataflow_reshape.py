@@ -64,6 +64,7 @@ FIX = Fix(
     parts=(
         Part("expressions of symbols", lambda: not probes.rewrites_expressions()),
         Part("no elements", lambda: not probes.rewrites_nothing()),
+        Part("repeats of expressions", lambda: not probes.rewrites_repeats()),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, RewriteDataflowReshape),),
 )

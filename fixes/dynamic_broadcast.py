@@ -197,7 +197,16 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             have if as_int(have) == 1 else want for have, want in zip(dims, last, strict=True)
         ]
         if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
-            return argument
+            # What is proved here by more than TVM's analyzer, TVM has to be told.
+            seen = tvm_api.analyzer()
+            if all(seen.can_prove_equal(*pair) for pair in zip(dims, wanted, strict=True)):
+                return argument
+            dtype = tvm_api.dtype_of(argument)
+            return self._cast(argument, tvm_api.tensor_type(wanted, dtype))
+        if not all(as_int(dim) is not None or tvm_api.is_variable(dim) for dim in dims):
+            # What gives it may be lowered to a function that writes the dimensions in another way,
+            # and FuseTIR does not see that they are the same.
+            argument = self._cast(argument, tvm_api.type_of(argument))
         call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
         return self.builder_.emit(call)
 

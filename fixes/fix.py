@@ -52,13 +52,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ModulePass:
-    """A pass over a module, which stands first, or right after TVM's pass ``after``.
+    """A pass over a module, which stands first, or right after TVM's pass ``after``, or last.
 
     Where the pipeline does not fuse, those that stand after a pass of TVM's are left out.
     """
 
     run: Any
     after: str | None = None
+    last: bool = False
 
 
 class Need(enum.StrEnum):

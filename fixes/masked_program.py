@@ -4,6 +4,7 @@ Where an operator's rule (``padded_axes.py``) says what must stand there, it is 
 ``where`` whose condition is a further input: True up to the end that the axis has without padding.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes import prover, shape_guard, shape_needs, tvm_api, tvm_api_functions, tvm_api_shapes
 from fixes.padded_axes import refills
-from fixes.padding import Leak, Refill, dims_in, has_symbol, is_operator
+from fixes.padded_means import with_own_counts
+from fixes.padding import End, Leak, Refill, dims_in, has_symbol, is_operator
 from fixes.run_time_checks import Check, undecided
 from fixes.tvm_api import Call, Expr, PrimExpr, as_int
 from fixes.tvm_api_functions import Binding, Function, Module
@@ -106,8 +108,7 @@ class _Masking(PyExprMutator):  # type: ignore[misc]
         type_ = tvm_api.type_of(before)
         dims, dtype = dims_of(type_) or [], tvm_api.dtype_of(type_)
         mask = self._mask(dims[refill.axis], len(dims) - refill.axis - 1)
-        least = te.min_value(dtype).value if refill.value is None else refill.value
-        value = relax.const(least, dtype)
+        value = relax.const(_number(refill.value, dtype), dtype)
         return self.builder_.emit(relax.op.where(mask.parameter, operand, value))
 
     def _mask(self, dim: PrimExpr, after: int) -> Mask:
@@ -118,6 +119,17 @@ class _Masking(PyExprMutator):  # type: ignore[misc]
         parameter = relax.Var(f"valid_{len(self.masks)}", tvm_api.tensor_type(shape, "bool"))
         self.masks.append(Mask(parameter, dim, after))
         return self.masks[-1]
+
+
+def _number(value: float | End, dtype: str) -> float:
+    """``value`` as a number of ``dtype``."""
+    if not isinstance(value, End):
+        return value
+    if value is not End.LEAST_FINITE and "float" in dtype:
+        return -math.inf if value is End.LEAST else math.inf
+    ends = te.max_value if value is End.GREATEST else te.min_value
+    number: float = ends(dtype).value
+    return number
 
 
 def masked_program(module: Module, name: str) -> MaskedProgram:
@@ -132,9 +144,14 @@ def masked_program(module: Module, name: str) -> MaskedProgram:
     source = _source(function, symbol)
     bindings = [one for block in _sequence(function).blocks for one in block.bindings]
     try:
-        _admit(bindings, symbol)
-        masking = _Masking(module, function, symbol)
-        new = masking.visit_expr(function)
+        module = with_own_counts(module, NAME, symbol)
+        written = module[NAME]
+        _admit(
+            [one for block in _sequence(written).blocks for one in block.bindings],
+            symbol,
+        )
+        masking = _Masking(module, written, symbol)
+        new = masking.visit_expr(written)
     except Leak as leak:
         raise ValueError(f"{NAME}: {leak}") from None
     parameters = [*new.params, *(mask.parameter for mask in masking.masks)]

@@ -7,11 +7,21 @@ can be put right (``padded_windows.py``). An operator that is not in the table i
 
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any
 
+from fixes import padded_reductions as reductions
 from fixes import prover, shape_needs, tvm_api, tvm_api_shapes
 from fixes.padded_windows import adaptive_pool, convolution, pad, pool, resize
-from fixes.padding import Leak, Refill, Rule, Site, dims_in, has_symbol, holds_tensors
+from fixes.padding import (
+    End,
+    Leak,
+    Refill,
+    Rule,
+    Site,
+    dims_in,
+    has_symbol,
+    holds_tensors,
+    listed,
+)
 from fixes.tvm_api import Call, PrimExpr, as_int, show
 
 
@@ -57,19 +67,9 @@ def _quotient(site: Site) -> Iterator[Refill]:
             yield Refill(1, axis, 1)
 
 
-def _reduction(site: Site) -> Iterator[Refill]:
-    site.forbid(0, _listed(site.call.attrs.axis), "what stands past the end would be reduced too")
-    yield from ()
-
-
-def _softmax(site: Site) -> Iterator[Refill]:
-    site.forbid(0, [int(site.call.attrs.axis)], "its sum would take in what stands past the end")
-    yield from ()
-
-
 def _norm(site: Site) -> Iterator[Refill]:
     why = "it is normalized over, with what stands past the end"
-    site.forbid(0, _listed(site.call.attrs.axes), why)
+    site.forbid(0, listed(site.call.attrs.axes), why)
     if site.name == "nn.group_norm":
         site.forbid(0, [int(site.call.attrs.channel_axis)], why)
     yield from ()
@@ -103,25 +103,6 @@ def _ordering(site: Site) -> Iterator[Refill]:
 
 def _split(site: Site) -> Iterator[Refill]:
     site.forbid(0, [int(site.call.attrs.axis)], "it would be split at other places")
-    yield from ()
-
-
-def _matmul(site: Site) -> Iterator[Refill]:
-    why = "the sum over it would take in what stands past the end"
-    site.forbid(0, [-1], why)
-    site.forbid(1, [max(0, site.rank(1) - 2)], why)
-    yield from ()
-
-
-def _attention(site: Site) -> Iterator[Refill]:
-    attrs = site.call.attrs
-    why = "queries would attend to what stands past the end"
-    for argument in (1, 2):
-        site.forbid(argument, [1], why)
-    for argument in (0, 1, 2):
-        site.forbid(argument, [2, 3], "heads and what they sum over must have their own size")
-    if attrs.window_size is not None or str(attrs.causal_mask) == "BottomRight":
-        site.forbid(0, [1], "which keys a query sees depends on where the end is")
     yield from ()
 
 
@@ -172,7 +153,7 @@ def _repeat(site: Site) -> Iterator[Refill]:
 
 def _squeeze(site: Site) -> Iterator[Refill]:
     axes = site.call.attrs.axis
-    site.forbid(0, [] if axes is None else _listed(axes), "it would not be 1 any more")
+    site.forbid(0, [] if axes is None else listed(axes), "it would not be 1 any more")
     yield from ()
 
 
@@ -220,13 +201,6 @@ def _product(dims: Sequence[PrimExpr]) -> PrimExpr:
     return prod(dims, start=tvm_api.integer(1))
 
 
-def _listed(axis: Any) -> list[int] | None:
-    """An axis, or axes, as a list; None for None, which is all of them."""
-    if axis is None:
-        return None
-    return [int(one) for one in axis] if hasattr(axis, "__len__") else [int(axis)]
-
-
 def _named(rule: Callable[[Site], Iterator[Refill]], names: str) -> dict[str, Rule]:
     return dict.fromkeys(names.split(), rule)
 
@@ -244,16 +218,22 @@ TABLE: dict[str, Rule] = {
         " arange permute_dims expand_dims stack tril triu one_hot",
     ),
     **_named(_quotient, "divide floor_divide mod floor_mod"),
-    **_named(_reduction, "sum mean max min prod variance std argmax argmin"),
-    **_named(_softmax, "nn.softmax nn.log_softmax"),
+    "sum": reductions.filled_with(0),
+    "prod": reductions.filled_with(1),
+    "max": reductions.filled_with(End.LEAST),
+    "min": reductions.filled_with(End.GREATEST),
+    "argmax": reductions.place(End.LEAST),
+    "argmin": reductions.place(End.GREATEST),
+    **_named(reductions.counted, "mean variance std"),
+    **_named(reductions.softmax, "nn.softmax nn.log_softmax"),
     **_named(_norm, "nn.layer_norm nn.rms_norm nn.group_norm nn.instance_norm"),
     **_named(_batch_norm, "nn.batch_norm"),
     **_named(_scan, "cumsum cumprod"),
     **_named(_reversing, "flip"),
     **_named(_ordering, "sort argsort topk"),
     **_named(_split, "split"),
-    **_named(_matmul, "matmul"),
-    **_named(_attention, "nn.attention nn.attention_bias"),
+    "matmul": reductions.matmul,
+    **_named(reductions.attention, "nn.attention nn.attention_bias"),
     **_named(_take, "take"),
     **_named(_concat, "concat"),
     **_named(_slice, "strided_slice"),

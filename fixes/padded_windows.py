@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fixes import prover, tvm_api_shapes
-from fixes.padding import Leak, Refill, Site
+from fixes.padding import End, Leak, Refill, Site
 from fixes.receptive_field import TransposedWindow, Window
 from fixes.tvm_api import as_int
 
@@ -14,8 +14,11 @@ def convolution(site: Site) -> Iterator[Refill]:
     """Zeros where windows reach past the end of a spatial axis."""
     attrs = site.call.attrs
     data, kernel = _layout(site, attrs.data_layout), _layout(site, attrs.kernel_layout)
-    site.forbid(0, [data.index("C")], _CONTRACTED)
-    site.forbid(1, [kernel.index("I")], _CONTRACTED)
+    for argument, axis in ((0, data.index("C")), (1, kernel.index("I"))):
+        if int(attrs.groups) != 1:
+            site.forbid(argument, [axis], _CONTRACTED)
+        elif axis in site.padded(argument):
+            yield Refill(argument, axis, 0)
     site.forbid(1, _spatial(kernel), "windows would be larger")
     if int(attrs.groups) != 1:
         site.forbid(1, [kernel.index("O")], "it is divided into groups")
@@ -48,7 +51,7 @@ def pool(site: Site) -> Iterator[Refill]:
         if not window.reach():
             continue
         if "max" in site.name:
-            yield Refill(0, axis, None)
+            yield Refill(0, axis, End.LEAST_FINITE)
         elif not attrs.count_include_pad:
             raise site.leak(0, axis, "what stands past the end would be counted")
         elif attrs.ceil_mode:

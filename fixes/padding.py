@@ -6,8 +6,10 @@ A rule says of one operator that the same then holds of its result, provided tha
 have a certain value past the end; else it refuses.
 """
 
+import enum
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tvm import relax
 
@@ -20,16 +22,24 @@ class Leak(ValueError):
     """What stands past the end would change the result."""
 
 
+class End(enum.Enum):
+    """A value at an end of a dtype: -infinity and infinity where it has them.
+
+    ``LEAST_FINITE`` is what TVM's max_pool pads with.
+    """
+
+    LEAST = enum.auto()
+    LEAST_FINITE = enum.auto()
+    GREATEST = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Refill:
-    """Past the end of ``axis`` of argument ``argument`` must stand ``value``.
-
-    None is the smallest finite value of the dtype, which is what TVM's max_pool pads with.
-    """
+    """Past the end of ``axis`` of argument ``argument`` must stand ``value``."""
 
     argument: int
     axis: int
-    value: int | float | None
+    value: float | End
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,13 @@ Rule = Callable[[Site], Iterator[Refill]]
 Raises:
     Leak: nothing makes it so.
 """
+
+
+def listed(axis: Any) -> list[int] | None:
+    """An axis, or axes, as a list; None for None, which is all of them."""
+    if axis is None:
+        return None
+    return [int(one) for one in axis] if hasattr(axis, "__len__") else [int(axis)]
 
 
 def has_symbol(dim: PrimExpr, symbol: PrimExpr) -> bool:

@@ -22,7 +22,11 @@ def pipeline(fixes: Iterable[Fix], target: Any | None) -> Pass:
     passes = [one for fix in fixes for one in fix.passes]
     if target is None:
         return tvm.transform.Sequential(
-            [*(one.run for one in passes if one.after is None), relax.get_pipeline("default_build")]
+            [
+                *(one.run for one in passes if one.after is None and not one.last),
+                relax.get_pipeline("default_build"),
+                *(one.run for one in passes if one.last),
+            ]
         )
     target = target if isinstance(target, tvm.target.Target) else tvm.target.Target(target)
     if "cpu" not in list(target.keys):
@@ -46,13 +50,14 @@ def pipeline(fixes: Iterable[Fix], target: Any | None) -> Pass:
 
 
 def _placed(passes: Sequence[ModulePass], steps: Sequence[Pass]) -> Pass:
-    """``steps`` with ``passes`` before them, or right after the step that each names."""
+    """``steps`` with ``passes`` before, or right after the step that each names, or behind."""
     names = {str(step.info.name) for step in steps}
     missing = [one.after for one in passes if one.after is not None and one.after not in names]
     if missing:
         raise ValueError(f"the pipeline has no {', '.join(missing)}")
-    placed = [one.run for one in passes if one.after is None]
+    placed = [one.run for one in passes if one.after is None and not one.last]
     for step in steps:
         placed.append(step)
         placed += [one.run for one in passes if one.after == str(step.info.name)]
+    placed += [one.run for one in passes if one.last]
     return tvm.transform.Sequential(placed)

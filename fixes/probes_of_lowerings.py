@@ -1,4 +1,4 @@
-"""What the running TVM makes of normalizations, resized images and reshapes to values."""
+"""What the running TVM makes of calls that it lowers: normalizations, images, divisions, …"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,8 +8,8 @@ from tvm import relax
 
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
-from fixes.probes import Array, Make, Shape, computes, inputs, one_call, program
-from fixes.probes_of_shapes import run
+from fixes.probes import Array, Make, Shape, computes, inputs, lowered, one_call, program
+from fixes.probes_of_shapes import run, run_fused
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -156,6 +156,19 @@ def is_unequal_to_nan() -> bool:
     return computes(call, [array, array], np.array([1, 0]))
 
 
+def is_unequal_to_nan_when_fused() -> bool:
+    """Whether what is not a number is not equal to itself where that is fused with what follows."""
+    builder = relax.BlockBuilder()
+    (x,) = inputs([(2,)])
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            same = builder.emit(relax.op.equal(x, x))
+            result = builder.emit_output(builder.emit(relax.op.astype(same, "float32")))
+        builder.emit_func_output(result)
+    found = run_fused(builder.get(), np.array([np.nan, 1], "float32"))
+    return bool((found == [0, 1]).all())
+
+
 def finds_infinities() -> bool:
     """Whether the first of the largest, and of the smallest, has a place where all are infinite."""
     array = np.full(3, np.inf, "float32")
@@ -170,6 +183,12 @@ def rewrites_expressions() -> bool:
     m = tvm_api.shape_var("m")
     module = program(lambda x, y: relax.op.reshape(y, (2, 4, 3 * m - 3)), (m,), (2, 4, m - 1, 3))
     return _is_rewritten(module)
+
+
+def rewrites_repeats() -> bool:
+    """Whether RewriteDataflowReshape takes a repeat over a dimension that is an expression."""
+    m = tvm_api.shape_var("m")
+    return _is_rewritten(program(lambda x, y: relax.op.repeat(y, 2, 1), (m,), (4, 2 * m + 1)))
 
 
 def rewrites_nothing() -> bool:
@@ -231,3 +250,36 @@ def slices_to_the_end() -> bool:
     m = tvm_api.shape_var("m")
     call = one_call(lambda x: relax.op.strided_slice(x, [0], [-1], [1 - 2**31], [-1]), (m,))
     return tvm_api.has_shape(call) and tvm_api.proves_equal(tvm_api.shape_of(call)[0], m)
+
+
+def broadcasts_symbols() -> bool:
+    """Whether the one element of a symbolic dimension is what is broadcast to three."""
+    n = tvm_api.shape_var("n")
+    call = one_call(lambda x: relax.op.broadcast_to(x, (3,)), (n,))
+    return computes(call, [np.array([2], "float32")], np.full(3, 2))
+
+
+def divides_by_anything() -> bool:
+    """Whether integers can be divided by 0, and the lowest by -1; whoever asks may die of it."""
+    arrays = [np.array(values, "int32") for values in ([3, -(2**31)], [0, -1])]
+    return all(
+        computes(one_call(make, (2,), (2,), dtypes=("int32",) * 2), arrays, np.array(expected))
+        for make, expected in (
+            (relax.op.divide, [0, -(2**31)]),
+            (relax.op.floor_divide, [0, -(2**31)]),
+            (relax.op.mod, [0, 0]),
+            (relax.op.floor_mod, [0, 0]),
+        )
+    )
+
+
+def resizes_integers() -> bool:
+    """Whether an integer that float32 does not have is left as it is by the nearest element."""
+    call = _resizing((2, 2), "int32", "nearest_neighbor", "asymmetric")
+    odd = 2**24 + 1
+    found = lowered(call)
+    if found is None:
+        return False
+    array = np.full((1, 1, 2, 2), odd, "int32")
+    run = tvm_api.compiled(found[0])
+    return bool((run(array, np.zeros((1, 1, 2, 2), found[1])) == odd).all())

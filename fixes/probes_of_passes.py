@@ -151,3 +151,26 @@ def _is_lowered_or_refused(make: Make, *shapes: Shape) -> bool:
     except NotImplementedError:
         return True
     return not result.same_as(call)
+
+
+def fused(make: Make, *shapes: Shape) -> Any:
+    """The program of tensors of ``shapes``, lowered and fused."""
+    module = program(make, *shapes)
+    for step in (
+        relax.transform.LegalizeOps,
+        relax.transform.AnnotateTIROpPattern,
+        relax.transform.FuseOps,
+        relax.transform.FuseTIR,
+    ):
+        module = step()(module)
+    return module
+
+
+def fuses_repeats() -> bool:
+    """Whether a repeat is fused with a convolution and what follows."""
+    op, m = relax.op, tvm_api.shape_var("m")
+    try:
+        fused(lambda x, w: op.nn.relu(op.nn.conv1d(op.repeat(x, 2, 2), w)), (1, 2, m), (2, 2, 1))
+    except Exception:
+        return False
+    return True

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 from fixes import tvm_api
 from fixes.probes import Array, Make, Shape, inputs, lowered, one_call, program
@@ -23,14 +23,26 @@ PIPELINE: Callable[[Any | None], Any] = _pipeline
 """Of a target, what a probe compiles with; with that of the fixes, it asks them."""
 
 
+_TARGET = {"kind": "llvm", "opt-level": 0}
+
+
 def run(module: Any, *arrays: Array) -> Array:
     """What ``main`` of ``module`` returns, compiled by ``relax.build`` as it is.
 
     Raises:
         Exception: whatever TVM says where it cannot compile or run it.
     """
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    executable = relax.build(module, target, relax_pipeline=PIPELINE(None))
+    return _run(module, PIPELINE(None), arrays)
+
+
+def run_fused(module: Any, *arrays: Array) -> Array:
+    """The same, compiled by the default pipeline for a CPU, which fuses."""
+    return _run(module, PIPELINE(tvm.target.Target(_TARGET)), arrays)
+
+
+def _run(module: Any, pipeline: Any, arrays: Sequence[Array]) -> Array:
+    target = tvm.target.Target(_TARGET)
+    executable = relax.build(module, target, relax_pipeline=pipeline)
     machine = relax.VirtualMachine(executable, tvm.cpu())
     return np.asarray(machine["main"](*map(tvm.runtime.tensor, arrays)).numpy())
 
@@ -189,6 +201,29 @@ def fused_call_has_its_dimensions() -> bool:
             after = relax.op.broadcast_to(before, relax.ShapeExpr([k, m]))
             result = builder.emit_output(builder.emit(after))
         builder.emit_func_output(result)
+    try:
+        PIPELINE(tvm.target.Target(_TARGET))(builder.get())
+    except Exception:
+        return False
+    return True
+
+
+def fuses_general_functions() -> bool:
+    """Whether a function over two dimensions is fused where they are the same one."""
+    m, a, b = map(tvm_api.shape_var, "mab")
+    tensor = te.placeholder((a, b), "float32", name="tensor")
+    result = te.compute((a, b), lambda i, j: tensor[i, j] + 1)
+    lowered = te.create_prim_func([tensor, result]).without_attr("global_symbol")
+    builder = relax.BlockBuilder()
+    kind = tvm_api.tensor_type((m, m), "float32")
+    x = relax.Var("x", kind)
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            function = builder.add_func(lowered, "function")
+            before = builder.emit(relax.op.negative(x))
+            called = builder.emit(relax.op.call_tir(function, [before], kind))
+            output = builder.emit_output(called)
+        builder.emit_func_output(output)
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
     try:
         PIPELINE(target)(builder.get())

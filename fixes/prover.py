@@ -12,7 +12,9 @@ equal if they are written alike, and nothing more is known.
 """
 
 import enum
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from tvm.error import InternalError
@@ -42,26 +44,38 @@ _known: dict[Form, Level | None] = {}
 """By form, what proves it."""
 
 
-def proved_by(condition: PrimExpr | bool, signed: Collection[PrimExpr] = ()) -> Level | None:
-    """What proves that ``condition`` always holds; None where nothing does.
+def proved_by(
+    condition: PrimExpr | bool,
+    signed: Collection[PrimExpr] = (),
+    given: Sequence[PrimExpr] = (),
+) -> Level | None:
+    """What proves that ``condition`` holds wherever all of ``given`` do; None where nothing does.
 
     Variables among ``signed`` may be negative.
     """
     if isinstance(condition, bool):
         return Level.ALIKE if condition else None
-    form = tvm_api_forms.form_of(condition, signed)
+    claim = condition
+    for one in given:
+        claim = tvm_api_shapes.any_of([tvm_api.negated(one), claim])
+    form = tvm_api_forms.form_of(claim, signed)
     if form is None:
         return Level.ALIKE if _alike(condition) else None
     if form not in _known:
         if len(_known) >= _KEPT:
             _known.clear()
-        _known[form] = _proved_by(condition, form, signed)
+        asking = _Asking(condition, tuple(given), form, frozenset(signed))
+        _known[form] = asking.level()
     return _known[form]
 
 
-def proves(condition: PrimExpr | bool, signed: Collection[PrimExpr] = ()) -> bool:
-    """Whether ``condition`` is proved to hold always."""
-    return proved_by(condition, signed) is not None
+def proves(
+    condition: PrimExpr | bool,
+    signed: Collection[PrimExpr] = (),
+    given: Sequence[PrimExpr] = (),
+) -> bool:
+    """Whether ``condition`` is proved to hold wherever all of ``given`` do."""
+    return proved_by(condition, signed, given) is not None
 
 
 def equal(left: PrimExpr | int, right: PrimExpr | int) -> bool:
@@ -74,33 +88,43 @@ def forget() -> None:
     _known.clear()
 
 
-def _proved_by(condition: PrimExpr, form: Form, signed: Collection[PrimExpr]) -> Level | None:
-    values = [shape_forms.value(form, point) for point in shape_forms.points(form)]
-    # Where nothing has a value, as where something is divided by the constant 0, nothing is proved.
-    if False in values or True not in values:
-        return None
-    levels: dict[Level, Callable[[], bool]] = {
-        Level.ALIKE: lambda: _alike(condition),
-        Level.ANALYZER: lambda: _by_analyzer(_by_parts, condition, signed),
-        Level.WRITTEN_OUT: lambda: shape_forms.holds_written_out(form),
-        Level.STRONGEST: lambda: _by_analyzer(_at_its_strongest, condition, signed),
-        Level.SOLVER: lambda: solver.proves(form),
-    }
-    return next((level for level, proves_it in levels.items() if proves_it()), None)
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A claim as TVM has it, and as a form, in which what is given is part of it."""
+
+    condition: PrimExpr
+    given: tuple[PrimExpr, ...]
+    form: Form
+    signed: frozenset[PrimExpr]
+
+    def level(self) -> Level | None:
+        values = [shape_forms.value(self.form, point) for point in shape_forms.points(self.form)]
+        # Where nothing has a value, as where something is divided by 0, nothing is proved.
+        if False in values or True not in values:
+            return None
+        levels: dict[Level, Callable[[], bool]] = {
+            Level.ALIKE: lambda: _alike(self.condition),
+            Level.ANALYZER: lambda: self._by_analyzer(_by_parts),
+            Level.WRITTEN_OUT: lambda: shape_forms.holds_written_out(self.form),
+            Level.STRONGEST: lambda: self._by_analyzer(_at_its_strongest),
+            Level.SOLVER: lambda: solver.proves(self.form),
+        }
+        return next((level for level, proves_it in levels.items() if proves_it()), None)
+
+    def _by_analyzer(self, ask: Callable[[PrimExpr, Any], bool]) -> bool:
+        analyzer = _analyzer([self.condition, *self.given], self.signed)
+        try:
+            with ExitStack() as scopes:
+                for one in self.given:
+                    scopes.enter_context(analyzer.constraint_scope(one))
+                return ask(self.condition, analyzer)
+        except InternalError:
+            # "Divide by zero": what it simplifies may come to that.
+            return False
 
 
-def _by_analyzer(
-    ask: Callable[[PrimExpr, Any], bool], condition: PrimExpr, signed: Collection[PrimExpr]
-) -> bool:
-    try:
-        return ask(condition, _analyzer(condition, signed))
-    except InternalError:
-        # "Divide by zero": what it simplifies may come to that.
-        return False
-
-
-def _analyzer(condition: PrimExpr, signed: Collection[PrimExpr]) -> Any:
-    return tvm_api_shapes.sizes_analyzer([condition], signed)
+def _analyzer(expressions: Sequence[PrimExpr], signed: Collection[PrimExpr]) -> Any:
+    return tvm_api_shapes.sizes_analyzer(expressions, signed)
 
 
 def _at_its_strongest(condition: PrimExpr, analyzer: Any) -> bool:

@@ -44,7 +44,10 @@ def _in_any_size(original: Legalization) -> Legalization:
         numbers = all(tvm_api.as_int(size) is not None for size in spatial)
         # TOPI divides by one element less than there are of them.
         one = _LINEAR.get(method, False) and 1 in map(tvm_api.as_int, sizes)
-        if "float" not in tvm_api.dtype_of(data) or (numbers and not wide and not one):
+        if "float" not in tvm_api.dtype_of(data):
+            if not nearest:
+                return original(builder, call)
+        elif numbers and not wide and not one:
             return original(builder, call)
 
         def compute(tensor: Tensor, sizes: Any) -> Tensor:
@@ -108,8 +111,8 @@ FIX = Fix(
     operators=("relax.image.resize2d",),
     fault=(
         "an image of symbolic size is not resized to a size that is a number, nor with its corners"
-        " aligned; nor any to one element with its corners aligned; one of float64 is rounded to"
-        " float32"
+        " aligned; nor any to one element with its corners aligned; one of float64, or of integers,"
+        " is rounded to float32"
     ),
     issue=None,
     parts=(
@@ -117,6 +120,7 @@ FIX = Fix(
         Part("aligned corners", lambda: not probes.aligns_corners()),
         Part("one element", lambda: not probes.aligns_one_element()),
         Part("float64", lambda: not probes.resizes_float64()),
+        Part("integers", lambda: not probes.resizes_integers()),
     ),
     attributes=(OperatorAttribute("relax.image.resize2d", LEGALIZE, _in_any_size),),
 )

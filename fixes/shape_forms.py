@@ -148,13 +148,47 @@ def holds_written_out(form: Form) -> bool:
         case ("and", left, right):
             return holds_written_out(left) and holds_written_out(right)
         case ("or", left, right):
-            return holds_written_out(left) or holds_written_out(right)
+            return any(map(holds_written_out, (left, right))) or _one_follows(form)
         case ("not", inner):
             return inner[0] in _OTHERWISE and holds_written_out(negated(inner))
         case (kind, left, right) if kind in COMPARISONS:
             difference = polynomial(("sub", left, right))
             return difference is not None and _has_sign(kind, difference)
     return False
+
+
+def _alternatives(form: Form) -> list[Form]:
+    if form[0] != "or":
+        return [form]
+    return [*_alternatives(form[1]), *_alternatives(form[2])]
+
+
+def _one_follows(form: Form) -> bool:
+    """Whether one alternative holds where the others do not: their inequalities, added up, say so.
+
+    ``m <= n or n - m >= 0`` is of this kind: where the first is false, m - n - 1 is 0 or more.
+    """
+    alternatives = _alternatives(form)
+    for claim in alternatives:
+        others = [one for one in alternatives if one is not claim]
+        for given in [others, *([one] for one in others)]:
+            found = [_not_negative(claim), *(_not_negative(negated(one)) for one in given)]
+            left = found[0]
+            for known in found[1:]:
+                left = None if left is None or known is None else _sum(left, known, -1)
+            if left is not None and _has_sign("ge", left):
+                return True
+    return False
+
+
+def _not_negative(form: Form) -> Polynomial | None:
+    """What ``form`` says is 0 or more; None where it is no inequality."""
+    kind = form[0]
+    if kind not in ("lt", "le", "gt", "ge"):
+        return None
+    left, right = (form[1], form[2]) if kind in ("gt", "ge") else (form[2], form[1])
+    least = 1 if kind in ("lt", "gt") else 0
+    return polynomial(("sub", ("sub", left, right), ("constant", least)))
 
 
 def _has_sign(kind: str, difference: Polynomial) -> bool:

@@ -17,20 +17,24 @@ from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tens
 _NOWHERE = 2**63 - 1
 
 
-def _unequal_to_nan(original: Legalization) -> Legalization:
-    """``original``, but floats are unequal also where one is NaN."""
+def _with_nan(original: Legalization) -> Legalization:
+    """``original``, but floats are unequal where one is NaN, also to themselves."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         if not all(tvm_api.is_tensor(one) and tvm_api.has_shape(one) for one in call.args):
             return original(builder, call)
         if "float" not in tvm_api.dtype_of(call.args[0]):
             return original(builder, call)
+        name = str(call.op.name).rpartition(".")[2]
 
         def compute(left: Tensor, right: Tensor) -> Tensor:
+            if name == "equal":
+                # Where both become one tensor, by fusion, their equality is taken for proved.
+                return topi.logical_and(topi.equal(left, right), topi.logical_not(topi.isnan(left)))
             undefined = topi.logical_or(topi.isnan(left), topi.isnan(right))
             return topi.logical_or(topi.not_equal(left, right), undefined)
 
-        return builder.call_te(compute, *call.args, primfunc_name_hint="not_equal")
+        return builder.call_te(compute, *call.args, primfunc_name_hint=name)
 
     return lower
 
@@ -101,18 +105,22 @@ def _least(dtype: str, largest: bool) -> PrimExpr:
 
 FIX = Fix(
     name="special_values",
-    operators=("relax.not_equal", "relax.argmax", "relax.argmin"),
+    operators=("relax.equal", "relax.not_equal", "relax.argmax", "relax.argmin"),
     fault=(
-        "what is not a number is not unequal to anything, not to itself either; the place of the"
-        " largest element is -1 where all are -infinity, or the lowest integer"
+        "what is not a number is not unequal to anything, and, fused, is equal to itself; the place"
+        " of the largest element is -1 where all are -infinity, or the lowest integer"
     ),
     issue=None,
     parts=(
         Part("NaN", lambda: not probes.is_unequal_to_nan()),
+        Part("fused NaN", lambda: not probes.is_unequal_to_nan_when_fused()),
         Part("ends of dtypes", lambda: not probes.finds_infinities()),
     ),
     attributes=(
-        OperatorAttribute("relax.not_equal", LEGALIZE, _unequal_to_nan),
+        *(
+            OperatorAttribute(f"relax.{name}", LEGALIZE, _with_nan)
+            for name in ("equal", "not_equal")
+        ),
         *(
             OperatorAttribute(f"relax.{name}", LEGALIZE, _found_at_the_end)
             for name in ("argmax", "argmin")

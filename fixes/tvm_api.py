@@ -116,6 +116,11 @@ def integer(value: int) -> PrimExpr:
     return tirx.IntImm("int64", value)
 
 
+def integer_like(expression: PrimExpr, value: int) -> PrimExpr:
+    """The immediate ``value`` of the dtype of ``expression``."""
+    return tirx.IntImm(dtype_of(expression), value)
+
+
 def const(array: NDArray[Any]) -> Expr:
     """A Relax constant with exactly the dtype and values of ``array`` (bfloat16 included)."""
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
@@ -228,20 +233,24 @@ def assertion(condition: PrimExpr, message: str) -> Any:
 
 def asserting_body(root: Any, assertions: Sequence[tuple[PrimExpr, str]]) -> Any:
     """The body ``root`` of a function, with ``assertions`` before all that it does."""
+    return body_after(root, [assertion(condition, message) for condition, message in assertions])
+
+
+def body_after(root: Any, statements: Sequence[Any]) -> Any:
+    """The body ``root`` of a function, with ``statements`` before all that it does."""
     block = root.block
-    checks = [assertion(condition, message) for condition, message in assertions]
-    asserting = _BLOCKS.SBlock(
+    longer = _BLOCKS.SBlock(
         block.iter_vars,
         block.reads,
         block.writes,
         block.name_hint,
-        tirx.SeqStmt([*checks, block.body]),
+        tirx.SeqStmt([*statements, block.body]),
         block.init,
         block.alloc_buffers,
         block.match_buffers,
         block.annotations,
     )
-    return _BLOCKS.SBlockRealize(root.iter_values, root.predicate, asserting)
+    return _BLOCKS.SBlockRealize(root.iter_values, root.predicate, longer)
 
 
 def compiled(function: Any) -> Callable[..., NDArray[Any]]:

@@ -41,6 +41,17 @@ def type_of_cast(cast: Binding) -> Type:
     return cast.ty if hasattr(cast, "ty") else cast.struct_info
 
 
+def buffer_dims(function: Any, number: int) -> list[PrimExpr] | None:
+    """The dimensions of a lowered function's parameter; None of one that is a number."""
+    parameter = function.params[number]
+    # Once a buffer was another thing than its parameter.
+    buffers = getattr(function, "buffer_map", None)
+    if buffers is not None:
+        return list(buffers[parameter].shape) if parameter in buffers else None
+    shape = getattr(parameter, "shape", None)
+    return None if shape is None else list(shape)
+
+
 def return_type(function: Function) -> Type:
     """The static type of what ``function`` returns."""
     return function.ret_ty if hasattr(function, "ret_ty") else function.ret_struct_info

@@ -238,6 +238,11 @@ def select(condition: PrimExpr, then: PrimExpr, otherwise: PrimExpr) -> PrimExpr
     return tirx.Select(condition, then, otherwise)
 
 
+def truncated_remainder(dividend: PrimExpr, divisor: PrimExpr) -> PrimExpr:
+    """What the quotient, rounded towards 0, leaves: of the sign of ``dividend``."""
+    return tirx.truncmod(dividend, divisor)
+
+
 def all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
     """The condition that all of ``conditions`` hold; there is at least one."""
     return tirx.all(*conditions)

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 import msgspec
 from hypothesis import strategies as st
 
-from generators import dynamic_compute, dynamic_mismatch, dynamic_movement, dynamic_windows
+from generators import (
+    dynamic_compute,
+    dynamic_mismatch,
+    dynamic_movement,
+    dynamic_tir,
+    dynamic_windows,
+)
 from generators.axes import Axis, Point, Value, run_axes
 from generators.cases import AnyCase
 from generators.dims import Dim
@@ -28,6 +34,7 @@ STEPS: dict[str, Step] = {
     **dynamic_movement.STEPS,
     **dynamic_compute.STEPS,
     **dynamic_windows.STEPS,
+    **dynamic_tir.STEPS,
 }
 """Every step, by the operator that it is about."""
 
@@ -40,9 +47,9 @@ RANDOM = "random"
 
 DTYPES = ("float32", "float64", "float16")
 
-PIPELINES = ("fixes-build", "fixes-pipeline")
+PIPELINES = ("fixes-build", "fixes-pipeline", "fixes-bounded")
 """What it is compiled by: the pipelines that the passes of the fixes are in. Without fixes these
-are TVM's own two."""
+are TVM's own two, and the second one with memory planned for the largest sizes."""
 
 _LEAST = 3
 """So many bindings are to be legal after every step."""

@@ -59,7 +59,7 @@ def _partner(draft: Draft, value: Value) -> tuple[Value, tuple[Dim, ...]]:
         case 0:
             alike = [
                 each
-                for each in draft.values
+                for each in draft.settled
                 if each.shape == value.shape and each.dtype == value.dtype
             ]
             return draft.draw.choice(alike), value.shape

@@ -109,6 +109,7 @@ class _Held:
 class Draft:
     """What there is of a program. ``most`` bounds the elements of any tensor at any binding.
 
+    TVM does not know the shapes of the ``unsettled`` values.
     Nodes are named after the ``step`` that made them: ``n2_0`` is the first of step 2.
     """
 
@@ -117,6 +118,7 @@ class Draft:
     inputs: list[Input] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
+    unsettled: tuple[Value, ...] = ()
     required: list[Require] = field(default_factory=list)
     functions: dict[str, Program] = field(default_factory=dict)
     most: int = 20_000
@@ -140,6 +142,11 @@ class Draft:
         if not self.values:
             raise Unfit("no value")
         return self.values[-1]
+
+    @property
+    def settled(self) -> list[Value]:
+        """The values that any step may take."""
+        return [value for value in self.values if value not in self.unsettled]
 
     def input(
         self,

@@ -125,7 +125,7 @@ def _broadcast_to(draft: Draft) -> None:
         # To a shape that is itself a value.
         told = draft.call("shape_of", [value], (value.rank,), "int64")
         thin = draft.input([1 if draft.draw.chance(2) else dim for dim in value.shape])
-        draft.call("broadcast_to", [thin, told], value.shape)
+        _settled(draft, draft.call("broadcast_to", [thin, told], value.shape))
         return
     at = axis_of(draft, value)
     if value.shape[at] != 1:
@@ -152,7 +152,7 @@ def _concat(draft: Draft) -> None:
     at = axis_of(draft, value)
     alike = [
         each
-        for each in draft.values
+        for each in draft.settled
         if each.dtype == value.dtype and but(each.shape, at) == but(value.shape, at)
         and each.rank == value.rank
     ]  # fmt: skip
@@ -289,9 +289,9 @@ def _strided_slice(draft: Draft) -> None:
         end=shape_value((ends,)) if symbols(ends) else (int(ends),),
         strides=(stride,),
     )
-    if ends in (_FAR, -_FAR) and symbols(dim):
-        # To TVM it is the smaller of the two, which broadcasts with no other dimension.
-        draft.call("match_cast", [found], shape, shape=shape_value(shape), dtype=value.dtype)
+    if symbols(dim) and (ends in (_FAR, -_FAR) or symbols(ends)):
+        # A far end is to TVM the smaller of the two, which broadcasts with no other dimension.
+        _settled(draft, found)
 
 
 @step("dynamic_strided_slice")
@@ -309,8 +309,20 @@ def _dynamic_strided_slice(draft: Draft) -> None:
         draft.input((value.rank,), "int64", fill=Literal(each), constant=True) for each in wanted
     ]
     shape = but(value.shape, at, minus(value.shape[at], 1))
-    found = draft.call("dynamic_strided_slice", [value, *lists], shape)
-    draft.call("match_cast", [found], shape, shape=shape_value(shape), dtype=value.dtype)
+    _settled(draft, draft.call("dynamic_strided_slice", [value, *lists], shape))
+
+
+def _settled(draft: Draft, found: Value) -> None:
+    """``found``, of whose shape TVM knows only the rank, cast to its shape; or a sum with it is.
+
+    No other step takes what is not cast: of that TVM refuses some calls when they are made.
+    """
+    unknown = [found]
+    if draft.draw.chance(3):
+        unknown.append(draft.call("add", [found, draft.input(found.shape)], found.shape))
+    draft.unsettled = (*draft.unsettled, *unknown)
+    to = shape_value(found.shape)
+    draft.call("match_cast", unknown[-1:], found.shape, shape=to, dtype=found.dtype)
 
 
 @step("nn.pad")

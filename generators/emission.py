@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 from fixes import tvm_api
 from generators import values
@@ -20,6 +20,7 @@ from generators.program import (
     Program,
     ShapeValue,
 )
+from generators.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 
 
 class UnknownOperator(CaseError):
@@ -141,6 +142,10 @@ def _emitted(
     if node.operator == "match_cast":
         to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
         return builder.match_cast(operands[0], to, name_hint=node.name)
+    if node.operator == CALL_TIR:
+        to = tvm_api.tensor_type(list(attributes["shape"].values), attributes["dtype"])
+        function = builder.add_func(_tir_function(node), str(node.attributes["function"]))
+        return builder.emit(relax.op.call_tir(function, operands, to), name_hint=node.name)
     if node.operator in _LISTED:
         operands = [operands]
     if node.operator == "full":
@@ -155,6 +160,19 @@ def _emitted(
     return builder.emit(item, name_hint=node.name)
 
 
+def _tir_function(node: Node) -> Any:
+    """The function of TIR that ``node`` calls."""
+    axes = {name: tvm_api.shape_var(name) for dim in argument_dims(node) for name in symbols(dim)}
+    # A number of Python's would be 32 bits wide.
+    dims = (_dim(dim, axes) for dim in argument_dims(node))
+    shape = [tvm_api.integer(dim) if isinstance(dim, int) else dim for dim in dims]
+    x = te.placeholder(shape, str(node.attributes["dtype"]), name="x")
+    names = {"te": te, "tir_x": x, "tir_k": te.reduce_axis((0, x.shape[-1]))}
+    # Written as text, for the scripts that are made of a finding have it so.
+    result = eval(FUNCTIONS[str(node.attributes["function"])].source, names)
+    return te.create_prim_func([x, result]).without_attr("global_symbol")
+
+
 def _scalar(attributes: Mapping[str, Any]) -> Any:
     kind = values.numpy_dtype(str(attributes["dtype"]))
     return tvm_api.const(np.array(attributes["fill_value"], kind))
@@ -166,7 +184,7 @@ def _listed(value: Attribute, sizes: Mapping[str, Any]) -> Any:
 
 
 def _function(node: Node) -> Any:
-    if node.operator in ("match_cast", CALL):
+    if node.operator in ("match_cast", CALL, CALL_TIR):
         return None
     found: Any = relax.op
     for part in node.operator.split("."):

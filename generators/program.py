@@ -335,6 +335,11 @@ class Case(Identified, frozen=True, tag_field="format", tag=FORMAT):
         own = ((at, self.regime) for at in range(count))
         return (*own, *((at % count, regime) for at, regime in enumerate(self.also, 1)))
 
+    @property
+    def largest(self) -> dict[str, int]:
+        """By symbol the largest size that it is bound to."""
+        return {name: max(row[name] for row in self.bindings) for name in self.program.symbols}
+
     def shape(self, name: str, binding: Mapping[str, int]) -> tuple[int, ...]:
         """The concrete shape of the input ``name`` at ``binding``."""
         return tuple(dims.evaluate(dim, binding) for dim in self.program.input(name).shape)

@@ -20,12 +20,14 @@ from generators.program import (
     ShapeValue,
     called,
 )
+from generators.tir_functions import CALL_TIR, meant
 
 
 def static(program: Program, binding: Mapping[str, int]) -> Program:
     """``program`` with every dimension at its value under ``binding``.
 
-    Attributes that are shapes become lists of integers, and calls of functions what these do.
+    Attributes that are shapes become lists of integers, and calls of functions what these do: of
+    those of TIR the operator that computes the same.
 
     Raises:
         KeyError: a symbol has no value.
@@ -42,6 +44,9 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
     )
     nodes: list[Node] = []
     for node in program.nodes:
+        if node.operator == CALL_TIR:
+            nodes.append(meant(node))
+            continue
         plain = msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
         if node.operator == CALL:
             nodes += _inlined(plain, program.functions)

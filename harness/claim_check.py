@@ -8,6 +8,9 @@ import numpy as np
 
 from harness.outcome import Verdict
 
+TOLD = "result of a check: "
+"""What a line of a worker begins with that is a result, in JSON."""
+
 
 class Result(msgspec.Struct, frozen=True):
     """What came of a check, and what there is to say of it."""

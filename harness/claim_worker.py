@@ -1,8 +1,8 @@
-"""Runs one check of a claim in this process: ``python -m harness.claim_worker FILE on``.
+"""Runs checks of claims in this process: ``python -m harness.claim_worker on FILE…``.
 
-FILE has a function ``check(fixes_on)``, which returns a ``Result``, and a name ``OPERATOR``. What
+A FILE has a function ``check(fixes_on)``, which returns a ``Result``, and a name ``OPERATOR``. What
 it raises is a verdict as well: ``unsupported`` where the message names that operator and says that
-it is not supported, ``opaque-crash`` otherwise. The last line of standard output is the result.
+it is not supported, ``opaque-crash`` otherwise. A line of standard output is the result.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ from types import ModuleType
 import msgspec
 
 from generators.program import CaseError
-from harness.claim_check import Result
+from harness.claim_check import TOLD, Result
 from harness.errors import disowns
 from harness.outcome import Verdict
 
@@ -27,7 +27,8 @@ def loaded(path: Path) -> ModuleType:
         raise CaseError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
     # Checks share what is beside them.
-    sys.path.insert(0, str(path.parent))
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
     spec.loader.exec_module(module)
     for name in ("OPERATOR", "check"):
         if not hasattr(module, name):
@@ -49,11 +50,12 @@ def result(module: ModuleType, *, fixes_on: bool) -> Result:
 
 
 def main() -> None:
-    """Run the check that the arguments name, with the fixes ``on`` or ``off``."""
-    path, side = sys.argv[1:]
+    """Run the checks that the arguments name, with the fixes ``on`` or ``off``."""
+    side, *paths = sys.argv[1:]
     warnings.simplefilter("ignore")
-    module = loaded(Path(path))
-    print(msgspec.json.encode(result(module, fixes_on=side == "on")).decode())
+    for path in paths:
+        given = result(loaded(Path(path)), fixes_on=side == "on")
+        print(TOLD + msgspec.json.encode(given).decode(), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import msgspec
 
 from generators.program import CaseError
 from harness import matrix
-from harness.claim_check import Result
+from harness.claim_check import TOLD, Result
 from harness.corpus import CORPUS
 from harness.errors import headline
 from harness.jobs import Limits
@@ -145,15 +145,14 @@ def _checked(
     claims: Claims, releases: Sequence[str], limits: Limits, folder: Path
 ) -> dict[str, dict[str, dict[str, Cell]]]:
     """The cells of every check that a claim names, by its name, release and side."""
-    named = dict.fromkeys(name for claim in claims.claims for name in claim.checks)
-    found: dict[str, dict[str, dict[str, Cell]]] = {name: {} for name in named}
+    names = tuple(dict.fromkeys(name for claim in claims.claims for name in claim.checks))
+    found: dict[str, dict[str, dict[str, Cell]]] = {name: {} for name in names}
     for where in releases:
-        for name in named:
-            declared = claims.checks[name].verdicts.get(where, {})
-            found[name][where] = {
-                side: _cell(ran(folder / f"{name}.py", release(where), on, limits), declared, side)
-                for on, side in SIDES.items()
-            }
+        for on, side in SIDES.items():
+            paths = [folder / f"{name}.py" for name in names]
+            for name, result in zip(names, ran(paths, release(where), on, limits), strict=True):
+                declared = claims.checks[name].verdicts.get(where, {})
+                found[name].setdefault(where, {})[side] = _cell(result, declared, side)
     return found
 
 
@@ -161,22 +160,52 @@ def _cell(result: Result, declared: dict[str, Verdict], side: str) -> Cell:
     return Cell(result.verdict, headline(result.message), declared.get(side))
 
 
-def ran(check: Path, where: Release, fixes: bool, limits: Limits) -> Result:
-    """What the check in the file ``check`` gives in a process of its own on ``where``."""
+def ran(checks: Sequence[Path], where: Release, fixes: bool, limits: Limits) -> list[Result]:
+    """What the checks in the files ``checks`` give on ``where``, one after the other.
+
+    They share a process, for TVM and PyTorch take their time to load; where one ends it, those
+    that are left get another.
+    """
+    found: list[Result] = []
+    while len(found) < len(checks):
+        left = checks[len(found) :]
+        ended = _ended(left, where, fixes, limits.seconds * len(left))
+        found += ended.results
+        if len(ended.results) < len(left):
+            found.append(ended.how)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """The results of a process, and what is to be said of the check in which it ended."""
+
+    results: list[Result]
+    how: Result
+
+
+def _ended(checks: Sequence[Path], where: Release, fixes: bool, seconds: float) -> _Ended:
+    command = [str(where.python), "-m", WORKER, SIDES[fixes], *map(str, checks)]
     try:
         ended = subprocess.run(
-            [str(where.python), "-m", WORKER, str(check), SIDES[fixes]],
+            command,
             capture_output=True,
-            text=True,
             cwd=CHECKOUT,
             env=environment(where),
-            timeout=limits.seconds,
+            timeout=seconds,
         )
-    except subprocess.TimeoutExpired:
-        return Result(Verdict.TIMEOUT, f"not done after {limits.seconds:g} s")
+    except subprocess.TimeoutExpired as late:
+        how = Result(Verdict.TIMEOUT, f"not done after {seconds:g} s")
+        return _Ended(_results(late.stdout or b""), how)
     if ended.returncode < 0:
-        return Result(Verdict.PROCESS_DEATH, signal.Signals(-ended.returncode).name)
-    try:
-        return msgspec.json.decode(ended.stdout.splitlines()[-1], type=Result)
-    except (IndexError, msgspec.DecodeError):
-        return Result(Verdict.HARNESS_ERROR, headline(ended.stderr) or "the check says nothing")
+        how = Result(Verdict.PROCESS_DEATH, signal.Signals(-ended.returncode).name)
+    else:
+        said = headline(ended.stderr.decode(errors="replace"))
+        how = Result(Verdict.HARNESS_ERROR, said or "the check says nothing")
+    return _Ended(_results(ended.stdout), how)
+
+
+def _results(said: bytes) -> list[Result]:
+    """Those that a worker has told; the checks may say anything besides."""
+    lines = [line for line in said.splitlines() if line.startswith(TOLD.encode())]
+    return [msgspec.json.decode(line[len(TOLD) :], type=Result) for line in lines]

@@ -274,12 +274,21 @@ def _bind_params(module: Module, case: Case) -> Module:
     return relax.transform.BindParams("main", dict(values))(module)
 
 
+def _bounded(module: Module, case: Case) -> Module:
+    """``module`` whose memory may be planned: by ``case``, no symbol is ever larger."""
+    variable, main = module.get_global_var("main"), module["main"]
+    module = module.clone()
+    module.update_func(variable, main.with_attr("tir_var_upper_bound", case.largest))
+    return module
+
+
 STEPS: dict[str, Callable[[Module, Case], Module]] = {
     "LegalizeOps": lambda module, case: relax.transform.LegalizeOps()(module),
     "ToMixedPrecision": lambda module, case: relax.transform.ToMixedPrecision()(module),
     "ConvertLayout": lambda module, case: relax.transform.ConvertLayout(
         desired_layouts(case.program)
     )(module),
+    "UpperBounds": _bounded,
     "BindParams": _bind_params,
     "FoldConstant": lambda module, case: relax.transform.FoldConstant()(module),
 }

@@ -14,6 +14,8 @@ _BY_NAME = ("AttributeError: ", "KeyError: ", "NameError: ")
 """Exceptions of Python's whose text has nothing but names to tell one from another."""
 _SAYS_NOTHING = re.compile(r"Check failed|is false|^\w+(?:Error|Exception)\b|dtype|'…'")
 """What of a folded message are no words of its own: its class, TVM's frame, what was folded."""
+_LOCATION = re.compile(r"\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*", re.DOTALL)
+"""What TVM appends since 0.27: the module in which a pass fails, which names what it has in it."""
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
 
@@ -48,7 +50,12 @@ def names(message: str, operator: str, terms: Iterable[str]) -> bool:
 
 
 def _has(message: str, terms: Sequence[str]) -> bool:
-    return bool(terms) and bool(re.search(pattern(terms), message, re.IGNORECASE))
+    return bool(terms) and bool(re.search(pattern(terms), without_module(message), re.IGNORECASE))
+
+
+def without_module(message: str) -> str:
+    """``message`` without the module that TVM shows to say where it is."""
+    return _LOCATION.sub("", message)
 
 
 def last_part(operator: str) -> str:
@@ -76,7 +83,7 @@ _NO_HEADLINE = ("File ", "Traceback", "Stack trace", "^", "(... ")
 
 def headline(message: str) -> str:
     """The line of ``message`` that says most: the last one that is not a traceback's."""
-    lines = [line.strip() for line in message.splitlines()]
+    lines = [line.strip() for line in without_module(message).splitlines()]
     lines = [line for line in lines if line and not line.startswith(_NO_HEADLINE)]
     return lines[-1] if lines else ""
 
@@ -104,5 +111,5 @@ def says_why(folded: str) -> bool:
 
 def tells(message: str, numbers: Iterable[int]) -> bool:
     """Whether every one of ``numbers`` stands in ``message`` by itself."""
-    found = set(re.findall(r"(?<![\w.])-?\d+(?!\w|\.\d)", message))
+    found = set(re.findall(r"(?<![\w.])-?\d+(?!\w|\.\d)", without_module(message)))
     return {str(number) for number in numbers} <= found

@@ -47,4 +47,10 @@ PIPELINES = {
         relax_pipeline="target",
         passes_of_fixes=True,
     ),
+    "fixes-bounded": Pipeline(
+        "as fixes-pipeline, memory planned for the largest sizes that are run",
+        before=("UpperBounds",),
+        relax_pipeline="target",
+        passes_of_fixes=True,
+    ),
 }

@@ -119,6 +119,9 @@ def spread(operand: Estimate, axes: tuple[int, ...], keep: bool, *, one_pass: bo
     moved = moved + gamma(count + 4, target.unit) * squares + 4 * count * target.floor
     # Sums of squares may overflow on the way.
     room = room | ~(squares * count * 2 <= target.largest)
+    if not one_pass:
+        # And so may the sum that the mean is made of.
+        room = room | np.asarray(unknown(middle).any(axes, keepdims=keep))
     return computed(dtype, np.where(room, 0, value), np.where(room, 0, moved), 1, room=room)
 
 

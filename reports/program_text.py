@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from generators.dims import Dim
 from generators.program import CALL, ITEM, Attribute, Case, Input, Node, Program, ShapeValue
+from generators.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from harness.pipelines import PIPELINES
 from oracles.pytorch_source import telling
 from reports.python_source import attribute_text, dim_text, shape_text
 
-_LISTED = ("concat", "stack")
+LISTED = ("concat", "stack")
 """Operators that take their operands as one list."""
 
-_INDICES = {"strided_slice": ("begin", "end", "strides")}
+INDICES = {"strided_slice": ("begin", "end", "strides")}
 """Attributes that are lists of expressions, not shapes."""
 
 
@@ -98,6 +99,8 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
         assert isinstance(dims, tuple)
         to = _type(dims, node.attributes["dtype"])
         return [f"{names[node.name]} = bb.match_cast({arguments[0]}, {to})"]
+    if node.operator == CALL_TIR:
+        return _tir_call(node, names[node.name], arguments)
     if node.operator == CALL:
         function = node.attributes["function"]
         text = f"relax.Call({function}, [{', '.join(arguments)}])"
@@ -113,9 +116,30 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
     return [*lines, f"{names[node.name]} = bb.emit({item})"]
 
 
+def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
+    """The lines of a function of TIR and of its call."""
+    function, dtype, to = (node.attributes[each] for each in ("function", "dtype", "shape"))
+    assert isinstance(to, ShapeValue)
+    parts = [
+        f'tirx.Var("{dim}", "int64")' if isinstance(dim, str) else f'tirx.IntImm("int64", {dim})'
+        for dim in argument_dims(node)
+    ]
+    source = FUNCTIONS[str(function)].source
+    reduced = ["tir_k = te.reduce_axis((0, tir_x.shape[-1]))"] if "tir_k" in source else []
+    made = 'te.create_prim_func([tir_x, tir_y]).without_attr("global_symbol")'
+    given = ", ".join(arguments)
+    return [
+        f'tir_x = te.placeholder([{", ".join(parts)}], "{dtype}", name="x")',
+        *reduced,
+        f"tir_y = {source}",
+        f'tir = bb.add_func({made}, "{function}")',
+        f"{name} = bb.emit(relax.op.call_tir(tir, [{given}], {_type(to.dims, dtype)}))",
+    ]
+
+
 def _call(node: Node, arguments: Sequence[str]) -> str:
-    given = [f"[{', '.join(arguments)}]"] if node.operator in _LISTED else list(arguments)
-    indices = _INDICES.get(node.operator, ())
+    given = [f"[{', '.join(arguments)}]"] if node.operator in LISTED else list(arguments)
+    indices = INDICES.get(node.operator, ())
     for name, value in telling(node).items():
         if name == ITEM:
             continue

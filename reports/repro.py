@@ -32,6 +32,7 @@ _TEMPLATES = Environment(
 _TAKEN = frozenset(
     {
         *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
+        *("te", "tir", "tir_k", "tir_x", "tir_y"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
         *("named", "names"),
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
@@ -195,7 +196,7 @@ def _imports(body: str) -> list[str]:
     lines.append("import tvm")
     if "tvm.testing." in text:
         lines.append("import tvm.testing")
-    lines.append("from tvm import " + ", ".join(["relax", *used("tirx")]))
+    lines.append("from tvm import " + ", ".join(["relax", *used("te", "tirx")]))
     return [*lines, "from tvm.script import relax as R"]
 
 
@@ -273,6 +274,10 @@ def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
             for operator, wanted in desired_layouts(case.program).items()
         )
         return f"relax.transform.ConvertLayout({{{layouts}}})"
+    if step == "UpperBounds":
+        bounds = ", ".join(f'"{name}": {size}' for name, size in case.largest.items())
+        bounded = f'm["main"].with_attr("tir_var_upper_bound", {{{bounds}}})'
+        return f'(lambda m: m.update_func(m.get_global_var("main"), {bounded}) or m)'
     if step == "BindParams":
         values = ", ".join(
             f'"{one.name}": tvm.runtime.tensor({names[one.name]})'

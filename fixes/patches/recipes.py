@@ -10,6 +10,7 @@ from fixes import (
     conv_transpose_arguments,
     convert_layout,
     empty_tensors,
+    integer_division,
     mixed_precision,
     normalization,
     onnx_rnn,
@@ -127,6 +128,8 @@ data or kernel is made and no read is out of bounds.
     "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
     "symbolic_slices": Place("relax/transform/legalize_ops/symbolic_slices.py"),
     "special_values": Place("relax/transform/legalize_ops/special_values.py"),
+    "broadcasting": Place("relax/transform/legalize_ops/broadcasting.py"),
+    "integer_division": Place("relax/transform/legalize_ops/integer_division.py"),
     "tvm_api_shapes": Place(
         "relax/op/dimensions.py", "Symbolic dimensions, and the types that hold them."
     ),
@@ -168,7 +171,9 @@ RENAMED = {
     ("resize", "_in_any_size"): "in_any_size",
     ("shape_values", "_written_out"): "written_out",
     ("empty_tensors", "_of_no_elements"): "of_no_elements",
-    ("special_values", "_unequal_to_nan"): "unequal_to_nan",
+    ("special_values", "_with_nan"): "with_nan",
+    ("broadcasting", "_at_run_time"): "at_run_time",
+    ("integer_division", "_of_any_integers"): "of_any_integers",
     ("special_values", "_found_at_the_end"): "found_at_the_end",
     ("attention_arguments", "_check_attention"): "check_attention",
     ("attention_arguments", "_check_var_len"): "check_var_len",
@@ -236,6 +241,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
     "symbolic_slices": (Wrapping("relax.strided_slice", "symbolic_slices._of_sizes"),),
+    "fusion": (Body("relax/transform/transform.py", "fusion.FuseOps"),),
     "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (
         *(
@@ -247,8 +253,14 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "resize": (Wrapping("relax.image.resize2d", "resize._in_any_size"),),
     "scans": (Body("topi/scan.py", "scans.scanop"),),
     "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
+    "broadcasting": (Wrapping("relax.broadcast_to", "broadcasting._at_run_time"),),
+    "integer_division": tuple(
+        Wrapping(operator, "integer_division._of_any_integers")
+        for operator in integer_division.OPERATORS
+    ),
     "special_values": (
-        Wrapping("relax.not_equal", "special_values._unequal_to_nan"),
+        Wrapping("relax.equal", "special_values._with_nan"),
+        Wrapping("relax.not_equal", "special_values._with_nan"),
         Wrapping("relax.argmax", "special_values._found_at_the_end"),
         Wrapping("relax.argmin", "special_values._found_at_the_end"),
     ),

@@ -3,6 +3,7 @@
 import typer
 
 from harness.cli import (
+    algebra,
     bisect,
     claims,
     export,
@@ -39,3 +40,4 @@ app.command(epilog=EXIT_CODES)(families.families)
 app.add_typer(releases.app, name="releases")
 app.add_typer(known.app, name="known")
 app.add_typer(fixes.app, name="fixes")
+app.add_typer(algebra.app, name="algebra")

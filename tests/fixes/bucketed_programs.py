@@ -52,9 +52,13 @@ def flat(value: Any) -> list[Any]:
 
 
 def agrees(
-    module: Any, sizes: Sequence[int], bound_to: Sequence[int], pipeline: Any = "default"
+    module: Any,
+    sizes: Sequence[int],
+    bound_to: Sequence[int],
+    pipeline: Any = "default",
+    within: float = 0,
 ) -> None:
-    """Assert that both give the same for all of ``bound_to``."""
+    """Assert that both give the same for all of ``bound_to``, but for ``within`` of each value."""
     executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
     dynamic = relax.VirtualMachine(executable, tvm.cpu())["main"]
     static = fixes.bucketed(module, "n", sizes, compiled.TARGET, pipeline)
@@ -70,7 +74,7 @@ def agrees(
         assert len(found) == len(want)
         for one, other in zip(found, want, strict=True):
             assert one.dtype == other.dtype
-            np.testing.assert_array_equal(one, other, f"n = {size}")
+            np.testing.assert_allclose(one, other, within, within, err_msg=f"n = {size}")
 
 
 def refused(message: str) -> Any:

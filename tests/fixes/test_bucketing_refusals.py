@@ -17,40 +17,46 @@ ONE = relax.const(1, "float32")
     ("body", "shapes", "message"),
     [
         (
-            lambda emit, x: emit(OP.nn.softmax(emit(OP.exp(x)), axis=-1)),
-            [(2, N)],
-            "main: nn.softmax: axis 1 of argument 0, which is n, cannot be padded:"
-            " its sum would take in what stands past the end",
-        ),
-        (
-            lambda emit, x: emit(OP.mean(x)),
+            lambda emit, x: emit(OP.mean(emit(OP.astype(x, "int32")))),
             [(2, N + 1)],
             "main: mean: axis 1 of argument 0, which is n + 1, cannot be padded:"
-            " what stands past the end would be reduced too",
+            " it is divided by how many there are, with what stands past the end",
+        ),
+        (
+            lambda emit, x: emit(OP.argmax(x)),
+            [(2, N)],
+            "main: argmax: axis 1 of argument 0, which is n, cannot be padded:"
+            " places are counted through all axes",
+        ),
+        (
+            lambda emit, q, k: emit(OP.nn.attention(q, k, k, causal_mask="TopLeft")),
+            [(1, 3, 2, 4), (1, N, 2, 4)],
+            "main: nn.attention: axis 1 of argument 1, which is n, cannot be padded:"
+            " queries would attend to what stands past the end",
+        ),
+        (
+            lambda emit, q, k, b: emit(OP.nn.attention(q, k, k, b)),
+            [(1, 3, 2, 4), (1, N, 2, 4), (1, 2, 3, 1)],
+            "main: nn.attention_bias: axis 1 of argument 1, which is n, cannot be padded:"
+            " queries would attend to what stands past the end",
+        ),
+        (
+            lambda emit, q, k: emit(OP.nn.attention(q, k, k, causal_mask="BottomRight")),
+            [(1, 3, 2, 4), (1, N, 2, 4)],
+            "main: nn.attention: axis 1 of argument 1, which is n, cannot be padded:"
+            " which keys a query sees depends on where the end is",
+        ),
+        (
+            lambda emit, x, y: emit(OP.nn.conv1d(x, y, groups=2)),
+            [(2, N * 2, 5), (4, N, 2)],
+            "main: nn.conv1d: axis 1 of argument 0, which is n * 2, cannot be padded:"
+            " the sum over it would take in what stands past the end",
         ),
         (
             lambda emit, x, w: emit(OP.nn.layer_norm(x, w, w, axes=[1])),
             [(2, N), (N,)],
             "main: nn.layer_norm: axis 1 of argument 0, which is n, cannot be padded:"
             " it is normalized over, with what stands past the end",
-        ),
-        (
-            lambda emit, q, k: emit(OP.nn.attention(q, k, k)),
-            [(1, 3, 2, 4), (1, N, 2, 4)],
-            "main: nn.attention: axis 1 of argument 1, which is n, cannot be padded:"
-            " queries would attend to what stands past the end",
-        ),
-        (
-            lambda emit, x, y: emit(OP.matmul(x, y)),
-            [(2, N), (N, 3)],
-            "main: matmul: axis 1 of argument 0, which is n, cannot be padded:"
-            " the sum over it would take in what stands past the end",
-        ),
-        (
-            lambda emit, x, y: emit(OP.nn.conv1d(x, y)),
-            [(2, N, 5), (3, N, 2)],
-            "main: nn.conv1d: axis 1 of argument 0, which is n, cannot be padded:"
-            " the sum over it would take in what stands past the end",
         ),
         (
             lambda emit, x, y: emit(OP.nn.conv1d(x, y)),

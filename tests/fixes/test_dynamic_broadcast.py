@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, tirx
 
 import fixes
-from fixes import dynamic_broadcast, shape_guard, tvm_api
+from fixes import dynamic_broadcast, probes, shape_guard, tvm_api
 from tests.fixes import compiled
 
 OP = relax.op
@@ -192,3 +192,28 @@ def test_a_dimension_is_one_that_it_is_made_of(turned: bool) -> None:
         both = np.concatenate([x[2:], x[:2]])
         want = np.stack([y, both] if turned else [both, y])
         np.testing.assert_array_equal(run(x, y), np.maximum(want, 0))
+
+
+def test_dimensions_that_are_written_in_two_ways_are_fused() -> None:
+    """A step of the pipeline lowers the repetition, of 2*m elements, where the pass saw m*2."""
+
+    def make(x: Any, y: Any) -> Any:
+        return OP.nn.relu(OP.subtract(OP.repeat(x, 2, 0), y))
+
+    run = built(make, ("M",), ("N",), fused=True)
+    for size, other in ((3, 6), (3, 1), (2, 4)):
+        x, y = compiled.sample((size,)), compiled.sample((other,), seed=1)
+        np.testing.assert_array_equal(run(x, y), np.maximum(x.repeat(2) - y, 0))
+
+
+def test_what_more_than_tvm_proves_tvm_is_told() -> None:
+    """A fifth is less than half: the dimensions are the same, and TVM does not see it."""
+    m = tvm_api.shape_var("m")
+    fifth, half = tvm_api.floordiv(m, 5), tvm_api.floordiv(m + 1, 2)
+    shapes = [(fifth,), (tirx.min(fifth, half),), (m,)]
+    with fixes.installation.install([dynamic_broadcast.FIX, shape_guard.FIX]):
+        module = probes.program(lambda x, y, z: OP.add(x, y), *shapes)
+        run = compiled.build(module, pipeline=fixes.pipeline())
+    for size in (13, 4):
+        x, y, z = (compiled.sample((one,)) for one in (size // 5, size // 5, size))
+        np.testing.assert_array_equal(run(x, y, z), x + y)

@@ -15,13 +15,16 @@ import pytest
 import fixes
 from fixes import patches
 from fixes.patches.writing import INSTALLED, change, licence
-from generators.program import Case
+from generators.program import Case, Mismatch
 from harness.corpus import entries
 from harness.jobs import Job, Limits
 from harness.patching import TESTS
 from harness.pool import Pool
 from harness.releases import CHECKOUT
+from tests.fixes.test_probes_truth import CURED
 
+_PASSES = {fix.name for fix in fixes.ALL if fix.passes}
+_BY_PASSES = {name for name, parts in CURED.items() if _PASSES & {fix for fix, _ in parts}}
 NAMES = [fix.name for fix in fixes.ALL if fix.needed() and not fix.passes]
 
 
@@ -113,6 +116,9 @@ def test_the_corpus_passes_on_the_patched_copy_without_the_fixes(
         for entry in entries():
             if not isinstance(entry.case, Case):
                 continue
+            if entry.name in _BY_PASSES or isinstance(entry.case.expect, Mismatch):
+                # Passes are no patches, and they alone know of wrong calls.
+                continue
             off = entry.expected.verdict(version, fixes=False)
             operators = tuple(node.operator for node in entry.case.program.nodes)
             kind = (operators, entry.case.pipeline, off)
@@ -139,5 +145,6 @@ def test_a_patch_alone_makes_its_test_pass(
     (plain / "tests" / f"test_{name}.py").write_text(test)
     command = ("-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/test_{name}.py")
     before, after = ended(plain, *command), ended(checkout, *command)
-    assert before.returncode == 1, before.stdout
+    # Some faults are the death of who meets them.
+    assert before.returncode == 1 or before.returncode < 0, before.stdout
     assert after.returncode == 0, after.stdout

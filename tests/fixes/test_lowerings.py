@@ -9,9 +9,12 @@ from tvm import relax
 
 import fixes
 from fixes import (
+    broadcasting,
     dataflow_reshape,
     empty_tensors,
     far_ends,
+    fusion,
+    integer_division,
     normalization,
     resize,
     scans,
@@ -22,9 +25,12 @@ from fixes import (
 )
 from fixes.fix import Fix
 from tests.fixes import compiled
+from tests.fixes.upstream import test_broadcasting as broadcast_tests
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
 from tests.fixes.upstream import test_empty_tensors as empty_tests
 from tests.fixes.upstream import test_far_ends as far_tests
+from tests.fixes.upstream import test_fusion as fusion_tests
+from tests.fixes.upstream import test_integer_division as division_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
 from tests.fixes.upstream import test_resize as resize_tests
 from tests.fixes.upstream import test_scans as scan_tests
@@ -34,9 +40,12 @@ from tests.fixes.upstream import test_symbolic_slices as slice_tests
 
 OP = relax.op
 FIXES = {
+    broadcasting.FIX: broadcast_tests,
     dataflow_reshape.FIX: dataflow_tests,
     empty_tensors.FIX: empty_tests,
     far_ends.FIX: far_tests,
+    fusion.FIX: fusion_tests,
+    integer_division.FIX: division_tests,
     normalization.FIX: normalization_tests,
     resize.FIX: resize_tests,
     scans.FIX: scan_tests,
@@ -271,6 +280,8 @@ def test_unequal(dtype: str) -> None:
     values = [1, 2, np.nan] if dtype != "int32" else [1, 2, 3]
     column, row = np.array(values, dtype)[:, None], np.array([1, *values[1:]], dtype)
     np.testing.assert_array_equal(run(column, row), column != row)
+    run = lowered_run(special_values.FIX, OP.equal, ("M", 1), (3,), dtypes=(dtype,) * 2, fused=True)
+    np.testing.assert_array_equal(run(column, row), column == row)
 
 
 def test_another_step_backwards_is_left_alone() -> None:
@@ -292,3 +303,57 @@ def test_another_check_of_the_reshape_pass_that_fails_is_told(
     )
     with pytest.raises(tvm.error.InternalError, match="another"):
         dataflow_reshape.RewriteDataflowReshape()(tvm.IRModule({}))
+
+
+BROADCAST: list[tuple[tuple[Any, ...], tuple[Any, ...], list[dict[str, int]]]] = [
+    (("N",), (3,), [{"N": 1}, {"N": 3}]),
+    (("M", "N"), (2, 4, 3), [{"M": 4, "N": 3}, {"M": 1, "N": 3}, {"M": 4, "N": 1}]),
+    ((1, "N"), (4, 3), [{"N": 1}, {"N": 3}]),
+]
+
+
+@pytest.mark.parametrize(("shape", "wanted", "bindings"), BROADCAST)
+@pytest.mark.parametrize("fused", [False, True])
+def test_broadcasting(shape: Any, wanted: Any, bindings: Any, fused: bool) -> None:
+    def make(x: Any) -> Any:
+        return OP.broadcast_to(x, wanted)
+
+    run = lowered_run(broadcasting.FIX, make, shape, dtypes=("float32",), fused=fused)
+    for binding in bindings:
+        array = compiled.sample(compiled.size(shape, binding))
+        np.testing.assert_array_equal(run(array), np.broadcast_to(array, wanted))
+
+
+def test_what_needs_no_question_is_left_to_tvm() -> None:
+    module = compiled.module(lambda x: OP.broadcast_to(x, (3, 4)), (1, 4))
+    with fixes.installation.install([broadcasting.FIX]):
+        assert "T_broadcast_to" in str(relax.transform.LegalizeOps()(module))
+
+
+ENDS = (0, 1, -1, 2, -3, 7)
+DIVISIONS = {
+    "divide": lambda x, y: np.trunc(x / y),
+    "floor_divide": np.floor_divide,
+    "mod": np.fmod,
+    "floor_mod": np.mod,
+}
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8"])
+def test_integers_are_divided_by_anything(name: str, dtype: str) -> None:
+    """Of a column by a row, each with the ends of the dtype."""
+    limits = np.iinfo(dtype)
+    values = sorted({v for v in (*ENDS, limits.min, limits.max) if limits.min <= v <= limits.max})
+    row = np.array(values, dtype)
+    shapes = [("M", 1), ("N",)]
+    make = getattr(OP, name)
+    fix = integer_division.FIX
+    run = lowered_run(fix, make, *shapes, dtypes=(dtype,) * 2, fused=True)
+    found = run(row[:, None], row)
+    assert found.dtype == dtype
+    for number, x in enumerate(values):
+        for other, y in enumerate(values):
+            # By 0, and of the lowest by -1 in the dtype's own arithmetic, as NumPy says.
+            exact = DIVISIONS[name](float(x), float(y)) if y else 0
+            assert found[number, other] == np.array(exact).astype("int64").astype(dtype), (x, y)

@@ -103,7 +103,7 @@ def test_a_wrong_analyzer_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> No
 
         can_prove_equal = can_prove
 
-    monkeypatch.setattr(prover, "_analyzer", lambda condition, signed: Sure())
+    monkeypatch.setattr(prover, "_analyzer", lambda expressions, signed: Sure())
     for claim in (equal(M, N), M >= 1, M * N >= M, equal(floordiv(M, 2) * 2, M), M - 1 >= 0):
         assert prover.proved_by(claim) is None
     assert prover.proved_by(equal(M * N, N * M)) is Level.ANALYZER
@@ -193,6 +193,23 @@ def test_a_scalar_may_be_negative() -> None:
     assert prover.proves(M + 1 > 0)
     assert not prover.proves(M + 1 > 0, signed=[M])
     assert prover.proves(equal(M + M, M * 2), signed=[M])
+
+
+def test_what_is_given_is_made_use_of() -> None:
+    inside = [N < M]
+    assert prover.proves(M - 1 - N >= 0, given=inside)
+    assert not prover.proves(M - 1 - N >= 0)
+    assert not prover.proves(equal(floordiv(K * M + N, M), K + 1), given=inside)
+    assert not prover.proves(M - 2 - N >= 0, given=inside)
+
+
+def test_an_index_taken_apart_again() -> None:
+    if not hasattr(tvm_api.analyzer(), "is_z3_enabled"):
+        pytest.importorskip("z3")
+    index = K * M + N
+    assert prover.proves(equal(floordiv(index, M), K), given=[N < M])
+    assert prover.proves(equal(floormod(index, M), N), given=[N < M])
+    assert not prover.proves(equal(floormod(index, M), N))
 
 
 def test_checks_that_are_proved_or_never_hold() -> None:

@@ -31,6 +31,11 @@ def drawn_number(draw: random.Random, depth: int, atoms: tuple[Form, ...]) -> Fo
 
 
 def drawn_truth(draw: random.Random, depth: int, atoms: tuple[Form, ...]) -> Form:
+    if depth and draw.random() < 0.1:
+        # What is given, and a claim that may follow from it.
+        low, high = (drawn_number(draw, 1, atoms) for _ in range(2))
+        shift = c(draw.choice((-1, 0, 1)))
+        return ("or", ("ge", low, high), ("gt", ("sub", high, low), shift))
     if depth and draw.random() < 0.3:
         return (draw.choice(("and", "or")), *(drawn_truth(draw, 0, atoms) for _ in range(2)))
     sides = [drawn_number(draw, depth + 1, atoms) for _ in range(2)]
@@ -159,6 +164,8 @@ def test_a_negation_is_the_other_way_round_everywhere() -> None:
         ("lt", M, ("add", ("add", M, N), c(1))),
         ("ne", ("add", M, c(1)), c(0)),
         ("or", ("eq", M, N), ("le", M, ("add", M, N))),
+        ("or", ("ge", N, M), ("ge", ("sub", ("sub", M, c(1)), N), c(0))),
+        ("or", ("or", ("ge", N, M), ("gt", K, N)), ("gt", M, K)),
     ],
 )
 def test_what_writing_out_shows(form: Form) -> None:
@@ -176,6 +183,8 @@ def test_what_writing_out_shows(form: Form) -> None:
         ("ge", ("integer", 0), c(0)),
         ("ne", ("add", ("integer", 0), c(1)), c(0)),
         ("and", ("eq", M, M), ("eq", M, N)),
+        ("or", ("ge", N, M), ("ge", ("sub", ("sub", M, c(2)), N), c(0))),
+        ("or", ("gt", N, M), ("gt", M, N)),
     ],
 )
 def test_what_it_does_not(form: Form) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 from fixes import tvm_api
 from tests.fixes import compiled
@@ -58,6 +58,22 @@ def writes(make: Any, *shapes: Any, sizes: Any, output: Any) -> None:
     assert not (found == 7).any()
 
 
+def gathers(index: Callable[[Any, Any], Any]) -> None:
+    """A kernel whose element i is element ``index(i, n)`` of its input runs, at two sizes."""
+    x = relax.Var("x", tvm_api.tensor_type((N,), "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+
+        def compute(data: Any) -> Any:
+            return te.compute((N,), lambda i: data[index(i, N)], "gathered")
+
+        builder.emit_func_output(builder.emit_te(compute, x))
+    run = compiled.build(builder.get())
+    for size in (4, 5):
+        want = [index(i, size) for i in range(size)]
+        np.testing.assert_array_equal(run(np.arange(size, dtype="f4")), want)
+
+
 def cast(wanted: Any) -> Callable[..., Any]:
     def body(builder: Any, x: Any) -> Any:
         found = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
@@ -81,6 +97,15 @@ def sliced(builder: Any, x: Any, y: Any) -> Any:
     bounds = [relax.const(np.array([one]), "int64") for one in (1, 3, 1)]
     found = builder.emit(OP.dynamic_strided_slice(x, *bounds))
     return builder.emit(OP.multiply(found, y))
+
+
+def general(builder: Any, x: Any) -> Any:
+    """The opposite of exp(x), by a function over two dimensions of its own."""
+    a, b = map(tvm_api.shape_var, "ab")
+    tensor = te.placeholder((a, b), "float32", name="tensor")
+    made = te.create_prim_func([tensor, te.compute((a, b), lambda i, j: -tensor[i, j])])
+    function = builder.add_func(made.without_attr("global_symbol"), "opposite")
+    return builder.emit(OP.call_tir(function, [builder.emit(OP.exp(x))], tvm_api.type_of(x)))
 
 
 BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
@@ -133,6 +158,15 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
                 fused=True,
             ),
         ),
+    },
+    "general_functions": {
+        "fused calls": tuple(
+            partial(runs, general, shape, sizes=[size], want=np.full(size, -np.e), fused=True)
+            for shape, size in (((M, M), (2, 2)), ((M, M * 2), (2, 4)), ((2, 3), (2, 3)))
+        ),
+    },
+    "circular_indices": {
+        "remainders in indices": (partial(gathers, lambda i, n: n - 1 - (n + 1 - i) % n),),
     },
     "empty_reduction": {
         "sums": tuple(

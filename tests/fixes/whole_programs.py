@@ -369,9 +369,14 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "empty_permute": {
         "a dimension 0": (upstream("empty_permute", "permutation_moves_the_empty_dimension"),)
     },
+    "fusion": {
+        "shapes of results": (upstream("fusion", "a_strided_convolution"),),
+        "fused repeats": (upstream("fusion", "a_convolution_of_what_is_repeated"),),
+    },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),
         "no elements": (upstream("dataflow_reshape", "tensors_without_elements"),),
+        "repeats of expressions": (upstream("dataflow_reshape", "repeat_over_expressions"),),
     },
     "empty_tensors": {
         "means": (upstream("empty_tensors", "the_mean_of_nothing"),),
@@ -394,6 +399,14 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "aligned corners": (upstream("resize", "aligned_corners"),),
         "one element": (upstream("resize", "one_element_of_aligned_corners"),),
         "float64": (upstream("resize", "float64"),),
+        "integers": (upstream("resize", "nearest_of_large_integers"),),
+    },
+    "broadcasting": {"symbols": (upstream("broadcasting", "broadcast_of_one_element"),)},
+    "integer_division": {
+        "divisors": tuple(
+            upstream("integer_division", name)
+            for name in ("division_by_zero", "remainders_by_zero", "lowest_by_minus_one")
+        ),
     },
     "scans": {"empty axes": (upstream("scans", "rows_without_an_element"),)},
     "shape_values": {
@@ -401,6 +414,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     },
     "special_values": {
         "NaN": (upstream("special_values", "nan_is_unequal_to_itself"),),
+        "fused NaN": (upstream("special_values", "nan_is_not_equal_to_itself"),),
         "ends of dtypes": (
             upstream("special_values", "the_first_of_infinities"),
             upstream("special_values", "the_first_of_the_largest_integers"),

@@ -2,13 +2,17 @@
 
 import gc
 
+import numpy as np
+import pytest
 import tvm
 from tvm import relax
 
 from generators.emission import emit
 from generators.families import family
-from harness.compile import _Watch, build
+from generators.program import Case, Input, Node, Program
+from harness.compile import StageError, _Watch, build, load, run
 from harness.pipelines import PIPELINES
+from reports.repro import _step
 
 
 @tvm.transform.module_pass(opt_level=0, name="Inner")
@@ -56,3 +60,27 @@ def test_compiling_leaves_nothing_behind() -> None:
         kept.append([one for one in gc.get_objects() if isinstance(one, _Watch)])
     assert len(kept[0]) == len(kept[1]) == len(kept[2]) > 0
     assert all(one.lowered is None for one in kept[2])
+
+
+PROGRAM = Program(
+    (Input("x", ("m", 4), "float32"),),
+    (Node("y", "nn.softmax", ("x",), {"axis": 0}), Node("z", "nn.softmax", ("y",), {"axis": 1})),
+    ("z",),
+)
+BOUNDED = Case("any", PROGRAM, bindings=({"m": 2}, {"m": 300}), pipeline="fixes-bounded")
+
+
+def test_memory_is_planned_for_the_largest_binding() -> None:
+    """What is larger than was said does not fit; TVM gives memory by pages of 4096 bytes."""
+    main = load(build(emit(BOUNDED), BOUNDED, lambda stage: None))
+    for size in (1, 300):
+        (found,) = run(main, [np.ones((size, 4), "float32")])
+        np.testing.assert_allclose(found, np.full((size, 4), 0.25), rtol=1e-6)
+    with pytest.raises(StageError) as caught:
+        run(main, [np.ones((600, 4), "float32")])
+    assert "storage allocation failure" in str(caught.value.cause)
+
+
+def test_a_script_says_the_same_of_the_largest_sizes() -> None:
+    module = eval(_step("UpperBounds", BOUNDED, {}))(emit(BOUNDED))
+    assert dict(module["main"].attrs["tir_var_upper_bound"]) == {"m": 300}

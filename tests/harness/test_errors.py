@@ -11,6 +11,7 @@ from harness.errors import (
     normalise,
     pattern,
     spelled,
+    tells,
 )
 
 REFUSAL = "Conv2dTranspose expects the output padding less than the strides, but got (4, 4)"
@@ -91,3 +92,16 @@ def test_messages_of_different_causes_are_not_alike() -> None:
     assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")
     one, other = (f"Check failed: ({what}) is false" for what in ("a.ndim() == b", "defined()"))
     assert normalise(one) != normalise(other)
+
+
+def test_the_module_that_a_pass_fails_in_is_not_what_is_said() -> None:
+    said = "InternalError: Check failed: (divisor) is false: 2 does not divide m"
+    shown = (
+        "\n\nError in pass: RewriteDataflowReshape\nLocation (TVMScript):\nAccess path: <root>\n\n"
+        "class Module:\n    def repeat(x, axis: T.int64(7)): unsupported\n        return gv\n"
+    )
+    assert headline(said + shown) == said
+    assert not names(said + shown, "repeat", ("axis",))
+    assert not disowns(said + shown, "repeat")
+    assert tells(said + shown, (2,))
+    assert not tells(said + shown, (7,))

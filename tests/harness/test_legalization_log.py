@@ -65,7 +65,10 @@ def test_every_silent_bail_of_the_corpus_has_its_reason() -> None:
     bails = [
         one
         for one in entries()
-        if one.expected.outcome is not None and one.expected.outcome.verdict is Verdict.SILENT_BAIL
+        if one.expected.outcome is not None
+        and one.expected.outcome.verdict is Verdict.SILENT_BAIL
+        # A call whose result has no known shape is passed over without a word.
+        and one.case.family != "dynamic"
     ]
     assert len(bails) >= 10
     for one in bails:

@@ -64,6 +64,16 @@ def test_there_is_no_largest_of_nothing(operator: str) -> None:
         evaluate(program, {"x0": np.zeros((2, 0), np.float32)})
 
 
+@pytest.mark.parametrize("operator", ["mean", "variance", "std"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_there_is_room_where_the_sum_of_a_mean_may_overflow(operator: str, keep: bool) -> None:
+    """Added up in float16 it is infinite; PyTorch adds it up in float32."""
+    program = program_of(operator, [(2, 8)], "float16", axis=(1,), keepdims=keep)
+    far = np.array([[-16376.0], [1.0]]) + np.arange(8)
+    (found,) = evaluate(program, {"x0": far.astype("float16")})
+    assert np.isinf(found.bound.ravel()).tolist() == [True, False]
+
+
 def test_sums_of_small_integers_leave_no_room() -> None:
     for operator in ("sum", "max", "cumsum"):
         assert not agree(program_of(operator, [(3, 8)], axis=1), "exact").bound.any()

@@ -46,6 +46,21 @@ def test_tensors_without_elements():
     assert run(Module, np.zeros((3, 0), "float32")).shape == (3, 1, 0)
 
 
+def test_repeat_over_expressions():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("m",), "float32"), y: R.Tensor((4, "2 * m + 1"), "float32")):
+            with R.dataflow():
+                z = R.nn.relu(R.repeat(y, 2, 1))
+                R.output(z)
+            return z
+
+    array = np.arange(20, dtype="float32").reshape(4, 5)
+    found = run(Module, np.zeros(2, "float32"), array)
+    np.testing.assert_array_equal(found, array.repeat(2, 1))
+
+
 def test_a_reshape_is_still_found():
     @I.ir_module
     class Module:

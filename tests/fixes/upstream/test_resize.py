@@ -98,5 +98,27 @@ def test_float64():
     np.testing.assert_allclose(run(Module, array), want, rtol=1e-14)
 
 
+def test_nearest_of_large_integers():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((1, 1, 1, 2), "int32")):
+            with R.dataflow():
+                y = R.image.resize2d(
+                    x,
+                    (1, 4),
+                    layout="NCHW",
+                    method="nearest_neighbor",
+                    coordinate_transformation_mode="asymmetric",
+                    rounding_method="floor",
+                )
+                R.output(y)
+            return y
+
+    odd = 2**24 + 1
+    found = run(Module, np.array([[[[odd, 2]]]], "int32"))
+    np.testing.assert_array_equal(found, [[[[odd, odd, 2, 2]]]])
+
+
 if __name__ == "__main__":
     tvm.testing.main()

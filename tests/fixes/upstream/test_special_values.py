@@ -8,8 +8,10 @@ from tvm.script import ir as I
 from tvm.script import relax as R
 
 
-def run(mod, *arrays):
-    executable = relax.build(mod, tvm.target.Target("llvm"))
+def run(mod, *arrays, fused=False):
+    target = tvm.target.Target("llvm")
+    pipeline = relax.get_default_pipeline(target) if fused else "default"
+    executable = relax.build(mod, target, relax_pipeline=pipeline)
     vm = relax.VirtualMachine(executable, tvm.cpu())
     return vm["main"](*(tvm.runtime.tensor(array) for array in arrays)).numpy()
 
@@ -26,6 +28,21 @@ def test_nan_is_unequal_to_itself():
 
     found = run(Module, np.array([np.nan, 1], "float32"))
     np.testing.assert_array_equal(found, [True, False])
+
+
+def test_nan_is_not_equal_to_itself():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2,), "float32")):
+            with R.dataflow():
+                y = R.astype(R.equal(x, x), "float32")
+                R.output(y)
+            return y
+
+    array = np.array([np.nan, 1], "float32")
+    for fused in (False, True):
+        np.testing.assert_array_equal(run(Module, array, fused=fused), [0, 1])
 
 
 def test_the_first_of_infinities():

@@ -1,4 +1,4 @@
-"""a sum over a symbolic axis without elements is what memory held
+"""a product over a symbolic axis without elements is what memory held
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.
@@ -18,7 +18,7 @@ def program():
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):
         with bb.dataflow():
-            y = bb.emit(relax.op.sum(x, axis=[1]))
+            y = bb.emit(relax.op.prod(x, axis=[1]))
             output = bb.emit_output(y)
         bb.emit_func_output(output)
     return bb.get()
@@ -35,7 +35,7 @@ if (found.shape, str(found.dtype)) != ((2,), "float32"):
     print("expected:", ((2,), "float32"), "actual:", (found.shape, str(found.dtype)))
     sys.exit(1)
 actual = found.astype("float64")
-expected = np.full((2,), 0.0, "float64")
+expected = np.full((2,), 1.0, "float64")
 # All of it can be represented exactly, so that nothing is rounded.
 bound = 0
 error = np.abs(actual - expected)

@@ -1,0 +1,38 @@
+"""What the running TVM makes of divisions within kernels."""
+
+from collections.abc import Callable
+
+import numpy as np
+from tvm import relax, te
+
+from fixes import tvm_api
+from fixes.probes_of_shapes import run
+from fixes.tvm_api import PrimExpr, Tensor
+from fixes.tvm_api_functions import Module
+
+Index = Callable[[PrimExpr, PrimExpr], PrimExpr]
+
+
+def gathering(index: Index) -> Module:
+    """A program of a kernel: element i of the result is element ``index(i, n)`` of n float32."""
+    x = relax.Var("x", tvm_api.tensor_type((tvm_api.shape_var("n"),), "float32"))
+
+    def compute(data: Tensor) -> Tensor:
+        n = data.shape[0]
+        return te.compute((n,), lambda i: data[index(i, n)], "y")
+
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            result = builder.emit_output(builder.call_te(compute, x))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+def compiles_circular_indices() -> bool:
+    """Whether a kernel compiles that reads its input backwards, from 2 on and around its end."""
+    module = gathering(lambda i, n: tvm_api.floormod(2 - i, n))
+    try:
+        return bool((run(module, np.arange(4, dtype="float32")) == [2, 1, 0, 3]).all())
+    except Exception:
+        return False

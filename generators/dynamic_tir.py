@@ -1,0 +1,28 @@
+"""A step that calls a function of TIR."""
+
+from generators.dynamic_draft import Draft, shape_value
+from generators.dynamic_movement import Step, tensor
+from generators.tir_functions import CALL_TIR, FUNCTIONS
+
+_REDUCING = "row_sum"
+
+
+def _call_tir(draft: Draft) -> None:
+    value = tensor(draft)
+    function = draft.draw.choice(tuple(FUNCTIONS))
+    shape = {"turned": value.shape[::-1], _REDUCING: value.shape[:-1]}.get(function, value.shape)
+    if function == _REDUCING:
+        # What begins a sum stands in its first iteration: where there is none, nobody does.
+        draft.require(value.shape[-1], 1)
+    draft.call(
+        CALL_TIR,
+        [value],
+        shape,
+        function=function,
+        of=shape_value(value.shape),
+        shape=shape_value(shape),
+        dtype=value.dtype,
+    )
+
+
+STEPS: dict[str, Step] = {CALL_TIR: _call_tir}
