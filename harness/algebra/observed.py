@@ -46,15 +46,15 @@ class Observed:
         return (self.low * 7 + self.high * 13 + self.inside.size + size) % share == 0
 
 
-def observed(case: ExpressionCase, constrained: bool = True) -> Observed | None:
-    """Brute force over ``case``, without its conditions if not ``constrained``.
+def observed(case: ExpressionCase) -> Observed | None:
+    """Brute force over ``case``.
 
     None where nothing is claimed anywhere: no point has a value and satisfies the conditions.
     """
     points = grid(case.variables)
     values = evaluate(case.expression, points)
     claimed = None if values.invalid is None else np.logical_not(values.invalid)
-    for condition in case.constraints if constrained else ():
+    for condition in case.constraints:
         claimed = _both(claimed, _holds(condition, points))
     inside = everywhere(values, points)
     if claimed is not None:

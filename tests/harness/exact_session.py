@@ -99,6 +99,8 @@ class ExactSession(Session):
         left, right = condition.operands
         if condition.operator != "<" or left.leaf != name or right.operator != "const":
             return None
+        if int(right.leaf) == LIMITS[right.dtype][0]:
+            return None
         return None, constant(int(right.leaf) - 1, right.dtype)
 
     def index(self, handle: Expression, predicate: Expression | None) -> Expression:

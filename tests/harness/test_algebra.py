@@ -17,6 +17,7 @@ from generators.algebra_case import ExpressionCase
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, apply, constant
 from harness.algebra import check, unbounded
+from harness.algebra.observed import observed
 from harness.algebra.session import Ends, Mapped, Session
 from tests.harness.exact_session import ExactSession
 
@@ -205,6 +206,7 @@ PLANTS: dict[type[Session], set[str]] = {
 }
 
 KINDS: dict[type[Session], str] = {
+    DeducesTooMuch: "claim",
     DropsOffsets: "index",
     DetectsWrongly: "index",
     SaysBijective: "index",
@@ -242,6 +244,12 @@ def test_a_range_that_is_kept_is_found_by_those_told_others_first() -> None:
 
 def test_what_is_right_has_no_fault() -> None:
     assert [fault for case in block(7, 600) for fault in check(case, ExactSession)] == []
+
+
+def test_most_of_what_is_assumed_holds_somewhere() -> None:
+    assuming = [case for case in block(8, 1500) if case.constraints]
+    claimed = [case for case in assuming if observed(case) is not None]
+    assert len(claimed) > 0.55 * len(assuming) > 200
 
 
 def case_of(text: str, *ranges: tuple[str, int, int], dtype: str = "int32") -> ExpressionCase:
