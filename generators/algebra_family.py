@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from generators.algebra import AXES
 from generators.axes import Axis, Point
 from generators.cases import AnyCase
-from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SHAPE, VALUE, Block
+from generators.expression_cases import (
+    ANALYZED,
+    DEFINED,
+    INDEX,
+    POSITIONS,
+    SHAPE,
+    UNDEFINED,
+    VALUE,
+    Block,
+)
 from generators.points import Given
 
 NAME = "algebra"
@@ -21,6 +30,7 @@ _ONLY_ANALYZED = ("told", "assumed")
 """What only the analyzer is told; its code does not depend on it."""
 _CONDITIONS = ("claim", "rule-comparison")
 """Kinds of expressions that are no integers."""
+_FEW = 8
 _SIZES = "int64"
 """The dtype of every dimension of a tensor."""
 
@@ -41,6 +51,14 @@ def _in_position(axis: Axis) -> Axis:
 _AXES = (
     Axis("position", POSITIONS, ANALYZED, default_weight=4),
     *(_in_position(axis) for axis in AXES),
+    Axis(
+        "points",
+        (DEFINED, UNDEFINED),
+        DEFINED,
+        Given(("position",), lambda position, points: points == DEFINED or position == SHAPE),
+        default_weight=9,
+        steered=False,
+    ),
     Axis(
         "opt_level",
         (0, 3),
@@ -65,6 +83,9 @@ class Algebra:
     def build(self, point: Point, seed: int) -> Block:
         """The block at ``point``."""
         count = COUNTS[str(point["position"])]
+        if point["points"] == UNDEFINED:
+            # Each may end its worker.
+            count = _FEW
         return Block(family=NAME, at=dict(point), seed=seed, count=count)
 
     def point(self, case: AnyCase) -> Point:
@@ -76,8 +97,8 @@ class Algebra:
         at = getattr(case, "at", None)
         if at is None or case.family != NAME:
             raise ValueError(f"not a point of {NAME}")
-        point: Point = at
-        return point
+        # Where an axis is younger than the case, the case is at its default.
+        return {axis.name: at.get(axis.name, axis.default) for axis in _AXES}
 
     @property
     def invalid(self) -> "tuple[st.SearchStrategy[AnyCase], ...]":

@@ -23,6 +23,9 @@ POSITIONS = (ANALYZED, VALUE, INDEX, SHAPE)
 """Where an expression stands: the analyzer is asked about it; a kernel computes it; it indexes a
 buffer in a kernel; or it is the shape of a tensor in a Relax function."""
 
+DEFINED, UNDEFINED = "defined", "undefined"
+"""Where an expression is computed: where it has a value, or where a divisor is zero."""
+
 Value = bool | int | str | None
 
 
@@ -48,6 +51,11 @@ class _OfExpressions(Identified, frozen=True):
     def position(self) -> str:
         """Where the expression stands: one of ``POSITIONS``."""
         return str(self.at["position"])
+
+    @property
+    def undefined(self) -> bool:
+        """Whether it is computed where it has no value: then all that is asked is to live."""
+        return self.at.get("points") == UNDEFINED
 
     @property
     def opt_level(self) -> int:

@@ -15,7 +15,7 @@ import msgspec
 from generators.axes import Family
 from generators.cases import AnyCase
 from generators.pairs import Pairs
-from generators.program import Case, Valid
+from generators.program import Valid
 from generators.steering import possible
 from harness.differential import Failure, by_release, marked, passed, seen_on, worst
 from harness.drawing import WHOLE, Shard, stream
@@ -246,7 +246,7 @@ class Campaign:
         for one in self.journal.cases(DRAWN):
             drawn.add(one.case.identifier)
             if one.outcome is None:
-                self.pool.submit(_job(one.case))
+                self.pool.submit(Job(one.case))
                 continue
             parts |= {part.identifier: part for part in parts_of(one.case, one.outcome)}
             gap, failure = self._tally(one.case, one.outcome)
@@ -364,12 +364,12 @@ class Campaign:
         if not self.journal.start(case, DRAWN):
             return []
         self._started += drawn_as(case)
-        return [_job(case)]
+        return [Job(case)]
 
     def _begin_part(self, part: AnyCase) -> None:
         """Run a part of a block, unless the journal has it."""
         if self.journal.start(part, DRAWN):
-            self.pool.submit(_job(part), first=True)
+            self.pool.submit(Job(part), first=True)
 
     def _collect(self, show: Callable[[State], None]) -> None:
         for job, outcome in self.pool.wait(0.1):
@@ -407,11 +407,6 @@ class Campaign:
             self.journal.note(Event(What.RETRIED, f"{case.identifier}: {headline(one)}"))
         if failure is not None:
             self._investigations.look_into(case, *failure)
-
-
-def _job(case: AnyCase) -> Job:
-    # What is no program has no native code to share with others.
-    return Job(case, alone=not isinstance(case, Case))
 
 
 def tally(

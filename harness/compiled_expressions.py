@@ -1,6 +1,7 @@
 """Compiled expressions against interpreted ones, at every point where they have a value."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,16 @@ _UNTOUCHED = -(2**62) - 1
 
 
 def compiled_faults(
-    subjects: Sequence[ExpressionCase], position: str, opt_level: int
+    subjects: Sequence[ExpressionCase], position: str, opt_level: int, *, undefined: bool = False
 ) -> list[Faults | None]:
     """What is wrong with each of ``subjects``, compiled together in ``position``.
 
     None where the position has no room for one: what is of another dtype than a shape's, or indexes
-    too large a table.
+    too large a table. ``undefined``: they are computed where they have no value; whatever comes of
+    that is right, an exception too, but that the process ends.
     """
+    if undefined:
+        return [_survived(one, opt_level) for one in subjects]
     found: list[Faults | None] = [None] * len(subjects)
     run = _shapes if position == SHAPE else _kernels
     plan = shape_plan if position == SHAPE else kernel_plan
@@ -153,6 +157,22 @@ def _shapes(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
                 right = int(plan.wanted[point])
                 found[number] = (_wrong(plan, SHAPE, point, made[number], right),)
     return found
+
+
+def _survived(subject: ExpressionCase, opt_level: int) -> Faults | None:
+    """Nothing wrong, once ``subject`` was a size where it has no value; None where it has one."""
+    plan = shape_plan(subject, SHAPE)
+    if plan is None or plan.valid.all():
+        return None
+    names = tuple(one.name for one in subject.variables)
+    undefined = _spread(np.flatnonzero(~plan.valid))
+    with suppress(Exception):
+        main = kernels.shapes_built(kernels.shape_module([(subject.expression, names)]), opt_level)
+        for point in undefined:
+            binding = plan.points.binding(int(point))
+            with suppress(Exception):
+                kernels.shape_of(main, [binding[name] for name in names])
+    return ()
 
 
 def _spread(points: Array) -> Array:

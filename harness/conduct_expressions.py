@@ -117,7 +117,12 @@ def _checked(members: Sequence[Member], progress: Progress, clock: Clock) -> lis
             by_level.setdefault(one.opt_level, []).append(number)
         found: list[Faults | None] = [None] * len(members)
         for level, numbers in by_level.items():
-            some = compiled_faults([subjects[at] for at in numbers], first.position, level)
+            some = compiled_faults(
+                [subjects[at] for at in numbers],
+                first.position,
+                level,
+                undefined=first.undefined,
+            )
             for at, faults in zip(numbers, some, strict=True):
                 found[at] = faults
         return found

@@ -177,7 +177,9 @@ class KnownFinding(Declared, frozen=True, kw_only=True, tag="finding"):
     @property
     def finding(self) -> Finding:
         """It as campaigns know it."""
-        outcome = Outcome(self.verdict, self.stage, self.operator, self.message)
+        # What is wrong in a program's output is no cause; of an expression's it is what is said.
+        cause = "" if isinstance(self.case, Case) else self.message
+        outcome = Outcome(self.verdict, self.stage, self.operator, self.message, cause=cause)
         kind = kind_of(self.case, outcome)
         blame = {axis: values[0] for axis, values in self.when.items()}
         return Finding(

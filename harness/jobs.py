@@ -4,6 +4,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from generators.cases import AnyCase
+from generators.program import Case
 from harness.outcome import Verdict
 from harness.processes import Process
 from harness.protocol import Ask, Tracing
@@ -42,6 +43,11 @@ class Job:
     ask: Ask = Ask.RUN
     tracing: Tracing | None = None
     releases: tuple[str, ...] = ()
+
+    @property
+    def joins(self) -> bool:
+        """Whether it may run together with others: what is no program has no code to share."""
+        return isinstance(self.case, Case) and not (self.alone or self.fresh)
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,8 +217,8 @@ class Pool:
         """What has waited longest, with what may run together with it."""
         first = self._waiting.popleft()
         given = [first]
-        if not (first.job.alone or first.job.fresh):
-            others = [one for one in self._waiting if not (one.job.alone or one.job.fresh)]
+        if first.job.joins:
+            others = [one for one in self._waiting if one.job.joins]
             # The last are shared out, so that no worker idles while another has a group left.
             share = -(-(1 + len(others)) // self.size)
             given += others[: min(self.limits.together, share) - 1]

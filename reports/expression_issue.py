@@ -187,14 +187,18 @@ def _compiled(case: Member, outcome: Outcome) -> str:
         declared=declared_lines(subject.variables),
         expression=node_text(subject.expression),
         nothing=_NOTHING,
-        **(_of_shape(plan) if plan.kernel is None else _of_kernel(plan, plan.kernel, outcome)),
+        undefined=case.undefined,
+        **(
+            _of_shape(plan, case) if plan.kernel is None else _of_kernel(plan, plan.kernel, outcome)
+        ),
     )
 
 
-def _of_shape(plan: Plan) -> dict[str, Any]:
+def _of_shape(plan: Plan, case: Member) -> dict[str, Any]:
+    wanted = ~plan.valid if case.undefined else plan.valid
     names = [one.name for one in plan.subject.variables]
-    valid = [number for number in range(plan.points.size) if plan.valid[number]]
-    chosen = valid[:: max(1, len(valid) // _CALLS)]
+    there = [number for number in range(plan.points.size) if wanted[number]]
+    chosen = there[:: max(1, len(there) // _CALLS)]
     cases = [
         (tuple(plan.points.binding(one)[name] for name in names), int(plan.wanted[one]))
         for one in chosen

@@ -127,7 +127,7 @@ def add(
             issue=issue,
             expires=expires,
             reason=reason,
-            message=headline(finding.outcome.message),
+            message=finding.outcome.cause or headline(finding.outcome.message),
             fixes=finding.case.fixes,
             stage=finding.stage,
             case=finding.case,

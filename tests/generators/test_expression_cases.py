@@ -50,7 +50,7 @@ def test_a_block_holds_something(wrong: dict[str, int]) -> None:
 
 def test_what_is_drawn_lies_where_it_was_drawn() -> None:
     steering = Steering(FAMILY.axes)
-    for number in range(60):
+    for number in range(120):
         block = FAMILY.build(steering.point(number), number)
         point = FAMILY.point(block)
         assert is_valid(FAMILY.axes, point)
@@ -59,6 +59,8 @@ def test_what_is_drawn_lies_where_it_was_drawn() -> None:
             assert point["dtype"] == "int64"
         if block.position in (INDEX, SHAPE):
             assert point["kind"] != "claim"
+        assert block.undefined is (block.count == 8)
+        assert block.position == SHAPE or not block.undefined
         if block.position != ANALYZED:
             assert block.members[0].subject.constraints == ()
         else:

@@ -178,6 +178,25 @@ def test_what_a_position_has_no_room_for_is_not_checked() -> None:
     assert outcome_of(block).checked == 0
 
 
+def test_where_a_divisor_is_zero_it_only_has_to_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    zero = Variable("y", "int64", 0, 3)
+    divided = subject(apply("//", x, variable(zero)), X, zero)
+    calls = []
+
+    def refused(main: Any, given: Any) -> tuple[int, ...]:
+        calls.append(given)
+        raise ValueError("division by zero")
+
+    monkeypatch.setattr(kernels, "shape_of", refused)
+    both = compiled_faults([SUBJECTS[0], divided], SHAPE, 0, undefined=True)
+    assert both == [None, ()]
+    assert calls == [[n, 0] for n in range(9)]
+    at = {**POINT, "position": SHAPE, "dtype": "int64", "points": "undefined"}
+    calls.clear()
+    assert outcome_of(Member(family="algebra", at=at, subject=divided)).verdict is Verdict.PASS
+    assert calls
+
+
 def test_a_window_is_part_of_the_range() -> None:
     wide = Variable("x", "int64", -(2**40), 2**41)
     found = {windows((wide, X, Y), text)[0] for text in map(str, range(30))}

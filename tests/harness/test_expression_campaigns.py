@@ -4,10 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
+from generators.axes import complete
 from generators.cases import AnyCase
 from generators.expression_cases import ANALYZED, Block, Member
 from generators.expressions import nodes
@@ -15,6 +17,7 @@ from harness import conduct_expressions as conducting
 from harness.algebra.fault import Fault
 from harness.campaign import Campaign, Plan, State
 from harness.finding import Finding
+from harness.gaps import KnownFinding
 from harness.journal import DRAWN, Journal, Mode
 from harness.outcome import Outcome, Verdict
 from harness.parts import drawn_as
@@ -162,6 +165,27 @@ def test_parts_that_were_not_begun_before_the_end_run_afterwards(
     assert again.verdicts == state.verdicts
 
 
+def test_a_finding_that_is_declared_is_known_by_its_cause(tmp_path: Path) -> None:
+    state, _ = run(tmp_path, answer)
+    wrong = next(one for one in state.findings.values() if one.verdict is Verdict.WRONG_VALUE)
+    known = KnownFinding(
+        name="mine",
+        operator=wrong.operator,
+        when={axis: (value,) for axis, value in wrong.blame.items()},
+        releases=("0.27",),
+        verdict=wrong.verdict,
+        issue=None,
+        expires="2099-01-01",
+        message=wrong.message,
+        stage=wrong.stage,
+        case=wrong.case,
+    )
+    known = msgspec.json.decode(msgspec.json.encode(known), type=KnownFinding)
+    assert known.finding.fingerprint == wrong.fingerprint
+    assert known.expects(wrong.outcome)
+    assert not known.expects(msgspec.structs.replace(wrong.outcome, cause="another"))
+
+
 def test_a_case_is_told_with_what_its_variables_are() -> None:
-    block = FAMILY.build(dict.fromkeys(("position",), ANALYZED) | {"opt_level": 0}, 3)
+    block = FAMILY.build(complete(FAMILY.axes, {}), 3)
     assert case_text(block) == "expressions 0 to 499 of seed 3\n# position analyzer"

@@ -4,10 +4,13 @@ from msgspec.structs import replace
 
 from generators.algebra_family import family
 from generators.axes import complete
+from generators.families import family as named
+from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
 from harness.parts import drawn_as, parts_of, weight
 
 FAMILY = family()
+conv = named("conv1d_transpose", ("build",))
 BLOCK = replace(FAMILY.build(complete(FAMILY.axes, {}), 7), count=6)
 MEMBERS = BLOCK.members
 PASSED = Outcome(Verdict.PASS, checked=6)
@@ -45,3 +48,12 @@ def test_everything_else_counts_once() -> None:
     died = Outcome(Verdict.PROCESS_DEATH)
     assert weight(MEMBERS[0], died) == drawn_as(MEMBERS[0]) == 1
     assert parts_of(MEMBERS[0], died) == ()
+
+
+def test_only_programs_run_together() -> None:
+    program = conv.build(complete(conv.axes, {}), 1)
+    assert Job(program).joins
+    assert not Job(program, alone=True).joins
+    assert not Job(program, fresh=True).joins
+    assert not Job(BLOCK).joins
+    assert not Job(MEMBERS[0]).joins

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tvm import tirx
 
 from fixes import tvm_api_analyzer as api
@@ -159,6 +160,18 @@ def test_a_process_that_ends_is_seen_from_outside() -> None:
     script = script_text(case, died, "A title", VERSIONS)
     assert 'if "--here" not in sys.argv' in script
     assert title_text(case, died).startswith("an expression as a size ends the process: x + y")
+
+
+def test_where_there_is_no_value_an_error_is_as_good_as_a_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    defined = member(SHAPE, "x // (y + 1)")
+    case = replace(defined, at={**defined.at, "points": "undefined"})
+    other = replace(case, subject=member(SHAPE, "x * 4611686018427387904").subject)
+    for one, expected in ((defined, "got != right"), (other, "as good as any result")):
+        script = script_text(one, Outcome(Verdict.PASS), "A title", VERSIONS)
+        assert expected in script
+        assert run(script, monkeypatch) is None
 
 
 def test_an_issue_says_what_is_wrong_where() -> None:

@@ -18,6 +18,8 @@ DRAWN = [case for family in families(("build",)) for case in draw(cases(family),
 
 def readable(entry: Entry) -> bool:
     """Whether TVM does not die of it, and its parser takes it: each symbol is a dimension."""
+    if not isinstance(entry.case, Case):
+        return False
     program, outcome = entry.case.program, entry.expected.outcome
     bare = {dim for one in program.inputs for dim in one.shape}
     cast = {

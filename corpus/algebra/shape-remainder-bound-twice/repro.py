@@ -1,0 +1,27 @@
+"""an expression as a size raises 'Check failed: (allow_override) is false: Binding of variable rmod as I.Range(T.int64(0), T.int64(1)) …': x // (-1) % (-2) with x: int64 in [0, 0]
+
+This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+
+x = tirx.Var("x", "int64")
+expression = tirx.FloorMod(tirx.FloorDiv(x, tirx.IntImm("int64", -1)), tirx.IntImm("int64", -2))
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+# A function of the sizes x that returns a shape of one dimension: the expression.
+sizes = relax.Var("s", (getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)([x]))
+builder = relax.BlockBuilder()
+with builder.function("main", [sizes]):
+    builder.emit_func_output(relax.ShapeExpr([expression]))
+vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
+
+for given, right in [((0,), 0)]:
+    got = int(list(vm["main"](tvm.runtime.ShapeTuple(list(given))))[0])
+    if got != right:
+        sys.exit(f"wrong: {got} at {given}, not {right}")
+print("right")
