@@ -16,6 +16,9 @@ from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tens
 
 _NOWHERE = 2**63 - 1
 
+_WITH_ISNAN = ("float16", "float32", "float64")
+"""TVM has no isnan of other floats, such as bfloat16."""
+
 
 def _with_nan(original: Legalization) -> Legalization:
     """``original``, but floats are unequal where one is NaN, also to themselves."""
@@ -23,7 +26,7 @@ def _with_nan(original: Legalization) -> Legalization:
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         if not all(tvm_api.is_tensor(one) and tvm_api.has_shape(one) for one in call.args):
             return original(builder, call)
-        if "float" not in tvm_api.dtype_of(call.args[0]):
+        if tvm_api.dtype_of(call.args[0]) not in _WITH_ISNAN:
             return original(builder, call)
         name = str(call.op.name).rpartition(".")[2]
 

@@ -15,7 +15,7 @@ from fixes import probes_of_shapes as probes
 from fixes import tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
-from fixes.tvm_api_shapes import fields_values, select, simplified, sizes_analyzer
+from fixes.tvm_api_shapes import fields_values, select, simplified, sizes_analyzer, variables
 
 OPERATOR = "relax.strided_slice"
 
@@ -30,7 +30,11 @@ class Span:
 
 
 def spans(call: Call) -> dict[int, Span] | None:
-    """By axis what ``call``, a slice forwards that has a symbolic bound, takes; None of others."""
+    """By axis what ``call``, a slice forwards that has a symbolic bound, takes; None of others.
+
+    Nor of a bound that has a symbol which is no dimension of the data: it may be an input, and
+    negative.
+    """
     data, *lists = call.args
     written = all(hasattr(one, "fields") for one in lists)
     if not tvm_api.has_shape(data) or call.attrs.assume_inbound or not written:
@@ -41,6 +45,10 @@ def spans(call: Call) -> dict[int, Span] | None:
     steps = [tvm_api.as_int(one) for one in listed[3]] if listed[3:] else [1] * len(axes)
     symbolic = any(tvm_api.as_int(bound) is None for bound in (*begin, *end))
     if not symbolic or any(step is None or step < 1 for step in steps):
+        return None
+    sizes = [symbol for dim in dims for symbol in variables(dim)]
+    asked = [symbol for bound in (*begin, *end) for symbol in variables(bound)]
+    if not all(any(symbol.same_as(size) for size in sizes) for symbol in asked):
         return None
     found = {}
     for axis, first, last, step in zip(axes, begin, end, steps, strict=True):

@@ -24,6 +24,7 @@ from fixes import (
     tvm_api,
 )
 from fixes.fix import Fix
+from fixes.probes import one_call
 from tests.fixes import compiled
 from tests.fixes.upstream import test_broadcasting as broadcast_tests
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
@@ -282,6 +283,22 @@ def test_unequal(dtype: str) -> None:
     np.testing.assert_array_equal(run(column, row), column != row)
     run = lowered_run(special_values.FIX, OP.equal, ("M", 1), (3,), dtypes=(dtype,) * 2, fused=True)
     np.testing.assert_array_equal(run(column, row), column == row)
+
+
+def test_floats_that_have_no_isnan_are_lowered_as_before() -> None:
+    for operator in (OP.equal, OP.not_equal):
+        program = compiled.module(operator, ("M",), ("M",), dtypes=("bfloat16",) * 2)
+        with fixes.installation.install([special_values.FIX]):
+            lowered = relax.transform.LegalizeOps()(program)
+        assert compiled.calls(lowered) == []
+
+
+def test_a_bound_that_may_be_negative_is_asked() -> None:
+    """No dimension tells k: it is an input, and -1 leaves the last element out."""
+    m, k = tvm_api.shape_var("m"), tvm_api.shape_var("k")
+    for bound, own in ((k, False), (m - 1, True)):
+        call = one_call(lambda x, end=bound: OP.strided_slice(x, [0], [0], [end]), (m,))
+        assert (symbolic_slices.spans(call) is not None) == own
 
 
 def test_another_step_backwards_is_left_alone() -> None:
