@@ -217,6 +217,18 @@ def test_what_z3_proves_is_nowhere_false(lowest: int) -> None:
     assert true > 20
 
 
+@pytest.mark.parametrize("kind", ["floordiv", "floormod", "truncdiv", "truncmod"])
+def test_z3_divides_as_values_do(kind: str) -> None:
+    pytest.importorskip("z3")
+    for left, right in product((-7, -6, 0, 6, 7), (-3, 3)):
+        found = value((kind, c(left), c(right)), ())
+        # Of a variable that is just this, for what is written of constants is folded.
+        where = ("ne", S, c(left)), ("ne", ("integer", 1), c(right))
+        for number, holds in ((found, True), (found + 1, False)):
+            claim = ("eq", (kind, S, ("integer", 1)), c(number))
+            assert solver.proves(("or", where[0], ("or", where[1], claim))) is holds, (left, right)
+
+
 def test_a_claim_at_the_edge_is_no_more_than_it_says() -> None:
     pytest.importorskip("z3")
     divided = ("eq", ("mul", ("floordiv", M, N), N), M)
