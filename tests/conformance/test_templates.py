@@ -39,7 +39,7 @@ UNSOLVED = {"derived: a fifth": "m cannot be found from the inputs"}
 """What nothing can compile, and how it is refused."""
 
 
-@pytest.mark.parametrize("pipeline", dynamic.PIPELINES)
+@pytest.mark.parametrize("pipeline", decoder.PIPELINES)
 def test_every_template_conforms_at_every_binding(
     pipeline: str, pool: Pool, fixes_on: bool
 ) -> None:

@@ -56,6 +56,7 @@ _DYNAMIC = {
     "resize-nearest-symbolic": (("resize", "symbolic sizes"),),
     "rms-norm-all-axes": (("normalization", "all axes"),),
     "rms-norm-float64": (("normalization", "float64"),),
+    "shape-of-broadcast": (("known_results", "given shapes"),),
     "shape-of-reshape": (("shape_values", "shapes of tensors"),),
     "slice-to-far-end": (("far_ends", "backwards"),),
 }
