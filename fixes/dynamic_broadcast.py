@@ -28,10 +28,18 @@ from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
 from fixes.tvm_api import Call, Expr, PrimExpr, Tensor, as_int, equal, integer
-from fixes.tvm_api_functions import Function, Module
+from fixes.tvm_api_functions import Binding, Function, Module
 from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 
 Dims = list[PrimExpr]
+
+
+def _all_seen(left: Dims, right: Dims) -> bool:
+    """Whether TVM itself sees that the dimensions are equal, of symbols that may be negative."""
+    analyzer = tvm_api.analyzer()
+    return all(
+        bool(analyzer.can_prove_equal(one, other)) for one, other in zip(left, right, strict=True)
+    )
 
 
 def _stands_alone(symbol: PrimExpr, other: PrimExpr) -> bool:
@@ -96,6 +104,9 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         finally:
             self.depth -= 1
 
+    def visit_match_cast_(self, cast: Binding) -> None:
+        tvm_api_functions.visit_cast(self, cast)
+
     def visit_call_(self, call: Call) -> Expr:
         call = self.visit_expr_post_order(call)
         name = str(getattr(call.op, "name", ""))
@@ -140,7 +151,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             if not need.equal:
                 continue
             left, right = (substitute(value, same) for value in need.values)
-            if prover.equal(left, right):
+            if _all_seen([left], [right]):
                 continue
             if _stands_alone(right, left):
                 same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
@@ -198,11 +209,10 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         ]
         if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
             # What is proved here by more than TVM's analyzer, TVM has to be told.
-            seen = tvm_api.analyzer()
-            if all(seen.can_prove_equal(*pair) for pair in zip(dims, wanted, strict=True)):
+            if _all_seen(dims, wanted):
                 return argument
-            dtype = tvm_api.dtype_of(argument)
-            return self._cast(argument, tvm_api.tensor_type(wanted, dtype))
+            typed = tvm_api.tensor_type(wanted, tvm_api.dtype_of(argument))
+            return self._cast(argument, typed)
         if not all(as_int(dim) is not None or tvm_api.is_variable(dim) for dim in dims):
             # What gives it may be lowered to a function that writes the dimensions in another way,
             # and FuseTIR does not see that they are the same.

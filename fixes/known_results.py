@@ -19,7 +19,7 @@ from fixes import shape_needs, symbolic_slices, tvm_api, tvm_api_functions, tvm_
 from fixes.fix import Fix, ModulePass, Part
 from fixes.known_rank import with_symbols
 from fixes.tvm_api import Call, Expr
-from fixes.tvm_api_functions import Function, Module
+from fixes.tvm_api_functions import Binding, Function, Module
 
 SHAPED = (
     *(f"relax.{name}" for name in ("reshape", "broadcast_to", "collapse_sum_to")),
@@ -93,6 +93,9 @@ class _Retyping(PyExprMutator):  # type: ignore[misc]
     def __init__(self, module: Module, unnamed: Call | None) -> None:
         super().__init__(module)
         self.unnamed = unnamed
+
+    def visit_match_cast_(self, cast: Binding) -> None:
+        tvm_api_functions.visit_cast(self, cast)
 
     def visit_call_(self, call: Call) -> Expr:
         new = self.visit_expr_post_order(call)

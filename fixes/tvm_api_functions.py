@@ -10,9 +10,11 @@ from typing import Any
 import tvm
 from tvm import relax
 
+from fixes import tvm_api
 from fixes.tvm_api import Expr, PrimExpr
 from fixes.tvm_api_shapes import (
     Type,
+    dims_of,
     name_of,
     nothing_type,
     shape_type,
@@ -94,6 +96,19 @@ def by_way_of_no_shape(cast: Binding, dataflow: bool = False) -> list[Binding]:
         relax.MatchCast(middle, cast.value, unknown),
         relax.MatchCast(cast.var, middle, wanted),
     ]
+
+
+def visit_cast(mutator: Any, cast: Binding) -> None:
+    """What ``mutator`` makes of a match_cast: as it is, but for its value.
+
+    Where the value has a shape only by what the mutator did, that is forgotten first: TVM would put
+    its dimensions in place of the symbols that it is cast to, those of the inputs too.
+    """
+    value, wanted = mutator.visit_expr(cast.value), type_of_cast(cast)
+    before, after = (dims_of(tvm_api.type_of(one)) for one in (cast.value, value))
+    if before is None and after is not None:
+        value = mutator.builder_.match_cast(value, unshaped_like(wanted))
+    mutator.builder_.emit_normalized(relax.MatchCast(cast.var, value, wanted))
 
 
 def sequence(body: Expr) -> Any:

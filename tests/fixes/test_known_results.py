@@ -82,3 +82,31 @@ def test_what_has_a_shape_or_is_not_used_is_left_alone() -> None:
 
     module = program(body, tensor(M))
     assert known_results.PASS(module).same_as(module)
+
+
+def test_a_cast_of_what_has_got_a_shape_leaves_the_inputs_symbols_alone() -> None:
+    """The sum has symbols of its own, and then the inputs'; what follows is of these alone."""
+
+    def body(builder: Any, x: Any, y: Any) -> Any:
+        found = builder.emit(OP.add(from_one(builder, x), y))
+        found = builder.match_cast(found, tensor(M - 1, N))
+        twos = builder.emit(
+            OP.full(relax.ShapeExpr([M - 1, N]), relax.const(2, "float32"), "float32")
+        )
+        return builder.emit(OP.multiply(found, builder.emit(OP.add(twos, y))))
+
+    run = built(program(body, tensor(M, N), tensor(M - 1, N)), False)
+    x, y = compiled.sample((3, 4)), compiled.sample((2, 4), seed=1)
+    np.testing.assert_allclose(run(x, y), (x[1:] + y) * (2 + y), rtol=1e-5)
+
+
+def test_dimensions_that_are_proved_equal_but_not_by_tvm() -> None:
+    def body(builder: Any, x: Any, y: Any, z: Any) -> Any:
+        flat = builder.emit(OP.flatten(y))
+        return builder.emit(OP.nn.relu(builder.emit(OP.subtract(flat, z))))
+
+    types = tensor(M, N), tensor(M, N + 2), tensor(M * N + 2 * M)
+    module = program(body, *types)
+    run = built(module, True)
+    x, y, z = compiled.sample((2, 3)), compiled.sample((2, 5)), compiled.sample((10,), seed=1)
+    np.testing.assert_array_equal(run(x, y, z), np.maximum(y.ravel() - z, 0))
