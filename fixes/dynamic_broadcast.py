@@ -15,8 +15,8 @@ from typing import Any
 from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from fixes import probes_of_shapes as probes
 from fixes import (
+    known_results,
     prover,
     shape_guard,
     shape_needs,
@@ -24,6 +24,7 @@ from fixes import (
     tvm_api_functions,
     tvm_api_shapes,
 )
+from fixes import probes_of_shapes as probes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
@@ -108,7 +109,8 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         tvm_api_functions.visit_cast(self, cast)
 
     def visit_call_(self, call: Call) -> Expr:
-        call = self.visit_expr_post_order(call)
+        # What gives a shape may have got one by what was done before.
+        call = known_results.written_out(self.visit_expr_post_order(call))
         name = str(getattr(call.op, "name", ""))
         # What a branch needs must not be checked where it is not taken: it is left as it is.
         if name not in shape_needs.TABLE or self.depth:
