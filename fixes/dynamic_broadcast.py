@@ -15,8 +15,8 @@ from typing import Any
 from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from fixes import probes_of_shapes as probes
 from fixes import (
+    known_results,
     prover,
     shape_guard,
     shape_needs,
@@ -24,6 +24,7 @@ from fixes import (
     tvm_api_functions,
     tvm_api_shapes,
 )
+from fixes import probes_of_shapes as probes
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
@@ -108,7 +109,8 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         tvm_api_functions.visit_cast(self, cast)
 
     def visit_call_(self, call: Call) -> Expr:
-        call = self.visit_expr_post_order(call)
+        # What gives a shape may have got one by what was done before.
+        call = known_results.written_out(self.visit_expr_post_order(call))
         name = str(getattr(call.op, "name", ""))
         # What a branch needs must not be checked where it is not taken: it is left as it is.
         if name not in shape_needs.TABLE or self.depth:
@@ -208,9 +210,10 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             have if as_int(have) == 1 else want for have, want in zip(dims, last, strict=True)
         ]
         if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
+            # What is proved here by more than TVM's analyzer, TVM has to be told.
             if _all_seen(dims, wanted):
                 return argument
-            typed = tvm_api.tensor_type(wanted, tvm_api.dtype_of(tvm_api.type_of(argument)))
+            typed = tvm_api.tensor_type(wanted, tvm_api.dtype_of(argument))
             return self._cast(argument, typed)
         if not all(as_int(dim) is not None or tvm_api.is_variable(dim) for dim in dims):
             # What gives it may be lowered to a function that writes the dimensions in another way,

@@ -38,6 +38,14 @@ def _written(argument: Expr) -> Expr:
     return relax.ShapeExpr(dims)
 
 
+def written_out(call: Call) -> Call:
+    """``call`` with the shape that it is given written out, if that can be."""
+    if str(getattr(call.op, "name", "")) not in SHAPED:
+        return call
+    arguments = [_written(argument) for argument in call.args]
+    return relax.Call(call.op, arguments, call.attrs, tvm_api_functions.type_arguments(call))
+
+
 def _calls(function: Function) -> Iterator[tuple[Expr, Call]]:
     """The calls of operators that variables are bound to, each after its variable."""
     sequences: list[Any] = []
@@ -98,10 +106,7 @@ class _Retyping(PyExprMutator):  # type: ignore[misc]
         tvm_api_functions.visit_cast(self, cast)
 
     def visit_call_(self, call: Call) -> Expr:
-        new = self.visit_expr_post_order(call)
-        if str(getattr(new.op, "name", "")) in SHAPED:
-            arguments = [_written(argument) for argument in new.args]
-            new = relax.Call(new.op, arguments, new.attrs, tvm_api_functions.type_arguments(new))
+        new = written_out(self.visit_expr_post_order(call))
         if self.unnamed is None or not call.same_as(self.unnamed):
             return new
         found = self.builder_.emit(new)

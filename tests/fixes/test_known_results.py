@@ -110,3 +110,13 @@ def test_dimensions_that_are_proved_equal_but_not_by_tvm() -> None:
     run = built(program(body, tensor(M), tensor(fifth), tensor(places)), True)
     x, y, z = (compiled.sample((size,), seed=size) for size in (13, 2, 2))
     np.testing.assert_array_equal(run(x, y, z), np.maximum(y - z, 0))
+
+
+def test_a_shape_that_is_known_only_after_broadcasting() -> None:
+    def body(builder: Any, x: Any, y: Any, z: Any) -> Any:
+        total = builder.emit(OP.add(x, y))
+        return builder.emit(OP.broadcast_to(z, builder.emit(OP.shape_of(total))))
+
+    run = built(program(body, tensor(M), tensor(N), tensor(1)), False)
+    x, y, z = (compiled.sample((size,)) for size in (3, 1, 1))
+    np.testing.assert_array_equal(run(x, y, z), np.broadcast_to(z, (3,)))
