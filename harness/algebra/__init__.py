@@ -13,15 +13,17 @@ from harness.algebra.session import Handle, Session, Subject, forget, shared_ses
 __all__ = ["Fault", "check"]
 
 
-def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, ...]:
+def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, ...] | None:
     """All faults in what ``subject``, or else TVM, answers about ``case``; of each check the first.
+
+    None where there is no point at which ``case`` claims anything: then nothing is asked.
 
     An exception is a fault too, but where ``case`` divides by the constant zero, or shifts by one
     that no shift may have: to refuse that is right.
     """
     seen = observed(case)
     if seen is None:
-        return ()
+        return None
     found: dict[str, Fault] = {}
     for fault in _faults(seen, subject):
         found.setdefault(fault.check, fault)

@@ -227,7 +227,7 @@ def test_a_planted_fault_is_found_by_the_check_that_is_for_it(plant: type[Sessio
     for case in block(5, MOST):
         if kind is not None and case.kind != kind:
             continue
-        faults = check(case, plant)
+        faults = check(case, plant) or ()
         found |= {fault.check for fault in faults}
         if found:
             break
@@ -237,13 +237,13 @@ def test_a_planted_fault_is_found_by_the_check_that_is_for_it(plant: type[Sessio
 def test_a_range_that_is_kept_is_found_by_those_told_others_first() -> None:
     found: set[str] = set()
     for case in block(6, 300):
-        found |= {fault.check for fault in check(case, KeepsFirstRange)}
+        found |= {fault.check for fault in check(case, KeepsFirstRange) or ()}
     assert found
     assert all("-after-" in name for name in found)
 
 
 def test_what_is_right_has_no_fault() -> None:
-    assert [fault for case in block(7, 600) for fault in check(case, ExactSession)] == []
+    assert [fault for case in block(7, 600) for fault in check(case, ExactSession) or ()] == []
 
 
 def test_most_of_what_is_assumed_holds_somewhere() -> None:
@@ -282,7 +282,7 @@ def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
 
 
 def test_a_fault_says_where() -> None:
-    (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors)
+    (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors) or ()
     assert fault.check == "canonical_simplify"
     assert fault.expression == "(x + 1) // 2"
     assert fault.witness == {"x": -2}
@@ -298,11 +298,12 @@ def test_to_refuse_what_never_has_a_value_is_no_fault() -> None:
     assert check(refused, Refuses) == ()
     shifted = case_of("if_then_else(x < 9, x, x >> 32)", ("x", 0, 3))
     assert check(shifted, Refuses) == ()
-    assert [fault.check for fault in check(case_of("x + 1", ("x", 0, 3)), Refuses)] == ["raises"]
+    faults = check(case_of("x + 1", ("x", 0, 3)), Refuses) or ()
+    assert [fault.check for fault in faults] == ["raises"]
 
 
 def test_nothing_is_asked_where_nothing_is_claimed() -> None:
     zero = case_of("x // (y - y)", ("x", 0, 3), ("y", 0, 3))
-    assert check(zero, Raises) == ()
+    assert check(zero, Raises) is None
     never = (apply("<", constant(1), constant(0)),)
-    assert check(ExpressionCase((), constant(1), never), ProvesTooMuch) == ()
+    assert check(ExpressionCase((), constant(1), never), ProvesTooMuch) is None

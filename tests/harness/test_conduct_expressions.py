@@ -14,6 +14,7 @@ from generators.expressions import Expression, Variable, apply, constant, nodes,
 from harness import conduct_expressions as conducting
 from harness import kernels
 from harness.algebra.fault import Fault
+from harness.algebra.observed import observed
 from harness.compiled_expressions import RAISES, compiled_faults
 from harness.conduct_expressions import conduct_expressions
 from harness.kernel_plans import windows
@@ -176,6 +177,16 @@ def test_what_a_position_has_no_room_for_is_not_checked() -> None:
     assert outcome_of(alone).verdict is Verdict.NO_ORACLE
     block = replace(BLOCK, at={**POINT, "position": SHAPE, "dtype": "int32"}, count=4)
     assert outcome_of(block).checked == 0
+
+
+def test_what_claims_nothing_anywhere_is_not_counted_as_checked() -> None:
+    block = replace(FAMILY.build(complete(FAMILY.axes, {"assumed": 2}), 3), count=60)
+    claiming = [one for one in block.members if observed(one.subject) is not None]
+    outcome = outcome_of(block)
+    assert (outcome.verdict, outcome.checked) == (Verdict.PASS, len(claiming))
+    assert 0 < len(claiming) < 60
+    alone = next(one for one in block.members if one not in claiming)
+    assert outcome_of(alone).verdict is Verdict.NO_ORACLE
 
 
 def test_where_a_divisor_is_zero_it_only_has_to_live(monkeypatch: pytest.MonkeyPatch) -> None:
