@@ -283,6 +283,26 @@ def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
     assert unbounded.check(conditional, WrongFarAway) == ()
 
 
+def test_a_search_far_away_tells_what_was_checked_and_what_was_not() -> None:
+    pytest.importorskip("z3", reason="z3-solver is not installed")
+    from tests.quality.unbounded import searched
+
+    right = case_of("x // 2 * 2 + x % 2", ("x", 0, 7))
+    not_modelled = case_of("x >> 1", ("x", 0, 7))
+
+    class RaisesOfSome(WrongFarAway):
+        def rewritten(self, how: str, handle: Expression) -> Expression:
+            if handle.operator == "-":
+                raise InternalError("no rule for it")
+            return super().rewritten(how, handle)
+
+    nothing = case_of("x // (x - x)", ("x", 0, 7))
+    cases = (right, not_modelled, nothing, case_of("x - 1", ("x", 0, 7)))
+    counts, wrong = searched(cases, RaisesOfSome)
+    assert counts == {"checked": 1, "not modelled": 1, "claims nothing": 1, "TVM raises": 1}
+    assert [(case, fault.check) for case, fault in wrong] == [(right, "simplify-unbounded")]
+
+
 def test_a_fault_says_where() -> None:
     (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors) or ()
     assert fault.check == "canonical_simplify"
