@@ -13,8 +13,9 @@ from generators import expressions
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable
 
-LARGEST = 2**40
-"""No size is larger: nothing in these facts overflows in int64."""
+LARGEST = 2**20
+"""No size is larger. Products of two sizes and a constant, the largest that a fact has, are less
+than 2**48 then: nothing overflows in int64."""
 
 
 class Fact(NamedTuple):

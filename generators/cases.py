@@ -11,8 +11,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from generators import program
+from generators.algebra_case import validate
 from generators.expression_cases import ANALYZED, BLOCK_FORMAT, MEMBER_FORMAT, Block, Member
-from generators.program import FORMAT, Case
+from generators.expressions import ExpressionError
+from generators.program import FORMAT, Case, CaseError
 
 AnyCase = Case | Block | Member
 
@@ -26,7 +28,13 @@ def decode(text: bytes | str, source: str = "case") -> AnyCase:
     Raises:
         CaseError: malformed JSON, an unknown format, or not a well-formed case.
     """
-    return program.decoded(text, source, KINDS)
+    case = program.decoded(text, source, KINDS)
+    if isinstance(case, Member):
+        try:
+            validate(case.subject)
+        except ExpressionError as error:
+            raise CaseError(f"{source}: {error}") from error
+    return case
 
 
 def read(path: Path) -> AnyCase:

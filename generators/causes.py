@@ -9,15 +9,14 @@ _NARROW = frozenset(("int8", "int16"))
 def cause(expression: Expression) -> str:
     """What tells ``expression``, which nothing can be taken from, from others of another cause.
 
-    What is unsigned, or too narrow for sizes, fails as such, whatever it computes. Of others it is
-    the outermost operator, with its constants by their sign (-1, 0 and 1 as they are): a rule of
-    the analyzer begins there.
+    It is the outermost operator, with its constants by their sign (-1, 0 and 1 as they are): a rule
+    of the analyzer begins there. Where something is unsigned, or too narrow for sizes, that is said
+    before it, and in place of the constants, of which it is seldom a matter then.
     """
     dtypes = {one.dtype for one in nodes(expression)}
-    if dtypes & _UNSIGNED:
-        return "unsigned"
-    if dtypes & _NARROW:
-        return "narrow"
+    unusual = "unsigned" if dtypes & _UNSIGNED else "narrow" if dtypes & _NARROW else ""
+    if unusual:
+        return f"{unusual} {expression.operator}"
     operands = ", ".join(map(_operand, expression.operands))
     return f"{expression.operator}({operands})" if operands else _operand(expression)
 

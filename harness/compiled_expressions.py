@@ -1,7 +1,7 @@
 """Compiled expressions against interpreted ones, at every point where they have a value."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from generators.algebra_case import ExpressionCase
 from generators.expression_cases import INDEX, SHAPE, VALUE
 from harness import kernels
 from harness.algebra.fault import Fault
+from harness.blame import is_of_tvm
 from harness.kernel_plans import SYMBOLIC, Kernel, Plan, kernel_plan, shape_plan
 
 Array = NDArray[Any]
@@ -36,7 +37,10 @@ def compiled_faults(
 
     None where the position has no room for one: what is of another dtype than a shape's, or indexes
     too large a table. ``undefined``: they are computed where they have no value; whatever comes of
-    that is right, an exception too, but that the process ends.
+    that is right, an exception of TVM's too, but that the process ends.
+
+    Raises:
+        Exception: whatever is raised here and not within TVM.
     """
     if undefined:
         return [_survived(one, opt_level) for one in subjects]
@@ -56,12 +60,14 @@ Run = Callable[[Sequence[Plan], int], list[Faults]]
 
 
 def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> list[Faults]:
-    """The faults of each of ``plans``; halves are run alone where together they raise."""
+    """The faults of each of ``plans``; halves are run alone where TVM raises of them together."""
     if not plans:
         return []
     try:
         return run(plans, opt_level)
     except Exception as error:
+        if not is_of_tvm(error):
+            raise
         if len(plans) == 1:
             return [_raised(plans[0], error)]
     middle = len(plans) // 2
@@ -166,13 +172,23 @@ def _survived(subject: ExpressionCase, opt_level: int) -> Faults | None:
         return None
     names = tuple(one.name for one in subject.variables)
     undefined = _spread(np.flatnonzero(~plan.valid))
-    with suppress(Exception):
+    with _suppressed():
         main = kernels.shapes_built(kernels.shape_module([(subject.expression, names)]), opt_level)
         for point in undefined:
             binding = plan.points.binding(int(point))
-            with suppress(Exception):
+            with _suppressed():
                 kernels.shape_of(main, [binding[name] for name in names])
     return ()
+
+
+@contextmanager
+def _suppressed() -> Iterator[None]:
+    """What TVM raises is as good as a result."""
+    try:
+        yield
+    except Exception as error:
+        if not is_of_tvm(error):
+            raise
 
 
 def _spread(points: Array) -> Array:

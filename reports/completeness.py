@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from generators.algebra_facts import LARGEST
+
 WAYS = ("can_prove", "can_prove_equal", "strongest")
 """How TVM is asked; the second way of equalities alone."""
 
@@ -69,11 +71,15 @@ def page(facts: Sequence[Proved], made: str) -> str:
             made,
             "",
             "The facts are those of `generators/algebra_facts.py` with drawn constants: true, by",
-            "brute force, at all small sizes. TVM is told that sizes are not",
-            "negative, as Relax tells it, and assumes what the fact assumes. `can_prove_equal` is",
+            "brute force, at all small sizes. TVM is told constant bounds of the sizes",
+            f"(`Analyzer.update`, as Relax does), from 0 to 2**{LARGEST.bit_length() - 1}, so that",
+            "nothing overflows, and assumes what the fact assumes. `can_prove_equal` is",
             "asked about equalities alone; `strongest` is `can_prove` at the strength that Relax",
             "never asks for (Z3 inside TVM, from 0.26 on). Z3 beside them has a second for each.",
             "SymPy simplifies the difference of both sides, and knows nothing of what is assumed.",
+            "",
+            "`strongest` makes no use of bounds told so. Where sizes are bound to a range instead",
+            "(`Analyzer.bind`) it proves more: [`docs/algebra.md`](../../docs/algebra.md).",
             "",
             *table(facts),
             "",

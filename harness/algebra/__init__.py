@@ -9,6 +9,7 @@ from harness.algebra import checks, state
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed, observed
 from harness.algebra.session import Handle, Session, Subject, forget, shared_session
+from harness.blame import is_of_tvm
 
 __all__ = ["Fault", "check"]
 
@@ -18,8 +19,12 @@ def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, 
 
     None where there is no point at which ``case`` claims anything: then nothing is asked.
 
-    An exception is a fault too, but where ``case`` divides by the constant zero, or shifts by one
-    that no shift may have: to refuse that is right.
+    An exception of TVM's is a fault too, but where ``case`` divides by the constant zero, or shifts
+    by one that no shift may have, and TVM says so: to refuse that is right.
+
+    Raises:
+        NotRead: TVM answers with what cannot be read.
+        Exception: whatever else is raised here and not within TVM.
     """
     seen = observed(case)
     if seen is None:
@@ -49,7 +54,9 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
                 yield from checks.strong_claims(session, seen, session.emit(case.expression))
     except Exception as error:
         forget(case.variables, case.told)
-        if not _is_refused(case):
+        if not is_of_tvm(error):
+            raise
+        if not _is_refused(case, str(error)):
             text = next((line for line in reversed(str(error).splitlines()) if line), "")
             yield Fault("raises", f"{type(error).__name__}: {text}", str(case.expression), {})
 
@@ -59,10 +66,21 @@ def _each(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
         yield from one(session, seen, handle)
 
 
-def _is_refused(case: ExpressionCase) -> bool:
-    """Whether something in ``case`` never has a value, which TVM may find out."""
+_REFUSALS = ((DIVISIONS, "divide by zero"), (SHIFTS, "shift amount"))
+"""What TVM says, in small letters, of an operator whose constant leaves it without a value."""
+
+
+def _is_refused(case: ExpressionCase, message: str) -> bool:
+    """Whether ``message`` says of something in ``case`` that it never has a value, and it has not.
+
+    TVM may find that out.
+    """
     trees = (case.expression, *case.constraints, *([case.other] if case.other else ()))
-    return any(_has_no_value(node) for tree in trees for node in expressions.nodes(tree))
+    without = [one for tree in trees for one in expressions.nodes(tree) if _has_no_value(one)]
+    return any(
+        said in message.lower() and any(one.operator in operators for one in without)
+        for operators, said in _REFUSALS
+    )
 
 
 def _has_no_value(node: Expression) -> bool:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from generators import cases, program
+from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete, is_valid
 from generators.causes import cause
@@ -14,6 +15,7 @@ from generators.steering import Steering
 
 FAMILY = family()
 POINT = complete(FAMILY.axes, {})
+X = variable(Variable("x", "int32", 0, 7))
 BLOCK = msgspec.structs.replace(FAMILY.build(POINT, 7), count=9)
 
 
@@ -48,6 +50,28 @@ def test_a_block_holds_something(wrong: dict[str, int]) -> None:
         cases.decode(msgspec.json.encode({**raw, **wrong}))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"told": "whispers"}, "'whispers' is not one of"),
+        ({"variables": []}, "x"),
+        ({"constraints": [msgspec.to_builtins(X)]}, "a constraint is not a condition"),
+    ],
+)
+def test_an_expression_that_is_none_is_refused_in_one_line(
+    wrong: dict[str, object], said: str
+) -> None:
+    subject = ExpressionCase((Variable("x", "int32", 0, 7),), apply("+", X, constant(1)))
+    raw = msgspec.json.decode(program.encode(Member(family="algebra", at=POINT, subject=subject)))
+    assert cases.decode(msgspec.json.encode(raw)).subject == subject  # type: ignore[union-attr]
+    broken = {**raw, "subject": {**raw["subject"], **wrong}}
+    with pytest.raises(CaseError) as raised:
+        cases.decode(msgspec.json.encode(broken), "case.json")
+    assert str(raised.value).startswith("case.json: ")
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
 def test_what_is_drawn_lies_where_it_was_drawn() -> None:
     steering = Steering(FAMILY.axes)
     for number in range(120):
@@ -76,20 +100,20 @@ def test_a_smaller_one_stays_where_it_was_but_for_the_level() -> None:
     assert all(one.at == member.at and one.subject != member.subject for one in others)
 
 
-X = variable(Variable("x", "int32", 0, 7))
-
-
 @pytest.mark.parametrize(
     ("expression", "wanted"),
     [
         (apply("//", apply("-", constant(0), X), constant(-2)), "//(…, -c)"),
         (apply("%", X, constant(-1)), "%(…, -1)"),
-        (apply("+", converted(X, "uint8"), constant(3, "uint8")), "unsigned"),
-        (converted(converted(X, "int8"), "int32"), "narrow"),
+        (apply("+", converted(X, "uint8"), constant(3, "uint8")), "unsigned +"),
+        (apply("<", converted(X, "uint8"), constant(3, "uint8")), "unsigned <"),
+        (converted(converted(X, "int8"), "int32"), "narrow cast"),
         (X, "…"),
     ],
 )
-def test_a_cause_is_the_outermost_operator_or_a_dtype(expression: object, wanted: str) -> None:
+def test_a_cause_is_the_outermost_operator_and_an_unusual_dtype(
+    expression: object, wanted: str
+) -> None:
     assert cause(expression) == wanted  # type: ignore[arg-type]
 
 

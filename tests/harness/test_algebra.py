@@ -10,13 +10,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from tvm.error import InternalError
 
 from generators import expressions
 from generators.algebra import block
 from generators.algebra_case import ExpressionCase
+from generators.algebra_emission import NotRead
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, apply, constant
-from harness.algebra import check, unbounded
+from harness.algebra import answers, check, unbounded
 from harness.algebra.observed import observed
 from harness.algebra.session import Ends, Mapped, Session
 from tests.harness.exact_session import ExactSession
@@ -178,7 +180,7 @@ class KeepsFirstRange(ExactSession):
 class Raises(ExactSession):
     def modular(self, handle: Expression) -> tuple[int, int]:
         if handle.operator == "truncmod":
-            raise ValueError("no rule for it")
+            raise InternalError("no rule for it")
         return super().modular(handle)
 
 
@@ -281,6 +283,26 @@ def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
     assert unbounded.check(conditional, WrongFarAway) == ()
 
 
+def test_a_search_far_away_tells_what_was_checked_and_what_was_not() -> None:
+    pytest.importorskip("z3", reason="z3-solver is not installed")
+    from tests.quality.unbounded import searched
+
+    right = case_of("x // 2 * 2 + x % 2", ("x", 0, 7))
+    not_modelled = case_of("x >> 1", ("x", 0, 7))
+
+    class RaisesOfSome(WrongFarAway):
+        def rewritten(self, how: str, handle: Expression) -> Expression:
+            if handle.operator == "-":
+                raise InternalError("no rule for it")
+            return super().rewritten(how, handle)
+
+    nothing = case_of("x // (x - x)", ("x", 0, 7))
+    cases = (right, not_modelled, nothing, case_of("x - 1", ("x", 0, 7)))
+    counts, wrong = searched(cases, RaisesOfSome)
+    assert counts == {"checked": 1, "not modelled": 1, "claims nothing": 1, "TVM raises": 1}
+    assert [(case, fault.check) for case, fault in wrong] == [(right, "simplify-unbounded")]
+
+
 def test_a_fault_says_where() -> None:
     (fault,) = check(case_of("(x + 1) // 2", ("x", -3, 3)), TruncatesFloors) or ()
     assert fault.check == "canonical_simplify"
@@ -290,16 +312,49 @@ def test_a_fault_says_where() -> None:
 
 
 def test_to_refuse_what_never_has_a_value_is_no_fault() -> None:
-    class Refuses(ExactSession):
-        def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
-            raise ValueError("divide by zero")
+    divides = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
+    shifts = case_of("if_then_else(x < 9, x, x >> 32)", ("x", 0, 3))
+    plain = case_of("x + 1", ("x", 0, 3))
+    for said, refused in (("Divide by zero", divides), ("Shift amount must be", shifts)):
 
-    refused = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
-    assert check(refused, Refuses) == ()
-    shifted = case_of("if_then_else(x < 9, x, x >> 32)", ("x", 0, 3))
-    assert check(shifted, Refuses) == ()
-    faults = check(case_of("x + 1", ("x", 0, 3)), Refuses) or ()
-    assert [fault.check for fault in faults] == ["raises"]
+        class Refuses(ExactSession):
+            def bounds(
+                self,
+                handle: Expression,
+                said: str = said,
+            ) -> tuple[int | None, int | None]:
+                raise InternalError(said)
+
+        assert check(refused, Refuses) == ()
+        for other in {divides, shifts, plain} - {refused}:
+            (fault,) = check(other, Refuses) or ()
+            assert (fault.check, fault.message) == ("raises", f"InternalError: {said}")
+
+
+@pytest.mark.parametrize("operator", ["x // 0", "x >> 32"])
+def test_tvm_refuses_what_never_has_a_value(operator: str) -> None:
+    assert check(case_of(f"if_then_else(x < y, x, {operator})", ("x", 0, 3), ("y", 0, 3))) == ()
+
+
+def test_what_fails_here_is_no_fault_of_tvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Folds(ExactSession):
+        def rewritten(self, how: str, handle: Expression) -> Expression:
+            return constant(1)
+
+    class Unread(Folds):
+        def read(self, handle: Expression) -> Expression:
+            raise NotRead("a node that ours has not")
+
+    case = case_of("x + 1", ("x", 0, 3))
+    with pytest.raises(NotRead):
+        check(case, Unread)
+
+    def evaluate(*given: object) -> Any:
+        raise ValueError("a fault of ours")
+
+    monkeypatch.setattr(answers, "evaluate", evaluate)
+    with pytest.raises(ValueError, match="a fault of ours"):
+        check(case, Folds)
 
 
 def test_nothing_is_asked_where_nothing_is_claimed() -> None:

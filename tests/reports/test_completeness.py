@@ -1,7 +1,15 @@
 """The table of what is proved, from a few answers; and answers of TVM itself."""
 
-from generators.algebra_facts import facts
+from collections.abc import Callable
+from math import prod
+
+import pytest
+import tvm
+
+from generators.algebra_facts import LARGEST, facts
+from generators.expressions import Expression
 from harness.algebra.completeness import asked
+from harness.algebra.session import Session
 from reports.completeness import Proved, lost, page, table
 
 PROVED = (
@@ -25,6 +33,31 @@ def test_what_a_release_no_longer_proves_is_told() -> None:
     assert "Made by hand." in text
     assert "* x >= 0: proved by can_prove of 0.25, not of 0.26" in text
     assert text.rstrip().endswith("* `x < 9`")
+
+
+def magnitude(node: Expression) -> int:
+    """What neither ``node`` nor anything in it is beyond, by the operands' magnitudes alone."""
+    if node.operator in ("const", "var"):
+        return abs(int(node.leaf)) if node.operator == "const" else LARGEST
+    parts = [magnitude(operand) for operand in node.operands]
+    ways: dict[str, Callable[[list[int]], int]] = {"+": sum, "-": sum, "*": prod}
+    return max(ways.get(node.operator, max)(parts), *parts)
+
+
+def test_no_fact_overflows() -> None:
+    trees = [tree for fact in facts(1, 30) for tree in (fact.claim, *fact.assumed)]
+    assert 2**40 < max(map(magnitude, trees)) < 2**63
+
+
+@pytest.mark.skipif(tvm.__version__.startswith("0.25"), reason="needs Z3 inside TVM")
+def test_the_strongest_way_makes_use_of_ranges_and_not_of_constant_bounds() -> None:
+    (fact,) = (one for one in facts(1, 1) if str(one.claim) == "(i * m + j) // m == i")
+    found = []
+    for told in ("bound", "range"):
+        session = Session(fact.variables, told)
+        with session.assuming([session.emit(each) for each in fact.assumed]):
+            found.append(session.proves(session.emit(fact.claim), strong=True))
+    assert found == [False, True]
 
 
 def test_tvm_is_asked_in_every_way() -> None:

@@ -1,0 +1,76 @@
+"""The rewrites of drawn expressions, checked by Z3 for all values in ranges far wider than drawn.
+
+    python -m tests.quality.unbounded                    # a minute
+    python -m tests.quality.unbounded --seed 2 --count 30000
+
+For what is right at all small values, which is all that ``harness.algebra.check`` sees. Of int32
+and int64 only. Prints each wrong rewrite, and ends with 1 where there is one; of those that the
+brute force finds as well, in the ranges drawn, it says so.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from generators.algebra import block
+from generators.algebra_case import ExpressionCase
+from generators.expressions import BOOL
+from harness.algebra import check, unbounded
+from harness.algebra.fault import Fault
+from harness.algebra.observed import observed
+from harness.algebra.session import Subject
+from harness.blame import is_of_tvm
+from oracles.algebra_solver import NotModelled
+
+_SIGNED = ("int32", "int64", BOOL)
+
+
+def drawn(seed: int, count: int) -> Iterator[ExpressionCase]:
+    """``count`` cases over signed variables; whether Z3 can be asked about them is not told."""
+    some = block(seed, 8 * count)
+    return islice((one for one in some if all(v.dtype in _SIGNED for v in one.variables)), count)
+
+
+def searched(
+    cases: Iterable[ExpressionCase], subject: Subject | None = None
+) -> tuple[Counter[str], list[tuple[ExpressionCase, Fault]]]:
+    """How many of ``cases`` were checked, claim nothing, …, and the wrong rewrites."""
+    counts: Counter[str] = Counter()
+    wrong = []
+    for case in cases:
+        if observed(case) is None:
+            counts["claims nothing"] += 1
+            continue
+        try:
+            faults = unbounded.check(case, subject)
+        except NotModelled:
+            counts["not modelled"] += 1
+            continue
+        except Exception as error:
+            if not is_of_tvm(error):
+                raise
+            counts["TVM raises"] += 1
+            continue
+        counts["checked"] += 1
+        wrong += [(case, fault) for fault in faults]
+    return counts, wrong
+
+
+def main() -> None:
+    """Search, and print what is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=20_000)
+    given = parser.parse_args()
+    counts, wrong = searched(drawn(given.seed, given.count))
+    for case, fault in wrong:
+        seen = "also where it was drawn" if check(case) else "only far away"
+        print(f"{fault.check}, {seen}: {case}: {fault.message} at {dict(fault.witness)}")
+    print(", ".join(f"{name}: {number}" for name, number in sorted(counts.items())))
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
