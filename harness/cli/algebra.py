@@ -28,7 +28,7 @@ that say so; what stands around them is left as it is.
 app = typer.Typer(help="The arithmetic of shapes, as TVM's analyzer has it.", no_args_is_help=True)
 
 
-@app.callback()
+@app.callback(epilog=EPILOG)
 def algebra() -> None:
     """The arithmetic of shapes, as TVM's analyzer has it."""
 
