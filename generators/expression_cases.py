@@ -89,8 +89,11 @@ class Block(_OfExpressions, frozen=True, kw_only=True, tag_field="format", tag=B
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Its expressions, each as a case of its own."""
-        return tuple(
+        """Its expressions, each as a case of its own; none twice, so there may be fewer than drawn.
+
+        Expressions have no numbers: two that are equal are one case, which counts once.
+        """
+        drawn = (
             Member(
                 family=self.family,
                 at=self.at,
@@ -100,6 +103,7 @@ class Block(_OfExpressions, frozen=True, kw_only=True, tag_field="format", tag=B
             )
             for number in range(self.first, self.first + self.count)
         )
+        return tuple({one.identifier: one for one in drawn}.values())
 
     @property
     def halves(self) -> "tuple[Block, ...]":

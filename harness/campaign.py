@@ -17,6 +17,7 @@ from generators.cases import AnyCase
 from generators.pairs import Pairs
 from generators.program import Valid
 from generators.steering import possible
+from harness.company import Company, is_part
 from harness.differential import Failure, by_release, marked, passed, seen_on, worst
 from harness.drawing import WHOLE, Shard, stream
 from harness.errors import headline
@@ -105,7 +106,8 @@ class State:
     of each known finding, by fingerprint, ``fates`` the same by release, where there are several;
     ``interrupted`` what ended the campaign, if anything did.
     Of so many failures as ``investigating`` the cause is not known yet, and so many kinds of them
-    as ``unexplained`` are not those of any finding.
+    as ``unexplained`` are not those of any finding. Of blocks that failed so many parts as
+    ``waiting`` have not run, and ``unrepeated`` failures did not come again in their parts.
     ``cases_cpu`` and ``engine_cpu`` are the CPU seconds of the cases and further runs that ended
     since the campaign began or went on, and of the engine's process.
     """
@@ -127,6 +129,8 @@ class State:
     busy: tuple[str, ...] = ()
     investigating: int = 0
     unexplained: int = 0
+    waiting: int = 0
+    unrepeated: int = 0
     phase: str = "running"
     interrupted: str | None = None
     cases_cpu: float = 0.0
@@ -199,6 +203,7 @@ class Campaign:
             self._marked,
         )
         self._gaps = gaps
+        self._company = Company(self._families)
         self._cases = plan.cases()
         self._tally = partial(tally, self.state, self._families, gaps, pool.environment)
 
@@ -228,6 +233,7 @@ class Campaign:
             self.state.unexplained = self._investigations.unexplained
             self._investigations.save()
             self._note_events()
+            self._note_company()
             self.journal.write_coverage(self.state.cells)
             self.state.interrupted = stop()
             if self.state.interrupted:
@@ -239,15 +245,19 @@ class Campaign:
         """Go on where the journal ends."""
         state = self.state
         drawn: set[str] = set()
+        # What a part came of may be lost, or how that ended: then nothing else tells it as one.
+        damaged = self._damaged
         parts: dict[str, AnyCase] = {}
         for record in self.journal.findings():
             finding = msgspec.structs.replace(msgspec.json.decode(record, type=Finding), count=0)
             state.findings[finding.fingerprint] = finding
         for one in self.journal.cases(DRAWN):
-            drawn.add(one.case.identifier)
+            if not (damaged and is_part(one.case, self._families)):
+                drawn.add(one.case.identifier)
             if one.outcome is None:
                 self.pool.submit(Job(one.case))
                 continue
+            self._company.add(one.case, one.outcome)
             parts |= {part.identifier: part for part in parts_of(one.case, one.outcome)}
             gap, failure = self._tally(one.case, one.outcome)
             if gap != one.gap:
@@ -267,14 +277,17 @@ class Campaign:
             self.journal.note(Event(What.RESUMED, f"after {len(drawn)} cases"))
             self._pass_over(drawn, show)
 
+    @property
+    def _damaged(self) -> bool:
+        return any(event.what is What.SALVAGED for event in self.journal.events())
+
     def _pass_over(self, drawn: set[str], show: Callable[[State], None]) -> None:
         """Draw the cases ``drawn`` again, with which every campaign of this plan begins.
 
         Those between them that a damaged journal lost run now.
         """
         self.state.phase = "passing over the cases that were drawn before"
-        damaged = any(event.what is What.SALVAGED for event in self.journal.events())
-        most = _MOST_LOST * len(drawn) if damaged else 0
+        most = _MOST_LOST * len(drawn) if self._damaged else 0
         left = set(drawn)
         lost: dict[str, AnyCase] = {}
         while left and not self._stop():
@@ -398,8 +411,19 @@ class Campaign:
         for event in self.pool.take_events():
             self.journal.note(event)
 
+    def _note_company(self) -> None:
+        """Count what failed in blocks and is in no verdict; write down what was not before."""
+        self.state.waiting = self._company.waiting
+        unrepeated = self._company.unrepeated
+        self.state.unrepeated = len(unrepeated)
+        written = set(self.journal.events()) if unrepeated else set()
+        for event in unrepeated:
+            if event not in written:
+                self.journal.note(event)
+
     def _drawn(self, case: AnyCase, outcome: Outcome) -> None:
         gap, failure = self._tally(case, outcome)
+        self._company.add(case, outcome)
         self.journal.end(case, outcome, gap)
         for part in parts_of(case, outcome):
             self._begin_part(part)

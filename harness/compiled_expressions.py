@@ -50,7 +50,7 @@ def compiled_faults(
     planned = [(at, plan(one, position)) for at, one in enumerate(subjects)]
     there = [(at, one) for at, one in planned if one is not None]
     for (at, _), faults in zip(
-        there, _attempted([one for _, one in there], run, opt_level), strict=True
+        there, _attempted([one for _, one in there], run, opt_level)[0], strict=True
     ):
         found[at] = faults
     return found
@@ -59,22 +59,30 @@ def compiled_faults(
 Run = Callable[[Sequence[Plan], int], list[Faults]]
 
 
-def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> list[Faults]:
-    """The faults of each of ``plans``; halves are run alone where TVM raises of them together."""
+def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Faults], bool]:
+    """The faults of each of ``plans``, and whether anything raised.
+
+    Halves are run alone where together they raise. Where neither raises then, the first of
+    ``plans`` that is right stands for all: it runs alone next, and that it passes there is told.
+    """
     if not plans:
-        return []
+        return [], False
     try:
-        return run(plans, opt_level)
+        return run(plans, opt_level), False
     except Exception as error:
         if not is_of_tvm(error):
             raise
-        if len(plans) == 1:
-            return [_raised(plans[0], error)]
+        together = error
+    if len(plans) == 1:
+        return [_raised(plans[0], together)], True
     middle = len(plans) // 2
-    return [
-        *_attempted(plans[:middle], run, opt_level),
-        *_attempted(plans[middle:], run, opt_level),
-    ]
+    left, left_raised = _attempted(plans[:middle], run, opt_level)
+    right, right_raised = _attempted(plans[middle:], run, opt_level)
+    found = [*left, *right]
+    if not (left_raised or right_raised):
+        at = next((at for at, faults in enumerate(found) if not faults), 0)
+        found[at] = (*found[at], _raising(plans[at], together))
+    return found, True
 
 
 def _kernels(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
@@ -213,7 +221,11 @@ def _raised(plan: Plan, error: Exception) -> Faults:
 
     Nothing where a divisor is zero somewhere and the error says so: that is as good as a result.
     """
-    message = f"{type(error).__name__}: {error}"
-    if _DIVISION in message.lower() and not plan.valid.all():
+    fault = _raising(plan, error)
+    if _DIVISION in fault.message.lower() and not plan.valid.all():
         return ()
-    return (Fault(RAISES, message, str(plan.subject.expression), {}),)
+    return (fault,)
+
+
+def _raising(plan: Plan, error: Exception) -> Fault:
+    return Fault(RAISES, f"{type(error).__name__}: {error}", str(plan.subject.expression), {})

@@ -66,12 +66,15 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
             seconds=clock.seconds,
         )
     smallest = _smallest(case, fault, progress, clock)
+    others = dict.fromkeys(one.check for one in faults if one.check != fault.check)
+    # Before the message: its last line is what it is told by.
+    also = (f"it also fails {', '.join(others)}",) if others else ()
     of_state = _OF_STATE.fullmatch(fault.check)
     return Outcome(
         Verdict.WRONG_VALUE,
         _stage(case),
         fault.check,
-        fault.message,
+        "\n".join((*also, fault.message)),
         seconds=clock.seconds,
         cause=_ANY if of_state else cause(smallest.subject.expression),
         smallest=smallest,

@@ -18,6 +18,7 @@ class What(enum.StrEnum):
     RECYCLED = "worker recycled"
     RESTARTED = "workers' parent restarted"
     RETRIED = "case retried alone"
+    UNREPEATED = "failed in its block alone"
     INTERRUPTED = "interrupted"
     RESUMED = "resumed"
     SALVAGED = "salvaged"
@@ -33,6 +34,7 @@ DESCRIPTIONS = {
     What.RECYCLED: "{} were replaced after their number of cases, or for what they kept",
     What.RESTARTED: "the workers' parent was started again {} times",
     What.RETRIED: "{} cases failed to run together with others and ran alone",
+    What.UNREPEATED: "{} failures in blocks of expressions did not come again without the block",
 }
 """Of everything that is only counted; the rest is told one by one."""
 

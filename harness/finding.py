@@ -136,9 +136,13 @@ def _expression(case: Member, outcome: Outcome) -> Trials[Reduced]:
 
 
 def _about(case: Member) -> dict[str, str]:
-    """What it takes, for a person: the expression, and where it stands."""
+    """What it takes, for a person: the expression, and where it stands.
+
+    Also the optimisation level where it does not fail without: it is confirmed at that alone.
+    """
     expression = case.subject.expression
-    return {"expression": str(expression), "dtype": expression.dtype, "position": case.position}
+    about = {"expression": str(expression), "dtype": expression.dtype, "position": case.position}
+    return {**about, "opt_level": str(case.opt_level)} if case.opt_level else about
 
 
 def innermost(family: Family, case: AnyCase, outcome: Outcome) -> Trials[Reduced]:

@@ -18,6 +18,7 @@ import msgspec
 from generators.axes import Family
 from generators.program import CaseError, encode
 from harness.campaign import State, tally
+from harness.company import Company
 from harness.drawing import Shard
 from harness.finding import Finding
 from harness.fingerprint import kind_of
@@ -85,10 +86,12 @@ def recount(journal: Journal, families: Mapping[str, Family], gaps: Sequence[Gap
     for finding in findings_in(journal):
         state.findings[finding.fingerprint] = finding
     unexplained = set()
+    company = Company(families)
     told = {one.kind for one in state.findings.values()}
     for one in journal.cases(DRAWN):
         if one.outcome is None:
             continue
+        company.add(one.case, one.outcome)
         _, failure = tally(state, families, gaps, environment, one.case, one.outcome)
         if failure is not None and one.finding not in state.findings:
             state.investigating += 1
@@ -96,6 +99,7 @@ def recount(journal: Journal, families: Mapping[str, Family], gaps: Sequence[Gap
             if kind.verdict.is_failure and kind not in told:
                 unexplained.add(kind)
     state.unexplained = len(unexplained)
+    state.waiting, state.unrepeated = company.waiting, len(company.unrepeated)
     return state
 
 

@@ -152,6 +152,9 @@ def exit_code(state: State) -> int:
     met = state.verdicts + state.special
     if Verdict.HARNESS_ERROR in met:
         return 3
+    if state.waiting or state.unrepeated:
+        # What failed in a block and is in no verdict: nothing can tell that it is known.
+        return 1
     if state.new or state.known:
         # What was not looked into is new too, unless it fails like something that is known.
         return int(bool(state.new) or state.unexplained > 0)

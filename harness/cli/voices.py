@@ -263,11 +263,23 @@ def _fields(finding: Finding) -> dict[str, object]:
 def not_looked_into(state: State) -> str:
     """What there is to say of failures that were not looked into; nothing if all were."""
     count = state.investigating
-    if not count:
-        return ""
-    said = "1 failure was" if count == 1 else f"{count} failures were"
-    new = "" if not state.unexplained else "; some are like no finding there is, and count as new"
-    return f"{said} not looked into; they are in the journal{new}."
+    lines = []
+    if count:
+        said = "1 failure was" if count == 1 else f"{count} failures were"
+        like = "; some are like no finding there is, and count as new"
+        new = like if state.unexplained else ""
+        lines.append(f"{said} not looked into; they are in the journal{new}.")
+    if state.waiting:
+        lines.append(
+            f"Parts of blocks that failed and did not run alone, which count as new: "
+            f"{state.waiting}; --resume runs them."
+        )
+    if state.unrepeated:
+        lines.append(
+            f"Failures in blocks that did not come again in their parts, which count as new: "
+            f"{state.unrepeated}; the journal's events name them."
+        )
+    return "\n".join(lines)
 
 
 def _last_lines(ended: Ended) -> Iterator[str]:

@@ -122,3 +122,10 @@ def test_a_block_counts_as_one_kind_of_case() -> None:
     assert cases.operators(BLOCK) == ("algebra",)
     assert not cases.is_compiled(BLOCK)
     assert cases.at_level(BLOCK, 3).opt_level == 3
+
+
+def test_an_expression_that_is_drawn_twice_is_one_case() -> None:
+    whole = FAMILY.build(POINT, 5)
+    seen = [one.identifier for one in whole.members]
+    assert len(seen) == len(set(seen)) < whole.count
+    assert whole.members == whole.members

@@ -225,3 +225,33 @@ def test_a_window_is_part_of_the_range() -> None:
     assert all(wide.low <= one.low <= one.high <= wide.high for one in found)
     assert {one.high - one.low for one in found} == {7}
     assert windows((X,), "") == (X,)
+
+
+def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    build = kernels.kernels_built
+
+    def together(made: list[list[Any]], opt_level: int) -> Any:
+        if sum(map(len, made)) > 2:
+            raise ValueError("too many")
+        return build(made, opt_level)
+
+    monkeypatch.setattr(kernels, "kernels_built", together)
+    found = compiled_faults(SUBJECTS[:4], VALUE, 0)
+    assert found[1:] == [()] * 3
+    assert [(one.check, one.message) for one in found[0] or ()] == [
+        (RAISES, "ValueError: too many")
+    ]
+    assert compiled_faults(SUBJECTS[:2], VALUE, 0) == [()] * 2
+
+
+def test_every_check_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = (
+        Fault("simplify", "off", "", {}),
+        Fault("can_prove", "also off", "", {}),
+        Fault("can_prove", "again", "", {}),
+        Fault("modular", "too", "", {}),
+    )
+    monkeypatch.setattr(conducting, "check", lambda subject: faults)
+    outcome = outcome_of(BLOCK.members[0])
+    assert outcome.operator == "simplify"
+    assert outcome.message == "it also fails can_prove, modular\noff"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.axes import Axis, Point, points
+from generators.algebra_family import family as algebra_family
+from generators.axes import Axis, Point, complete, points
 from generators.program import Case, Input, Invalid, Node, Program
 from harness.finding import (
     Finding,
@@ -415,3 +416,23 @@ def test_a_part_that_a_limit_cut_short_is_no_part() -> None:
     reduced, _ = conclude(reduce(BUILT, BUILT.build(point, 0), judge(point)), judge, BUILT)
     assert isinstance(reduced, Reduced)
     assert (reduced.outcome.verdict, reduced.part) == (Verdict.WRONG_SHAPE, None)
+
+
+def test_what_fails_at_one_level_alone_is_blamed_on_it() -> None:
+    algebra = algebra_family()
+    at = complete(algebra.axes, {"position": "value", "opt_level": 3})
+    (first, *_) = algebra.build(at, 3).members
+    failed = Outcome(Verdict.WRONG_VALUE, "compiled", "value", "off", cause="+")
+
+    def ended(needed: int) -> Finding:
+        trials = reduce(algebra, first, failed)
+        try:
+            case = next(trials)
+            while True:
+                fails = case.opt_level >= needed  # type: ignore[union-attr]
+                case = trials.send(failed if fails else Outcome(Verdict.PASS))
+        except StopIteration as end:
+            return finding_of(end.value)
+
+    assert ended(3).blame["opt_level"] == "3"
+    assert "opt_level" not in ended(0).blame

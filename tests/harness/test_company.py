@@ -1,0 +1,77 @@
+"""What failed in a block of expressions and not alone: what is told of it."""
+
+from itertools import permutations
+
+import pytest
+from msgspec.structs import replace
+
+from generators.algebra_family import family
+from generators.axes import complete
+from generators.cases import AnyCase
+from harness.company import Company, is_part
+from harness.outcome import Outcome, Verdict
+
+FAMILY = family()
+FAMILIES = {FAMILY.name: FAMILY}
+BLOCK = FAMILY.build(complete(FAMILY.axes, {"position": "value"}), 7)
+LEFT, RIGHT = BLOCK.halves
+FIRST, SECOND, *_ = BLOCK.members
+PASSED = Outcome(Verdict.PASS, checked=64)
+FAILED = Outcome(Verdict.WRONG_VALUE, "analysis")
+DIED = Outcome(Verdict.PROCESS_DEATH, "analysis")
+SLOW = Outcome(Verdict.TIMEOUT, "analysis")
+WITH_PARTS = replace(PASSED, parts=(FIRST, SECOND))
+
+Came = tuple[AnyCase, Outcome]
+
+
+def test_a_part_is_what_is_not_drawn_as_it_is() -> None:
+    assert not is_part(replace(BLOCK, fixes=True), FAMILIES)
+    assert all(is_part(one, FAMILIES) for one in (LEFT, RIGHT, FIRST))
+
+
+@pytest.mark.parametrize(
+    ("came", "waiting", "unrepeated"),
+    [
+        (((BLOCK, PASSED),), 0, 0),
+        (((BLOCK, WITH_PARTS),), 2, 0),
+        (((BLOCK, WITH_PARTS), (FIRST, FAILED)), 1, 0),
+        (((BLOCK, WITH_PARTS), (FIRST, FAILED), (SECOND, FAILED)), 0, 0),
+        (((BLOCK, WITH_PARTS), (FIRST, FAILED), (SECOND, PASSED)), 0, 1),
+        (((BLOCK, DIED), (LEFT, PASSED)), 1, 0),
+        (((BLOCK, DIED), (LEFT, PASSED), (RIGHT, PASSED)), 0, 1),
+        (((BLOCK, DIED), (LEFT, PASSED), (RIGHT, DIED)), 2, 0),
+        # Half of it takes half as long: nothing failed that has to come again.
+        (((BLOCK, SLOW), (LEFT, PASSED), (RIGHT, PASSED)), 0, 0),
+    ],
+)
+def test_what_passes_alone_or_never_ran_is_counted(
+    came: tuple[Came, ...], waiting: int, unrepeated: int
+) -> None:
+    for order in permutations(came):
+        company = Company(FAMILIES)
+        for case, outcome in order:
+            company.add(case, outcome)
+        assert (company.waiting, len(company.unrepeated)) == (waiting, unrepeated)
+
+
+def test_a_release_is_held_against_itself() -> None:
+    def on_both(older: Outcome, newer: Outcome) -> Outcome:
+        held = {"0.25": replace(older, release="0.25")}
+        return replace(newer, release="0.27", elsewhere=held)
+
+    alone = replace(PASSED, parts=(FIRST,))
+    for older, count in ((FAILED, 0), (PASSED, 1)):
+        company = Company(FAMILIES)
+        company.add(BLOCK, on_both(alone, PASSED))
+        company.add(FIRST, on_both(older, FAILED))
+        said = [event.text for event in company.unrepeated]
+        wanted = f"block {BLOCK.identifier} on 0.25 passes as {FIRST.identifier}"
+        assert said == [wanted] * count
+
+
+def test_a_block_of_one_is_held_against_its_expression() -> None:
+    company = Company(FAMILIES)
+    company.add(replace(BLOCK, count=1), DIED)
+    company.add(FIRST, PASSED)
+    assert len(company.unrepeated) == 1
