@@ -4,8 +4,8 @@
     python -m tests.quality.unbounded --seed 2 --count 30000
 
 For what is right at all small values, which is all that ``harness.algebra.check`` sees. Of int32
-and int64 only. Prints each wrong rewrite, and ends with 1 where there is one; of those that the
-brute force finds as well, in the ranges drawn, it says so.
+and int64 only. Prints each wrong rewrite; of those whose expression fails in the ranges drawn as
+well, it says so. Ends with 1 where there is another.
 """
 
 import argparse
@@ -65,11 +65,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000)
     given = parser.parse_args()
     counts, wrong = searched(drawn(given.seed, given.count))
+    only_far_away = 0
     for case, fault in wrong:
-        seen = "also where it was drawn" if check(case) else "only far away"
+        seen = "fails as drawn too" if check(case) else "only far away"
+        only_far_away += seen == "only far away"
         print(f"{fault.check}, {seen}: {case}: {fault.message} at {dict(fault.witness)}")
     print(", ".join(f"{name}: {number}" for name, number in sorted(counts.items())))
-    sys.exit(bool(wrong))
+    sys.exit(bool(only_far_away))
 
 
 if __name__ == "__main__":
