@@ -203,7 +203,7 @@ class Campaign:
             self._marked,
         )
         self._gaps = gaps
-        self._company = Company(self._families)
+        self._company = Company()
         self._cases = plan.cases()
         self._tally = partial(tally, self.state, self._families, gaps, pool.environment)
 
@@ -413,6 +413,7 @@ class Campaign:
 
     def _note_company(self) -> None:
         """Count what failed in blocks and is in no verdict; write down what was not before."""
+        self._company.look_up(self.journal.ended)
         self.state.waiting = self._company.waiting
         unrepeated = self._company.unrepeated
         self.state.unrepeated = len(unrepeated)

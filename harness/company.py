@@ -4,7 +4,7 @@ What fails only together with others is in no verdict of a case: its parts pass.
 all the same, of a state that they share, and whoever shows a campaign has to be told of it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generators.axes import Family
@@ -29,63 +29,77 @@ def is_part(case: AnyCase, families: Mapping[str, Family]) -> bool:
     return case.first > 0 or (isinstance(whole, Block) and case.count < whole.count)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Failure:
-    """``parts`` failed, one or all of them, in the block ``block``, on ``release``.
+    """Parts failed, one or all of them, in the block ``block``, on ``release``.
 
-    ``large``: by what they took together, which says nothing of any of them.
+    ``large``: by what they took together, which says nothing of any of them. ``left`` of ``parts``
+    have not ended; ``again`` says whether one of the others failed.
     """
 
     block: str
     release: str
     parts: tuple[str, ...]
     large: bool
+    left: int
+    again: bool = False
+
+    @property
+    def event(self) -> Event:
+        on = ("on", self.release) if self.release else ()
+        words = ("block", self.block, *on, "passes as", *self.parts)
+        return Event(What.UNREPEATED, " ".join(words))
 
 
 @dataclass(slots=True)
 class Company:
-    """The failures in blocks, by what came of the blocks and of their parts, in any order."""
+    """The failures in blocks of which something is not known yet, or that did not come again.
 
-    families: Mapping[str, Family]
-    _failures: list[_Failure] = field(default_factory=list)
-    _failed_on: dict[str, frozenset[str]] = field(default_factory=dict)
+    What came again is forgotten: in a long campaign that is millions.
+    """
+
+    unrepeated: list[Event] = field(default_factory=list)
+    _waiting: dict[str, list[_Failure]] = field(default_factory=dict)
 
     def add(self, case: AnyCase, outcome: Outcome) -> None:
         """Take note of what came of the drawn case ``case``."""
-        outcomes = by_release(outcome)
-        if is_part(case, self.families):
-            failed = (name for name, one in outcomes.items() if one.verdict not in _RIGHT)
-            self._failed_on[case.identifier] = frozenset(failed)
+        if isinstance(case, Block | Member):
+            self._settle(case.identifier, outcome)
         if not isinstance(case, Block):
             return
-        for name, one in outcomes.items():
+        for name, one in by_release(outcome).items():
             if one.verdict is Verdict.PASS:
-                sets: Iterator[tuple[AnyCase, ...]] = ((part,) for part in one.parts)
+                for part in one.parts:
+                    self._wait(case, name, (part,))
             else:
-                sets = iter((case.halves or case.members,))
-            for parts in sets:
-                named = tuple(part.identifier for part in parts)
-                large = one.verdict in CUT_SHORT
-                self._failures.append(_Failure(case.identifier, name, named, large))
+                parts = case.halves or case.members
+                self._wait(case, name, parts, large=one.verdict in CUT_SHORT)
+
+    def look_up(self, ended: Callable[[str], Outcome | None]) -> None:
+        """Ask ``ended`` what came of the parts that are waited for: they may have run before."""
+        for identifier in list(self._waiting):
+            outcome = ended(identifier)
+            if outcome is not None:
+                self._settle(identifier, outcome)
 
     @property
     def waiting(self) -> int:
         """How many parts of blocks have not ended: nobody knows what there is to them."""
-        parts = {part for one in self._failures for part in one.parts}
-        return len(parts - self._failed_on.keys())
+        return len(self._waiting)
 
-    @property
-    def unrepeated(self) -> list[Event]:
-        """The failures in blocks that did not come again in their parts, which all have ended."""
-        return [
-            Event(What.UNREPEATED, " ".join(("block", one.block, *on, "passes as", *one.parts)))
-            for one in self._failures
-            if not one.large and self._passed(one)
-            for on in [("on", one.release) if one.release else ()]
-        ]
+    def _wait(
+        self, block: Block, release: str, parts: Sequence[AnyCase], *, large: bool = False
+    ) -> None:
+        named = tuple(part.identifier for part in parts)
+        failure = _Failure(block.identifier, release, named, large, len(named))
+        for name in named:
+            self._waiting.setdefault(name, []).append(failure)
 
-    def _passed(self, failure: _Failure) -> bool:
-        return all(
-            part in self._failed_on and failure.release not in self._failed_on[part]
-            for part in failure.parts
-        )
+    def _settle(self, identifier: str, outcome: Outcome) -> None:
+        outcomes = by_release(outcome)
+        for failure in self._waiting.pop(identifier, ()):
+            here = outcomes.get(failure.release)
+            failure.again |= here is not None and here.verdict not in _RIGHT
+            failure.left -= 1
+            if not (failure.left or failure.again or failure.large):
+                self.unrepeated.append(failure.event)

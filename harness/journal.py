@@ -236,6 +236,14 @@ class Journal:
             raise KeyError(identifier)
         return self._recorded(rows[0])
 
+    def ended(self, identifier: str) -> Outcome | None:
+        """What came of the drawn case ``identifier``; None where it is not there or never ended."""
+        try:
+            found = self.find(identifier)
+        except KeyError:
+            return None
+        return found.outcome if found.purpose == DRAWN else None
+
     def cases(self, purpose: str) -> Iterator[Recorded]:
         """The cases that were started with ``purpose``, in that order."""
         numbers = self._read("SELECT rowid FROM cases WHERE purpose = ? ORDER BY rowid", purpose)

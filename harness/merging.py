@@ -86,7 +86,7 @@ def recount(journal: Journal, families: Mapping[str, Family], gaps: Sequence[Gap
     for finding in findings_in(journal):
         state.findings[finding.fingerprint] = finding
     unexplained = set()
-    company = Company(families)
+    company = Company()
     told = {one.kind for one in state.findings.values()}
     for one in journal.cases(DRAWN):
         if one.outcome is None:
@@ -99,6 +99,7 @@ def recount(journal: Journal, families: Mapping[str, Family], gaps: Sequence[Gap
             if kind.verdict.is_failure and kind not in told:
                 unexplained.add(kind)
     state.unexplained = len(unexplained)
+    company.look_up(journal.ended)
     state.waiting, state.unrepeated = company.waiting, len(company.unrepeated)
     return state
 

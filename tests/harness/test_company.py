@@ -49,9 +49,10 @@ def test_what_passes_alone_or_never_ran_is_counted(
     came: tuple[Came, ...], waiting: int, unrepeated: int
 ) -> None:
     for order in permutations(came):
-        company = Company(FAMILIES)
+        company = Company()
         for case, outcome in order:
             company.add(case, outcome)
+        company.look_up({case.identifier: outcome for case, outcome in came}.get)
         assert (company.waiting, len(company.unrepeated)) == (waiting, unrepeated)
 
 
@@ -62,7 +63,7 @@ def test_a_release_is_held_against_itself() -> None:
 
     alone = replace(PASSED, parts=(FIRST,))
     for older, count in ((FAILED, 0), (PASSED, 1)):
-        company = Company(FAMILIES)
+        company = Company()
         company.add(BLOCK, on_both(alone, PASSED))
         company.add(FIRST, on_both(older, FAILED))
         said = [event.text for event in company.unrepeated]
@@ -71,7 +72,7 @@ def test_a_release_is_held_against_itself() -> None:
 
 
 def test_a_block_of_one_is_held_against_its_expression() -> None:
-    company = Company(FAMILIES)
+    company = Company()
     company.add(replace(BLOCK, count=1), DIED)
     company.add(FIRST, PASSED)
     assert len(company.unrepeated) == 1
