@@ -173,7 +173,8 @@ def test_what_z3_of_its_own_is_needed_for(
         equal(M.astype("int32"), N.astype("int32")),
         tirx.Cast("int64", tirx.Cast("int8", M)) <= M,
     ],
-    ids=str,
+    # TVM prints the address of a quotient by 0.
+    ids=["another", "1 at least", "even", "a multiple", "by 0", "of four", "narrow", "cast"],
 )
 def test_what_is_not_so_or_not_read(claim: PrimExpr) -> None:
     assert not prover.proves(claim)
