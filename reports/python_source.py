@@ -74,6 +74,9 @@ def string_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+_LARGE = 256
+"""An array of so many elements is not for reading; what is shorter to write is written shorter."""
+
 PARTS = " / 2048"
 """What ``array_text`` ends with where it divides."""
 
@@ -89,12 +92,26 @@ def array_text(array: Array) -> str:
     first = array.flat[0].item()
     if array.size > 1 and (array == first).all() and _sign_alike(array):
         return f'np.full({shape_text(array.shape)}, {number_text(first)}, "{dtype}")'
+    if times := _repeated(array):
+        return f"np.repeat({array_text(array[..., ::times])}, {times}, axis=-1)"
     if array.dtype.kind == "f" and np.isfinite(array).all():
         scaled = np.clip(array.astype(np.float64), -8, 8) * 2048
         whole = (scaled == np.rint(scaled)).all() and (np.abs(array) <= 4).all()
         if whole and (array != np.rint(array)).any() and not np.signbit(array[array == 0]).any():
             return f'np.array({_nested(scaled.astype(np.int64).tolist())}, "{dtype}"){PARTS}'
     return f'np.array({_nested(array.tolist())}, "{dtype}")'
+
+
+def _repeated(array: Array) -> int:
+    """How often each element stands in a row along the last axis; 0 where that is not worth it."""
+    if array.size < _LARGE or not array.ndim:
+        return 0
+    last: int = array.shape[-1]
+    for times in (last // parts for parts in range(1, last // 2 + 1) if last % parts == 0):
+        kept = np.repeat(array[..., ::times], times, axis=-1)
+        if kept.tobytes() == array.tobytes():
+            return times
+    return 0
 
 
 def _sign_alike(array: Array) -> bool:
