@@ -9,6 +9,11 @@ set -u
 
 folder=$1 minutes=$2 summary=${3:-}
 out=$folder/$(date -u +%Y-%m-%d-%H%M%S)
+# One that began in the same second, and is over.
+while [ -e "$out" ]; do
+  sleep 1
+  out=$folder/$(date -u +%Y-%m-%d-%H%M%S)
+done
 known=$folder/known
 
 set -- fuzz --minutes "$minutes" --fixes both --quiet --out "$out"

@@ -6,7 +6,7 @@ and of those of all that is computed of it, where FuseOps fails on it. Here symb
 is known of them is not asked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tvm import te, tirx
@@ -15,7 +15,7 @@ from fixes import probes_of_shapes as probes
 from fixes import tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
-from fixes.tvm_api_shapes import fields_values, select, simplified, sizes_analyzer, variables
+from fixes.tvm_api_shapes import fields_values, select, sizes_analyzer, variables
 
 OPERATOR = "relax.strided_slice"
 
@@ -32,8 +32,7 @@ class Span:
 def spans(call: Call) -> dict[int, Span] | None:
     """By axis what ``call``, a slice forwards that has a symbolic bound, takes; None of others.
 
-    Nor of a bound that has a symbol which is no dimension of the data: it may be an input, and
-    negative.
+    A symbol of a bound that is in no dimension of the data may be an input, and negative.
     """
     data, *lists = call.args
     written = all(hasattr(one, "fields") for one in lists)
@@ -48,12 +47,11 @@ def spans(call: Call) -> dict[int, Span] | None:
         return None
     sizes = [symbol for dim in dims for symbol in variables(dim)]
     asked = [symbol for bound in (*begin, *end) for symbol in variables(bound)]
-    if not all(any(symbol.same_as(size) for size in sizes) for symbol in asked):
-        return None
+    signed = [one for one in asked if not any(one.same_as(size) for size in sizes)]
     found = {}
     for axis, first, last, step in zip(axes, begin, end, steps, strict=True):
         at = int(tvm_api.as_int(axis) or 0) % len(dims)
-        found[at] = _span(first, last, int(step or 1), dims[at])
+        found[at] = _span((first, last), int(step or 1), dims[at], signed)
     return found
 
 
@@ -66,17 +64,23 @@ def sliced_dims(call: Call) -> list[PrimExpr] | None:
     return [found[axis].size if axis in found else dim for axis, dim in enumerate(dims)]
 
 
-def _span(begin: PrimExpr, end: PrimExpr, step: int, dim: PrimExpr) -> Span:
-    first, last = _place(begin, dim), _place(end, dim)
-    count = simplified(last - first)
-    if not sizes_analyzer([count]).can_prove(count >= 0):
+def _span(
+    bounds: tuple[PrimExpr, PrimExpr], step: int, dim: PrimExpr, signed: Sequence[PrimExpr]
+) -> Span:
+    first, last = (_place(bound, dim, signed) for bound in bounds)
+    analyzer = sizes_analyzer([first, last], signed)
+    count = analyzer.simplify(last - first)
+    if not analyzer.can_prove(count >= 0):
         count = tirx.max(count, tvm_api.integer(0))
-    return Span(first, step, simplified(tvm_api.floordiv(count + (step - 1), step)))
+    return Span(first, step, analyzer.simplify(tvm_api.floordiv(count + (step - 1), step)))
 
 
-def _place(bound: PrimExpr, dim: PrimExpr) -> PrimExpr:
-    """Which of 0 to ``dim`` a bound is, that is counted from the end if it is negative."""
-    analyzer = sizes_analyzer([bound, dim])
+def _place(bound: PrimExpr, dim: PrimExpr, signed: Sequence[PrimExpr]) -> PrimExpr:
+    """Which of 0 to ``dim`` a bound is, that is counted from the end if it is negative.
+
+    The symbols in ``signed`` may be negative, all others are sizes.
+    """
+    analyzer = sizes_analyzer([bound, dim], signed)
     at = bound
     if not analyzer.can_prove(bound >= 0):
         behind = bound + dim
@@ -85,7 +89,7 @@ def _place(bound: PrimExpr, dim: PrimExpr) -> PrimExpr:
         at = tirx.max(at, tvm_api.integer(0))
     if not analyzer.can_prove(at <= dim):
         at = tirx.min(at, dim)
-    return simplified(at)
+    return analyzer.simplify(at)
 
 
 def _of_sizes(original: Legalization) -> Legalization:

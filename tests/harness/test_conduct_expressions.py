@@ -232,14 +232,14 @@ def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.Mo
 
     def together(made: list[list[Any]], opt_level: int) -> Any:
         if sum(map(len, made)) > 2:
-            raise ValueError("too many")
+            raise InternalError("too many")
         return build(made, opt_level)
 
     monkeypatch.setattr(kernels, "kernels_built", together)
     found = compiled_faults(SUBJECTS[:4], VALUE, 0)
     assert found[1:] == [()] * 3
     assert [(one.check, one.message) for one in found[0] or ()] == [
-        (RAISES, "ValueError: too many")
+        (RAISES, "InternalError: too many")
     ]
     assert compiled_faults(SUBJECTS[:2], VALUE, 0) == [()] * 2
 

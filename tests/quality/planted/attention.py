@@ -264,10 +264,11 @@ _HISTORIC = Plant(
         ),
         Edit(
             "fixes.batch_matmul",
-            "    return bool(tvm_api.analyzer().can_prove_equal(left, right))",
+            "    if prover.equal(left, right) or tvm_api.as_int(right) == 1:",
             "    known = tvm_api.as_int(left)\n"
-            "    return known == tvm_api.as_int(right) if known is not None"
-            " else left.same_as(right)",
+            "    same = known == tvm_api.as_int(right) if known is not None"
+            " else left.same_as(right)\n"
+            "    if same or tvm_api.as_int(right) == 1:",
         ),
     ),
 )
