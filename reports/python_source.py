@@ -1,7 +1,9 @@
 """Python source text for a person to read: literals, and long lines broken as formatters do."""
 
+import base64
 import json
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -77,6 +79,9 @@ def string_text(text: str) -> str:
 _LARGE = 256
 """An array of so many elements is not for reading; what is shorter to write is written shorter."""
 
+_PIECE = 72
+"""Letters of what is packed, on a line."""
+
 PARTS = " / 2048"
 """What ``array_text`` ends with where it divides."""
 
@@ -84,8 +89,15 @@ PARTS = " / 2048"
 def array_text(array: Array) -> str:
     """An expression whose value is ``array`` (no bfloat16): same dtype, same shape, same values.
 
-    Multiples of 1/2048 are written as integers divided by it. NumPy's name is ``np``.
+    Multiples of 1/2048 are written as integers divided by it. NumPy's name is ``np``. A large one
+    is packed, by ``base64`` and ``zlib``, where that is far shorter.
     """
+    text = _written_out(array)
+    packed = _packed(array) if array.size >= _LARGE else text
+    return packed if len(packed) < len(text) // 4 else text
+
+
+def _written_out(array: Array) -> str:
     dtype = array.dtype.name
     if not array.size:
         return f'np.zeros({shape_text(array.shape)}, "{dtype}")'
@@ -100,6 +112,15 @@ def array_text(array: Array) -> str:
         if whole and (array != np.rint(array)).any() and not np.signbit(array[array == 0]).any():
             return f'np.array({_nested(scaled.astype(np.int64).tolist())}, "{dtype}"){PARTS}'
     return f'np.array({_nested(array.tolist())}, "{dtype}")'
+
+
+def _packed(array: Array) -> str:
+    """``array`` as bytes, which are not for reading."""
+    text = base64.b85encode(zlib.compress(array.tobytes(), 9)).decode()
+    pieces = [string_text(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE)]
+    unpacked = f'zlib.decompress(base64.b85decode("".join([{", ".join(pieces)}])))'
+    made = f'np.frombuffer({unpacked}, "{array.dtype.name}")'
+    return f"{made}.reshape({shape_text(array.shape)}).copy()"
 
 
 def _repeated(array: Array) -> int:

@@ -188,7 +188,9 @@ def _imports(body: str) -> list[str]:
     def used(*modules: str) -> list[str]:
         return [name for name in modules if re.search(rf"\b{name}\.", text)]
 
-    standard = used("hashlib", "math", "re", "resource", "signal", "subprocess", "sys")
+    standard = used(
+        "base64", "hashlib", "math", "re", "resource", "signal", "subprocess", "sys", "zlib"
+    )
     lines = [f"import {name}" for name in standard] + [""] * bool(standard)
     for module, name in _MODULES.items():
         if used(name):

@@ -1,5 +1,7 @@
 """The text of a large array whose elements repeat is short, and its value is the array."""
 
+import base64
+import zlib
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from reports.python_source import array_text
 
+NAMES = {"np": np, "zlib": zlib, "base64": base64}
 HALVES = np.arange(6, dtype="float32").reshape(2, 3) / 2
 
 
@@ -23,7 +26,21 @@ HALVES = np.arange(6, dtype="float32").reshape(2, 3) / 2
 )
 def test_a_repeated_array_is_written_short(array: Any, short: bool) -> None:
     text = array_text(array)
-    made = eval(text, {"np": np})
+    made = eval(text, NAMES)
     assert made.tobytes() == array.tobytes()
     assert (made.dtype, made.shape) == (array.dtype, array.shape)
     assert text.startswith("np.repeat(") == short
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "bool"])
+def test_a_large_array_is_packed_where_that_is_far_shorter(dtype: str) -> None:
+    period = np.tile(np.array([0.3, 7, 0, 5, 1.1]).astype(dtype), 90)[:-1].reshape(1, -1)
+    text = array_text(period)
+    assert len(text) < 400
+    made = eval(text, NAMES)
+    assert made.tobytes() == period.tobytes()
+    assert (made.dtype, made.shape) == (period.dtype, period.shape)
+    # Whoever gets it may write to it.
+    made[0, 0] = 1
+    small = array_text(period[:, :200])
+    assert small.startswith("np.array(")
