@@ -23,9 +23,10 @@ from typing import Any
 from tvm import te, tirx
 
 from fixes import probes_of_attention as probes
-from fixes import prover, tvm_api
+from fixes import tvm_api
 from fixes.attention_arguments import check_dtypes, read_mask, requirements
 from fixes.batch_matmul import batch_matmul
+from fixes.broadcasting import element
 from fixes.fix import Fix, OperatorAttribute, Part, legalization, require_shapes
 from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
@@ -66,7 +67,7 @@ def attend(
         if bias is None:
             return scaled
         wanted = (tvm_api.floordiv(row, divisor), tvm_api.floormod(row, divisor), i, j)
-        return scaled + _broadcast(bias, wanted, (batch, heads, q_len, kv_len)).astype(dtype)
+        return scaled + element(bias, wanted, (batch, heads, q_len, kv_len)).astype(dtype)
 
     scores = te.compute((rows, q_len, kv_len), score, name="scores")
 
@@ -142,22 +143,6 @@ def _scaling(scale: float | None, head_dim: PrimExpr, dtype: str) -> PrimExpr:
     if known is not None:
         return tirx.const(1.0 / math.sqrt(max(known, 1)), dtype)
     return tirx.const(1, dtype) / tirx.sqrt(tvm_api.at_least_one(head_dim).astype(dtype))
-
-
-def _broadcast(
-    tensor: Tensor, position: tuple[PrimExpr, ...], shape: tuple[PrimExpr, ...]
-) -> PrimExpr:
-    """The element that broadcasting ``tensor`` to ``shape`` puts at ``position``."""
-    found = []
-    for index, wanted, extent in zip(position, shape, tensor.shape, strict=True):
-        if tvm_api.as_int(extent) == 1:
-            found.append(tvm_api.integer(0))
-        elif prover.equal(extent, wanted):
-            found.append(index)
-        else:
-            # A symbolic extent may turn out to be 1.
-            found.append(tirx.Select(tvm_api.equal(extent, 1), tvm_api.integer(0), index))
-    return tensor[tuple(found)]
 
 
 def read_scale(call: Call) -> float | None:

@@ -25,10 +25,11 @@ from fixes import (
     tvm_api_shapes,
 )
 from fixes import probes_of_shapes as probes
+from fixes.broadcasting import element
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
-from fixes.tvm_api import Call, Expr, PrimExpr, Tensor, as_int, equal, integer
+from fixes.tvm_api import Call, Expr, PrimExpr, Tensor, as_int, equal
 from fixes.tvm_api_functions import Binding, Function, Module
 from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 
@@ -75,15 +76,7 @@ def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], 
 
 def _stretch(tensor: Tensor, dims: Dims) -> Tensor:
     """``tensor`` repeated along the dimensions that are 1, so that it is of shape ``dims``."""
-
-    def element(*position: PrimExpr) -> PrimExpr:
-        index = [
-            at if prover.equal(have, want) else select(equal(have, 1), integer(0), at)
-            for at, have, want in zip(position, tensor.shape, dims, strict=True)
-        ]
-        return tensor(*index)
-
-    return te.compute(dims, element, name="stretched")
+    return te.compute(dims, lambda *at: element(tensor, at, dims), name="stretched")
 
 
 @mutator

@@ -12,7 +12,16 @@ from generators.expression_cases import INDEX, SHAPE, VALUE
 from harness import kernels
 from harness.algebra.fault import Fault
 from harness.blame import is_of_tvm
-from harness.kernel_plans import SYMBOLIC, Kernel, Plan, kernel_plan, shape_plan
+from harness.kernel_plans import (
+    CALLS,
+    SYMBOLIC,
+    UNTOUCHED,
+    Kernel,
+    Plan,
+    kernel_plan,
+    shape_plan,
+    spread,
+)
 
 Array = NDArray[Any]
 Faults = tuple[Fault, ...]
@@ -20,14 +29,10 @@ Faults = tuple[Fault, ...]
 RAISES = "raises"
 """The check of what raises."""
 
-_CALLS = 24
-"""How often a function of shapes is called."""
 _GROUP = 16
 """Kernels that share a function. See ``harness.kernels``."""
 _DIVISION = "divide by zero"
 """What TVM says of a divisor that it finds to be zero."""
-_UNTOUCHED = -(2**62) - 1
-"""What stands where nothing is written."""
 
 
 def compiled_faults(
@@ -111,7 +116,7 @@ def _called(function: Any, plans: Sequence[Plan]) -> list[Faults]:
     found: list[Faults] = [()] * len(plans)
     for n in lengths:
         iterations = np.zeros(n, np.int8)
-        room = np.full(sum(one.written for one in own), _UNTOUCHED, np.int64)
+        room = np.full(sum(one.written for one in own), UNTOUCHED, np.int64)
         written = kernels.call(function, [table, guard, iterations, iterations, room])
         begin = 0
         for at, (plan, kernel) in enumerate(zip(plans, own, strict=True)):
@@ -134,17 +139,17 @@ def _compared(plan: Plan, kernel: Kernel, written: Array, n: int) -> Iterator[Fa
     low, high = kernel.bounds
     # A place in the table says which value of the expression was its index.
     forwards, backwards = written[: kernel.points], written[kernel.points :]
-    there = forwards != _UNTOUCHED
-    yield from _first_wrong(plan, np.where(there, forwards + low, _UNTOUCHED), ran, INDEX, suffix)
+    there = forwards != UNTOUCHED
+    yield from _first_wrong(plan, np.where(there, forwards + low, UNTOUCHED), ran, INDEX, suffix)
     if not kernel.backwards:
         return
-    there = backwards != _UNTOUCHED
-    values = np.where(there, high - backwards, _UNTOUCHED)
+    there = backwards != UNTOUCHED
+    values = np.where(there, high - backwards, UNTOUCHED)
     yield from _first_wrong(plan, values, ran, f"{INDEX}-reversed", suffix)
 
 
 def _first_wrong(plan: Plan, values: Array, ran: Array, check: str, suffix: str) -> Iterator[Fault]:
-    wrong = values != np.where(ran, plan.wanted, _UNTOUCHED)
+    wrong = values != np.where(ran, plan.wanted, UNTOUCHED)
     if wrong.any():
         at = int(np.argmax(wrong))
         right = int(plan.wanted[at]) if ran[at] else None
@@ -156,9 +161,9 @@ def _shapes(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
     expressions = [plan.subject.expression for plan in plans]
     module = kernels.shape_module(list(zip(expressions, names, strict=True)))
     main = kernels.shapes_built(module, opt_level)
-    chosen = [_spread(np.flatnonzero(plan.valid)) for plan in plans]
+    chosen = [spread(np.flatnonzero(plan.valid)) for plan in plans]
     found: list[Faults] = [()] * len(plans)
-    for call in range(_CALLS):
+    for call in range(CALLS):
         at = [int(own[call % len(own)]) for own in chosen]
         given = [
             plan.points.binding(point)[name]
@@ -179,7 +184,7 @@ def _survived(subject: ExpressionCase, opt_level: int) -> Faults | None:
     if plan is None or plan.valid.all():
         return None
     names = tuple(one.name for one in subject.variables)
-    undefined = _spread(np.flatnonzero(~plan.valid))
+    undefined = spread(np.flatnonzero(~plan.valid))
     with _suppressed():
         main = kernels.shapes_built(kernels.shape_module([(subject.expression, names)]), opt_level)
         for point in undefined:
@@ -199,17 +204,10 @@ def _suppressed() -> Iterator[None]:
             raise
 
 
-def _spread(points: Array) -> Array:
-    """No more of ``points`` than there are calls, from all over them."""
-    places = np.linspace(0, len(points) - 1, min(_CALLS, len(points))).round().astype(int)
-    chosen: Array = points[places]
-    return chosen
-
-
 def _wrong(plan: Plan, check: str, at: int, got: int, right: int | None, suffix: str = "") -> Fault:
     binding = plan.points.binding(at)
     is_right = "not to be computed" if right is None else f"{right}"
-    said = "not computed" if got == _UNTOUCHED else f"{got}"
+    said = "not computed" if got == UNTOUCHED else f"{got}"
     text = ", ".join(f"{name} = {value}" for name, value in binding.items())
     where = f"at {text}{suffix}" if text else "without variables"
     message = f"{plan.subject.expression} {where} is {said}, and should be {is_right}"

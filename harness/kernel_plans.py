@@ -26,6 +26,10 @@ _POINTS = 512
 _WIDEST = 16
 """Values of a variable that a window has at most."""
 _LARGEST_TABLE = 4096
+UNTOUCHED = -(2**62) - 1
+"""What stands where nothing is written."""
+CALLS = 24
+"""How often a function of shapes is called."""
 SYMBOLIC = 8
 """The largest number of iterations of a loop whose extent is symbolic."""
 
@@ -162,3 +166,10 @@ def shape_plan(subject: ExpressionCase, position: str) -> Plan | None:
     points = grid(windows(sizes, str(subject.expression)))
     wanted, valid = _values(subject, points)
     return Plan(subject, points, wanted, valid) if valid.any() else None
+
+
+def spread(points: Array) -> Array:
+    """No more of ``points`` than there are ``CALLS``, from all over them."""
+    places = np.linspace(0, len(points) - 1, min(CALLS, len(points))).round().astype(int)
+    chosen: Array = points[places]
+    return chosen

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from generators.expression_cases import ANALYZED, INDEX, SHAPE, Member
 from generators.expressions import Variable, apply
 from generators.program import CaseError
 from harness.errors import headline
-from harness.kernel_plans import SYMBOLIC, Kernel, Plan, kernel_plan, shape_plan
+from harness.kernel_plans import SYMBOLIC, UNTOUCHED, Kernel, Plan, kernel_plan, shape_plan, spread
 from harness.outcome import Outcome, Verdict
 from reports.expression_source import (
     condition_lines,
@@ -35,9 +36,6 @@ _ANEW = re.compile(r"-after-\w+$")
 
 _VALIDITY = "-validity"
 _RESTORED = "restored"
-_RAISES = "raises"
-_NOTHING = -(2**62) - 1
-_CALLS = 24
 _TITLE_WORDS = 12
 _TOLD_FIRST = re.compile(r"(\w+) in \[(-?\d+), (-?\d+)\]")
 _ITERATIONS = re.compile(r" and n = (\d+) is ")
@@ -186,7 +184,7 @@ def _compiled(case: Member, outcome: Outcome) -> str:
         opt_level=case.opt_level,
         declared=declared_lines(subject.variables),
         expression=node_text(subject.expression),
-        nothing=_NOTHING,
+        nothing=UNTOUCHED,
         undefined=case.undefined,
         **(
             _of_shape(plan, case) if plan.kernel is None else _of_kernel(plan, plan.kernel, outcome)
@@ -197,8 +195,7 @@ def _compiled(case: Member, outcome: Outcome) -> str:
 def _of_shape(plan: Plan, case: Member) -> dict[str, Any]:
     wanted = ~plan.valid if case.undefined else plan.valid
     names = [one.name for one in plan.subject.variables]
-    there = [number for number in range(plan.points.size) if wanted[number]]
-    chosen = there[:: max(1, len(there) // _CALLS)]
+    chosen = [int(one) for one in spread(np.flatnonzero(wanted))]
     cases = [
         (tuple(plan.points.binding(one)[name] for name in names), int(plan.wanted[one]))
         for one in chosen
@@ -273,7 +270,7 @@ def _written(plan: Plan, kernel: Kernel, n: int, *, backwards: bool) -> list[int
             ran = ran and number % SYMBOLIC < n
         if kernel.bounds is not None:
             value = kernel.bounds[1] - value if backwards else value - kernel.bounds[0]
-        found.append(value if ran else _NOTHING)
+        found.append(value if ran else UNTOUCHED)
     return found
 
 
