@@ -63,6 +63,14 @@ class Cell(msgspec.Struct, frozen=True):
         return f"another {self.declared}" if self.otherwise else str(self.declared)
 
 
+def unexpected(cell: Cell, side: str) -> bool:
+    """Whether ``cell``, of that side, is to be looked into: of what nothing is said may fail.
+
+    With the fixes on it may not.
+    """
+    return cell.surprises and (cell.declared is not None or side == SIDES[True])
+
+
 class Row(msgspec.Struct, frozen=True):
     """A case, or (``gap``) what is declared as known, by a case of it.
 

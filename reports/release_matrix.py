@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.matrix import SIDES, Cell, Column, Matrix, Row
+from harness.matrix import SIDES, Cell, Column, Matrix, Row, unexpected
 from harness.outcome import Verdict
 
 PAGE = "MATRIX.md"
@@ -42,7 +42,7 @@ def surprises(matrix: Matrix) -> list[tuple[Row, str, str, Cell]]:
         for row in matrix.rows
         for release, sides in row.cells.items()
         for side, cell in sides.items()
-        if cell.surprises and (cell.declared is not None or side == SIDES[True])
+        if unexpected(cell, side)
     ]
 
 

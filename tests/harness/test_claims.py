@@ -148,3 +148,31 @@ def test_what_is_not_as_declared_is_told(answers: Answers) -> None:
     assert claims_page.surprises(answers) == [
         f"by side on {own().name}, fixes on: pass (declared wrong-shape): said"
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "verdict", "told"),
+    [
+        ("attention-window", "off", Verdict.OPAQUE_CRASH, False),
+        ("attention-window", "on", Verdict.OPAQUE_CRASH, True),
+        ("attention-window", "on", Verdict.PASS, False),
+        ("by side", "off", Verdict.PASS, True),
+    ],
+)
+def test_what_nothing_is_declared_of(
+    answers: Answers, name: str, side: str, verdict: Verdict, told: bool
+) -> None:
+    """A case may fail without the fixes; of a check there has to be something declared."""
+    (answer,) = answers.answers
+    quiet = {
+        "off": Cell(Verdict.PASS, "", Verdict.PASS),
+        "on": Cell(Verdict.PASS, "", Verdict.PASS),
+    }
+    lines = tuple(
+        msgspec.structs.replace(
+            line, cells={own().name: {**quiet, side: Cell(verdict)} if line.name == name else quiet}
+        )
+        for line in answer.lines
+    )
+    new = msgspec.structs.replace(answers, answers=(msgspec.structs.replace(answer, lines=lines),))
+    assert bool(claims_page.surprises(new)) == told
