@@ -22,8 +22,8 @@ EPILOG = f"""Examples:
 
   relaxcheck claims --tvm 0.27 --out /tmp/claims.md
 
-Exit code 1: a verdict is not as declared, or none is of a check; 2: no release could run; 3: relaxcheck
-itself failed on a case or a check, which is named.
+Exit code 1: a verdict is not as declared, or none is of a check; 2: no release could run; 3:
+relaxcheck itself failed on a case or a check, which is named.
 
 {EXIT_CODES}"""
 

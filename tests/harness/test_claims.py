@@ -1,5 +1,6 @@
 """Claims: what each stands on is there, a check in a process of its own, and the page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +170,10 @@ def test_what_nothing_is_declared_of(
         "on": Cell(Verdict.PASS, "", Verdict.PASS),
     }
     lines = tuple(
-        msgspec.structs.replace(
+        replace(
             line, cells={own().name: {**quiet, side: Cell(verdict)} if line.name == name else quiet}
         )
         for line in answer.lines
     )
-    new = msgspec.structs.replace(answers, answers=(msgspec.structs.replace(answer, lines=lines),))
+    new = replace(answers, answers=(replace(answer, lines=lines),))
     assert bool(claims_page.surprises(new)) == told
