@@ -12,8 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from harness.campaign import Plan, State
+from harness.campaign import Plan
 from harness.finding import Finding
+from harness.state import State
 
 _LINE_EVERY_SECONDS = 10.0
 _REFRESH_SECONDS = 0.2

@@ -9,7 +9,7 @@ import msgspec
 from generators.axes import Family
 from generators.cases import AnyCase
 from generators.program import Valid
-from harness.campaign import Plan, State
+from harness.campaign import Plan
 from harness.fates import Fate
 from harness.finding import Finding, T, Trials, explained, finding_of, innermost, unreduced
 from harness.fingerprint import INVALID, explainable, fingerprint, kind_of, told
@@ -20,6 +20,7 @@ from harness.journal import Journal, JournalError, Mode
 from harness.outcome import Outcome
 from harness.pool import Pool
 from harness.reduction.shrinking import shrink
+from harness.state import State
 
 
 def known_findings(directories: Iterable[Path]) -> tuple[Finding, ...]:

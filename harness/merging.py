@@ -17,7 +17,6 @@ import msgspec
 
 from generators.axes import Family
 from generators.program import CaseError, encode
-from harness.campaign import State, tally
 from harness.company import Company
 from harness.drawing import Shard
 from harness.finding import Finding
@@ -27,6 +26,7 @@ from harness.journal import DRAWN, TRIAL, Journal, Mode
 from harness.known import findings_in
 from harness.options import MERGED, OPTIONS, Fixes, not_begun, shard
 from harness.outcome import Verdict
+from harness.state import State, tally
 
 Description = Mapping[str, str]
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.campaign import Side, State
 from harness.fates import Fate
 from harness.finding import Finding
 from harness.outcome import Verdict
 from harness.releases import by_age
+from harness.state import Side, State
 
 
 @dataclass(frozen=True, slots=True)

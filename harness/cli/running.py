@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from generators.cases import operators, way
-from harness.campaign import Campaign, Plan, State
+from harness.campaign import Campaign, Plan
 from harness.cli.terminal import called_as
 from harness.cli.voices import Ended, Voice
 from harness.differential import each_version, versions
@@ -26,6 +26,7 @@ from harness.outcome import Verdict
 from harness.pool import Pool, PoolError
 from harness.pools import Pools
 from harness.releases import release
+from harness.state import State
 from reports.page import write_page
 from reports.results import results_of
 

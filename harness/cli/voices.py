@@ -17,7 +17,7 @@ import msgspec
 from rich.console import Console
 
 from generators.program import CaseError
-from harness.campaign import Plan, Side, State
+from harness.campaign import Plan
 from harness.display import Display, News, finding_line
 from harness.errors import headline
 from harness.finding import Finding
@@ -25,6 +25,7 @@ from harness.journal import FILE_NAME
 from harness.options import Options
 from harness.outcome import Verdict
 from harness.releases import by_age
+from harness.state import Side, State
 from reports.page import summary_text
 from reports.results import Results
 from reports.summary import campaign_summary

@@ -5,10 +5,10 @@ import pytest
 from generators.axes import complete
 from generators.families import family
 from generators.steering import possible
-from harness.campaign import State, tally
 from harness.display import Rate
 from harness.outcome import Check, Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.state import State, tally
 
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 

@@ -13,7 +13,6 @@ from generators.axes import complete
 from generators.families import family
 from generators.program import write
 from harness import pool
-from harness.campaign import Side, State
 from harness.cli import app, replay
 from harness.cli.running import exit_code
 from harness.fates import Fate
@@ -21,6 +20,7 @@ from harness.finding import Reduced, finding_of
 from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.state import Side, State
 
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 CASE = MEMBER.build(complete(MEMBER.axes, {}), 0)

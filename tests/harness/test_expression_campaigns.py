@@ -17,7 +17,7 @@ from generators.expression_cases import ANALYZED, Block, Member
 from generators.expressions import nodes
 from harness import conduct_expressions as conducting
 from harness.algebra.fault import Fault
-from harness.campaign import Campaign, Plan, State
+from harness.campaign import Campaign, Plan
 from harness.cli.running import exit_code
 from harness.cli.voices import not_looked_into
 from harness.events import Event, What
@@ -27,6 +27,7 @@ from harness.journal import DRAWN, FILE_NAME, Journal, Mode
 from harness.merging import recount
 from harness.outcome import Outcome, Verdict
 from harness.parts import drawn_as
+from harness.state import State
 from reports.case_text import case_text
 from reports.html.records import read_campaign
 from tests.harness.test_campaign import Instant

@@ -14,8 +14,6 @@ from typer.testing import CliRunner, Result
 from generators.axes import complete
 from generators.families import family
 from harness import releases
-from harness.campaign import State as CampaignState
-from harness.campaign import tally
 from harness.cli import app, replay, running
 from harness.cli.exporting import release_of
 from harness.cli.exporting_all import everything
@@ -32,6 +30,8 @@ from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
 from harness.releases import Release, ReleaseError, State
+from harness.state import State as CampaignState
+from harness.state import tally
 
 STILL, GONE = Fate.STILL, Fate.GONE
 NAME = "conv1d_transpose"

@@ -13,7 +13,7 @@ from generators.axes import complete
 from generators.families import families, family
 from generators.program import Case, Invalid, write
 from harness import gaps
-from harness.campaign import Plan, State
+from harness.campaign import Plan
 from harness.cli import app, replay, running
 from harness.cli import known as command
 from harness.conformance import Conformance
@@ -24,6 +24,7 @@ from harness.journal import Journal, Mode
 from harness.known import Expectations, take_declared, with_declared
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
+from harness.state import State
 from tests.harness.test_campaign import Instant
 from tests.harness.toy_zygote import judged
 

@@ -14,7 +14,7 @@ import msgspec
 
 from generators.families import families
 from generators.program import Case, Invalid
-from harness.campaign import Campaign, Plan, State
+from harness.campaign import Campaign, Plan
 from harness.drawing import keep_hypothesis_in
 from harness.errors import headline
 from harness.finding import Finding
@@ -26,6 +26,7 @@ from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
 from harness.releases import own
+from harness.state import State
 from tests.quality.section import Figures, Show
 from tests.quality.splits import unexplained
 

@@ -11,13 +11,13 @@ from generators.axes import Family
 from generators.families import families, family
 from generators.faults import Breakable
 from generators.program import Case, Invalid
-from harness.campaign import Side, State
 from harness.finding import Reduced, finding_of
 from harness.jobs import Limits
 from harness.journal import DRAWN, Journal
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
+from harness.state import Side, State
 from tests.quality.planted import results
 from tests.quality.planted.catalogue import PLANTS, named
 from tests.quality.planted.hunt import (

@@ -6,10 +6,10 @@ import msgspec
 from rich.console import Console
 
 from generators.program import Case, Input, Node, Program, ShapeValue, read
-from harness.campaign import Side
 from harness.fates import Fate
 from harness.finding import Finding
 from harness.outcome import Outcome, Verdict
+from harness.state import Side
 from reports.case_text import program_text
 from reports.page import write_page
 from reports.results import Results

@@ -10,13 +10,14 @@ import msgspec
 from generators.axes import Axis, Family, Value, non_default
 from generators.families import families, family
 from generators.program import Case, Valid, decode, encode
-from harness.campaign import Campaign, Plan, State
+from harness.campaign import Campaign, Plan
 from harness.drawing import keep_hypothesis_in
 from harness.jobs import Job, Limits
 from harness.journal import DRAWN, Journal
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool
+from harness.state import State
 from tests.quality.planted.plant import Plant
 
 MOST_CASES = 2000
