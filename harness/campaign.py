@@ -21,10 +21,11 @@ from harness.errors import headline
 from harness.events import Event, What
 from harness.fates import Fate, fates_by_release
 from harness.finding import Finding
-from harness.gaps import Gap, Met, place_of
+from harness.gaps import Gap, place_of
 from harness.investigation import Investigations
 from harness.jobs import Job
 from harness.journal import DRAWN, TRIAL, Journal, JournalError
+from harness.met import Met
 from harness.outcome import Outcome
 from harness.parts import drawn_as, parts_of
 from harness.pool import Pool

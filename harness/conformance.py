@@ -12,9 +12,10 @@ from generators.cases import AnyCase
 from generators.program import Invalid, Valid, write
 from harness.errors import headline
 from harness.fingerprint import operators
-from harness.gaps import Known, Met
+from harness.gaps import Known
 from harness.jobs import Job
 from harness.known import Expectations
+from harness.met import Met
 from harness.outcome import ALL_ROOM, Outcome, Verdict
 from harness.pool import Pool
 

@@ -13,10 +13,11 @@ from harness.campaign import Plan
 from harness.fates import Fate
 from harness.finding import Finding, T, Trials, explained, finding_of, innermost, unreduced
 from harness.fingerprint import INVALID, explainable, fingerprint, kind_of, told
-from harness.gaps import Gap, Known, KnownFinding, Met, place_of
+from harness.gaps import Gap, Known, KnownFinding, place_of
 from harness.investigation import in_one_regime
 from harness.jobs import Job
 from harness.journal import Journal, JournalError, Mode
+from harness.met import Met
 from harness.outcome import Outcome
 from harness.pool import Pool
 from harness.reduction.shrinking import shrink

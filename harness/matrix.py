@@ -21,8 +21,9 @@ from harness.corpus import (
     read_record,
 )
 from harness.errors import headline
-from harness.gaps import Gap, Known, KnownFinding, declared, utc_today
+from harness.gaps import Gap, Known, KnownFinding, declared
 from harness.jobs import Job, Limits
+from harness.met import utc_today
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool, PoolError
 from harness.releases import Release, ReleaseError, release

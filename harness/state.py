@@ -12,8 +12,9 @@ from generators.program import Valid
 from harness.differential import Failure, by_release, marked, worst
 from harness.fates import Fate
 from harness.finding import Finding
-from harness.gaps import Gap, Met, Place
+from harness.gaps import Gap, Place
 from harness.journal import Cell
+from harness.met import Met
 from harness.outcome import Outcome, Verdict
 from harness.parts import weight
 

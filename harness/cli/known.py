@@ -20,9 +20,10 @@ from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.errors import headline
 from harness.finding import Finding
 from harness.fingerprint import fingerprint
-from harness.gaps import FILE, Gap, Known, KnownFinding, Met, declared, utc_today, write_declared
+from harness.gaps import FILE, Gap, Known, KnownFinding, declared, write_declared
 from harness.jobs import Job, Limits
 from harness.known import Expectations
+from harness.met import Met, utc_today
 from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.pool import Pool

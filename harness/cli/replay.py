@@ -19,10 +19,11 @@ from harness.cli.terminal import EXIT_CODES, console, one_line_errors
 from harness.corpus import entry_folder
 from harness.differential import by_release, described_on
 from harness.errors import headline
-from harness.gaps import FILE, Known, KnownFinding, Met, declared
+from harness.gaps import FILE, Known, KnownFinding, declared
 from harness.jobs import Limits
 from harness.journal import FILE_NAME, Journal, Mode
 from harness.known import Expectations, findings_in
+from harness.met import Met
 from harness.options import Switch
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES

@@ -25,9 +25,10 @@ from harness.corpus import Record as Declared
 from harness.differential import by_release, described_on
 from harness.finding import Finding, Reduced, finding_of
 from harness.fingerprint import same_kind
-from harness.gaps import declared, utc_today
+from harness.gaps import declared
 from harness.jobs import Limits
 from harness.known import known_findings
+from harness.met import utc_today
 from harness.outcome import Verdict
 from harness.outputs import Ended, run_again
 from harness.pool import Pool, PoolError

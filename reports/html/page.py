@@ -9,8 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harness.differential import versions
 from harness.gaps import Known as Declared
-from harness.gaps import utc_today
 from harness.matrix import Matrix
+from harness.met import utc_today
 from harness.options import OPTIONS
 from harness.outcome import DESCRIPTIONS, Verdict
 from reports.html.accepted import accepted_gaps

@@ -15,14 +15,13 @@ from harness.gaps import (
     Gap,
     Known,
     KnownFinding,
-    Met,
     Place,
     declared,
     known_gaps,
     place_of,
-    utc_today,
     write_declared,
 )
+from harness.met import Met, utc_today
 from harness.outcome import Outcome, Verdict
 
 CASE = Case(

@@ -18,10 +18,11 @@ from harness.cli import app, replay, running
 from harness.cli import known as command
 from harness.conformance import Conformance
 from harness.finding import Finding
-from harness.gaps import KnownFinding, Met, declared, write_declared
+from harness.gaps import KnownFinding, declared, write_declared
 from harness.jobs import Job
 from harness.journal import Journal, Mode
 from harness.known import Expectations, take_declared, with_declared
+from harness.met import Met
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
 from harness.state import State
