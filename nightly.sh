@@ -4,7 +4,8 @@
 # Writes a campaign into FOLDER/DATE. What the last night that came to its end found is in
 # FOLDER/known: it is tried first, and only what is not among it gives exit code 1. The first night
 # has nothing to compare with: what it finds is known from then on, and is no failure.
-# SUMMARY is a file that a summary in Markdown is added to. RELAXCHECK is the command to call.
+# SUMMARY is a file that a summary in Markdown is added to. RELAXCHECK is the command to call,
+# FAMILIES what it draws from (all families that there are).
 set -u
 
 folder=$1 minutes=$2 summary=${3:-}
@@ -16,7 +17,9 @@ while [ -e "$out" ]; do
 done
 known=$folder/known
 
-set -- fuzz --minutes "$minutes" --fixes both --quiet --out "$out"
+# A name a word.
+# shellcheck disable=SC2086
+set -- fuzz ${FAMILIES:-all} --minutes "$minutes" --fixes both --quiet --out "$out"
 if [ -n "$summary" ]; then set -- "$@" --summary "$summary"; fi
 if [ -f "$known/campaign.sqlite" ]; then
   first=false

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from generators.axes import Family
-from generators.families import families as all_families
+from generators.families import every
+from generators.families import families as usual
 from generators.families import family as family_named
 from generators.program import CaseError
 from harness.campaign import Plan
@@ -15,6 +16,9 @@ from harness.finding import Finding
 from harness.fingerprint import FINGERPRINT_FORMAT
 from harness.journal import Journal, Mode
 from harness.pipelines import PIPELINES
+
+ALL = "all"
+"""In place of names: every family that there is, also those that are asked for by name."""
 
 
 class Switch(enum.StrEnum):
@@ -181,13 +185,15 @@ def check_versions(
 
 
 def chosen_families(names: Sequence[str] | None) -> tuple[str, ...]:
-    """The families called ``names``, all of them without.
+    """The families called ``names``, the usual ones without, and each that there is for ``ALL``.
 
     Raises:
         CaseError: there is no such family.
     """
     if not names:
-        return tuple(one.name for one in all_families(tuple(PIPELINES)))
+        return tuple(one.name for one in usual(tuple(PIPELINES)))
+    if list(names) == [ALL]:
+        return tuple(one.name for one in every(tuple(PIPELINES)))
     _made(names, tuple(PIPELINES))
     return tuple(names)
 

@@ -31,7 +31,7 @@ EPILOG = f"""Examples:
 
   relaxcheck fuzz FAMILY --minutes 10 --pipelines build,convert-layout
 
-  relaxcheck fuzz --fixes both --until-new --known runs/YESTERDAY
+  relaxcheck fuzz all --fixes both --until-new --known runs/YESTERDAY
 
   relaxcheck fuzz --seed 7 --uniform --shard 2/8 --out shard-2 --format jsonl
 
@@ -52,7 +52,10 @@ _TOLD = "What is told, and where"
 
 def fuzz(
     family: Annotated[
-        list[str] | None, typer.Argument(help="Families to draw from (default: all).")
+        list[str] | None,
+        typer.Argument(
+            help="Families to draw from; all: also those that have to be asked for by name."
+        ),
     ] = None,
     minutes: Annotated[
         float | None,

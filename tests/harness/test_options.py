@@ -1,0 +1,22 @@
+"""What the words of a command line choose."""
+
+import pytest
+
+from generators.families import every, families
+from generators.program import CaseError
+from harness.options import ALL, chosen_families
+from harness.pipelines import PIPELINES
+
+
+def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
+    usual = tuple(one.name for one in families(tuple(PIPELINES)))
+    assert chosen_families(()) == chosen_families(None) == usual
+    whole = chosen_families([ALL])
+    assert whole == tuple(one.name for one in every(tuple(PIPELINES)))
+    assert set(whole) - set(usual) == {"dynamic", "algebra"}
+
+
+def test_names_are_taken_as_they_are_and_must_exist() -> None:
+    assert chosen_families(["dynamic", "attention"]) == ("dynamic", "attention")
+    with pytest.raises(CaseError, match="no family 'all'"):
+        chosen_families(["attention", ALL])
