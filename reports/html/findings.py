@@ -12,6 +12,7 @@ from harness.errors import headline
 from harness.finding import Finding
 from harness.outcome import DESCRIPTIONS, Verdict
 from harness.outputs import Output
+from harness.releases import by_age
 from reports.attribution_text import attribution_text
 from reports.case_text import case_text
 from reports.finding_folder import rendered
@@ -61,6 +62,11 @@ class Known:
     accepted: Accepted | None = None
     alike: frozenset[str] = frozenset()
     unlike: frozenset[str] = frozenset()
+
+    @property
+    def by_release(self) -> dict[str, Mapping[str, Verdict]]:
+        """``releases``, the oldest first, wherever each was learnt."""
+        return {name: self.releases[name] for name in by_age(self.releases)}
 
 
 def exported(entry: Entry, known: Known) -> Known:
@@ -179,7 +185,7 @@ def shown(
         attribution=known.attribution,
         bisected=known.bisected,
         culprit=known.culprit,
-        releases=known.releases,
+        releases=known.by_release,
         regression=known.regression,
         paste=paste,
         accepted=known.accepted,
@@ -227,7 +233,7 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
     culprit = None if found is None else Culprit(found.culprit, found.evidence, found.why)
     off = {
         name: Came(sides["off"], _alike(known, name))
-        for name, sides in known.releases.items()
+        for name, sides in known.by_release.items()
         if "off" in sides
     }
     upstream = known.issue or (known.accepted.issue if known.accepted else None)

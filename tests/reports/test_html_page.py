@@ -86,7 +86,7 @@ def card(text: str, identifier: str) -> str:
 
 
 def test_everything_known_of_a_finding_is_on_the_page(record: Record) -> None:
-    releases = {"0.26": {"off": Verdict.PASS}, "0.27": {"off": Verdict.WRONG_VALUE}}
+    releases = {"0.27": {"off": Verdict.WRONG_VALUE}, "0.26": {"off": Verdict.PASS}}
     known = {ID: Known(outputs=(OUTPUT,), bisected=BISECTED, releases=releases)}
     text = page_text(Sources(record, (), known, command="relaxcheck", folder=" --dir x"))
     for said in (
@@ -108,6 +108,7 @@ def test_everything_known_of_a_finding_is_on_the_page(record: Record) -> None:
     for release, sides in releases.items():
         assert f'<th scope="row">{release}</th>' in text
         assert sides["off"] in text
+    assert text.index('<th scope="row">0.26</th>') < text.index('<th scope="row">0.27</th>')
     issue = text[text.index(f'id="issue-{ID}"') :].partition("</pre>")[0]
     assert "[Bug][Relax]" in issue
     assert "LegalizeOps" in issue
