@@ -183,6 +183,9 @@ def _readings(program: Program) -> Iterator[tuple[str, int, str]]:
     for focus in STEPS:
         if NAMED.get(focus, focus) in of_last:
             yield RANDOM, last, focus
+    # In a static program, what a function of TIR computes is an operator's call.
+    if dynamic_tir.CALL_TIR not in of_last and of_last & dynamic_tir.MEANINGS:
+        yield RANDOM, last, dynamic_tir.CALL_TIR
 
 
 def _random(seed: int, dtype: str, steps: int, focus: str) -> Draft:
