@@ -9,7 +9,7 @@ from tvm import relax
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
 from fixes.probes import Array, Make, Shape, computes, inputs, lowered, one_call, program
-from fixes.probes_of_shapes import run, run_fused
+from fixes.probes_of_shapes import run
 from fixes.tvm_api import Call, Expr
 
 _LARGE = 1e100
@@ -147,35 +147,6 @@ def reshapes_to_values() -> bool:
             found = None
         builder.emit_func_output(x if found is None else found)
     return found is not None
-
-
-def is_unequal_to_nan() -> bool:
-    """Whether what is not a number is unequal to itself."""
-    call = one_call(relax.op.not_equal, (2,), (2,))
-    array = np.array([np.nan, 1], "float32")
-    return computes(call, [array, array], np.array([1, 0]))
-
-
-def is_unequal_to_nan_when_fused() -> bool:
-    """Whether what is not a number is not equal to itself where that is fused with what follows."""
-    builder = relax.BlockBuilder()
-    (x,) = inputs([(2,)])
-    with builder.function("main", [x]):
-        with builder.dataflow():
-            same = builder.emit(relax.op.equal(x, x))
-            result = builder.emit_output(builder.emit(relax.op.astype(same, "float32")))
-        builder.emit_func_output(result)
-    found = run_fused(builder.get(), np.array([np.nan, 1], "float32"))
-    return bool((found == [0, 1]).all())
-
-
-def finds_infinities() -> bool:
-    """Whether the first of the largest, and of the smallest, has a place where all are infinite."""
-    array = np.full(3, np.inf, "float32")
-    large = one_call(lambda x: relax.op.argmax(x, axis=0, keepdims=True), (3,))
-    small = one_call(lambda x: relax.op.argmin(x, axis=0, keepdims=True), (3,))
-    zero = np.zeros(1)
-    return computes(large, [-array], zero) and computes(small, [array], zero)
 
 
 def rewrites_expressions() -> bool:

@@ -1,15 +1,17 @@
-"""NaN in comparisons, and the ends of a dtype where the place of the largest element is asked for.
+"""NaN and infinities, and the ends of a dtype where the place of the largest element is asked for.
 
-LLVM compares floats as ordered: what is not a number is not unequal to anything. And TOPI begins to
-look for the largest element with the lowest finite number at place -1, which stays where no element
-is above it: where all are -infinity, or the lowest integer.
+LLVM compares floats as ordered: what is not a number is not unequal to anything. TVM takes x - x
+for 0 where it sees that both are the same tensor, as it does once FuseOps made one parameter of
+both: of infinities and NaN it is NaN. And TOPI begins to look for the largest element with the
+lowest finite number at place -1, which stays where no element is above it: where all are -infinity,
+or the lowest integer.
 """
 
 from typing import Any
 
 from tvm import te, tirx, topi
 
-from fixes import probes_of_lowerings as probes
+from fixes import probes_of_special_values as probes
 from fixes import tvm_api
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
@@ -38,6 +40,28 @@ def _with_nan(original: Legalization) -> Legalization:
             return topi.logical_or(topi.not_equal(left, right), undefined)
 
         return builder.call_te(compute, *call.args, primfunc_name_hint=name)
+
+    return lower
+
+
+def _from_itself(original: Legalization) -> Legalization:
+    """``original``, but what is not finite less itself is NaN."""
+
+    def lower(builder: BlockBuilder, call: Call) -> Expr:
+        data, other = call.args
+        dtype = tvm_api.dtype_of(data) if tvm_api.is_tensor(data) else ""
+        if not data.same_as(other) or dtype not in _WITH_ISNAN or not tvm_api.has_shape(data):
+            return original(builder, call)
+
+        def compute(tensor: Tensor) -> Tensor:
+            zero, undefined = tirx.const(0.0, dtype), tirx.const(float("nan"), dtype)
+            return te.compute(
+                tensor.shape,
+                lambda *at: tirx.Select(tirx.isfinite(tensor(*at)), zero, undefined),
+                name="difference",
+            )
+
+        return builder.call_te(compute, data, primfunc_name_hint="subtract")
 
     return lower
 
@@ -108,15 +132,23 @@ def _least(dtype: str, largest: bool) -> PrimExpr:
 
 FIX = Fix(
     name="special_values",
-    operators=("relax.equal", "relax.not_equal", "relax.argmax", "relax.argmin"),
+    operators=(
+        "relax.equal",
+        "relax.not_equal",
+        "relax.subtract",
+        "relax.argmax",
+        "relax.argmin",
+    ),
     fault=(
-        "what is not a number is not unequal to anything, and, fused, is equal to itself; the place"
-        " of the largest element is -1 where all are -infinity, or the lowest integer"
+        "what is not a number is not unequal to anything, and, fused, is equal to itself and leaves"
+        " 0 when it is subtracted from itself, as infinity does; the place of the largest element"
+        " is -1 where all are -infinity, or the lowest integer"
     ),
     issue=None,
     parts=(
         Part("NaN", lambda: not probes.is_unequal_to_nan()),
         Part("fused NaN", lambda: not probes.is_unequal_to_nan_when_fused()),
+        Part("fused infinities", lambda: not probes.leaves_nothing_of_infinity()),
         Part("ends of dtypes", lambda: not probes.finds_infinities()),
     ),
     attributes=(
@@ -124,6 +156,7 @@ FIX = Fix(
             OperatorAttribute(f"relax.{name}", LEGALIZE, _with_nan)
             for name in ("equal", "not_equal")
         ),
+        OperatorAttribute("relax.subtract", LEGALIZE, _from_itself),
         *(
             OperatorAttribute(f"relax.{name}", LEGALIZE, _found_at_the_end)
             for name in ("argmax", "argmin")

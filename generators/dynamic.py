@@ -29,6 +29,7 @@ from generators.faults import Fault
 from generators.points import Given, integer, point_of, text
 from generators.program import Case, Program
 from generators.relations import NONE, RELATIONS, related
+from generators.tir_functions import CALL_TIR
 
 STEPS: dict[str, Step] = {
     **dynamic_movement.STEPS,
@@ -183,6 +184,9 @@ def _readings(program: Program) -> Iterator[tuple[str, int, str]]:
     for focus in STEPS:
         if NAMED.get(focus, focus) in of_last:
             yield RANDOM, last, focus
+    # In a static program, what a function of TIR computes is an operator's call.
+    if CALL_TIR not in of_last and of_last & dynamic_tir.MEANINGS:
+        yield RANDOM, last, CALL_TIR
 
 
 def _random(seed: int, dtype: str, steps: int, focus: str) -> Draft:

@@ -26,3 +26,6 @@ def _call_tir(draft: Draft) -> None:
 
 
 STEPS: dict[str, Step] = {CALL_TIR: _call_tir}
+
+MEANINGS = frozenset(function.operator for function in FUNCTIONS.values())
+"""The operators that the functions are written out as."""

@@ -174,6 +174,7 @@ RENAMED = {
     ("special_values", "_with_nan"): "with_nan",
     ("broadcasting", "_at_run_time"): "at_run_time",
     ("integer_division", "_of_any_integers"): "of_any_integers",
+    ("special_values", "_from_itself"): "from_itself",
     ("special_values", "_found_at_the_end"): "found_at_the_end",
     ("attention_arguments", "_check_attention"): "check_attention",
     ("attention_arguments", "_check_var_len"): "check_var_len",
@@ -261,6 +262,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     "special_values": (
         Wrapping("relax.equal", "special_values._with_nan"),
         Wrapping("relax.not_equal", "special_values._with_nan"),
+        Wrapping("relax.subtract", "special_values._from_itself"),
         Wrapping("relax.argmax", "special_values._found_at_the_end"),
         Wrapping("relax.argmin", "special_values._found_at_the_end"),
     ),

@@ -286,8 +286,19 @@ def test_unequal(dtype: str) -> None:
     np.testing.assert_array_equal(run(column, row), column == row)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int32"])
+def test_less_itself(dtype: str) -> None:
+    def make(x: Any) -> Any:
+        return OP.abs(OP.subtract(x, x))
+
+    run = lowered_run(special_values.FIX, make, ("M",), dtypes=(dtype,), fused=True)
+    values = np.array([1, 2, 3] if dtype == "int32" else [np.inf, -np.inf, np.nan, -2], dtype)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(run(values), np.abs(values - values))
+
+
 def test_floats_that_have_no_isnan_are_lowered_as_before() -> None:
-    for operator in (OP.equal, OP.not_equal):
+    for operator in (OP.equal, OP.not_equal, OP.subtract):
         program = compiled.module(operator, ("M",), ("M",), dtypes=("bfloat16",) * 2)
         with fixes.installation.install([special_values.FIX]):
             lowered = relax.transform.LegalizeOps()(program)

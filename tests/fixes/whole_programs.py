@@ -417,6 +417,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "special_values": {
         "NaN": (upstream("special_values", "nan_is_unequal_to_itself"),),
         "fused NaN": (upstream("special_values", "nan_is_not_equal_to_itself"),),
+        "fused infinities": (upstream("special_values", "infinity_less_itself_is_not_a_number"),),
         "ends of dtypes": (
             upstream("special_values", "the_first_of_infinities"),
             upstream("special_values", "the_first_of_the_largest_integers"),

@@ -45,6 +45,21 @@ def test_nan_is_not_equal_to_itself():
         np.testing.assert_array_equal(run(Module, array, fused=fused), [0, 1])
 
 
+def test_infinity_less_itself_is_not_a_number():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((2,), "float32")):
+            with R.dataflow():
+                y = R.abs(R.subtract(x, x))
+                R.output(y)
+            return y
+
+    array = np.array([np.inf, 1], "float32")
+    for fused in (False, True):
+        np.testing.assert_array_equal(run(Module, array, fused=fused), [np.nan, 0])
+
+
 def test_the_first_of_infinities():
     @I.ir_module
     class Module:
