@@ -19,6 +19,7 @@ the importer (``torch_rnn.py``).
 from typing import Any
 
 from fixes import (
+    adaptive_pooling,
     attention,
     attention_arguments,
     attention_var_len,
@@ -76,6 +77,7 @@ ALL: tuple[Fix, ...] = (
     unlowered.FIX,
     normalization.FIX,
     resize.FIX,
+    adaptive_pooling.FIX,
     scans.FIX,
     shape_values.FIX,
     special_values.FIX,

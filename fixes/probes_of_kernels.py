@@ -1,4 +1,4 @@
-"""What the running TVM makes of divisions within kernels."""
+"""What the running TVM makes of the loops and the divisions within kernels."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import numpy as np
 from tvm import relax, te
 
 from fixes import tvm_api
+from fixes.probes import computes, one_call
 from fixes.probes_of_shapes import run
 from fixes.tvm_api import PrimExpr, Tensor
 from fixes.tvm_api_functions import Module
@@ -36,3 +37,10 @@ def compiles_circular_indices() -> bool:
         return bool((run(module, np.arange(4, dtype="float32")) == [2, 1, 0, 3]).all())
     except Exception:
         return False
+
+
+def pools_windows_of_two_kinds() -> bool:
+    """Whether the mean of three rows in two windows, and of both columns, is of all elements."""
+    call = one_call(lambda x: relax.op.nn.adaptive_avg_pool2d(x, (2, 1)), (1, 1, 3, 2))
+    array = np.arange(6, dtype="float32").reshape(1, 1, 3, 2)
+    return computes(call, [array], np.array([1.5, 3.5]).reshape(1, 1, 2, 1))

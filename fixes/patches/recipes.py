@@ -6,6 +6,7 @@ A definition of ours is written ``module.name``, without the package: ``attentio
 from dataclasses import dataclass
 
 from fixes import (
+    adaptive_pooling,
     attention_arguments,
     conv_transpose_arguments,
     convert_layout,
@@ -124,6 +125,7 @@ data or kernel is made and no read is out of bounds.
     "empty_reduction": Place("relax/transform/legalize_ops/empty_reduction.py"),
     "normalization": Place("relax/transform/legalize_ops/normalization.py"),
     "resize": Place("relax/transform/legalize_ops/resize.py"),
+    "adaptive_pooling": Place("relax/transform/legalize_ops/adaptive_pooling.py"),
     "shape_values": Place("relax/transform/legalize_ops/shape_values.py"),
     "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
     "symbolic_slices": Place("relax/transform/legalize_ops/symbolic_slices.py"),
@@ -169,6 +171,7 @@ RENAMED = {
     ("normalization", "_in_own_dtype"): "in_own_dtype",
     ("normalization", "_of_type_of_call"): "of_type_of_call",
     ("resize", "_in_any_size"): "in_any_size",
+    ("adaptive_pooling", "_by_axes"): "by_axes",
     ("shape_values", "_written_out"): "written_out",
     ("empty_tensors", "_of_no_elements"): "of_no_elements",
     ("special_values", "_with_nan"): "with_nan",
@@ -252,6 +255,9 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Wrapping("relax.nn.batch_norm", "normalization._of_type_of_call"),
     ),
     "resize": (Wrapping("relax.image.resize2d", "resize._in_any_size"),),
+    "adaptive_pooling": tuple(
+        Wrapping(operator, "adaptive_pooling._by_axes") for operator in adaptive_pooling.OPERATORS
+    ),
     "scans": (Body("topi/scan.py", "scans.scanop"),),
     "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
     "broadcasting": (Wrapping("relax.broadcast_to", "broadcasting._at_run_time"),),

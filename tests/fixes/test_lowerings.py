@@ -9,6 +9,7 @@ from tvm import relax
 
 import fixes
 from fixes import (
+    adaptive_pooling,
     broadcasting,
     dataflow_reshape,
     empty_tensors,
@@ -27,6 +28,7 @@ from fixes import (
 from fixes.fix import Fix
 from fixes.probes import one_call
 from tests.fixes import compiled
+from tests.fixes.upstream import test_adaptive_pooling as pooling_tests
 from tests.fixes.upstream import test_broadcasting as broadcast_tests
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
 from tests.fixes.upstream import test_empty_tensors as empty_tests
@@ -42,6 +44,7 @@ from tests.fixes.upstream import test_symbolic_slices as slice_tests
 
 OP = relax.op
 FIXES = {
+    adaptive_pooling.FIX: pooling_tests,
     broadcasting.FIX: broadcast_tests,
     dataflow_reshape.FIX: dataflow_tests,
     empty_tensors.FIX: empty_tests,

@@ -403,6 +403,13 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "integers": (upstream("resize", "nearest_of_large_integers"),),
         "other dtypes": (upstream("resize", "another_dtype"),),
     },
+    "adaptive_pooling": {
+        "windows of two kinds": (
+            upstream("adaptive_pooling", "windows_of_two_kinds"),
+            upstream("adaptive_pooling", "windows_of_symbolic_sizes"),
+            upstream("adaptive_pooling", "three_dimensions"),
+        ),
+    },
     "broadcasting": {"symbols": (upstream("broadcasting", "broadcast_of_one_element"),)},
     "integer_division": {
         "divisors": tuple(

@@ -1,0 +1,104 @@
+"""Adaptive pooling, one axis after the other, on releases that need it and on those that do not."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+from fixes import adaptive_pooling, tvm_api
+from fixes.fix import LEGALIZE
+from tests.fixes import compiled
+
+OP = relax.op.nn
+
+
+def legalized(module: Any) -> Any:
+    """``module`` with its poolings lowered by the fix, whether TVM needs it or not."""
+    ours = {
+        one.operator: one.replace(tvm_api.get_op(one.operator).get_attr(LEGALIZE))
+        for one in adaptive_pooling.FIX.attributes
+    }
+    return relax.transform.LegalizeOps(ours)(module)
+
+
+def pooled(x: Any, out: Sequence[int], first: int) -> Any:
+    """The means of ``x`` in ``out`` windows along the axes from ``first`` on."""
+    found = np.empty((*x.shape[:first], *out, *x.shape[first + len(out) :]), "float64")
+    for place in np.ndindex(*out):
+        window = tuple(
+            slice(at * size // count, -((-(at + 1) * size) // count))
+            for at, count, size in zip(place, out, x.shape[first:], strict=False)
+        )
+        axes = tuple(range(first, first + len(out)))
+        before = (slice(None),) * first
+        found[(*before, *place)] = x[(*before, *window)].astype("float64").mean(axes)
+    return found
+
+
+CASES: list[tuple[str, tuple[int, ...], tuple[int | str, ...], list[dict[str, int]]]] = [
+    ("NCHW", (5, 1), ("B", 2, "M", "M"), [{"B": 2, "M": 7}, {"B": 1, "M": 1}, {"B": 0, "M": 5}]),
+    ("NHWC", (3, 4), ("B", "M", "N", 3), [{"B": 1, "M": 6, "N": 7}, {"B": 2, "M": 2, "N": 8}]),
+    ("NCHW2c", (2, 3), (1, 2, 5, 3, 2), [{}]),
+    ("NCDHW", (5, 1, 2), (1, 2, "M", 3, "N"), [{"M": 7, "N": 4}, {"M": 2, "N": 5}]),
+]
+
+
+@pytest.mark.parametrize(("layout", "out", "shape", "bindings"), CASES)
+@pytest.mark.parametrize("fused", [False, True])
+def test_means_of_windows(
+    layout: str, out: tuple[int, ...], shape: Any, bindings: Any, fused: bool
+) -> None:
+    make = OP.adaptive_avg_pool3d if "D" in layout else OP.adaptive_avg_pool2d
+    # Fused with what comes before and after.
+    module = legalized(
+        compiled.module(
+            lambda x: relax.op.negative(make(relax.op.negative(x), out, layout=layout)), shape
+        )
+    )
+    pipeline = relax.get_default_pipeline(compiled.TARGET) if fused else "default"
+    run = compiled.build(module, pipeline=pipeline)
+    first = min(layout.index(letter) for letter in "DHW" if letter in layout)
+    for binding in bindings:
+        array = compiled.sample(compiled.size(shape, binding))
+        np.testing.assert_allclose(run(array), pooled(array, out, first), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int32"])
+def test_other_dtypes(dtype: str) -> None:
+    module = compiled.module(
+        lambda x: OP.adaptive_avg_pool2d(x, (2, 1)), (2, 1, 3, 2), dtypes=(dtype,)
+    )
+    array = compiled.sample((2, 1, 3, 2), dtype)
+    found = compiled.build(legalized(module))(array)
+    want = pooled(array, (2, 1), 2)
+    assert found.dtype == dtype
+    if dtype == "int32":
+        np.testing.assert_array_equal(found, np.trunc(want))
+    else:
+        slack = {"float16": 4e-3, "float64": 1e-12}[dtype]
+        np.testing.assert_allclose(found, want, rtol=slack, atol=slack)
+
+
+@pytest.mark.parametrize(
+    ("out", "layouts"),
+    [
+        ((1, 1), {}),
+        ((2, 1), {"out_layout": "NHWC"}),
+        ((2, 1), {"layout": "NCHW2h"}),
+    ],
+)
+def test_what_is_left_to_tvm(out: tuple[int, int], layouts: dict[str, str]) -> None:
+    """The mean of all, which is one loop; and what it does not lower either."""
+    seen: list[Any] = []
+
+    def original(builder: Any, call: Any) -> Any:
+        seen.append(call)
+        return call
+
+    x = relax.Var("x", tvm_api.tensor_type((1, 1, 3, 2, *[2] * ("layout" in layouts)), "float32"))
+    call = relax.BlockBuilder().normalize(OP.adaptive_avg_pool2d(x, out, **layouts))
+    found = adaptive_pooling.FIX.attributes[0].replace(original)(relax.BlockBuilder(), call)
+    assert seen == [call]
+    assert found.same_as(call)
