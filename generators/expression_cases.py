@@ -8,6 +8,7 @@ become cases of their own, and so do its halves where a block ends its worker.
 from collections.abc import Iterator
 from hashlib import sha256
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from generators.algebra import drawn_at
@@ -64,9 +65,14 @@ class _OfExpressions(Identified, frozen=True):
 
 
 class Member(_OfExpressions, frozen=True, kw_only=True, tag_field="format", tag=MEMBER_FORMAT):
-    """One expression, ``subject``, alone; what is made of it by reduction keeps its ``at``."""
+    """One expression, ``subject``, alone; what is made of it by reduction keeps its ``at``.
+
+    Where ``about`` names one fault (``harness.algebra.fault.Fault.key``), no other counts: what
+    else fails is known already.
+    """
 
     subject: ExpressionCase
+    about: str | UnsetType = UNSET
 
     @property
     def smaller(self) -> "Iterator[Member]":

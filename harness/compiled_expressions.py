@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from generators.algebra_case import ExpressionCase
 from generators.expression_cases import INDEX, SHAPE, VALUE
 from harness import kernels
-from harness.algebra.fault import Fault
+from harness.algebra.fault import RAISES, Fault
 from harness.blame import is_of_tvm
 from harness.kernel_plans import (
     CALLS,
@@ -25,9 +25,6 @@ from harness.kernel_plans import (
 
 Array = NDArray[Any]
 Faults = tuple[Fault, ...]
-
-RAISES = "raises"
-"""The check of what raises."""
 
 _GROUP = 16
 """Kernels that share a function. See ``harness.kernels``."""

@@ -1,6 +1,6 @@
 """Expressions checked in this process: blocks, single ones, what they come down to; compiled."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SHAPE, VALUE
 from generators.expressions import Expression, Variable, apply, constant, nodes, variable
 from harness import conduct_expressions as conducting
 from harness import kernels
+from harness.algebra.dependence import related
 from harness.algebra.fault import Fault
 from harness.algebra.observed import observed
 from harness.compiled_expressions import RAISES, compiled_faults
@@ -32,7 +33,7 @@ def divides(subject: ExpressionCase) -> bool:
     return any(one.operator == "//" for one in nodes(subject.expression))
 
 
-def planted(subject: ExpressionCase) -> tuple[Fault, ...]:
+def planted(subject: ExpressionCase, *, fully: bool = False) -> tuple[Fault, ...]:
     return (Fault("simplify", "divides", "", {}),) if divides(subject) else ()
 
 
@@ -68,13 +69,13 @@ def test_one_that_fails_comes_down_to_nothing_else() -> None:
 
 def test_what_the_analyzer_was_to_forget_is_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault("simplify-after-value", "", "", {})
-    monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
+    monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
     assert {outcome_of(one).cause for one in BLOCK.members[:3]} == {"any"}
 
 
 def test_what_raises_is_told_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault(RAISES, "InternalError: no", "", {})
-    monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
+    monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
     outcome = outcome_of(BLOCK.members[0])
     assert (outcome.verdict, outcome.message) == (Verdict.OPAQUE_CRASH, "InternalError: no")
     assert (outcome.operator, outcome.cause, outcome.smallest) == (ANALYZED, "", None)
@@ -244,14 +245,85 @@ def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.Mo
     assert compiled_faults(SUBJECTS[:2], VALUE, 0) == [()] * 2
 
 
-def test_every_check_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    faults = (
-        Fault("simplify", "off", "", {}),
-        Fault("can_prove", "also off", "", {}),
-        Fault("can_prove", "again", "", {}),
-        Fault("modular", "too", "", {}),
-    )
-    monkeypatch.setattr(conducting, "check", lambda subject: faults)
-    outcome = outcome_of(BLOCK.members[0])
-    assert outcome.operator == "simplify"
-    assert outcome.message == "it also fails can_prove, modular\noff"
+def failing(checks: Mapping[str, str]) -> Callable[..., tuple[Fault, ...]]:
+    """Each check fails where the expression has one of its operators; what raises says its name."""
+
+    def check(subject: ExpressionCase, *, fully: bool = False) -> tuple[Fault, ...]:
+        there = {one.operator for one in nodes(subject.expression)}
+        return tuple(
+            Fault(*(name.split(" ", 1) if " " in name else (name, f"{name} is off")), "", {})
+            for name, operators in checks.items()
+            if there & set(operators.split())
+        )
+
+    return check
+
+
+MIXED = Member(
+    family="algebra",
+    at=POINT,
+    subject=subject(apply("*", apply("//", x, y), apply("%", x, y))),
+)
+"""Two divisions, neither within the other."""
+
+
+@pytest.mark.parametrize(
+    ("checks", "causes"),
+    [
+        ({"simplify": "//", "can_prove": "%"}, ["simplify //", "can_prove %"]),
+        # Of one expression, and one rests on the other.
+        ({"simplify": "//", "can_prove": "//"}, ["simplify //"]),
+        # Neither rests on the other.
+        ({"const_int_bound": "//", "modular_set": "//"}, ["const_int_bound //", "modular_set //"]),
+        # The second has a smallest expression of its own, of which the first fails as well.
+        ({"simplify": "// %", "can_prove": "%"}, ["simplify //", "simplify %"]),
+        ({"simplify": "//", "can_prove": "// %"}, ["simplify //"]),
+        # What only repeats another check.
+        ({"simplify": "//", "can_prove-after-range": "%"}, ["simplify //"]),
+        ({"restored": "//", "simplify": "%"}, ["restored any", "simplify %"]),
+        # An exception is told by what it says.
+        ({"raises No: a": "//", "simplify": "//"}, ["No: a", "simplify //"]),
+        (
+            {"simplify": "//", "raises No: a": "//", "raises No: b": "%"},
+            ["simplify //", "No: a", "No: b"],
+        ),
+    ],
+)
+def test_every_cause_of_a_failure_is_told_once(
+    checks: dict[str, str], causes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conducting, "check", failing(checks))
+    whole = outcome_of(MIXED)
+    told = []
+    for case, outcome in ((MIXED, whole), *((one, outcome_of(one)) for one in whole.parts)):
+        assert case.subject == MIXED.subject
+        assert outcome.parts == (whole.parts if case is MIXED else ())
+        if outcome.verdict is Verdict.OPAQUE_CRASH:
+            told.append(outcome.message)
+            continue
+        told.append(f"{outcome.operator} {outcome.cause.partition('(')[0]}")
+        # What it comes down to is told alike.
+        assert outcome.smallest is not None
+        again = outcome_of(outcome.smallest)
+        assert (again.operator, again.cause) == (outcome.operator, outcome.cause)
+        assert again.smallest == outcome.smallest
+    assert told == causes
+
+
+def test_what_it_is_not_about_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
+    outcome = outcome_of(MIXED)
+    assert outcome.message == "it also fails modular_set\nsimplify is off"
+    (part,) = outcome.parts
+    assert outcome_of(part).operator == "modular_set"
+    monkeypatch.setattr(conducting, "check", failing({"simplify": "//"}))
+    assert outcome_of(part).verdict is Verdict.PASS
+
+
+def test_related_checks_are_those_of_which_one_asks_the_other() -> None:
+    assert related("can_prove", "const_int_bound")
+    assert related("simplify", "rewrite_simplify-validity")
+    assert related("can_prove_equal-after-value", "fold")
+    assert not related("modular_set", "const_int_bound")
+    assert not related("int_set", "detect_iter_map")
+    assert not related("restored", "simplify")
