@@ -20,12 +20,18 @@ from generators.program import Expectation, Identified, Valid
 MEMBER_FORMAT, BLOCK_FORMAT = 2, 3
 
 ANALYZED, VALUE, INDEX, SHAPE = "analyzer", "value", "index", "shape"
-POSITIONS = (ANALYZED, VALUE, INDEX, SHAPE)
+PARAMETER, EXTENT = "parameter", "extent"
+POSITIONS = (ANALYZED, VALUE, INDEX, SHAPE, PARAMETER, EXTENT)
 """Where an expression stands: the analyzer is asked about it; a kernel computes it; it indexes a
-buffer in a kernel; or it is the shape of a tensor in a Relax function."""
+buffer in a kernel; or it is a size in a Relax function: one of a shape that this returns, that of a
+tensor that it is given, or that of a tensor that it makes."""
 
-DEFINED, UNDEFINED = "defined", "undefined"
-"""Where an expression is computed: where it has a value, or where a divisor is zero."""
+SIZES = (SHAPE, PARAMETER, EXTENT)
+"""Where it is a size."""
+
+DEFINED, UNDEFINED, NEGATIVE = "defined", "undefined", "negative"
+"""Where an expression is computed: where it has a value, where a divisor is zero, or where what is
+to be the extent of a tensor is negative."""
 
 Value = bool | int | str | None
 
@@ -54,9 +60,9 @@ class _OfExpressions(Identified, frozen=True):
         return str(self.at["position"])
 
     @property
-    def undefined(self) -> bool:
-        """Whether it is computed where it has no value: then all that is asked is to live."""
-        return self.at.get("points") == UNDEFINED
+    def points(self) -> str:
+        """Where it is computed; where it has no value, all that is asked is to live."""
+        return str(self.at.get("points", DEFINED))
 
     @property
     def opt_level(self) -> int:

@@ -217,7 +217,7 @@ def _checked(
                 [subjects[at] for at in numbers],
                 first.position,
                 level,
-                undefined=first.undefined,
+                first.points,
             )
             for at, faults in zip(numbers, some, strict=True):
                 found[at] = faults

@@ -10,7 +10,19 @@ from tvm.error import InternalError
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete
-from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SHAPE, VALUE, Member
+from generators.expression_cases import (
+    ANALYZED,
+    EXTENT,
+    INDEX,
+    NEGATIVE,
+    PARAMETER,
+    POSITIONS,
+    SHAPE,
+    SIZES,
+    UNDEFINED,
+    VALUE,
+    Member,
+)
 from generators.expressions import Expression, Variable, apply, constant, nodes, variable
 from harness import conduct_expressions as conducting
 from harness import kernels
@@ -118,7 +130,12 @@ def test_one_that_is_compiled_wrong_is_found_among_many(
     assert fault[0].witness["x"] >= 4
     at = fault[0].witness
     value = at["x"] * 7 // at["y"] + at["x"]
-    assert f"is {value - at['x'] // 4}, and should be {value}" in fault[0].message
+    made = value - at["x"] // 4
+    told = {
+        PARAMETER: f"is {value}, and a tensor of {value} is refused",
+        EXTENT: f"is {value}, and the tensor has {made}",
+    }
+    assert told.get(position, f"is {made}, and should be {value}") in fault[0].message
 
 
 @pytest.mark.parametrize("position", COMPILED)
@@ -196,27 +213,105 @@ def test_what_claims_nothing_anywhere_is_not_counted_as_checked() -> None:
     assert outcome_of(alone).verdict is Verdict.NO_ORACLE
 
 
-def test_where_a_divisor_is_zero_it_only_has_to_live(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("position", SIZES)
+def test_where_a_divisor_is_zero_it_only_has_to_live(
+    position: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zero = Variable("y", "int64", 0, 3)
     divided = subject(apply("//", x, variable(zero)), X, zero)
     calls = []
     error: Exception = InternalError("division by zero")
 
-    def refused(main: Any, given: Any) -> tuple[int, ...]:
+    def refused(given: Any) -> Any:
         calls.append(given)
         raise error
 
-    monkeypatch.setattr(kernels, "shape_of", refused)
-    both = compiled_faults([SUBJECTS[0], divided], SHAPE, 0, undefined=True)
+    monkeypatch.setattr(kernels, "_shape", refused)
+    both = compiled_faults([SUBJECTS[0], divided], position, 0, UNDEFINED)
     assert both == [None, ()]
     assert calls == [[n, 0] for n in range(9)]
-    at = {**POINT, "position": SHAPE, "dtype": "int64", "points": "undefined"}
+    at = {**POINT, "position": position, "dtype": "int64", "points": UNDEFINED}
     calls.clear()
     assert outcome_of(Member(family="algebra", at=at, subject=divided)).verdict is Verdict.PASS
     assert calls
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
-        compiled_faults([divided], SHAPE, 0, undefined=True)
+        compiled_faults([divided], position, 0, UNDEFINED)
+
+
+BELOW = subject(apply("-", x, constant(3, "int64")), X)
+"""Negative at three points, and 0 at one."""
+
+Main = Callable[..., Any]
+
+
+def called(monkeypatch: pytest.MonkeyPatch, built: str, change: Callable[[Main], Main]) -> None:
+    """What ``kernels`` builds is called as ``change`` has it."""
+    build = getattr(kernels, built)
+    monkeypatch.setattr(kernels, built, lambda *given: change(build(*given)))
+
+
+def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: Exception | None = None
+    sizes = set()
+
+    def changed(main: Main) -> Main:
+        def call(numbers: Any, given: Any) -> object:
+            sizes.add((numbers[0], given[0]))
+            try:
+                return main(numbers, given)
+            except RuntimeError:
+                if said is not None:
+                    raise said from None
+                return ()
+
+        return call
+
+    assert compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, 0) == [(), ()]
+    called(monkeypatch, "parameters_built", changed)
+    found = compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, 0)
+    assert [one.check for faults in found for one in faults or ()] == ["parameter-accepted"] * 2
+    assert {(n, n - 3) for n in range(3, 9)} < sizes
+    assert {(3, 1), (8, 4), (0, 0)} < sizes
+    said = InternalError("another size")
+    ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, 0))
+    assert (fault.check, fault.witness) == ("parameter-untold", {"x": 3})
+
+
+def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled_faults([BELOW, SUBJECTS[0]], EXTENT, 0) == [(), ()]
+    called(
+        monkeypatch,
+        "extents_built",
+        lambda main: lambda numbers: [max(1, one) for one in main(numbers)],
+    )
+    found, right = compiled_faults([BELOW, subject(apply("+", x, y))], EXTENT, 0)
+    assert right == ()
+    assert [(one.check, one.witness) for one in found or ()] == [("extent", {"x": 3})]
+
+
+@pytest.mark.parametrize(
+    ("said", "faults"),
+    [
+        ("an extent of {}", []),
+        ("bad_alloc", [(RAISES, "InternalError: bad_alloc")]),
+        ("", [("extent", "x - 3 at x = 0 is -3, and the tensor has 0")]),
+    ],
+)
+def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
+    said: str, faults: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def call(numbers: Any) -> object:
+        if not said:
+            return (0,)
+        raise InternalError(said.format(numbers[0] - 3))
+
+    called(monkeypatch, "extents_built", lambda main: call)
+    never, found = compiled_faults([SUBJECTS[0], BELOW], EXTENT, 0, NEGATIVE)
+    assert never is None
+    assert [(one.check, one.message) for one in found or ()] == faults
 
 
 def test_a_window_is_part_of_the_range() -> None:
