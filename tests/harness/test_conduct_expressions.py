@@ -155,6 +155,9 @@ def test_one_that_raises_is_found_among_many(
     assert [number for number, faults in enumerate(found) if faults] == [3]
     (fault,) = found[3] or ()
     assert (fault.check, fault.message) == (RAISES, "InternalError: not this one")
+    error = InternalError("PrimExpr x * 4 // y in function f has not been computed")
+    ((fault,),) = (faults or () for faults in compiled_faults(SUBJECTS[3:4], position, 0))
+    assert fault.message == "InternalError: PrimExpr … in function f has not been computed"
     # The same of our own making is no answer of TVM's.
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
