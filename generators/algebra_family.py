@@ -11,11 +11,12 @@ from generators.cases import AnyCase
 from generators.expression_cases import (
     ANALYZED,
     DEFINED,
+    EXTENT,
     INDEX,
+    NEGATIVE,
     POSITIONS,
-    SHAPE,
+    SIZES,
     UNDEFINED,
-    VALUE,
     Block,
 )
 from generators.points import Given
@@ -23,7 +24,7 @@ from generators.points import Given
 NAME = "algebra"
 
 
-COUNTS: Mapping[str, int] = {ANALYZED: 500, VALUE: 64, INDEX: 64, SHAPE: 64}
+COUNTS: Mapping[str, int] = {ANALYZED: 500, **dict.fromkeys(POSITIONS[1:], 64)}
 """Expressions in a block, by position: about a quarter of a second's work."""
 
 _ONLY_ANALYZED = ("told", "assumed")
@@ -31,7 +32,7 @@ _ONLY_ANALYZED = ("told", "assumed")
 _CONDITIONS = ("claim", "rule-comparison")
 """Kinds of expressions that are no integers."""
 _FEW = 8
-_SIZES = "int64"
+_SIZE = "int64"
 """The dtype of every dimension of a tensor."""
 
 
@@ -42,10 +43,17 @@ def _in_position(axis: Axis) -> Axis:
         if axis.name in _ONLY_ANALYZED:
             return position == ANALYZED or value == axis.default
         if axis.name == "dtype":
-            return position != SHAPE or value == _SIZES
-        return axis.name != "kind" or position not in (INDEX, SHAPE) or value not in _CONDITIONS
+            return position not in SIZES or value == _SIZE
+        return axis.name != "kind" or position not in (INDEX, *SIZES) or value not in _CONDITIONS
 
     return replace(axis, allowed=Given(("position",), means))
+
+
+def _computed(position: object, points: object) -> bool:
+    """Whether at such points anything can be asked in the position."""
+    if points == NEGATIVE:
+        return position == EXTENT
+    return points == DEFINED or position in SIZES
 
 
 _AXES = (
@@ -53,9 +61,9 @@ _AXES = (
     *(_in_position(axis) for axis in AXES),
     Axis(
         "points",
-        (DEFINED, UNDEFINED),
+        (DEFINED, UNDEFINED, NEGATIVE),
         DEFINED,
-        Given(("position",), lambda position, points: points == DEFINED or position == SHAPE),
+        Given(("position",), _computed),
         default_weight=9,
         steered=False,
     ),
@@ -83,8 +91,8 @@ class Algebra:
     def build(self, point: Point, seed: int) -> Block:
         """The block at ``point``."""
         count = COUNTS[str(point["position"])]
-        if point["points"] == UNDEFINED:
-            # Each may end its worker.
+        if point["points"] != DEFINED:
+            # Each may end its worker, or is compiled alone.
             count = _FEW
         return Block(family=NAME, at=dict(point), seed=seed, count=count)
 

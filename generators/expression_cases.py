@@ -8,6 +8,7 @@ become cases of their own, and so do its halves where a block ends its worker.
 from collections.abc import Iterator
 from hashlib import sha256
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from generators.algebra import drawn_at
@@ -19,12 +20,18 @@ from generators.program import Expectation, Identified, Valid
 MEMBER_FORMAT, BLOCK_FORMAT = 2, 3
 
 ANALYZED, VALUE, INDEX, SHAPE = "analyzer", "value", "index", "shape"
-POSITIONS = (ANALYZED, VALUE, INDEX, SHAPE)
+PARAMETER, EXTENT = "parameter", "extent"
+POSITIONS = (ANALYZED, VALUE, INDEX, SHAPE, PARAMETER, EXTENT)
 """Where an expression stands: the analyzer is asked about it; a kernel computes it; it indexes a
-buffer in a kernel; or it is the shape of a tensor in a Relax function."""
+buffer in a kernel; or it is a size in a Relax function: one of a shape that this returns, that of a
+tensor that it is given, or that of a tensor that it makes."""
 
-DEFINED, UNDEFINED = "defined", "undefined"
-"""Where an expression is computed: where it has a value, or where a divisor is zero."""
+SIZES = (SHAPE, PARAMETER, EXTENT)
+"""Where it is a size."""
+
+DEFINED, UNDEFINED, NEGATIVE = "defined", "undefined", "negative"
+"""Where an expression is computed: where it has a value, where a divisor is zero, or where what is
+to be the extent of a tensor is negative."""
 
 Value = bool | int | str | None
 
@@ -53,9 +60,9 @@ class _OfExpressions(Identified, frozen=True):
         return str(self.at["position"])
 
     @property
-    def undefined(self) -> bool:
-        """Whether it is computed where it has no value: then all that is asked is to live."""
-        return self.at.get("points") == UNDEFINED
+    def points(self) -> str:
+        """Where it is computed; where it has no value, all that is asked is to live."""
+        return str(self.at.get("points", DEFINED))
 
     @property
     def opt_level(self) -> int:
@@ -64,9 +71,14 @@ class _OfExpressions(Identified, frozen=True):
 
 
 class Member(_OfExpressions, frozen=True, kw_only=True, tag_field="format", tag=MEMBER_FORMAT):
-    """One expression, ``subject``, alone; what is made of it by reduction keeps its ``at``."""
+    """One expression, ``subject``, alone; what is made of it by reduction keeps its ``at``.
+
+    Where ``about`` names one fault (``harness.algebra.fault.Fault.key``), no other counts: what
+    else fails is known already.
+    """
 
     subject: ExpressionCase
+    about: str | UnsetType = UNSET
 
     @property
     def smaller(self) -> "Iterator[Member]":

@@ -1,4 +1,4 @@
-"""What failed in a block, and whether it fails alone as well.
+"""What failed in a block, and whether it fails alone as well; so with the causes of one failure.
 
 What fails only together with others is in no verdict of a case: its parts pass. It is a failure
 all the same, of a state that they share, and whoever shows a campaign has to be told of it.
@@ -31,13 +31,13 @@ def is_part(case: AnyCase, families: Mapping[str, Family]) -> bool:
 
 @dataclass(slots=True)
 class _Failure:
-    """Parts failed, one or all of them, in the block ``block``, on ``release``.
+    """Parts failed, one or all of them, in ``whole``, a block or an expression, on ``release``.
 
     ``large``: by what they took together, which says nothing of any of them. ``left`` of ``parts``
     have not ended; ``again`` says whether one of the others failed.
     """
 
-    block: str
+    whole: str
     release: str
     parts: tuple[str, ...]
     large: bool
@@ -47,7 +47,7 @@ class _Failure:
     @property
     def event(self) -> Event:
         on = ("on", self.release) if self.release else ()
-        words = ("block", self.block, *on, "passes as", *self.parts)
+        words = ("block", self.whole, *on, "passes as", *self.parts)
         return Event(What.UNREPEATED, " ".join(words))
 
 
@@ -65,10 +65,10 @@ class Company:
         """Take note of what came of the drawn case ``case``."""
         if isinstance(case, Block | Member):
             self._settle(case.identifier, outcome)
-        if not isinstance(case, Block):
+        if not isinstance(case, Block | Member):
             return
         for name, one in by_release(outcome).items():
-            if one.verdict is Verdict.PASS:
+            if isinstance(case, Member) or one.verdict is Verdict.PASS:
                 for part in one.parts:
                     self._wait(case, name, (part,))
             else:
@@ -88,10 +88,10 @@ class Company:
         return len(self._waiting)
 
     def _wait(
-        self, block: Block, release: str, parts: Sequence[AnyCase], *, large: bool = False
+        self, whole: Block | Member, release: str, parts: Sequence[AnyCase], *, large: bool = False
     ) -> None:
         named = tuple(part.identifier for part in parts)
-        failure = _Failure(block.identifier, release, named, large, len(named))
+        failure = _Failure(whole.identifier, release, named, large, len(named))
         for name in named:
             self._waiting.setdefault(name, []).append(failure)
 

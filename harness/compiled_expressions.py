@@ -1,6 +1,7 @@
 """Compiled expressions against interpreted ones, at every point where they have a value."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,9 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generators.algebra_case import ExpressionCase
-from generators.expression_cases import INDEX, SHAPE, VALUE
-from harness import kernels
-from harness.algebra.fault import Fault
+from generators.expression_cases import (
+    DEFINED,
+    EXTENT,
+    INDEX,
+    NEGATIVE,
+    PARAMETER,
+    SHAPE,
+    UNDEFINED,
+    VALUE,
+)
+from harness import kernels, sized
+from harness.algebra.fault import RAISES, Fault
 from harness.blame import is_of_tvm
 from harness.kernel_plans import (
     CALLS,
@@ -21,37 +31,39 @@ from harness.kernel_plans import (
     kernel_plan,
     shape_plan,
     spread,
+    tensor_plan,
 )
 
 Array = NDArray[Any]
 Faults = tuple[Fault, ...]
 
-RAISES = "raises"
-"""The check of what raises."""
-
 _GROUP = 16
 """Kernels that share a function. See ``harness.kernels``."""
+_SHOWN = re.compile(r"(PrimExpr) .*( in function)")
+"""An expression in a message, and the words around it."""
 _DIVISION = "divide by zero"
 """What TVM says of a divisor that it finds to be zero."""
 
 
 def compiled_faults(
-    subjects: Sequence[ExpressionCase], position: str, opt_level: int, *, undefined: bool = False
+    subjects: Sequence[ExpressionCase], position: str, opt_level: int, points: str = DEFINED
 ) -> list[Faults | None]:
     """What is wrong with each of ``subjects``, compiled together in ``position``.
 
     None where the position has no room for one: what is of another dtype than a shape's, or indexes
-    too large a table. ``undefined``: they are computed where they have no value; whatever comes of
-    that is right, an exception of TVM's too, but that the process ends.
+    too large a table. At ``points`` where they have no value, whatever comes of it is right, an
+    exception of TVM's too, but that the process ends; where they are negative, extents have to be
+    refused.
 
     Raises:
         Exception: whatever is raised here and not within TVM.
     """
-    if undefined:
-        return [_survived(one, opt_level) for one in subjects]
+    if points == UNDEFINED:
+        return [_survived(one, position, opt_level) for one in subjects]
+    if points == NEGATIVE:
+        return [_attempted_alone(one, opt_level) for one in subjects]
     found: list[Faults | None] = [None] * len(subjects)
-    run = _shapes if position == SHAPE else _kernels
-    plan = shape_plan if position == SHAPE else kernel_plan
+    plan, run = _WAYS[position]
     planned = [(at, plan(one, position)) for at, one in enumerate(subjects)]
     there = [(at, one) for at, one in planned if one is not None]
     for (at, _), faults in zip(
@@ -62,6 +74,15 @@ def compiled_faults(
 
 
 Run = Callable[[Sequence[Plan], int], list[Faults]]
+
+
+def _attempted_alone(subject: ExpressionCase, opt_level: int) -> Faults | None:
+    try:
+        return sized.negative_extent(subject, opt_level)
+    except Exception as error:
+        if not is_of_tvm(error):
+            raise
+        return (_raising(subject, error),)
 
 
 def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Faults], bool]:
@@ -75,10 +96,12 @@ def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Fa
     try:
         return run(plans, opt_level), False
     except Exception as error:
-        if not is_of_tvm(error):
+        if not (isinstance(error, sized.Refused) or is_of_tvm(error)):
             raise
         together = error
     if len(plans) == 1:
+        if isinstance(together, sized.Refused):
+            return [(together.fault,)], True
         return [_raised(plans[0], together)], True
     middle = len(plans) // 2
     left, left_raised = _attempted(plans[:middle], run, opt_level)
@@ -86,7 +109,7 @@ def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Fa
     found = [*left, *right]
     if not (left_raised or right_raised):
         at = next((at for at, faults in enumerate(found) if not faults), 0)
-        found[at] = (*found[at], _raising(plans[at], together))
+        found[at] = (*found[at], _raising(plans[at].subject, together))
     return found, True
 
 
@@ -157,20 +180,12 @@ def _first_wrong(plan: Plan, values: Array, ran: Array, check: str, suffix: str)
 
 
 def _shapes(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
-    names = [tuple(one.name for one in plan.subject.variables) for plan in plans]
-    expressions = [plan.subject.expression for plan in plans]
-    module = kernels.shape_module(list(zip(expressions, names, strict=True)))
-    main = kernels.shapes_built(module, opt_level)
+    main = kernels.shapes_built(kernels.named(plans), opt_level)
     chosen = [spread(np.flatnonzero(plan.valid)) for plan in plans]
     found: list[Faults] = [()] * len(plans)
     for call in range(CALLS):
         at = [int(own[call % len(own)]) for own in chosen]
-        given = [
-            plan.points.binding(point)[name]
-            for plan, point, own in zip(plans, at, names, strict=True)
-            for name in own
-        ]
-        made = kernels.shape_of(main, given)
+        made = main(sized.given(plans, at))
         for number, (plan, point) in enumerate(zip(plans, at, strict=True)):
             if made[number] != plan.wanted[point] and not found[number]:
                 right = int(plan.wanted[point])
@@ -178,19 +193,34 @@ def _shapes(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
     return found
 
 
-def _survived(subject: ExpressionCase, opt_level: int) -> Faults | None:
+_WAYS: Mapping[str, tuple[Callable[[ExpressionCase, str], Plan | None], Run]] = {
+    VALUE: (kernel_plan, _kernels),
+    INDEX: (kernel_plan, _kernels),
+    SHAPE: (shape_plan, _shapes),
+    PARAMETER: (tensor_plan, sized.parameters),
+    EXTENT: (tensor_plan, sized.extents),
+}
+"""By position: what is planned of one expression, and how plans are run together."""
+
+_SIZED: Mapping[str, Callable[[Plan, int], kernels.OfNumbers]] = {
+    SHAPE: lambda plan, level: kernels.shapes_built(kernels.named([plan]), level),
+    PARAMETER: sized.undefined_parameter,
+    EXTENT: sized.undefined_extent,
+}
+"""By position: what is called where an expression has no value."""
+
+
+def _survived(subject: ExpressionCase, position: str, opt_level: int) -> Faults | None:
     """Nothing wrong, once ``subject`` was a size where it has no value; None where it has one."""
-    plan = shape_plan(subject, SHAPE)
+    plan = shape_plan(subject, position)
     if plan is None or plan.valid.all():
         return None
-    names = tuple(one.name for one in subject.variables)
     undefined = spread(np.flatnonzero(~plan.valid))
     with _suppressed():
-        main = kernels.shapes_built(kernels.shape_module([(subject.expression, names)]), opt_level)
+        main = _SIZED[position](plan, opt_level)
         for point in undefined:
-            binding = plan.points.binding(int(point))
             with _suppressed():
-                kernels.shape_of(main, [binding[name] for name in names])
+                main(sized.given([plan], [int(point)]))
     return ()
 
 
@@ -219,11 +249,13 @@ def _raised(plan: Plan, error: Exception) -> Faults:
 
     Nothing where a divisor is zero somewhere and the error says so: that is as good as a result.
     """
-    fault = _raising(plan, error)
+    fault = _raising(plan.subject, error)
     if _DIVISION in fault.message.lower() and not plan.valid.all():
         return ()
     return (fault,)
 
 
-def _raising(plan: Plan, error: Exception) -> Fault:
-    return Fault(RAISES, f"{type(error).__name__}: {error}", str(plan.subject.expression), {})
+def _raising(subject: ExpressionCase, error: Exception) -> Fault:
+    # What it says is told from others by the message: not by the expression that TVM shows in it.
+    text = _SHOWN.sub(r"\1 …\2", f"{type(error).__name__}: {error}")
+    return Fault(RAISES, text, str(subject.expression), {})

@@ -32,6 +32,9 @@ CALLS = 24
 """How often a function of shapes is called."""
 SYMBOLIC = 8
 """The largest number of iterations of a loop whose extent is symbolic."""
+_LARGEST_TENSOR = 4096
+_OTHER_SIZES = 2
+"""With so many sizes that are not its own a function is called that is given a tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +176,32 @@ def spread(points: Array) -> Array:
     places = np.linspace(0, len(points) - 1, min(CALLS, len(points))).round().astype(int)
     chosen: Array = points[places]
     return chosen
+
+
+def tensor_plan(subject: ExpressionCase, position: str) -> Plan | None:
+    """``subject`` as the size of a tensor; None where no tensor can have it at any point."""
+    found = shape_plan(subject, position)
+    return found if found is not None and tensor_points(found).size else None
+
+
+def tensor_points(plan: Plan) -> Array:
+    """The points at which a tensor can have the size: one at which it is empty first, if any."""
+    possible = plan.valid & (plan.wanted >= 0) & (plan.wanted <= _LARGEST_TENSOR)
+    empty = np.flatnonzero(possible & (plan.wanted == 0))
+    found: Array = np.concatenate([empty[:1], spread(np.flatnonzero(possible))])[:CALLS]
+    return found
+
+
+def negative_points(plan: Plan) -> Array:
+    """Points at which the size is negative."""
+    return spread(np.flatnonzero(plan.valid & (plan.wanted < 0)))
+
+
+def other_sizes(plan: Plan) -> list[tuple[int, int]]:
+    """Some (point, size) of another size than there: 1 more, 1 less; 0 where it is negative."""
+    points = tensor_points(plan)[:: max(1, len(tensor_points(plan)) - 1)][:_OTHER_SIZES]
+    found = []
+    for turn, point in enumerate(map(int, points)):
+        right = int(plan.wanted[point])
+        found.append((point, right - 1 if turn % 2 and right else right + 1))
+    return [*found, *((int(point), 0) for point in negative_points(plan)[:1])]

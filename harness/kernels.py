@@ -1,23 +1,24 @@
-"""Expressions compiled: a kernel computes them, indexes a buffer by them, or they are a shape.
+"""Expressions compiled: a kernel computes them, indexes a buffer by them, or they are sizes.
 
 Many go into one module, which is what makes a compile cheap. Nothing here says what is right: that
 is for ``harness.compiled_expressions``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import tvm
 from numpy.typing import NDArray
 from tvm import relax, tirx
 
-from fixes.tvm_api import shape_var
+from fixes.tvm_api import shape_var, tensor_type
 from fixes.tvm_api_shapes import shape_type
 from generators.algebra_emission import emitted
 from generators.expressions import Expression
 from harness.compile import target
-from harness.kernel_plans import LENGTHS, Kernel
+from harness.kernel_plans import LENGTHS, Kernel, Plan
 from harness.link import can_link, linked, shared_library
 
 Module = Any
@@ -124,32 +125,95 @@ def call(function: Any, arrays: Sequence[Array]) -> Array:
     return written
 
 
-def shape_module(shapes: Sequence[tuple[Expression, Sequence[str]]]) -> Module:
-    """A function of one shape that returns another: every expression is one of its dimensions.
+Named = Sequence[tuple[Expression, Sequence[str]]]
+"""Expressions, each with its variables in the order in which they are given."""
 
-    Each expression has symbols of its own for its variables, in the order given.
+OfNumbers = Callable[[Sequence[int]], object]
+"""A compiled function of the variables of some expressions, one after the other."""
+
+OfSizes = Callable[[Sequence[int], Sequence[int]], object]
+"""The same, that is given a tensor of each size too."""
+
+
+def named(plans: Sequence[Plan]) -> Named:
+    """The expressions of ``plans``, as the functions below take them."""
+    return [
+        (one.subject.expression, tuple(variable.name for variable in one.subject.variables))
+        for one in plans
+    ]
+
+
+def _given(expressions: Named) -> tuple[Any, list[PrimExpr]]:
+    """A parameter that is a shape of all variables, and the expressions of them.
+
+    Each expression has symbols of its own for its variables.
     """
-    given: list[PrimExpr] = []
-    returned: list[PrimExpr] = []
-    for number, (expression, names) in enumerate(shapes):
-        symbols = {name: shape_var(f"{name}{number}") for name in names}
-        given += symbols.values()
-        returned.append(emitted(expression, symbols))
-    parameter = relax.Var("s", shape_type(given))
+    symbols: list[PrimExpr] = []
+    values: list[PrimExpr] = []
+    for number, (expression, names) in enumerate(expressions):
+        own = {name: shape_var(f"{name}{number}") for name in names}
+        symbols += own.values()
+        values.append(emitted(expression, own))
+    return relax.Var("s", shape_type(symbols)), values
+
+
+def shape_module(expressions: Named) -> Module:
+    """A function of one shape that returns another: every expression is one of its dimensions."""
+    parameter, values = _given(expressions)
     builder = relax.BlockBuilder()
     with builder.function("main", [parameter]):
-        builder.emit_func_output(relax.ShapeExpr(returned))
+        builder.emit_func_output(relax.ShapeExpr(values))
     return builder.get()
 
 
-def shapes_built(module: Module, opt_level: int) -> Any:
-    """The compiled ``main`` of ``module``: integers in, integers out. Raises whatever TVM does."""
+def shapes_built(expressions: Named, opt_level: int) -> Callable[[Sequence[int]], tuple[int, ...]]:
+    """The compiled function from all variables to the expressions. Raises whatever TVM does."""
+    main = _built(shape_module(expressions), opt_level)
+    return lambda given: tuple(int(dim) for dim in main(_shape(given)))
+
+
+def parameters_built(expressions: Named, opt_level: int) -> OfSizes:
+    """The compiled function of all variables, and a tensor of each size, which it does not use.
+
+    Raises whatever TVM does.
+    """
+    parameter, values = _given(expressions)
+    tensors = [
+        relax.Var(f"t{number}", tensor_type((value,), "int8"))
+        for number, value in enumerate(values)
+    ]
+    builder = relax.BlockBuilder()
+    with builder.function("main", [parameter, *tensors]):
+        builder.emit_func_output(relax.ShapeExpr([]))
+    main = _built(builder.get(), opt_level)
+    return lambda given, sizes: main(
+        _shape(given), *(tvm.runtime.tensor(np.zeros(size, "int8")) for size in sizes)
+    )
+
+
+def extents_built(expressions: Named, opt_level: int) -> Callable[[Sequence[int]], tuple[int, ...]]:
+    """The compiled function that makes a tensor of each size: how many elements each has.
+
+    Raises whatever TVM does.
+    """
+    parameter, values = _given(expressions)
+    builder = relax.BlockBuilder()
+    with builder.function("main", [parameter]):
+        made = [
+            builder.emit(relax.op.builtin.alloc_tensor(relax.ShapeExpr([value]), "int8", 0))
+            for value in values
+        ]
+        builder.emit_func_output(relax.Tuple(made))
+    main = _built(builder.get(), opt_level)
+    return lambda given: tuple(int(one.shape[0]) for one in main(_shape(given)))
+
+
+def _shape(given: Sequence[int]) -> Any:
+    return tvm.runtime.ShapeTuple(list(given))
+
+
+def _built(module: Module, opt_level: int) -> Any:
     executable = relax.build(module, target(opt_level))
     if opt_level == 0:
         executable = linked(executable)
     return relax.VirtualMachine(executable, tvm.cpu())["main"]
-
-
-def shape_of(main: Any, given: Sequence[int]) -> tuple[int, ...]:
-    """The shape that ``main`` makes of the shape ``given``. Raises whatever TVM does."""
-    return tuple(int(dim) for dim in main(tvm.runtime.ShapeTuple(list(given))))

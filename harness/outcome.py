@@ -122,7 +122,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ``cause`` is what tells a wrong value from others, where that was found out where it ran;
     ``smallest`` is then what the case was reduced to there. Of a block ``checked`` expressions were
     checked, for the others there was nothing to check, and ``parts`` of them have to be run as
-    cases of their own.
+    cases of their own; of an expression that fails for several causes, what is about the others.
     """
 
     verdict: Verdict

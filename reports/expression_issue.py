@@ -8,11 +8,32 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from generators.expression_cases import ANALYZED, INDEX, SHAPE, Member
+from generators.expression_cases import (
+    ANALYZED,
+    EXTENT,
+    INDEX,
+    NEGATIVE,
+    PARAMETER,
+    SHAPE,
+    SIZES,
+    UNDEFINED,
+    Member,
+)
 from generators.expressions import Variable, apply
 from generators.program import CaseError
 from harness.errors import headline
-from harness.kernel_plans import SYMBOLIC, UNTOUCHED, Kernel, Plan, kernel_plan, shape_plan, spread
+from harness.kernel_plans import (
+    SYMBOLIC,
+    UNTOUCHED,
+    Kernel,
+    Plan,
+    kernel_plan,
+    negative_points,
+    other_sizes,
+    shape_plan,
+    spread,
+    tensor_points,
+)
 from harness.outcome import Outcome, Verdict
 from reports.expression_source import (
     condition_lines,
@@ -57,11 +78,17 @@ _DOES = MappingProxyType(
         INDEX: "a kernel loads from another index than",
         f"{INDEX}-reversed": "a kernel loads from another index than the end minus",
         SHAPE: "Relax computes another size than",
+        PARAMETER: "Relax refuses a tensor of the size",
+        f"{PARAMETER}-accepted": "Relax accepts a tensor of another size than",
+        f"{PARAMETER}-untold": "an error does not tell the size of a tensor, which is not",
+        EXTENT: "Relax makes a tensor of another size than",
     }
 )
 """What the one that is asked does, by check; then comes the expression."""
 
-_WAYS = MappingProxyType({ANALYZED: "the integer analyzer alone", SHAPE: "relax.build"})
+_WAYS = MappingProxyType(
+    {ANALYZED: "the integer analyzer alone", **dict.fromkeys(SIZES, "relax.build")}
+)
 
 
 def title_text(case: Member, outcome: Outcome) -> str:
@@ -91,7 +118,13 @@ def _does(check: str) -> str:
 
 
 def _place(case: Member) -> str:
-    return {INDEX: "an index", SHAPE: "a size"}.get(case.position, "a value in a kernel")
+    places = {
+        INDEX: "an index",
+        SHAPE: "a size",
+        PARAMETER: "the size of a parameter",
+        EXTENT: "the size of a tensor that is made",
+    }
+    return places.get(case.position, "a value in a kernel")
 
 
 def script_text(case: Member, outcome: Outcome, title: str, environment: Mapping[str, str]) -> str:
@@ -173,8 +206,7 @@ def _telling(one: Variable, case: Member, outcome: Outcome) -> list[str]:
 
 def _compiled(case: Member, outcome: Outcome) -> str:
     subject = case.subject
-    shape = case.position == SHAPE
-    plan = shape_plan(subject, SHAPE) if shape else kernel_plan(subject, case.position)
+    plan = (shape_plan if case.position in SIZES else kernel_plan)(subject, case.position)
     if plan is None:
         raise CaseError(f"case {case.identifier}: nothing of it is compiled")
     dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
@@ -185,7 +217,7 @@ def _compiled(case: Member, outcome: Outcome) -> str:
         declared=declared_lines(subject.variables),
         expression=node_text(subject.expression),
         nothing=UNTOUCHED,
-        undefined=case.undefined,
+        points=case.points,
         **(
             _of_shape(plan, case) if plan.kernel is None else _of_kernel(plan, plan.kernel, outcome)
         ),
@@ -193,15 +225,31 @@ def _compiled(case: Member, outcome: Outcome) -> str:
 
 
 def _of_shape(plan: Plan, case: Member) -> dict[str, Any]:
-    wanted = ~plan.valid if case.undefined else plan.valid
     names = [one.name for one in plan.subject.variables]
-    chosen = [int(one) for one in spread(np.flatnonzero(wanted))]
     cases = [
-        (tuple(plan.points.binding(one)[name] for name in names), int(plan.wanted[one]))
-        for one in chosen
+        (tuple(plan.points.binding(point)[name] for name in names), int(plan.wanted[point]), size)
+        for point, size in _asked_sizes(plan, case)
     ]
-    shape_type = 'getattr(relax, "ShapeStructInfo", None) or relax.ShapeType'
-    return {"names": ", ".join(names), "shape_type": f"({shape_type})", "cases": cases}
+    return {
+        "names": ", ".join(names),
+        "shape_type": '(getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)',
+        "tensor_type": '(getattr(relax, "TensorStructInfo", None) or relax.TensorType)',
+        "cases": cases,
+    }
+
+
+def _asked_sizes(plan: Plan, case: Member) -> list[tuple[int, int]]:
+    """The points that are asked of a size, with what a tensor is given or to be made of."""
+    if case.points == UNDEFINED:
+        return [(int(one), 1) for one in spread(np.flatnonzero(~plan.valid))]
+    if case.points == NEGATIVE:
+        found = negative_points(plan)
+    else:
+        found = (
+            spread(np.flatnonzero(plan.valid)) if case.position == SHAPE else tensor_points(plan)
+        )
+    sizes = [(int(one), int(plan.wanted[one])) for one in found]
+    return sizes + (other_sizes(plan) if case.position == PARAMETER else [])
 
 
 def _of_kernel(plan: Plan, kernel: Kernel, outcome: Outcome) -> dict[str, Any]:
@@ -284,7 +332,7 @@ def issue_text(
     known: str | None,
 ) -> str:
     """The issue as Markdown, in TVM's own template; its first line is the title."""
-    area = {ANALYZED: "Arith", SHAPE: "Relax"}.get(case.position, "TIR")
+    area = {ANALYZED: "Arith", **dict.fromkeys(SIZES, "Relax")}.get(case.position, "TIR")
     return _TEMPLATES.get_template("issue.md.j2").render(
         title=f"[Bug][{area}] {title}",
         expected=_EXPECTED if case.position == ANALYZED else _COMPUTED,

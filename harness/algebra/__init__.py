@@ -1,12 +1,14 @@
 """Cases for the analyzer, checked: all that it answers about an expression, against brute force."""
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 
 from generators import expressions
 from generators.algebra_case import ExpressionCase
 from generators.expressions import BITS, DIVISIONS, SHIFTS, Expression
 from harness.algebra import checks, state
-from harness.algebra.fault import Fault
+from harness.algebra.fault import RAISES, Fault
 from harness.algebra.observed import Observed, observed
 from harness.algebra.session import Handle, Session, Subject, forget, shared_session
 from harness.blame import is_of_tvm
@@ -14,51 +16,101 @@ from harness.blame import is_of_tvm
 __all__ = ["Fault", "check"]
 
 
-def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, ...] | None:
-    """All faults in what ``subject``, or else TVM, answers about ``case``; of each check the first.
+def check(
+    case: ExpressionCase, subject: Subject | None = None, *, fully: bool = False
+) -> tuple[Fault, ...] | None:
+    """All faults in what ``subject``, or else TVM, answers about ``case``; of each kind the first.
 
-    None where there is no point at which ``case`` claims anything: then nothing is asked.
+    None where there is no point at which ``case`` claims anything: then nothing is asked. ``fully``
+    makes every check, also those that are made of some cases alone.
 
     An exception of TVM's is a fault too, but where ``case`` divides by the constant zero, or shifts
-    by one that no shift may have, and TVM says so: to refuse that is right.
+    by one that no shift may have, and TVM says so: to refuse that is right. The checks after one
+    that raises are made all the same.
 
     Raises:
         NotRead: TVM answers with what cannot be read.
         Exception: whatever else is raised here and not within TVM.
     """
-    seen = observed(case)
+    seen = observed(case, fully=fully)
     if seen is None:
         return None
     found: dict[str, Fault] = {}
     for fault in _faults(seen, subject):
-        found.setdefault(fault.check, fault)
+        found.setdefault(fault.key, fault)
     return tuple(found.values())
 
 
 def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
     case = seen.case
+    left = deque(checks.CHECKS.values())
+    asked: Callable[[], Iterator[Fault]] = partial(_asked, seen, subject, left)
+    before = len(left) + 1
+    while len(left) < before:
+        before = len(left)
+        raised = yield from _caught(seen, asked)
+        if not raised:
+            break
+        # What raised is out of the way: the others are asked anew.
+        asked = partial(_asked_anew, seen, subject, left)
+    if seen.one_in(8) and case.told == "range" and not case.constraints:
+        yield from _caught(seen, partial(state.rebound, subject or Session, seen, _each))
+    if seen.one_in(128):
+        yield from _caught(seen, partial(_strongly, seen, subject))
+
+
+def _caught(seen: Observed, asked: Callable[[], Iterator[Fault]]) -> Generator[Fault, None, bool]:
+    """The faults that ``asked`` tells, and that of what it raises; whether it raised."""
+    case = seen.case
     try:
-        if case.constraints:
-            # What is assumed is to be gone afterwards; where it is not, others must not see it.
-            session = (subject or Session)(case.variables, case.told)
-            yield from state.restored(session, seen, _each)
-        else:
-            session = (subject or shared_session)(case.variables, case.told)
-            yield from _each(session, seen, session.emit(case.expression))
-            if seen.one_in(8) and case.told == "range":
-                yield from state.rebound(subject or Session, seen, _each)
-        if seen.one_in(128):
-            # It would make all later answers slower.
-            session = (subject or Session)(case.variables, case.told)
-            with session.assuming([session.emit(each) for each in case.constraints]):
-                yield from checks.strong_claims(session, seen, session.emit(case.expression))
+        yield from asked()
     except Exception as error:
         forget(case.variables, case.told)
         if not is_of_tvm(error):
             raise
         if not _is_refused(case, str(error)):
             text = next((line for line in reversed(str(error).splitlines()) if line), "")
-            yield Fault("raises", f"{type(error).__name__}: {text}", str(case.expression), {})
+            yield Fault(RAISES, f"{type(error).__name__}: {text}", str(case.expression), {})
+        return True
+    return False
+
+
+def _asked(seen: Observed, subject: Subject | None, left: deque[checks.Check]) -> Iterator[Fault]:
+    """The checks that are ``left``, each taken from there as it begins."""
+    case = seen.case
+    run = partial(_of_those, left)
+    if case.constraints:
+        # What is assumed is to be gone afterwards; where it is not, others must not see it.
+        session = (subject or Session)(case.variables, case.told)
+        yield from state.restored(session, seen, run)
+    else:
+        session = (subject or shared_session)(case.variables, case.told)
+        yield from run(session, seen, session.emit(case.expression))
+
+
+def _asked_anew(
+    seen: Observed, subject: Subject | None, left: deque[checks.Check]
+) -> Iterator[Fault]:
+    """As ``_asked``, by one who was asked nothing before and is not asked again."""
+    case = seen.case
+    session = (subject or Session)(case.variables, case.told)
+    with session.assuming([session.emit(each) for each in case.constraints]):
+        yield from _of_those(left, session, seen, session.emit(case.expression))
+
+
+def _strongly(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
+    case = seen.case
+    # It would make all later answers slower.
+    session = (subject or Session)(case.variables, case.told)
+    with session.assuming([session.emit(each) for each in case.constraints]):
+        yield from checks.strong_claims(session, seen, session.emit(case.expression))
+
+
+def _of_those(
+    left: deque[checks.Check], session: Session, seen: Observed, handle: Handle
+) -> Iterator[Fault]:
+    while left:
+        yield from left.popleft()(session, seen, handle)
 
 
 def _each(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:

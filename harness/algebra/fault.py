@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from harness.errors import normalise
+
+RAISES = "raises"
+"""The check of what raises."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -17,3 +22,11 @@ class Fault:
     message: str
     expression: str
     witness: Mapping[str, int]
+
+    @property
+    def key(self) -> str:
+        """What tells it from the other faults of its expression: the check; of what raises also
+        what is said, without what changes from one expression to the next."""
+        if self.check != RAISES:
+            return self.check
+        return f"{RAISES} {normalise(self.message)}"

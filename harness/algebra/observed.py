@@ -17,7 +17,8 @@ class Observed:
     """A case on its grid.
 
     ``claimed`` are the points at which the expression has a value and every condition holds, None
-    for all of them. ``inside`` are the values there, of which there is at least one.
+    for all of them. ``inside`` are the values there, of which there is at least one. ``fully``: all
+    checks are made, also those that are made of some cases alone.
     """
 
     case: ExpressionCase
@@ -27,6 +28,7 @@ class Observed:
     inside: Array
     low: int
     high: int
+    fully: bool = False
 
     def where(self, wrong: Any) -> int | None:
         """The first claimed point at which ``wrong`` holds; None where that is nowhere."""
@@ -42,12 +44,14 @@ class Observed:
 
         Always the same for one case.
         """
+        if self.fully:
+            return True
         size = expressions.size(self.case.expression)
         return (self.low * 7 + self.high * 13 + self.inside.size + size) % share == 0
 
 
-def observed(case: ExpressionCase) -> Observed | None:
-    """Brute force over ``case``.
+def observed(case: ExpressionCase, *, fully: bool = False) -> Observed | None:
+    """Brute force over ``case``; ``fully`` as in ``Observed``.
 
     None where nothing is claimed anywhere: no point has a value and satisfies the conditions.
     """
@@ -62,7 +66,7 @@ def observed(case: ExpressionCase) -> Observed | None:
         if not inside.size:
             return None
     low, high = int(inside.min()), int(inside.max())
-    return Observed(case, points, values, claimed, inside, low, high)
+    return Observed(case, points, values, claimed, inside, low, high, fully)
 
 
 def _holds(condition: Expression, points: Grid) -> Any:

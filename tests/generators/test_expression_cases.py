@@ -8,7 +8,16 @@ from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete, is_valid
 from generators.causes import cause
-from generators.expression_cases import ANALYZED, INDEX, SHAPE, Block, Member
+from generators.expression_cases import (
+    ANALYZED,
+    DEFINED,
+    EXTENT,
+    INDEX,
+    NEGATIVE,
+    SIZES,
+    Block,
+    Member,
+)
 from generators.expressions import Variable, apply, constant, converted, variable
 from generators.program import CaseError
 from generators.steering import Steering
@@ -79,12 +88,13 @@ def test_what_is_drawn_lies_where_it_was_drawn() -> None:
         point = FAMILY.point(block)
         assert is_valid(FAMILY.axes, point)
         assert FAMILY.point(block.halves[0].members[0]) == point
-        if block.position == SHAPE:
+        if block.position in SIZES:
             assert point["dtype"] == "int64"
-        if block.position in (INDEX, SHAPE):
+        if block.position in (INDEX, *SIZES):
             assert point["kind"] != "claim"
-        assert block.undefined is (block.count == 8)
-        assert block.position == SHAPE or not block.undefined
+        assert (block.points == DEFINED) is (block.count != 8)
+        assert block.points == DEFINED or block.position in SIZES
+        assert block.points != NEGATIVE or block.position == EXTENT
         if block.position != ANALYZED:
             assert block.members[0].subject.constraints == ()
         else:

@@ -21,6 +21,8 @@ FAILED = Outcome(Verdict.WRONG_VALUE, "analysis")
 DIED = Outcome(Verdict.PROCESS_DEATH, "analysis")
 SLOW = Outcome(Verdict.TIMEOUT, "analysis")
 WITH_PARTS = replace(PASSED, parts=(FIRST, SECOND))
+ANOTHER = replace(FIRST, about="modular_set")
+WITH_ANOTHER = replace(FAILED, parts=(ANOTHER,))
 
 Came = tuple[AnyCase, Outcome]
 
@@ -38,6 +40,9 @@ def test_a_part_is_what_is_not_drawn_as_it_is() -> None:
         (((BLOCK, WITH_PARTS), (FIRST, FAILED)), 1, 0),
         (((BLOCK, WITH_PARTS), (FIRST, FAILED), (SECOND, FAILED)), 0, 0),
         (((BLOCK, WITH_PARTS), (FIRST, FAILED), (SECOND, PASSED)), 0, 1),
+        (((FIRST, WITH_ANOTHER),), 1, 0),
+        (((FIRST, WITH_ANOTHER), (ANOTHER, FAILED)), 0, 0),
+        (((FIRST, WITH_ANOTHER), (ANOTHER, PASSED)), 0, 1),
         (((BLOCK, DIED), (LEFT, PASSED)), 1, 0),
         (((BLOCK, DIED), (LEFT, PASSED), (RIGHT, PASSED)), 0, 1),
         (((BLOCK, DIED), (LEFT, PASSED), (RIGHT, DIED)), 2, 0),

@@ -1,6 +1,6 @@
 """Expressions checked in this process: blocks, single ones, what they come down to; compiled."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -10,10 +10,23 @@ from tvm.error import InternalError
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete
-from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SHAPE, VALUE, Member
+from generators.expression_cases import (
+    ANALYZED,
+    EXTENT,
+    INDEX,
+    NEGATIVE,
+    PARAMETER,
+    POSITIONS,
+    SHAPE,
+    SIZES,
+    UNDEFINED,
+    VALUE,
+    Member,
+)
 from generators.expressions import Expression, Variable, apply, constant, nodes, variable
 from harness import conduct_expressions as conducting
 from harness import kernels
+from harness.algebra.dependence import related
 from harness.algebra.fault import Fault
 from harness.algebra.observed import observed
 from harness.compiled_expressions import RAISES, compiled_faults
@@ -32,7 +45,7 @@ def divides(subject: ExpressionCase) -> bool:
     return any(one.operator == "//" for one in nodes(subject.expression))
 
 
-def planted(subject: ExpressionCase) -> tuple[Fault, ...]:
+def planted(subject: ExpressionCase, *, fully: bool = False) -> tuple[Fault, ...]:
     return (Fault("simplify", "divides", "", {}),) if divides(subject) else ()
 
 
@@ -68,13 +81,13 @@ def test_one_that_fails_comes_down_to_nothing_else() -> None:
 
 def test_what_the_analyzer_was_to_forget_is_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault("simplify-after-value", "", "", {})
-    monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
+    monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
     assert {outcome_of(one).cause for one in BLOCK.members[:3]} == {"any"}
 
 
 def test_what_raises_is_told_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault(RAISES, "InternalError: no", "", {})
-    monkeypatch.setattr(conducting, "check", lambda subject: (fault,))
+    monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
     outcome = outcome_of(BLOCK.members[0])
     assert (outcome.verdict, outcome.message) == (Verdict.OPAQUE_CRASH, "InternalError: no")
     assert (outcome.operator, outcome.cause, outcome.smallest) == (ANALYZED, "", None)
@@ -117,7 +130,12 @@ def test_one_that_is_compiled_wrong_is_found_among_many(
     assert fault[0].witness["x"] >= 4
     at = fault[0].witness
     value = at["x"] * 7 // at["y"] + at["x"]
-    assert f"is {value - at['x'] // 4}, and should be {value}" in fault[0].message
+    made = value - at["x"] // 4
+    told = {
+        PARAMETER: f"is {value}, and a tensor of {value} is refused",
+        EXTENT: f"is {value}, and the tensor has {made}",
+    }
+    assert told.get(position, f"is {made}, and should be {value}") in fault[0].message
 
 
 @pytest.mark.parametrize("position", COMPILED)
@@ -137,6 +155,9 @@ def test_one_that_raises_is_found_among_many(
     assert [number for number, faults in enumerate(found) if faults] == [3]
     (fault,) = found[3] or ()
     assert (fault.check, fault.message) == (RAISES, "InternalError: not this one")
+    error = InternalError("PrimExpr x * 4 // y in function f has not been computed")
+    ((fault,),) = (faults or () for faults in compiled_faults(SUBJECTS[3:4], position, 0))
+    assert fault.message == "InternalError: PrimExpr … in function f has not been computed"
     # The same of our own making is no answer of TVM's.
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
@@ -195,27 +216,105 @@ def test_what_claims_nothing_anywhere_is_not_counted_as_checked() -> None:
     assert outcome_of(alone).verdict is Verdict.NO_ORACLE
 
 
-def test_where_a_divisor_is_zero_it_only_has_to_live(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("position", SIZES)
+def test_where_a_divisor_is_zero_it_only_has_to_live(
+    position: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zero = Variable("y", "int64", 0, 3)
     divided = subject(apply("//", x, variable(zero)), X, zero)
     calls = []
     error: Exception = InternalError("division by zero")
 
-    def refused(main: Any, given: Any) -> tuple[int, ...]:
+    def refused(given: Any) -> Any:
         calls.append(given)
         raise error
 
-    monkeypatch.setattr(kernels, "shape_of", refused)
-    both = compiled_faults([SUBJECTS[0], divided], SHAPE, 0, undefined=True)
+    monkeypatch.setattr(kernels, "_shape", refused)
+    both = compiled_faults([SUBJECTS[0], divided], position, 0, UNDEFINED)
     assert both == [None, ()]
     assert calls == [[n, 0] for n in range(9)]
-    at = {**POINT, "position": SHAPE, "dtype": "int64", "points": "undefined"}
+    at = {**POINT, "position": position, "dtype": "int64", "points": UNDEFINED}
     calls.clear()
     assert outcome_of(Member(family="algebra", at=at, subject=divided)).verdict is Verdict.PASS
     assert calls
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
-        compiled_faults([divided], SHAPE, 0, undefined=True)
+        compiled_faults([divided], position, 0, UNDEFINED)
+
+
+BELOW = subject(apply("-", x, constant(3, "int64")), X)
+"""Negative at three points, and 0 at one."""
+
+Main = Callable[..., Any]
+
+
+def called(monkeypatch: pytest.MonkeyPatch, built: str, change: Callable[[Main], Main]) -> None:
+    """What ``kernels`` builds is called as ``change`` has it."""
+    build = getattr(kernels, built)
+    monkeypatch.setattr(kernels, built, lambda *given: change(build(*given)))
+
+
+def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: Exception | None = None
+    sizes = set()
+
+    def changed(main: Main) -> Main:
+        def call(numbers: Any, given: Any) -> object:
+            sizes.add((numbers[0], given[0]))
+            try:
+                return main(numbers, given)
+            except RuntimeError:
+                if said is not None:
+                    raise said from None
+                return ()
+
+        return call
+
+    assert compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, 0) == [(), ()]
+    called(monkeypatch, "parameters_built", changed)
+    found = compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, 0)
+    assert [one.check for faults in found for one in faults or ()] == ["parameter-accepted"] * 2
+    assert {(n, n - 3) for n in range(3, 9)} < sizes
+    assert {(3, 1), (8, 4), (0, 0)} < sizes
+    said = InternalError("another size")
+    ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, 0))
+    assert (fault.check, fault.witness) == ("parameter-untold", {"x": 3})
+
+
+def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled_faults([BELOW, SUBJECTS[0]], EXTENT, 0) == [(), ()]
+    called(
+        monkeypatch,
+        "extents_built",
+        lambda main: lambda numbers: [max(1, one) for one in main(numbers)],
+    )
+    found, right = compiled_faults([BELOW, subject(apply("+", x, y))], EXTENT, 0)
+    assert right == ()
+    assert [(one.check, one.witness) for one in found or ()] == [("extent", {"x": 3})]
+
+
+@pytest.mark.parametrize(
+    ("said", "faults"),
+    [
+        ("an extent of {}", []),
+        ("bad_alloc", [(RAISES, "InternalError: bad_alloc")]),
+        ("", [("extent", "x - 3 at x = 0 is -3, and the tensor has 0")]),
+    ],
+)
+def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
+    said: str, faults: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def call(numbers: Any) -> object:
+        if not said:
+            return (0,)
+        raise InternalError(said.format(numbers[0] - 3))
+
+    called(monkeypatch, "extents_built", lambda main: call)
+    never, found = compiled_faults([SUBJECTS[0], BELOW], EXTENT, 0, NEGATIVE)
+    assert never is None
+    assert [(one.check, one.message) for one in found or ()] == faults
 
 
 def test_a_window_is_part_of_the_range() -> None:
@@ -244,14 +343,85 @@ def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.Mo
     assert compiled_faults(SUBJECTS[:2], VALUE, 0) == [()] * 2
 
 
-def test_every_check_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    faults = (
-        Fault("simplify", "off", "", {}),
-        Fault("can_prove", "also off", "", {}),
-        Fault("can_prove", "again", "", {}),
-        Fault("modular", "too", "", {}),
-    )
-    monkeypatch.setattr(conducting, "check", lambda subject: faults)
-    outcome = outcome_of(BLOCK.members[0])
-    assert outcome.operator == "simplify"
-    assert outcome.message == "it also fails can_prove, modular\noff"
+def failing(checks: Mapping[str, str]) -> Callable[..., tuple[Fault, ...]]:
+    """Each check fails where the expression has one of its operators; what raises says its name."""
+
+    def check(subject: ExpressionCase, *, fully: bool = False) -> tuple[Fault, ...]:
+        there = {one.operator for one in nodes(subject.expression)}
+        return tuple(
+            Fault(*(name.split(" ", 1) if " " in name else (name, f"{name} is off")), "", {})
+            for name, operators in checks.items()
+            if there & set(operators.split())
+        )
+
+    return check
+
+
+MIXED = Member(
+    family="algebra",
+    at=POINT,
+    subject=subject(apply("*", apply("//", x, y), apply("%", x, y))),
+)
+"""Two divisions, neither within the other."""
+
+
+@pytest.mark.parametrize(
+    ("checks", "causes"),
+    [
+        ({"simplify": "//", "can_prove": "%"}, ["simplify //", "can_prove %"]),
+        # Of one expression, and one rests on the other.
+        ({"simplify": "//", "can_prove": "//"}, ["simplify //"]),
+        # Neither rests on the other.
+        ({"const_int_bound": "//", "modular_set": "//"}, ["const_int_bound //", "modular_set //"]),
+        # The second has a smallest expression of its own, of which the first fails as well.
+        ({"simplify": "// %", "can_prove": "%"}, ["simplify //", "simplify %"]),
+        ({"simplify": "//", "can_prove": "// %"}, ["simplify //"]),
+        # What only repeats another check.
+        ({"simplify": "//", "can_prove-after-range": "%"}, ["simplify //"]),
+        ({"restored": "//", "simplify": "%"}, ["restored any", "simplify %"]),
+        # An exception is told by what it says.
+        ({"raises No: a": "//", "simplify": "//"}, ["No: a", "simplify //"]),
+        (
+            {"simplify": "//", "raises No: a": "//", "raises No: b": "%"},
+            ["simplify //", "No: a", "No: b"],
+        ),
+    ],
+)
+def test_every_cause_of_a_failure_is_told_once(
+    checks: dict[str, str], causes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conducting, "check", failing(checks))
+    whole = outcome_of(MIXED)
+    told = []
+    for case, outcome in ((MIXED, whole), *((one, outcome_of(one)) for one in whole.parts)):
+        assert case.subject == MIXED.subject
+        assert outcome.parts == (whole.parts if case is MIXED else ())
+        if outcome.verdict is Verdict.OPAQUE_CRASH:
+            told.append(outcome.message)
+            continue
+        told.append(f"{outcome.operator} {outcome.cause.partition('(')[0]}")
+        # What it comes down to is told alike.
+        assert outcome.smallest is not None
+        again = outcome_of(outcome.smallest)
+        assert (again.operator, again.cause) == (outcome.operator, outcome.cause)
+        assert again.smallest == outcome.smallest
+    assert told == causes
+
+
+def test_what_it_is_not_about_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
+    outcome = outcome_of(MIXED)
+    assert outcome.message == "it also fails modular_set\nsimplify is off"
+    (part,) = outcome.parts
+    assert outcome_of(part).operator == "modular_set"
+    monkeypatch.setattr(conducting, "check", failing({"simplify": "//"}))
+    assert outcome_of(part).verdict is Verdict.PASS
+
+
+def test_related_checks_are_those_of_which_one_asks_the_other() -> None:
+    assert related("can_prove", "const_int_bound")
+    assert related("simplify", "rewrite_simplify-validity")
+    assert related("can_prove_equal-after-value", "fold")
+    assert not related("modular_set", "const_int_bound")
+    assert not related("int_set", "detect_iter_map")
+    assert not related("restored", "simplify")

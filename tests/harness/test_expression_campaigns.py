@@ -44,7 +44,7 @@ def has(subject: ExpressionCase, operator: str) -> bool:
     return any(one.operator == operator for one in nodes(subject.expression))
 
 
-def planted(subject: ExpressionCase) -> tuple[Fault, ...]:
+def planted(subject: ExpressionCase, *, fully: bool = False) -> tuple[Fault, ...]:
     return (Fault("simplify", "a remainder", "", {}),) if has(subject, "truncmod") else ()
 
 

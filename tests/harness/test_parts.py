@@ -50,6 +50,14 @@ def test_everything_else_counts_once() -> None:
     assert parts_of(MEMBERS[0], died) == ()
 
 
+def test_an_expression_runs_again_for_each_further_cause() -> None:
+    further = replace(MEMBERS[0], about="modular_set")
+    assert further.identifier != MEMBERS[0].identifier
+    failed = Outcome(Verdict.WRONG_VALUE, parts=(further,))
+    assert parts_of(MEMBERS[0], failed) == (further,)
+    assert weight(MEMBERS[0], failed) == 1
+
+
 def test_only_programs_run_together() -> None:
     program = conv.build(complete(conv.axes, {}), 1)
     assert Job(program).joins

@@ -12,7 +12,15 @@ from fixes import tvm_api_analyzer as api
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete
-from generators.expression_cases import ANALYZED, INDEX, SHAPE, VALUE, Member
+from generators.expression_cases import (
+    ANALYZED,
+    EXTENT,
+    INDEX,
+    PARAMETER,
+    SHAPE,
+    VALUE,
+    Member,
+)
 from generators.expression_text import parse
 from generators.expressions import Variable, variable
 from generators.program import CaseError
@@ -136,6 +144,8 @@ def test_a_script_of_an_exception_asks_everything(monkeypatch: pytest.MonkeyPatc
         (INDEX, "index", "x * 2 + y"),
         (INDEX, "index-reversed", "x // 2 - y"),
         (SHAPE, "shape", "(x + 4) // (y + 1)"),
+        (PARAMETER, "parameter", "(x + 4) // (y + 1)"),
+        (EXTENT, "extent", "(x + 4) // (y + 1)"),
     ],
 )
 def test_a_script_of_what_is_compiled_computes_it(
@@ -172,6 +182,14 @@ def test_where_there_is_no_value_an_error_is_as_good_as_a_result(
         script = script_text(one, Outcome(Verdict.PASS), "A title", VERSIONS)
         assert expected in script
         assert run(script, monkeypatch) is None
+
+
+def test_a_negative_extent_that_is_not_told_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    defined = member(EXTENT, "y - 3")
+    case = replace(defined, at={**defined.at, "points": "negative"})
+    died = Outcome(Verdict.OPAQUE_CRASH, "compiled", EXTENT, "InternalError: std::bad_alloc")
+    said = run(script_text(case, died, "A title", VERSIONS), monkeypatch) or ""
+    assert said == "wrong: at (0, 0) it is -3, and all that is said: std::bad_alloc"
 
 
 def test_an_issue_says_what_is_wrong_where() -> None:
