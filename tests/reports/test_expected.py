@@ -1,5 +1,8 @@
 """What a script compares with is what the reference says, whatever is drawn."""
 
+import base64
+import zlib
+
 import msgspec
 import numpy as np
 import pytest
@@ -25,7 +28,8 @@ def assert_right(case: Case, outcome: Outcome = PASSES) -> bool:
     what = reproduction(case, outcome)
     own = [*(one.name for one in case.program.inputs), *(one.name for one in case.program.nodes)]
     found = expected_of(what, {name: name for name in own})
-    scope = {"np": np, "torch": torch, "F": torch.nn.functional, **what.runs[0].inputs}
+    modules = {"np": np, "torch": torch, "F": torch.nn.functional, "base64": base64, "zlib": zlib}
+    scope = {**modules, **what.runs[0].inputs}
     exec("\n".join(found.reference), scope)
     value = eval(found.value, scope)
     assert isinstance(value, np.ndarray)

@@ -160,11 +160,12 @@ _SCORES = (
         "bias-broadcast-along-wrong-axis",
         "a bias of one row a head is broadcast over heads, and indexed by query",
         ("bias",),
-        _MODULE,
-        "    return tensor[tuple(found)]",
-        "    if tvm_api.as_int(tensor.shape[2]) == 1 and tvm_api.as_int(tensor.shape[1]) != 1:\n"
-        "        found[1] = tvm_api.floormod(position[2], tensor.shape[1])\n"
-        "    return tensor[tuple(found)]",
+        "fixes.broadcasting",
+        "    return tensor(*found)",
+        "    if len(found) == 4 and tvm_api.as_int(tensor.shape[2]) == 1:\n"
+        "        if tvm_api.as_int(tensor.shape[1]) != 1:\n"
+        "            found[1] = tvm_api.floormod(position[2], tensor.shape[1])\n"
+        "    return tensor(*found)",
     ),
     _plant(
         "bias-of-one-batch-dropped",
