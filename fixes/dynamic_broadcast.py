@@ -183,7 +183,11 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             name = f"{name_of(left)}_or_{name_of(right)}" if plain else "common"
             symbol = tvm_api.shape_var(name)
             # Of the inputs' symbols alone: TVM drops a definition that another one is made of.
-            value = substitute(select(equal(left, 1), right, left), self.symbols.names)
+            dims = (substitute(dim, self.symbols.names) for dim in (left, right))
+            # The short one is in it twice: if that were what was chosen before, what comes of a
+            # chain of broadcasts would be twice as long with each.
+            short, long = sorted(dims, key=lambda dim: len(str(dim)))
+            value = select(equal(short, 1), long, short)
             self.symbols.names[symbol] = value
             sizes = self.builder_.emit(relax.ShapeExpr([value]))
             self._cast(sizes, tvm_api_shapes.shape_type([symbol]))

@@ -1,5 +1,6 @@
 """Broadcasting of dimensions of which only run time tells whether they are 1."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -217,3 +218,15 @@ def test_what_more_than_tvm_proves_tvm_is_told() -> None:
     for size in (13, 4):
         x, y, z = (compiled.sample((one,)) for one in (size // 5, size // 5, size))
         np.testing.assert_array_equal(run(x, y, z), x + y)
+
+
+def test_a_chain_is_not_twice_as_long_with_each_operand() -> None:
+    """Four operands of four symbols; there would be 35 conditions, were it so."""
+
+    def make(*given: Any) -> Any:
+        return functools.reduce(OP.add, given)
+
+    program = compiled.module(make, *((f"N{number}",) for number in range(4)))
+    with fixes.installation.install([dynamic_broadcast.FIX, shape_guard.FIX]):
+        found = dynamic_broadcast.PASS(program)
+    assert found.script().count("T.Select") < 30
