@@ -91,9 +91,7 @@ def known() -> tuple[Known, ...]:
     return msgspec.json.decode(SURVIVORS.read_bytes(), type=tuple[Known, ...])
 
 
-def measure(
-    share: float, workers: int, show: Show, scope: Scope = ALL
-) -> Mapping[str, Any]:
+def measure(share: float, workers: int, show: Show, scope: Scope = ALL) -> Mapping[str, Any]:
     """Run a ``share`` of the mutants, chosen by their names, that have no valid result yet.
 
     They are those of the files of ``scope``, and so are the tests.
