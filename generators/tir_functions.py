@@ -30,6 +30,12 @@ FUNCTIONS = {
     "turned": TirFunction(
         "te.compute(tir_x.shape[::-1], lambda *i: tir_x(*i[::-1]))", "permute_dims"
     ),
+    # Around the end of the first axis, backwards, as one writes what is circular.
+    "backwards": TirFunction(
+        "te.compute(tir_x.shape, lambda *i: tir_x((-1 - i[0]) % tir_x.shape[0], *i[1:]))",
+        "flip",
+        {"axis": 0},
+    ),
     "row_sum": TirFunction(
         "te.compute(tir_x.shape[:-1], lambda *i: te.sum(tir_x(*i, tir_k), axis=tir_k))",
         "sum",

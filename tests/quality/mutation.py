@@ -22,22 +22,24 @@ from typing import Any
 import msgspec
 
 from harness.environment import single_threaded
-from tests.quality.mutants import FILES, ROOT, Mutant, mutants
+from tests.quality.mutants import ROOT, Mutant, mutants
+from tests.quality.mutation_scopes import ALL, KEPT, Scope
 from tests.quality.mutation_server import Job, Result
 from tests.quality.section import Section, Show
 
-KEPT = ROOT / "runs" / "mutation"
 SURVIVORS = Path(__file__).with_name("mutation_survivors.json")
 TARGET = 0.95
 """Share of the mutants that are not equivalent to the original that has to be killed."""
 
-TESTS = (
-    *(f"tests/fixes/{path.name}" for path in sorted((ROOT / "tests/fixes").glob("test_*.py"))),
-    "tests/test_corpus.py",
-    "tests/conformance/test_properties.py",
-)
 OWN = {
     "fixes/__init__.py": "tests/fixes/test_installation",
+    **{
+        f"fixes/{name}.py": "tests/fixes/test_lowerings"
+        for name in (
+            *("broadcasting", "dataflow_reshape", "empty_tensors", "fusion"),
+            *("integer_division", "scans", "symbolic_slices"),
+        )
+    },
     "fixes/attention_arguments.py": "tests/fixes/test_attention",
     "fixes/conv_transpose_arguments.py": "tests/fixes/test_conv_transpose",
     "fixes/fix.py": "tests/fixes/test_installation",
@@ -89,20 +91,23 @@ def known() -> tuple[Known, ...]:
     return msgspec.json.decode(SURVIVORS.read_bytes(), type=tuple[Known, ...])
 
 
-def measure(share: float, workers: int, show: Show) -> Mapping[str, Any]:
+def measure(share: float, workers: int, show: Show, scope: Scope = ALL) -> Mapping[str, Any]:
     """Run a ``share`` of the mutants, chosen by their names, that have no valid result yet.
+
+    They are those of the files of ``scope``, and so are the tests.
 
     Raises:
         RuntimeError: a test fails without any mutant, or a server ended before its jobs.
     """
     start = time.monotonic()
-    KEPT.mkdir(parents=True, exist_ok=True)
+    scope.kept.mkdir(parents=True, exist_ok=True)
     show("mutants", 0.0)
-    every = [one for file in FILES for one in mutants(file)]
+    every = [one for file in scope.files for one in mutants(file)]
     chosen = [one for one in every if _draw(one.key) < share]
-    trial = _try_tests(workers, show)
-    records = _run(chosen, trial, workers, show)
-    return _figures(chosen, {one.key for one in every}, records, time.monotonic() - start)
+    trial = _try_tests(scope, workers, show)
+    records = _run(scope, chosen, trial, workers, show)
+    keys = {one.key for one in every}
+    return _figures(scope, chosen, keys, records, time.monotonic() - start)
 
 
 def _draw(key: str) -> float:
@@ -147,15 +152,15 @@ def _files(*places: str) -> list[Path]:
     return [path for path in found if path.suffix in (".py", ".json") and path.is_file()]
 
 
-def _try_tests(workers: int, show: Show) -> Trial:
+def _try_tests(scope: Scope, workers: int, show: Show) -> Trial:
     """Time the tests of each file, and see what they call, where that is not known yet."""
     fixes = sorted((ROOT / "fixes").glob("*.py"))
-    kept = KEPT / "trials.jsonl"
-    digests = {test: _digest(*_called_by(test), *fixes) for test in TESTS}
+    kept = scope.kept / "trials.jsonl"
+    digests = {test: _digest(*_called_by(test), *fixes) for test in scope.tests}
     found = {one.key for one in _read(kept, Result) if one.killed is None}
     wanted = [
         Job(f"{test}@{digests[test]}", (test,), 1800.0)
-        for test in TESTS
+        for test in scope.tests
         if f"{test}@{digests[test]}" not in found
     ]
     _serve(wanted, kept, workers, lambda done: show("tests without mutants", 0.1 * done))
@@ -170,9 +175,11 @@ def _try_tests(workers: int, show: Show) -> Trial:
     )
 
 
-def _run(chosen: Sequence[Mutant], trial: Trial, workers: int, show: Show) -> dict[str, Record]:
-    kept = KEPT / "mutants.jsonl"
-    sources = {file: _digest(ROOT / file) for file in FILES}
+def _run(
+    scope: Scope, chosen: Sequence[Mutant], trial: Trial, workers: int, show: Show
+) -> dict[str, Record]:
+    kept = scope.kept / "mutants.jsonl"
+    sources = {file: _digest(ROOT / file) for file in scope.files}
     found = valid(_read(kept, Record), sources)
     equivalent = {key for group in known() if group.equivalent for key in group.mutants}
     jobs = [
@@ -315,7 +322,11 @@ def _read(path: Path, kind: Any) -> list[Any]:
 
 
 def _figures(
-    chosen: Sequence[Mutant], every: set[str], records: Mapping[str, Record], seconds: float
+    scope: Scope,
+    chosen: Sequence[Mutant],
+    every: set[str],
+    records: Mapping[str, Record],
+    seconds: float,
 ) -> dict[str, Any]:
     groups = known()
     equivalent = {key for group in groups if group.equivalent for key in group.mutants}
@@ -337,7 +348,7 @@ def _figures(
                 "equivalent": sum(one.file == file and one.key in equivalent for one in chosen),
                 "killed": sum(one.file == file for one in killed),
             }
-            for file in FILES
+            for file in scope.files
         },
         "survivors": [{"mutant": one.key, "reason": reasons.get(one.key)} for one in alive],
         "equivalents": {
@@ -345,7 +356,9 @@ def _figures(
             for group in groups
             if group.equivalent
         },
-        "unknown": sorted(set(reasons) - every),
+        "unknown": sorted(
+            key for key in set(reasons) - every if key.partition(":")[0] in scope.files
+        ),
         "complete": keys == every,
         "seconds": seconds,
     }

@@ -12,6 +12,7 @@ _MODULES = {
     "steering": "tests.quality.steering",
     "novelty": "tests.quality.novelty",
     "mutation": "tests.quality.mutation",
+    "mutation-shapes": "tests.quality.mutation_shapes",
     "coverage": "tests.quality.generator_coverage",
     "tightness": "tests.quality.tightness",
     "together": "tests.quality.together",
