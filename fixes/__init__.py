@@ -34,6 +34,7 @@ from fixes import (
     empty_permute,
     empty_reduction,
     empty_tensors,
+    falling_indices,
     far_ends,
     fusion,
     general_functions,
@@ -57,6 +58,7 @@ from fixes.fix import Fix
 from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
+from fixes.passes import lowered_pipeline as _lowered_pipeline
 from fixes.passes import pipeline as _pipeline
 from fixes.torch_rnn import CONVERTERS as RECURRENCES
 from fixes.torch_rnn_exporting import exporting_recurrences
@@ -96,6 +98,7 @@ ALL: tuple[Fix, ...] = (
     general_functions.FIX,
     shape_order.FIX,
     circular_indices.FIX,
+    falling_indices.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.
 
@@ -129,6 +132,14 @@ def pipeline(target: Any | None = None) -> Any:
     return _pipeline(chosen(ALL), target)
 
 
+def lowered_pipeline() -> Any:
+    """The fixes' passes over lowered functions alone, to be run before ``tvm.compile``.
+
+    They are in ``pipeline``, too, where a whole program is compiled.
+    """
+    return _lowered_pipeline(chosen(ALL))
+
+
 __all__ = [
     "ALL",
     "RECURRENCES",
@@ -140,6 +151,7 @@ __all__ = [
     "install",
     "installed",
     "legalize_map",
+    "lowered_pipeline",
     "pipeline",
     "uninstall",
 ]

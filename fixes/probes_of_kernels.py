@@ -13,9 +13,13 @@ from fixes.tvm_api_functions import Module
 Index = Callable[[PrimExpr, PrimExpr], PrimExpr]
 
 
-def gathering(index: Index) -> Module:
-    """A program of a kernel: element i of the result is element ``index(i, n)`` of n float32."""
-    x = relax.Var("x", tvm_api.tensor_type((tvm_api.shape_var("n"),), "float32"))
+def gathering(index: Index, size: int | None = None) -> Module:
+    """A program of a kernel: element i of the result is element ``index(i, n)`` of n float32.
+
+    n is ``size``, or symbolic.
+    """
+    extent = tvm_api.shape_var("n") if size is None else size
+    x = relax.Var("x", tvm_api.tensor_type((extent,), "float32"))
 
     def compute(data: Tensor) -> Tensor:
         n = data.shape[0]
@@ -36,3 +40,14 @@ def compiles_circular_indices() -> bool:
         return bool((run(module, np.arange(4, dtype="float32")) == [2, 1, 0, 3]).all())
     except Exception:
         return False
+
+
+def divides_falling_indices() -> bool:
+    """Whether kernels read at quotients and remainders, by a number, of what counts down."""
+    quotient = gathering(lambda i, n: tvm_api.floordiv(3 - i, 2), 4)
+    remainder = gathering(lambda i, n: tvm_api.floormod(3 - i, 2), 4)
+    array = np.arange(4, dtype="float32")
+    return bool(
+        (run(quotient, array) == [1, 1, 0, 0]).all()
+        and (run(remainder, array) == [1, 0, 1, 0]).all()
+    )
