@@ -35,6 +35,7 @@ from fixes import (
     empty_permute,
     empty_reduction,
     empty_tensors,
+    falling_indices,
     far_ends,
     fusion,
     general_functions,
@@ -58,6 +59,7 @@ from fixes.fix import Fix
 from fixes.installation import Installation, chosen, installed, uninstall
 from fixes.installation import install as _install
 from fixes.installation import legalize_map as _legalize_map
+from fixes.passes import lowered_pipeline as _lowered_pipeline
 from fixes.passes import pipeline as _pipeline
 from fixes.torch_rnn import CONVERTERS as RECURRENCES
 from fixes.torch_rnn_exporting import exporting_recurrences
@@ -98,6 +100,7 @@ ALL: tuple[Fix, ...] = (
     general_functions.FIX,
     shape_order.FIX,
     circular_indices.FIX,
+    falling_indices.FIX,
 )
 """Every fix, in the order in which they are put on, and in which their passes run.
 
@@ -131,6 +134,14 @@ def pipeline(target: Any | None = None) -> Any:
     return _pipeline(chosen(ALL), target)
 
 
+def lowered_pipeline() -> Any:
+    """The fixes' passes over lowered functions alone, to be run before ``tvm.compile``.
+
+    They are in ``pipeline``, too, where a whole program is compiled.
+    """
+    return _lowered_pipeline(chosen(ALL))
+
+
 __all__ = [
     "ALL",
     "RECURRENCES",
@@ -142,6 +153,7 @@ __all__ = [
     "install",
     "installed",
     "legalize_map",
+    "lowered_pipeline",
     "pipeline",
     "uninstall",
 ]

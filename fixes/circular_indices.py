@@ -65,16 +65,7 @@ def _rewritten(function: Function) -> Function:
 
 
 def _run(module: Module, context: Any) -> Module:
-    changed = {}
-    for variable, function in tvm_api_kernels.functions(module):
-        new = _rewritten(function)
-        if new is not function:
-            changed[variable] = new
-    if changed:
-        module = module.clone()
-        for variable, new in changed.items():
-            module.update_func(variable, new)
-    return module
+    return tvm_api_kernels.with_functions(module, _rewritten)
 
 
 PASS = tvm_api_functions.module_pass("WriteCircularIndices", _run)

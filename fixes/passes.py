@@ -49,6 +49,11 @@ def pipeline(fixes: Iterable[Fix], target: Any | None) -> Pass:
     return tvm.transform.module_pass(run, opt_level=0, name="pipeline")
 
 
+def lowered_pipeline(fixes: Iterable[Fix]) -> Pass:
+    """The passes of ``fixes`` that are over lowered functions: those that stand last."""
+    return tvm.transform.Sequential([one.run for fix in fixes for one in fix.passes if one.last])
+
+
 def _placed(passes: Sequence[ModulePass], steps: Sequence[Pass]) -> Pass:
     """``steps`` with ``passes`` before, or right after the step that each names, or behind."""
     names = {str(step.info.name) for step in steps}

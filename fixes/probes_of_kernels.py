@@ -14,9 +14,13 @@ from fixes.tvm_api_functions import Module
 Index = Callable[[PrimExpr, PrimExpr], PrimExpr]
 
 
-def gathering(index: Index) -> Module:
-    """A program of a kernel: element i of the result is element ``index(i, n)`` of n float32."""
-    x = relax.Var("x", tvm_api.tensor_type((tvm_api.shape_var("n"),), "float32"))
+def gathering(index: Index, size: int | None = None) -> Module:
+    """A program of a kernel: element i of the result is element ``index(i, n)`` of n float32.
+
+    n is ``size``, or symbolic.
+    """
+    extent = tvm_api.shape_var("n") if size is None else size
+    x = relax.Var("x", tvm_api.tensor_type((extent,), "float32"))
 
     def compute(data: Tensor) -> Tensor:
         n = data.shape[0]
@@ -44,3 +48,14 @@ def pools_windows_of_two_kinds() -> bool:
     call = one_call(lambda x: relax.op.nn.adaptive_avg_pool2d(x, (2, 1)), (1, 1, 3, 2))
     array = np.arange(6, dtype="float32").reshape(1, 1, 3, 2)
     return computes(call, [array], np.array([1.5, 3.5]).reshape(1, 1, 2, 1))
+
+
+def divides_falling_indices() -> bool:
+    """Whether kernels read at quotients and remainders, by a number, of what counts down."""
+    quotient = gathering(lambda i, n: tvm_api.floordiv(3 - i, 2), 4)
+    remainder = gathering(lambda i, n: tvm_api.floormod(3 - i, 2), 4)
+    array = np.arange(4, dtype="float32")
+    return bool(
+        (run(quotient, array) == [1, 1, 0, 0]).all()
+        and (run(remainder, array) == [1, 0, 1, 0]).all()
+    )

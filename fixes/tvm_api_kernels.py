@@ -6,7 +6,7 @@
 * A buffer that a function is given is a parameter; once it stood apart, for a handle.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,11 +59,37 @@ def ranges(function: Function) -> Iterator[Range]:
 _CHILDREN = ("block", "body", "init", "then_case", "else_case")
 
 
+def with_functions(module: Any, replace: Callable[[Function], Function]) -> Any:
+    """``module`` with ``replace(function)`` for each lowered function; itself where all stay."""
+    changed = {}
+    for variable, function in functions(module):
+        new = replace(function)
+        if new is not function:
+            changed[variable] = new
+    if changed:
+        module = module.clone()
+        for variable, new in changed.items():
+            module.update_func(variable, new)
+    return module
+
+
 def with_remainders(function: Function, replace: Callable[[Any], PrimExpr | None]) -> Function:
     """``function`` with ``replace(node)`` for each floormod, the inner ones first.
 
     None leaves one as it is. ``function`` itself where all are left.
     """
+    return _with_nodes(function, {"FloorMod": tirx.FloorMod}, replace)
+
+
+def with_divisions(function: Function, replace: Callable[[Any], PrimExpr | None]) -> Function:
+    """The same for each floordiv and floormod."""
+    kinds = {"FloorDiv": tirx.FloorDiv, "FloorMod": tirx.FloorMod}
+    return _with_nodes(function, kinds, replace)
+
+
+def _with_nodes(
+    function: Function, kinds: Mapping[str, Any], replace: Callable[[Any], PrimExpr | None]
+) -> Function:
     changed = False
 
     def replaced(node: Any) -> Any:
@@ -73,7 +99,8 @@ def with_remainders(function: Function, replace: Callable[[Any], PrimExpr | None
         return new
 
     if hasattr(tirx, "stmt_functor"):
-        body = tirx.stmt_functor.ir_transform(function.body, None, replaced, ["tirx.FloorMod"])
+        names = [f"tirx.{name}" for name in kinds]
+        body = tirx.stmt_functor.ir_transform(function.body, None, replaced, names)
     else:
         import tvm_ffi
 
@@ -81,7 +108,7 @@ def with_remainders(function: Function, replace: Callable[[Any], PrimExpr | None
             new = replaced(node)
             return node if new is None else new
 
-        body = tvm_ffi.structural_map(function.body, (tirx.FloorMod, mapped), order="post")
+        body = tvm_ffi.structural_map(function.body, (tuple(kinds.values()), mapped), order="post")
     return function.with_body(body) if changed else function
 
 

@@ -33,6 +33,7 @@ from harness.kernel_plans import (
     spread,
     tensor_plan,
 )
+from harness.kernels import How
 
 Array = NDArray[Any]
 Faults = tuple[Fault, ...]
@@ -46,7 +47,10 @@ _DIVISION = "divide by zero"
 
 
 def compiled_faults(
-    subjects: Sequence[ExpressionCase], position: str, opt_level: int, points: str = DEFINED
+    subjects: Sequence[ExpressionCase],
+    position: str,
+    how: How,
+    points: str = DEFINED,
 ) -> list[Faults | None]:
     """What is wrong with each of ``subjects``, compiled together in ``position``.
 
@@ -59,33 +63,33 @@ def compiled_faults(
         Exception: whatever is raised here and not within TVM.
     """
     if points == UNDEFINED:
-        return [_survived(one, position, opt_level) for one in subjects]
+        return [_survived(one, position, how) for one in subjects]
     if points == NEGATIVE:
-        return [_attempted_alone(one, opt_level) for one in subjects]
+        return [_attempted_alone(one, how) for one in subjects]
     found: list[Faults | None] = [None] * len(subjects)
     plan, run = _WAYS[position]
     planned = [(at, plan(one, position)) for at, one in enumerate(subjects)]
     there = [(at, one) for at, one in planned if one is not None]
     for (at, _), faults in zip(
-        there, _attempted([one for _, one in there], run, opt_level)[0], strict=True
+        there, _attempted([one for _, one in there], run, how)[0], strict=True
     ):
         found[at] = faults
     return found
 
 
-Run = Callable[[Sequence[Plan], int], list[Faults]]
+Run = Callable[[Sequence[Plan], How], list[Faults]]
 
 
-def _attempted_alone(subject: ExpressionCase, opt_level: int) -> Faults | None:
+def _attempted_alone(subject: ExpressionCase, how: How) -> Faults | None:
     try:
-        return sized.negative_extent(subject, opt_level)
+        return sized.negative_extent(subject, how)
     except Exception as error:
         if not is_of_tvm(error):
             raise
         return (_raising(subject, error),)
 
 
-def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Faults], bool]:
+def _attempted(plans: Sequence[Plan], run: Run, how: How) -> tuple[list[Faults], bool]:
     """The faults of each of ``plans``, and whether anything raised.
 
     Halves are run alone where together they raise. Where neither raises then, the first of
@@ -94,7 +98,7 @@ def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Fa
     if not plans:
         return [], False
     try:
-        return run(plans, opt_level), False
+        return run(plans, how), False
     except Exception as error:
         if not (isinstance(error, sized.Refused) or is_of_tvm(error)):
             raise
@@ -104,8 +108,8 @@ def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Fa
             return [(together.fault,)], True
         return [_raised(plans[0], together)], True
     middle = len(plans) // 2
-    left, left_raised = _attempted(plans[:middle], run, opt_level)
-    right, right_raised = _attempted(plans[middle:], run, opt_level)
+    left, left_raised = _attempted(plans[:middle], run, how)
+    right, right_raised = _attempted(plans[middle:], run, how)
     found = [*left, *right]
     if not (left_raised or right_raised):
         at = next((at for at, faults in enumerate(found) if not faults), 0)
@@ -113,10 +117,10 @@ def _attempted(plans: Sequence[Plan], run: Run, opt_level: int) -> tuple[list[Fa
     return found, True
 
 
-def _kernels(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
+def _kernels(plans: Sequence[Plan], how: How) -> list[Faults]:
     groups = [plans[at : at + _GROUP] for at in range(0, len(plans), _GROUP)]
     made = [[_kernel_of(one) for one in group] for group in groups]
-    library = kernels.kernels_built(made, opt_level)
+    library = kernels.kernels_built(made, how)
     found: list[Faults] = []
     for number, group in enumerate(groups):
         found += _called(library[f"f{number}"], group)
@@ -179,8 +183,8 @@ def _first_wrong(plan: Plan, values: Array, ran: Array, check: str, suffix: str)
         yield _wrong(plan, check, at, int(values[at]), right, suffix)
 
 
-def _shapes(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
-    main = kernels.shapes_built(kernels.named(plans), opt_level)
+def _shapes(plans: Sequence[Plan], how: How) -> list[Faults]:
+    main = kernels.shapes_built(kernels.named(plans), how)
     chosen = [spread(np.flatnonzero(plan.valid)) for plan in plans]
     found: list[Faults] = [()] * len(plans)
     for call in range(CALLS):
@@ -202,22 +206,22 @@ _WAYS: Mapping[str, tuple[Callable[[ExpressionCase, str], Plan | None], Run]] = 
 }
 """By position: what is planned of one expression, and how plans are run together."""
 
-_SIZED: Mapping[str, Callable[[Plan, int], kernels.OfNumbers]] = {
-    SHAPE: lambda plan, level: kernels.shapes_built(kernels.named([plan]), level),
+_SIZED: Mapping[str, Callable[[Plan, How], kernels.OfNumbers]] = {
+    SHAPE: lambda plan, how: kernels.shapes_built(kernels.named([plan]), how),
     PARAMETER: sized.undefined_parameter,
     EXTENT: sized.undefined_extent,
 }
 """By position: what is called where an expression has no value."""
 
 
-def _survived(subject: ExpressionCase, position: str, opt_level: int) -> Faults | None:
+def _survived(subject: ExpressionCase, position: str, how: How) -> Faults | None:
     """Nothing wrong, once ``subject`` was a size where it has no value; None where it has one."""
     plan = shape_plan(subject, position)
     if plan is None or plan.valid.all():
         return None
     undefined = spread(np.flatnonzero(~plan.valid))
     with _suppressed():
-        main = _SIZED[position](plan, opt_level)
+        main = _SIZED[position](plan, how)
         for point in undefined:
             with _suppressed():
                 main(sized.given([plan], [int(point)]))

@@ -19,6 +19,7 @@ from harness.algebra.dependence import related, seldom
 from harness.algebra.fault import RAISES, Fault
 from harness.clock import Clock
 from harness.compiled_expressions import compiled_faults
+from harness.kernels import How
 from harness.outcome import Outcome, Verdict
 
 _MOST_TRIES = 400
@@ -216,7 +217,7 @@ def _checked(
             some = compiled_faults(
                 [subjects[at] for at in numbers],
                 first.position,
-                level,
+                How(level, first.fixes),
                 first.points,
             )
             for at, faults in zip(numbers, some, strict=True):

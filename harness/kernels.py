@@ -13,6 +13,7 @@ import tvm
 from numpy.typing import NDArray
 from tvm import relax, tirx
 
+import fixes
 from fixes.tvm_api import shape_var, tensor_type
 from fixes.tvm_api_shapes import shape_type
 from generators.algebra_emission import emitted
@@ -27,6 +28,14 @@ Array = NDArray[Any]
 
 WIDE = "int64"
 """What a kernel writes, whatever dtype its expression has."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How anything is compiled: LLVM's level, and whether with the passes of the fixes."""
+
+    opt_level: int = 0
+    fixes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +115,15 @@ def _nest(
     return body
 
 
-def kernels_built(groups: Sequence[Sequence[Kernel]], opt_level: int) -> Any:
+def kernels_built(groups: Sequence[Sequence[Kernel]], how: How) -> Any:
     """The function ``f0``, ``f1``, … of each of ``groups``, compiled. Raises whatever TVM does."""
     names = [f"f{number}" for number in range(len(groups))]
     made = {name: kernel_function(one, name) for name, one in zip(names, groups, strict=True)}
-    executable = tvm.compile(tvm.IRModule(made), target(opt_level))
-    if opt_level or not can_link():
+    module = tvm.IRModule(made)
+    if how.fixes:
+        module = fixes.lowered_pipeline()(module)
+    executable = tvm.compile(module, target(how.opt_level))
+    if how.opt_level or not can_link():
         return executable
     native = executable.mod
     return shared_library(native if native.kind == "llvm" else native.imports[0])
@@ -166,13 +178,13 @@ def shape_module(expressions: Named) -> Module:
     return builder.get()
 
 
-def shapes_built(expressions: Named, opt_level: int) -> Callable[[Sequence[int]], tuple[int, ...]]:
+def shapes_built(expressions: Named, how: How) -> Callable[[Sequence[int]], tuple[int, ...]]:
     """The compiled function from all variables to the expressions. Raises whatever TVM does."""
-    main = _built(shape_module(expressions), opt_level)
+    main = _built(shape_module(expressions), how)
     return lambda given: tuple(int(dim) for dim in main(_shape(given)))
 
 
-def parameters_built(expressions: Named, opt_level: int) -> OfSizes:
+def parameters_built(expressions: Named, how: How) -> OfSizes:
     """The compiled function of all variables, and a tensor of each size, which it does not use.
 
     Raises whatever TVM does.
@@ -185,13 +197,13 @@ def parameters_built(expressions: Named, opt_level: int) -> OfSizes:
     builder = relax.BlockBuilder()
     with builder.function("main", [parameter, *tensors]):
         builder.emit_func_output(relax.ShapeExpr([]))
-    main = _built(builder.get(), opt_level)
+    main = _built(builder.get(), how)
     return lambda given, sizes: main(
         _shape(given), *(tvm.runtime.tensor(np.zeros(size, "int8")) for size in sizes)
     )
 
 
-def extents_built(expressions: Named, opt_level: int) -> Callable[[Sequence[int]], tuple[int, ...]]:
+def extents_built(expressions: Named, how: How) -> Callable[[Sequence[int]], tuple[int, ...]]:
     """The compiled function that makes a tensor of each size: how many elements each has.
 
     Raises whatever TVM does.
@@ -204,7 +216,7 @@ def extents_built(expressions: Named, opt_level: int) -> Callable[[Sequence[int]
             for value in values
         ]
         builder.emit_func_output(relax.Tuple(made))
-    main = _built(builder.get(), opt_level)
+    main = _built(builder.get(), how)
     return lambda given: tuple(int(one.shape[0]) for one in main(_shape(given)))
 
 
@@ -212,8 +224,9 @@ def _shape(given: Sequence[int]) -> Any:
     return tvm.runtime.ShapeTuple(list(given))
 
 
-def _built(module: Module, opt_level: int) -> Any:
-    executable = relax.build(module, target(opt_level))
-    if opt_level == 0:
+def _built(module: Module, how: How) -> Any:
+    passes = fixes.pipeline() if how.fixes else "default"
+    executable = relax.build(module, target(how.opt_level), relax_pipeline=passes)
+    if how.opt_level == 0:
         executable = linked(executable)
     return relax.VirtualMachine(executable, tvm.cpu())["main"]

@@ -36,14 +36,14 @@ class Refused(Exception):
         self.fault = fault
 
 
-def parameters(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
+def parameters(plans: Sequence[Plan], how: kernels.How) -> list[Faults]:
     """What is wrong with each of ``plans`` as the size of a parameter of one function.
 
     Raises:
         Refused: tensors of the right sizes are refused.
         Exception: TVM raises in compiling it.
     """
-    main = kernels.parameters_built(kernels.named(plans), opt_level)
+    main = kernels.parameters_built(kernels.named(plans), how)
     chosen = [tensor_points(one) for one in plans]
     for call in range(CALLS):
         at = [int(own[call % len(own)]) for own in chosen]
@@ -93,13 +93,13 @@ def _others(plan: Plan, call: Callable[[int, int], None]) -> Iterator[Fault]:
         yield _fault(ACCEPTED, plan, point, f"a tensor of {size} is accepted")
 
 
-def extents(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
+def extents(plans: Sequence[Plan], how: kernels.How) -> list[Faults]:
     """What is wrong with each of ``plans`` as the extent of a tensor that one function makes.
 
     Raises:
         Exception: TVM raises.
     """
-    main = kernels.extents_built(kernels.named(plans), opt_level)
+    main = kernels.extents_built(kernels.named(plans), how)
     chosen = [tensor_points(one) for one in plans]
     found: list[Faults] = [()] * len(plans)
     for call in range(CALLS):
@@ -112,7 +112,7 @@ def extents(plans: Sequence[Plan], opt_level: int) -> list[Faults]:
     return found
 
 
-def negative_extent(subject: ExpressionCase, opt_level: int) -> Faults | None:
+def negative_extent(subject: ExpressionCase, how: kernels.How) -> Faults | None:
     """What is wrong where ``subject`` is the extent of a tensor and negative.
 
     It has to be an error that tells the extent. None where it is never negative.
@@ -120,7 +120,7 @@ def negative_extent(subject: ExpressionCase, opt_level: int) -> Faults | None:
     plan = shape_plan(subject, EXTENT)
     if plan is None or not len(negative_points(plan)):
         return None
-    main = kernels.extents_built(kernels.named([plan]), opt_level)
+    main = kernels.extents_built(kernels.named([plan]), how)
     for point in map(int, negative_points(plan)):
         try:
             (made,) = main(given([plan], [point]))
@@ -135,15 +135,15 @@ def negative_extent(subject: ExpressionCase, opt_level: int) -> Faults | None:
     return ()
 
 
-def undefined_parameter(plan: Plan, opt_level: int) -> kernels.OfNumbers:
+def undefined_parameter(plan: Plan, how: kernels.How) -> kernels.OfNumbers:
     """A function of the variables of ``plan`` that takes a tensor of its size; of any here."""
-    main = kernels.parameters_built(kernels.named([plan]), opt_level)
+    main = kernels.parameters_built(kernels.named([plan]), how)
     return lambda numbers: main(numbers, [1])
 
 
-def undefined_extent(plan: Plan, opt_level: int) -> kernels.OfNumbers:
+def undefined_extent(plan: Plan, how: kernels.How) -> kernels.OfNumbers:
     """A function of the variables of ``plan`` that makes a tensor of its size."""
-    return kernels.extents_built(kernels.named([plan]), opt_level)
+    return kernels.extents_built(kernels.named([plan]), how)
 
 
 def given(plans: Sequence[Plan], at: Sequence[int]) -> list[int]:

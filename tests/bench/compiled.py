@@ -18,6 +18,7 @@ from generators.expression_cases import INDEX, POSITIONS, SHAPE, VALUE
 from generators.expressions import nodes
 from harness.compiled_expressions import compiled_faults
 from harness.conduct_expressions import conduct_expressions
+from harness.kernels import How
 
 FAMILY = family()
 COMPILED = (VALUE, INDEX, SHAPE)
@@ -55,14 +56,14 @@ def together(cases: list[ExpressionCase], position: str, opt_level: int) -> int:
     found = [
         faults
         for at in range(0, len(cases), _PART)
-        for faults in compiled_faults(cases[at : at + _PART], position, opt_level)
+        for faults in compiled_faults(cases[at : at + _PART], position, How(opt_level))
     ]
     return sum(faults is not None for faults in found)
 
 
 def alone(cases: list[ExpressionCase], position: str, opt_level: int) -> int:
     """Each by itself."""
-    found = [compiled_faults([one], position, opt_level)[0] for one in cases]
+    found = [compiled_faults([one], position, How(opt_level))[0] for one in cases]
     return sum(faults is not None for faults in found)
 
 

@@ -60,8 +60,15 @@ _DYNAMIC = {
     "shape-of-reshape": (("shape_values", "shapes of tensors"),),
     "slice-to-far-end": (("far_ends", "backwards"),),
 }
+_ALGEBRA = (
+    "index-counting-down-divided",
+    "index-floordiv-by-a-negative-constant",
+    "shape-floordiv-by-a-negative-constant",
+    "shape-remainder-bound-twice",
+)
 CURED: dict[str, tuple[tuple[str, str], ...]] = {
     **_DYNAMIC,
+    **dict.fromkeys(_ALGEBRA, (("falling_indices", "divisions in indices"),)),
     "19696-attention-symbolic-batch": (("attention", "symbolic dimensions"),),
     "attention-bias-mixed-precision": (("mixed_precision_attention", "biases"),),
     "attention-causal-mask-underflow": (("attention", "causal masks"),),

@@ -58,18 +58,21 @@ def writes(make: Any, *shapes: Any, sizes: Any, output: Any) -> None:
     assert not (found == 7).any()
 
 
-def gathers(index: Callable[[Any, Any], Any]) -> None:
-    """A kernel whose element i is element ``index(i, n)`` of its input runs, at two sizes."""
-    x = relax.Var("x", tvm_api.tensor_type((N,), "float32"))
+def gathers(index: Callable[[Any, Any], Any], extent: Any = N) -> None:
+    """A kernel whose element i is element ``index(i, n)`` of its input runs, at two sizes.
+
+    At one alone where ``extent`` is a number.
+    """
+    x = relax.Var("x", tvm_api.tensor_type((extent,), "float32"))
     builder = relax.BlockBuilder()
     with builder.function("main", [x]):
 
         def compute(data: Any) -> Any:
-            return te.compute((N,), lambda i: data[index(i, N)], "gathered")
+            return te.compute((extent,), lambda i: data[index(i, extent)], "gathered")
 
         builder.emit_func_output(builder.emit_te(compute, x))
     run = compiled.build(builder.get())
-    for size in (4, 5):
+    for size in (4, 5) if extent is N else (extent,):
         want = [index(i, size) for i in range(size)]
         np.testing.assert_array_equal(run(np.arange(size, dtype="f4")), want)
 
@@ -167,6 +170,12 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
     },
     "circular_indices": {
         "remainders in indices": (partial(gathers, lambda i, n: n - 1 - (n + 1 - i) % n),),
+    },
+    "falling_indices": {
+        "divisions in indices": (
+            partial(gathers, lambda i, n: (n - 1 - i) % 2),
+            partial(gathers, lambda i, n: (6 - i) // 3, 6),
+        ),
     },
     "empty_reduction": {
         "sums": tuple(

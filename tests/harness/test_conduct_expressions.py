@@ -7,6 +7,8 @@ import pytest
 from msgspec.structs import replace
 from tvm.error import InternalError
 
+import fixes
+from fixes import falling_indices
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete
@@ -32,6 +34,7 @@ from harness.algebra.observed import observed
 from harness.compiled_expressions import RAISES, compiled_faults
 from harness.conduct_expressions import conduct_expressions
 from harness.kernel_plans import windows
+from harness.kernels import How
 from harness.outcome import Outcome, Verdict
 
 FAMILY = family()
@@ -39,6 +42,7 @@ POINT = complete(FAMILY.axes, {"kind": "tree", "depth": 3})
 BLOCK = replace(FAMILY.build(POINT, 11), count=40)
 X, Y = (Variable(name, "int64", low, 8) for name, low in (("x", 0), ("y", 1)))
 x, y = variable(X), variable(Y)
+LOOP = Variable("i", "int32", 0, 5)
 
 
 def divides(subject: ExpressionCase) -> bool:
@@ -108,7 +112,7 @@ COMPILED = [position for position in POSITIONS if position != ANALYZED]
 
 @pytest.mark.parametrize("position", COMPILED)
 def test_compiled_expressions_are_right(position: str) -> None:
-    assert compiled_faults(SUBJECTS, position, 0) == [()] * len(SUBJECTS)
+    assert compiled_faults(SUBJECTS, position, How()) == [()] * len(SUBJECTS)
 
 
 @pytest.mark.parametrize("position", COMPILED)
@@ -123,7 +127,7 @@ def test_one_that_is_compiled_wrong_is_found_among_many(
         return right(expression, names)
 
     monkeypatch.setattr(kernels, "emitted", emitted)
-    found = compiled_faults(SUBJECTS, position, 0)
+    found = compiled_faults(SUBJECTS, position, How())
     (fault,) = (faults for faults in found if faults)
     assert found[6] == fault
     assert fault[0].check.startswith(position)
@@ -151,24 +155,24 @@ def test_one_that_raises_is_found_among_many(
         return right(expression, names)
 
     monkeypatch.setattr(kernels, "emitted", emitted)
-    found = compiled_faults(SUBJECTS, position, 0)
+    found = compiled_faults(SUBJECTS, position, How())
     assert [number for number, faults in enumerate(found) if faults] == [3]
     (fault,) = found[3] or ()
     assert (fault.check, fault.message) == (RAISES, "InternalError: not this one")
     error = InternalError("PrimExpr x * 4 // y in function f has not been computed")
-    ((fault,),) = (faults or () for faults in compiled_faults(SUBJECTS[3:4], position, 0))
+    ((fault,),) = (faults or () for faults in compiled_faults(SUBJECTS[3:4], position, How()))
     assert fault.message == "InternalError: PrimExpr … in function f has not been computed"
     # The same of our own making is no answer of TVM's.
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
-        compiled_faults(SUBJECTS, position, 0)
+        compiled_faults(SUBJECTS, position, How())
 
 
 def test_where_there_is_no_value_nothing_is_computed() -> None:
     zero = Variable("y", "int64", 0, 3)
     divided = subject(apply("%", x, variable(zero)), X, zero)
     for position in COMPILED:
-        assert compiled_faults([divided], position, 0) == [()]
+        assert compiled_faults([divided], position, How()) == [()]
 
 
 def test_an_index_is_used_forwards_and_backwards_and_for_every_number_of_iterations(
@@ -187,19 +191,41 @@ def test_an_index_is_used_forwards_and_backwards_and_for_every_number_of_iterati
     monkeypatch.setattr(kernels, "call", counted)
     loops = (Variable("x", "int32", 0, 3), Variable("y", "int32", 0, 8))
     index = apply("+", apply("*", variable(loops[0]), constant(8)), variable(loops[1]))
-    ((fault,),) = (faults or () for faults in compiled_faults([subject(index, *loops)], INDEX, 0))
+    ((fault,),) = (
+        faults or () for faults in compiled_faults([subject(index, *loops)], INDEX, How())
+    )
     assert calls == list(range(9))
     assert fault.check == "index-reversed"
     assert "at x = 3, y = 7 and n = 0 is" in fault.message
+
+
+def test_with_the_fixes_on_their_passes_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    (fix,) = fixes.installation.chosen([falling_indices.FIX])
+
+    def chosen(given: Any) -> tuple[Any, ...]:
+        ran.append(given)
+        return (fix,)
+
+    monkeypatch.setattr(fixes, "chosen", chosen)
+    falling = subject(apply("//", apply("-", constant(5), variable(LOOP)), constant(2)), LOOP)
+    two = constant(2, "int64")
+    by_negative = subject(apply("//", apply("%", x, two), constant(-2, "int64")), X)
+    for position, one in ((INDEX, falling), (SHAPE, by_negative)):
+        ran.clear()
+        (wrong,) = compiled_faults([one], position, How())
+        assert (ran, [fault.check for fault in wrong or ()][:1]) == ([], [position])
+        assert compiled_faults([one], position, How(fixes=True)) == [()]
+        assert ran
 
 
 def test_what_a_position_has_no_room_for_is_not_checked() -> None:
     condition = subject(apply("<", x, y))
     huge = subject(apply("*", x, constant(4096, "int64")))
     narrow = subject(apply("+", variable(Variable("x", "int32", 0, 3)), constant(1)))
-    assert compiled_faults([condition, huge, SUBJECTS[0]], INDEX, 0) == [None, None, ()]
-    assert compiled_faults([condition, narrow], SHAPE, 0) == [None, None]
-    assert compiled_faults([condition, huge], VALUE, 0) == [(), ()]
+    assert compiled_faults([condition, huge, SUBJECTS[0]], INDEX, How()) == [None, None, ()]
+    assert compiled_faults([condition, narrow], SHAPE, How()) == [None, None]
+    assert compiled_faults([condition, huge], VALUE, How()) == [(), ()]
     alone = Member(family="algebra", at={**POINT, "position": INDEX}, subject=condition)
     assert outcome_of(alone).verdict is Verdict.NO_ORACLE
     block = replace(BLOCK, at={**POINT, "position": SHAPE, "dtype": "int32"}, count=4)
@@ -230,7 +256,7 @@ def test_where_a_divisor_is_zero_it_only_has_to_live(
         raise error
 
     monkeypatch.setattr(kernels, "_shape", refused)
-    both = compiled_faults([SUBJECTS[0], divided], position, 0, UNDEFINED)
+    both = compiled_faults([SUBJECTS[0], divided], position, How(), UNDEFINED)
     assert both == [None, ()]
     assert calls == [[n, 0] for n in range(9)]
     at = {**POINT, "position": position, "dtype": "int64", "points": UNDEFINED}
@@ -239,7 +265,7 @@ def test_where_a_divisor_is_zero_it_only_has_to_live(
     assert calls
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
-        compiled_faults([divided], position, 0, UNDEFINED)
+        compiled_faults([divided], position, How(), UNDEFINED)
 
 
 BELOW = subject(apply("-", x, constant(3, "int64")), X)
@@ -272,25 +298,25 @@ def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
 
         return call
 
-    assert compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, 0) == [(), ()]
+    assert compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, How()) == [(), ()]
     called(monkeypatch, "parameters_built", changed)
-    found = compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, 0)
+    found = compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, How())
     assert [one.check for faults in found for one in faults or ()] == ["parameter-accepted"] * 2
     assert {(n, n - 3) for n in range(3, 9)} < sizes
     assert {(3, 1), (8, 4), (0, 0)} < sizes
     said = InternalError("another size")
-    ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, 0))
+    ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, How()))
     assert (fault.check, fault.witness) == ("parameter-untold", {"x": 3})
 
 
 def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compiled_faults([BELOW, SUBJECTS[0]], EXTENT, 0) == [(), ()]
+    assert compiled_faults([BELOW, SUBJECTS[0]], EXTENT, How()) == [(), ()]
     called(
         monkeypatch,
         "extents_built",
         lambda main: lambda numbers: [max(1, one) for one in main(numbers)],
     )
-    found, right = compiled_faults([BELOW, subject(apply("+", x, y))], EXTENT, 0)
+    found, right = compiled_faults([BELOW, subject(apply("+", x, y))], EXTENT, How())
     assert right == ()
     assert [(one.check, one.witness) for one in found or ()] == [("extent", {"x": 3})]
 
@@ -312,7 +338,7 @@ def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
         raise InternalError(said.format(numbers[0] - 3))
 
     called(monkeypatch, "extents_built", lambda main: call)
-    never, found = compiled_faults([SUBJECTS[0], BELOW], EXTENT, 0, NEGATIVE)
+    never, found = compiled_faults([SUBJECTS[0], BELOW], EXTENT, How(), NEGATIVE)
     assert never is None
     assert [(one.check, one.message) for one in found or ()] == faults
 
@@ -329,18 +355,18 @@ def test_a_window_is_part_of_the_range() -> None:
 def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     build = kernels.kernels_built
 
-    def together(made: list[list[Any]], opt_level: int) -> Any:
+    def together(made: list[list[Any]], how: How) -> Any:
         if sum(map(len, made)) > 2:
             raise InternalError("too many")
-        return build(made, opt_level)
+        return build(made, how)
 
     monkeypatch.setattr(kernels, "kernels_built", together)
-    found = compiled_faults(SUBJECTS[:4], VALUE, 0)
+    found = compiled_faults(SUBJECTS[:4], VALUE, How())
     assert found[1:] == [()] * 3
     assert [(one.check, one.message) for one in found[0] or ()] == [
         (RAISES, "InternalError: too many")
     ]
-    assert compiled_faults(SUBJECTS[:2], VALUE, 0) == [()] * 2
+    assert compiled_faults(SUBJECTS[:2], VALUE, How()) == [()] * 2
 
 
 def failing(checks: Mapping[str, str]) -> Callable[..., tuple[Fault, ...]]:

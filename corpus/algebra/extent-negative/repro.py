@@ -1,0 +1,40 @@
+"""an expression as the size of a tensor that is made raises 'std::bad_alloc …': x - 1 with x: int64 in [0, 0]
+
+This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import re
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+
+x = tirx.Var("x", "int64")
+expression = tirx.Sub(x, tirx.IntImm("int64", 1))
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+# A function of the sizes x that makes a tensor of one dimension: the expression.
+sizes = relax.Var("s", (getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)([x]))
+builder = relax.BlockBuilder()
+with builder.function("main", [sizes]):
+    made = relax.op.builtin.alloc_tensor(relax.ShapeExpr([expression]), "int8", 0)
+    builder.emit_func_output(builder.emit(made))
+vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
+
+
+def called(given, size):
+    sizes = tvm.runtime.ShapeTuple(list(given))
+    return int(vm["main"](sizes).shape[0])
+
+
+# It is negative at all of these: that has to be an error, which says so.
+for given, right, _ in [((0,), -1, -1)]:
+    try:
+        got = called(given, right)
+    except Exception as error:
+        if str(right) not in re.findall(r"-?\d+", str(error)):
+            sys.exit(f"wrong: at {given} it is {right}, and all that is said: {error}")
+    else:
+        sys.exit(f"wrong: at {given} it is {right}, and the tensor has {got}")
+print("right")

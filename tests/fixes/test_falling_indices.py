@@ -1,0 +1,110 @@
+"""Quotients and remainders of what counts down: as arithmetic, and as the indices of kernels."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from tvm import tirx
+
+import fixes
+from fixes import falling_indices, probes_of_kernels, tvm_api_kernels
+from generators.algebra_emission import read
+from generators.expressions import Variable, variable
+from generators.grid_values import evaluate
+from generators.grids import grid
+from tests.fixes import compiled
+
+Index = Callable[[Any, Any], Any]
+
+FALLING: list[tuple[str, Index]] = [
+    ("a quotient", lambda i, n: (7 - i) // 2),
+    ("a remainder", lambda i, n: (7 - i) % 2),
+    ("both of one", lambda i, n: (7 - i) // 2 * 2 + (7 - i) % 2),
+    ("by twos", lambda i, n: (14 - 2 * i) // 4),
+    ("by threes", lambda i, n: (22 - i * 3) % 5),
+    ("from a dimension", lambda i, n: (n - 1 - i) % 2),
+    ("of a quotient", lambda i, n: (3 - i // 2) // 2),
+    ("of one that falls", lambda i, n: (7 - (7 - i) // 2) // 3),
+    ("by a negative number", lambda i, n: 4 + i // -2),
+    ("a remainder by a negative number", lambda i, n: 2 + i % -3),
+    ("what falls, by a negative number", lambda i, n: 4 + (9 - i) // -3),
+]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_it_is_the_same_for_all_numbers(dtype: str) -> None:
+    declared = (Variable("i", dtype, -9, 9), Variable("n", dtype, -4, 4))
+    points = grid(declared)
+    own = {one.name: variable(one) for one in declared}
+    i, n = (tirx.Var(one.name, dtype) for one in declared)
+    dividends = [3 - i, n - i, -1 - i, 5 + 2 * n - i * 3, n - (i * 2 + i) - 4, i + 2, i - n]
+    for dividend, k, kind in product(dividends, range(-5, 6), (tirx.FloorDiv, tirx.FloorMod)):
+        node = kind(dividend, tirx.IntImm(dtype, k or 7))
+        new = falling_indices._counting_up(node, {i})
+        if new is None:
+            assert k >= 0
+            continue
+        got, want = (evaluate(read(one, own), points) for one in (new, node))
+        assert not np.any(got.invalid)
+        np.testing.assert_array_equal(got.values, want.values, str(node))
+
+
+def test_only_what_falls_is_written_otherwise() -> None:
+    i, j, n = (tirx.Var(name, "int32") for name in "ijn")
+    left = [(i + 3, 2), (i - j, 2), (4 * i - j + 12, 8), (n - 3, 2), (3 - n, 2), (7 - i * n, 2)]
+    for dividend, k in left[:-1]:
+        assert falling_indices._counting_up(tirx.FloorDiv(dividend, tirx.const(k)), {i, j}) is None
+    for node in (tirx.FloorDiv(7 - i, n), tirx.FloorMod(7 - i, tirx.const(0))):
+        assert falling_indices._counting_up(node, {i, j}) is None
+    # A product falls where the other factor does not change, whatever its sign.
+    assert falling_indices._counting_up(tirx.FloorDiv(left[-1][0], tirx.const(2)), {i}) is not None
+
+
+@pytest.mark.parametrize(
+    "index", [index for _, index in FALLING], ids=[name for name, _ in FALLING]
+)
+def test_falling_indices(index: Index) -> None:
+    array = compiled.sample((8,))
+    want = [array[index(i, 8)] for i in range(8)]
+    with fixes.installation.install([falling_indices.FIX]):
+        for size in (8, None):
+            module = probes_of_kernels.gathering(index, size)
+            run = compiled.build(module, pipeline=fixes.pipeline())
+            np.testing.assert_array_equal(run(array), np.array(want, "float32"))
+
+
+def test_a_fused_program_too() -> None:
+    module = probes_of_kernels.gathering(lambda i, n: (3 - i) // 2, 4)
+    with fixes.install():
+        run = compiled.build(module, pipeline=fixes.pipeline(compiled.TARGET))
+    np.testing.assert_array_equal(run(np.arange(4, dtype="float32")), [1, 1, 0, 0])
+
+
+def test_a_place_that_is_written_too() -> None:
+    """Of lowered functions alone, that no Relax program calls."""
+    data, out = (tirx.decl_buffer((8,), "int32", name) for name in ("data", "out"))
+    i = tirx.Var("i", "int32")
+    body = tirx.BufferStore(out, tirx.BufferLoad(data, [i]), [tirx.FloorMod(7 - i, tirx.const(8))])
+    loop = tirx.For(i, tirx.const(0), tirx.const(8), tirx.ForKind.SERIAL, body)
+    main = tirx.PrimFunc([data, out], loop).with_attr("global_symbol", "main")
+    with fixes.installation.install([falling_indices.FIX]):
+        module = fixes.lowered_pipeline()(tvm.IRModule({"main": main}))
+    executable = tvm.compile(module, compiled.TARGET)
+    tensors = [tvm.runtime.tensor(np.arange(8, dtype="int32")) for _ in range(2)]
+    executable["main"](*tensors)
+    np.testing.assert_array_equal(tensors[1].numpy(), np.arange(8)[::-1])
+
+
+def test_other_functions_are_as_they_were() -> None:
+    module = probes_of_kernels.gathering(lambda i, n: i // 2 + (i + 1) % 2 + (n - i) // n)
+    assert falling_indices.PASS(module).same_as(module)
+    ((_, before),) = tvm_api_kernels.functions(module)
+    ((_, after),) = tvm_api_kernels.functions(falling_indices.PASS(module))
+    assert after.same_as(before)
+
+
+def test_this_tvm_needs_it() -> None:
+    assert falling_indices.FIX.needed()
