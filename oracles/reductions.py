@@ -56,10 +56,14 @@ def shared(summed: Estimate, count: Array) -> Estimate:
     value = np.where(room, 0, summed.value) / count
     moved = np.where(room, 0, summed.error) / count
     found = computed(summed.dtype, value, moved, 2, room=room)
-    # A power of two divides without rounding.
+    # A power of two divides without rounding, but below the smallest normal number.
+    target = FORMATS[summed.dtype]
+    normal = target.smallest * 2.0 ** (target.precision - 1)
     even = count & (count - 1) == 0
-    exact = even & ((np.abs(value) >= FORMATS[summed.dtype].floor) | (value == 0))
-    return replace(found, error=np.where(exact & ~room & (moved == 0), 0.0, found.error))
+    exact = even & ((np.abs(value) >= normal) | (value == 0)) & ~room & (moved == 0)
+    # As it does the largest number, where what is rounded has room.
+    kept = np.where(exact, value, found.value)
+    return replace(found, value=kept, error=np.where(exact, 0.0, found.error))
 
 
 def running_average(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:

@@ -43,6 +43,7 @@ _DYNAMIC = {
     "derived-input-multiple": (("derived_shapes", "symbols within dimensions"),),
     "empty-product": (("empty_reduction", "sums"),),
     "decoder-fused": (("fusion", "fused repeats"),),
+    "infinity-less-itself": (("special_values", "fused infinities"),),
     "fused-after-repeat": (("fusion", "fused repeats"),),
     "strided-conv1d-fused": (("fusion", "shapes of results"),),
     "layer-norm-float64": (("normalization", "float64"),),

@@ -9,7 +9,7 @@ from generators.program import Case
 from generators.values import arrays, numpy_dtype
 from oracles import reductions
 from oracles.reference import evaluate
-from tests.oracles.agreeing import agree, program_of, wrong_is_seen
+from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 SUMS = ("sum", "prod", "mean", "variance", "std", "max", "min")
@@ -72,6 +72,20 @@ def test_there_is_room_where_the_sum_of_a_mean_may_overflow(operator: str, keep:
     far = np.array([[-16376.0], [1.0]]) + np.arange(8)
     (found,) = evaluate(program, {"x0": far.astype("float16")})
     assert np.isinf(found.bound.ravel()).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_a_mean_of_a_power_of_two_is_exact_but_below_the_normal_numbers(dtype: str) -> None:
+    """The largest number is no further off; half of an odd subnormal number is rounded."""
+    kind = np.finfo(dtype)
+    large = np.array([[kind.max], [-kind.max]], dtype)
+    found = agree_on(program_of("mean", [(2, 1)], dtype, axis=1), {"x0": large})
+    assert found.value.tolist() == [float(kind.max), float(-kind.max)]
+    assert not found.bound.any()
+    small = np.array([[kind.tiny, kind.tiny + kind.smallest_subnormal]], dtype)
+    below = np.array([[kind.smallest_subnormal, 0]], dtype)
+    for values in (small, -small, below):
+        agree_on(program_of("mean", [(1, 2)], dtype, axis=1), {"x0": values})
 
 
 def test_sums_of_small_integers_leave_no_room() -> None:

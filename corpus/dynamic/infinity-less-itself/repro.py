@@ -1,0 +1,49 @@
+"""subtract of an infinity from itself is 0 where FuseOps makes one parameter of both
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def program():
+    x = relax.Var("x", R.Tensor((1,), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            difference = bb.emit(relax.op.subtract(x, x))
+            y = bb.emit(relax.op.abs(difference))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+mod = program()
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+vm = relax.VirtualMachine(
+    relax.build(mod, target, relax_pipeline=relax.get_default_pipeline(target)), tvm.cpu()
+)
+x = np.array([-np.inf], "float32")
+result = vm["main"](tvm.runtime.tensor(x))
+found = result.numpy()
+if (found.shape, str(found.dtype)) != ((1,), "float32"):
+    print("expected:", ((1,), "float32"), "actual:", (found.shape, str(found.dtype)))
+    sys.exit(1)
+actual = found.astype("float64")
+expected = np.array([np.nan], "float64")
+# All of it can be represented exactly, so that nothing is rounded.
+bound = 0
+error = np.abs(actual - expected)
+error[(actual == expected) | (np.isnan(actual) & np.isnan(expected))] = 0
+wrong = ~(error <= bound) & np.isfinite(bound)
+
+print("expected:", expected, sep="\n")
+print("actual:", actual, sep="\n")
+print(f"largest error: {error.max(initial=0):.3g}; bound: {bound}")
+sys.exit(1 if wrong.any() else 0)
