@@ -12,6 +12,7 @@ from tvm import relax
 
 import fixes
 from fixes import probes, tvm_api
+from fixes.fix import LEGALIZE, Fix
 
 Array = NDArray[Any]
 Dim = int | str
@@ -32,6 +33,15 @@ def module(make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, 
         return symbols.setdefault(value, tvm_api.shape_var(value))
 
     return probes.program(make, *(tuple(map(dim, shape)) for shape in shapes), dtypes=dtypes)
+
+
+def lowered_by(fix: Fix, program: Any) -> Any:
+    """``program`` with its calls lowered by ``fix``, whether the running TVM needs that or not."""
+    ours = {
+        one.operator: one.replace(tvm_api.get_op(one.operator).get_attr(LEGALIZE))
+        for one in fix.attributes
+    }
+    return relax.transform.LegalizeOps(ours)(program)
 
 
 def build(

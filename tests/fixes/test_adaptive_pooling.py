@@ -8,19 +8,9 @@ import pytest
 from tvm import relax
 
 from fixes import adaptive_pooling, tvm_api
-from fixes.fix import LEGALIZE
 from tests.fixes import compiled
 
 OP = relax.op.nn
-
-
-def legalized(module: Any) -> Any:
-    """``module`` with its poolings lowered by the fix, whether TVM needs it or not."""
-    ours = {
-        one.operator: one.replace(tvm_api.get_op(one.operator).get_attr(LEGALIZE))
-        for one in adaptive_pooling.FIX.attributes
-    }
-    return relax.transform.LegalizeOps(ours)(module)
 
 
 def pooled(x: Any, out: Sequence[int], first: int) -> Any:
@@ -52,10 +42,11 @@ def test_means_of_windows(
 ) -> None:
     make = OP.adaptive_avg_pool3d if "D" in layout else OP.adaptive_avg_pool2d
     # Fused with what comes before and after.
-    module = legalized(
+    module = compiled.lowered_by(
+        adaptive_pooling.FIX,
         compiled.module(
             lambda x: relax.op.negative(make(relax.op.negative(x), out, layout=layout)), shape
-        )
+        ),
     )
     pipeline = relax.get_default_pipeline(compiled.TARGET) if fused else "default"
     run = compiled.build(module, pipeline=pipeline)
@@ -71,7 +62,7 @@ def test_other_dtypes(dtype: str) -> None:
         lambda x: OP.adaptive_avg_pool2d(x, (2, 1)), (2, 1, 3, 2), dtypes=(dtype,)
     )
     array = compiled.sample((2, 1, 3, 2), dtype)
-    found = compiled.build(legalized(module))(array)
+    found = compiled.build(compiled.lowered_by(adaptive_pooling.FIX, module))(array)
     want = pooled(array, (2, 1), 2)
     assert found.dtype == dtype
     if dtype == "int32":

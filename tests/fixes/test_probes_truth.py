@@ -37,6 +37,22 @@ _CONVOLUTIONS = {
     "conv3d-transpose-out-layout": ("output layouts",),
 }
 _DYNAMIC = {
+    "adaptive-pool-windows": (("adaptive_pooling", "windows of two kinds"),),
+    "broadcast-of-one": (("broadcasting", "symbols"),),
+    "call-tir-general-fused": (("general_functions", "fused calls"),),
+    "circular-index-backwards": (("circular_indices", "remainders in indices"),),
+    "circular-pad-of-nothing": (("empty_tensors", "circular pads"),),
+    "division-by-zero": (("integer_division", "divisors"),),
+    "expand-dims-of-nothing": (("dataflow_reshape", "no elements"),),
+    "gather-of-nothing": (("empty_tensors", "indices"),),
+    "scan-of-nothing": (("scans", "empty axes"),),
+    "slice-below-zero-fused": (("fusion", "conditional dimensions"),),
+    "slice-of-values-unlowered": (("known_results", "slices"),),
+    "slice-to-multiple-fused": (
+        ("symbolic_slices", "bounds"),
+        ("fusion", "conditional dimensions"),
+    ),
+    "split-of-nothing": (("empty_tensors", "splits"),),
     "argmin-of-infinity": (("special_values", "ends of dtypes"),),
     "batch-norm-float16": (("normalization", "batches of float16"),),
     "broadcast-symbols": (("dynamic_broadcast", "symbols"),),

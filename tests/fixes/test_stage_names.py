@@ -6,12 +6,26 @@ from typing import Any
 import pytest
 from tvm import relax
 
+from fixes import (
+    adaptive_pooling,
+    broadcasting,
+    empty_tensors,
+    integer_division,
+    symbolic_slices,
+    tvm_api,
+)
+from fixes.fix import Fix
 from tests.fixes import compiled
 
 
 def stages(make: Any, *shapes: Any, dtypes: tuple[str, ...] = ()) -> dict[str, dict[str, str]]:
     """For each lowered function its stages, and the loops around each."""
-    text = str(relax.transform.LegalizeOps()(compiled.module(make, *shapes, dtypes=dtypes)))
+    return read(relax.transform.LegalizeOps()(compiled.module(make, *shapes, dtypes=dtypes)))
+
+
+def read(module: Any) -> dict[str, dict[str, str]]:
+    """For each lowered function of ``module`` its stages, and the loops around each."""
+    text = str(module)
     found: dict[str, dict[str, str]] = {}
     tokens = re.finditer(r'def (\w+)\(|for ([\w, ]+) in |sblock\("(\w+)"\)', text)
     loops = ""
@@ -66,3 +80,67 @@ def test_conv_transpose(fixes_on: None) -> None:
 def test_permute_dims(fixes_on: None) -> None:
     found = stages(relax.op.permute_dims, (2, 0, 3))
     assert found == {"permute_dims": {"root": "", "T_full": "ax0, ax1, ax2"}, "main": {}}
+
+
+OP = relax.op
+OF_SYMBOLS: list[tuple[Fix, Any, tuple[Any, ...], str, str, dict[str, str]]] = [
+    (
+        adaptive_pooling.FIX,
+        lambda x: OP.nn.adaptive_avg_pool2d(x, (3, 1)),
+        (("B", 4, "M", "M"),),
+        "float32",
+        "adaptive_avg_pool2d",
+        {
+            "window_sum_l1": "i0, i1, i2, i3",
+            "window_sum": "step",
+            "window_sum_1": "i0, i1, i2, i3, step",
+            "adaptive_pool_avg": "i0, i1, i2, i3",
+        },
+    ),
+    (
+        broadcasting.FIX,
+        lambda x: OP.broadcast_to(x, (3,)),
+        (("N",),),
+        "float32",
+        "broadcast_to",
+        {"broadcast_to": "i0"},
+    ),
+    (
+        integer_division.FIX,
+        OP.floor_divide,
+        (("M", 1), ("N",)),
+        "int32",
+        "floor_divide",
+        {"quotient": "i0, i1"},
+    ),
+    (
+        symbolic_slices.FIX,
+        lambda x: OP.strided_slice(x, [0], [0], [tvm_api.shape_of(x)[0] - 1]),
+        (("M",),),
+        "float32",
+        "strided_slice",
+        {"sliced": "i0"},
+    ),
+    (
+        empty_tensors.FIX,
+        lambda x: OP.split(x, 2, 0),
+        ((0, 3),),
+        "float32",
+        "split",
+        {"T_full": "ax0, ax1", "T_full_1": "ax0, ax1"},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("fix", "make", "shapes", "dtype", "name", "inside"),
+    OF_SYMBOLS,
+    ids=[fix.name for fix, *_ in OF_SYMBOLS],
+)
+def test_what_each_fix_makes(
+    fix: Fix, make: Any, shapes: Any, dtype: str, name: str, inside: dict[str, str]
+) -> None:
+    """On its own, on releases that need it and on those that do not."""
+    module = compiled.module(make, *shapes, dtypes=(dtype,) * len(shapes))
+    found = read(compiled.lowered_by(fix, module))
+    assert found == {name: {"root": "", **inside}, "main": {}}

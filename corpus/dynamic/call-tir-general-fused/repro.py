@@ -1,0 +1,53 @@
+"""FuseTIR fails on a function over dimensions that its call has equal
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax, te, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    m = tirx.Var("m", "int64")
+    x = relax.Var("x", R.Tensor((m, m), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            e = bb.emit(relax.op.exp(x))
+            tir_x = te.placeholder(
+                [tirx.Var("a0", "int64"), tirx.Var("a1", "int64")], "float32", name="x"
+            )
+            tir_y = te.compute(tir_x.shape, lambda *i: -tir_x(*i))
+            tir = bb.add_func(
+                te.create_prim_func([tir_x, tir_y]).without_attr("global_symbol"), "opposite"
+            )
+            y = bb.emit(relax.op.call_tir(tir, [e], R.Tensor((m, m), "float32")))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    relax.build(mod, target, relax_pipeline=relax.get_default_pipeline(target))
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    # An error that says what is not supported is none that says nothing.
+    if not names(said, "exp", "call_tir") or not names(
+        said, "not supported", "not implemented", "unsupported", "NotImplementedError"
+    ):
+        raise
+    print("refused clearly:", said)
+    sys.exit(0)

@@ -1,0 +1,74 @@
+"""What follows dynamic_strided_slice is left unlowered
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm and numpy.
+"""
+
+import re
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program(begin, end_, strides):
+    m = tirx.Var("m", "int64")
+    x = relax.Var("x", R.Tensor((4,), "float32"))
+    z = relax.Var("z", R.Tensor((m,), "float32"))
+    begin = relax.const(begin, "int64")
+    end_ = relax.const(end_, "int64")
+    strides = relax.const(strides, "int64")
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x, z]):
+        with bb.dataflow():
+            s = bb.emit(relax.op.dynamic_strided_slice(x, begin, end_, strides))
+            y = bb.emit(relax.op.add(s, z))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+def left_behind(mod):
+    """The calls in mod whose operator has a legalization."""
+    calls = []
+
+    def visit(expr):
+        if isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op):
+            if expr.op.get_attr("FLegalize") is not None:
+                calls.append(expr)
+
+    for function in mod.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    return calls
+
+
+try:
+    begin = np.array([1], "int64")
+    end_ = np.array([3], "int64")
+    strides = np.array([1], "int64")
+    mod = program(begin, end_, strides)
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.LegalizeOps()(mod)
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    # An error that says what is not supported is none that says nothing.
+    if not names(said, "dynamic_strided_slice", "add") or not names(
+        said, "not supported", "not implemented", "unsupported", "NotImplementedError"
+    ):
+        raise
+    print("refused clearly:", said)
+    sys.exit(0)
+calls = left_behind(mod)
+for call in calls:
+    print("left behind by LegalizeOps:", call)
+sys.exit(1 if calls else 0)
