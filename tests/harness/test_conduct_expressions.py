@@ -159,9 +159,10 @@ def test_one_that_raises_is_found_among_many(
     assert [number for number, faults in enumerate(found) if faults] == [3]
     (fault,) = found[3] or ()
     assert (fault.check, fault.message) == (RAISES, "InternalError: not this one")
-    error = InternalError("PrimExpr x * 4 // y in function f has not been computed")
-    ((fault,),) = (faults or () for faults in compiled_faults(SUBJECTS[3:4], position, How()))
-    assert fault.message == "InternalError: PrimExpr … in function f has not been computed"
+    for said in ("in function f has not been computed", "is not computed"):
+        error = InternalError(f"PrimExpr x * 4 // y {said}")
+        ((fault,),) = (faults or () for faults in compiled_faults(SUBJECTS[3:4], position, How()))
+        assert fault.message == f"InternalError: PrimExpr … {said}"
     # The same of our own making is no answer of TVM's.
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
@@ -426,6 +427,8 @@ def test_every_cause_of_a_failure_is_told_once(
             told.append(outcome.message)
             continue
         told.append(f"{outcome.operator} {outcome.cause.partition('(')[0]}")
+        if outcome.cause == "any":
+            continue
         # What it comes down to is told alike.
         assert outcome.smallest is not None
         again = outcome_of(outcome.smallest)
