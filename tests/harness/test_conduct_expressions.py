@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tvm.error import InternalError
 
 import fixes
-from fixes import falling_indices
+from fixes import falling_indices, shape_guard
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete
@@ -218,6 +218,14 @@ def test_with_the_fixes_on_their_passes_run(monkeypatch: pytest.MonkeyPatch) -> 
         assert (ran, [fault.check for fault in wrong or ()][:1]) == ([], [position])
         assert compiled_faults([one], position, How(fixes=True)) == [()]
         assert ran
+
+
+def test_the_fixes_refuse_negative_extents() -> None:
+    (wrong,) = compiled_faults([BELOW], EXTENT, How(), NEGATIVE)
+    assert [one.message for one in wrong or ()] == ["InternalError: std::bad_alloc"]
+    with fixes.installation.install([shape_guard.FIX]):
+        assert compiled_faults([BELOW], EXTENT, How(fixes=True), NEGATIVE) == [()]
+        assert compiled_faults([BELOW], EXTENT, How(fixes=True)) == [()]
 
 
 def test_what_a_position_has_no_room_for_is_not_checked() -> None:
