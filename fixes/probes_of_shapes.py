@@ -75,6 +75,17 @@ def refuses_windows() -> bool:
     return refuses(lambda x: relax.op.nn.avg_pool1d(x, (3,)), [(1, 1, n)], [(1, 1, 2)])
 
 
+def tells_negative_extents() -> bool:
+    """Whether the error that a tensor of n - 5 elements is, n being 3, tells the extent."""
+    n = tvm_api.shape_var("n")
+    module = program(lambda x: relax.op.zeros((n - 5,), "float32"), (n,))
+    try:
+        run(module, np.zeros(3, "float32"))
+    except Exception as error:
+        return "-2" in str(error)
+    return False
+
+
 def refuses_reshapes() -> bool:
     """Whether a reshape to fewer elements fails."""
     n = tvm_api.shape_var("n")

@@ -19,7 +19,14 @@ from typing import Any
 
 from tvm.error import InternalError
 
-from fixes import shape_forms, solver, tvm_api, tvm_api_forms, tvm_api_shapes
+from fixes import (
+    shape_forms,
+    solver,
+    tvm_api,
+    tvm_api_analyzer,
+    tvm_api_forms,
+    tvm_api_shapes,
+)
 from fixes.shape_forms import Form
 from fixes.tvm_api import PrimExpr
 
@@ -128,7 +135,7 @@ def _analyzer(expressions: Sequence[PrimExpr], signed: Collection[PrimExpr]) -> 
 
 
 def _at_its_strongest(condition: PrimExpr, analyzer: Any) -> bool:
-    return tvm_api_shapes.proves_at_its_strongest(analyzer, condition)
+    return tvm_api_analyzer.proves(analyzer, condition, strong=True)
 
 
 def _alike(condition: PrimExpr) -> bool:

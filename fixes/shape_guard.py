@@ -281,6 +281,7 @@ FIX = Fix(
         Part("channels", lambda: not probes.refuses_channels()),
         Part("windows", lambda: not probes.refuses_windows(), deadly=True),
         Part("reshapes", lambda: not probes.refuses_reshapes()),
+        Part("extents", lambda: not probes.tells_negative_extents()),
         Part("casts", lambda: not probes.refuses_casts()),
         Part("casts to own symbols", lambda: not probes.casts_to_own_symbol(), deadly=True),
     ),

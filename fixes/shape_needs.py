@@ -263,6 +263,13 @@ def _choice(call: Call) -> Iterator[Need]:
         yield _at_least(data[along], 1, "the reduced dimension")
 
 
+def _made(call: Call) -> Iterator[Need]:
+    """The allocator takes a negative extent for one that is too large."""
+    for dim in _dims(call) or ():
+        if as_int(dim) is None:
+            yield _at_least(dim, 0, "the dimension")
+
+
 def _named(find: Callable[[Call], Iterator[Need]], names: str, prefix: str = "relax.") -> Any:
     return {f"{prefix}{name}": find for name in names.split()}
 
@@ -294,6 +301,7 @@ TABLE: dict[str, Callable[[Call], Iterator[Need]]] = {
     **_named(_squeeze, "squeeze"),
     **_named(_gather_elements, "gather_elements"),
     **_named(_choice, "max min argmax argmin"),
+    **_named(_made, "zeros ones full builtin.alloc_tensor"),
 }
 """By operator what finds its needs."""
 

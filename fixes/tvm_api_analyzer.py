@@ -11,6 +11,7 @@ import tvm
 from tvm import tirx
 
 from fixes.tvm_api import PrimExpr, dtype_of
+from fixes.tvm_api import analyzer as analyzer
 from fixes.tvm_api_shapes import name_of, variables
 
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
@@ -21,11 +22,6 @@ Interval = tuple[PrimExpr | None, PrimExpr | None]
 
 LEVELS = ("NoCheck", "Surjective", "Bijective")
 """How much ``detect_iter_map`` promises of the map that it finds."""
-
-
-def analyzer() -> Analyzer:
-    """A fresh analyzer."""
-    return _SYM.Analyzer()
 
 
 def bind_range(knowing: Analyzer, variable: PrimExpr, low: int, high: int, again: bool) -> None:
@@ -52,7 +48,11 @@ def assume(knowing: Analyzer, condition: PrimExpr) -> Callable[[], object]:
 
 
 def proves(knowing: Analyzer, claim: PrimExpr, strong: bool) -> bool:
-    """Whether ``claim`` is proved, by ``strong`` means where asked: those that Relax never asks."""
+    """Whether ``claim`` is proved, by ``strong`` means where asked: those that Relax never asks.
+
+    These are bounds of symbols, and z3, which came with 0.26; how much work it may do is counted
+    there, not timed.
+    """
     strength = _SYM.ProofStrength.SYMBOLIC_BOUND if strong else _SYM.ProofStrength.DEFAULT
     return bool(knowing.can_prove(claim, strength))
 

@@ -220,14 +220,6 @@ def sizes_analyzer(dims: Any, signed: Collection[PrimExpr] = ()) -> Any:
     return analyzer
 
 
-def proves_at_its_strongest(analyzer: Any, condition: PrimExpr) -> bool:
-    """Whether ``analyzer`` proves ``condition`` with all that it has, bounds of symbols and z3.
-
-    z3 came with 0.26; how much work it may do is counted there, not timed.
-    """
-    return bool(analyzer.can_prove(condition, _SYM.ProofStrength.SYMBOLIC_BOUND))
-
-
 def simplified(dim: PrimExpr) -> PrimExpr:
     """``dim`` as the analyzer writes it, all symbols being sizes."""
     return sizes_analyzer([dim]).simplify(dim)

@@ -40,7 +40,7 @@ Faults = tuple[Fault, ...]
 
 _GROUP = 16
 """Kernels that share a function. See ``harness.kernels``."""
-_SHOWN = re.compile(r"(PrimExpr) .*( in function)")
+_SHOWN = re.compile(r"(PrimExpr) .*( in function| is not computed)")
 """An expression in a message, and the words around it."""
 _DIVISION = "divide by zero"
 """What TVM says of a divisor that it finds to be zero."""

@@ -122,12 +122,16 @@ def _causes(
             continue
         if seldom(fault.check) and any(related(fault.check, one) for one in plain):
             continue
+        if _OF_STATE.fullmatch(fault.check):
+            # Whatever the expression is: to make it smaller would tell nothing more.
+            yield _Cause(fault, fault.check, _ANY)
+            left = [one for one in left if not _alike(one, fault)]
+            continue
         smallest = _smallest(case, fault.key, progress, clock)
         there = _checked((smallest,), progress, clock, fully=True)[0] or ()
         left = [one for one in left if not (_has(there, one.key) and _alike(one, fault))]
         called = _called(smallest, fault, there, progress, clock)
-        of_state = _OF_STATE.fullmatch(called.check)
-        found = _ANY if of_state else cause(smallest.subject.expression)
+        found = cause(smallest.subject.expression)
         if (called.check, found) not in told:
             told.add((called.check, found))
             message = "" if called is fault else called.message

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from generators import algebra_facts
 from generators.expression_text import parse
-from generators.expressions import Expression, Variable, variable
+from generators.expressions import Variable, variable
 from generators.program import CaseError
 from harness.corpus import CORPUS
 from harness.releases import Release
@@ -24,7 +25,7 @@ _LARGEST = 2**40
 
 
 class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """That ``claim`` holds of all ``sizes``, 0 or more, of which all of ``given`` holds.
+    """A fact as it is written down: ``claim`` holds of all ``sizes`` of which ``given`` holds.
 
     ``about`` is what such claims arise from. The notation is that of
     ``generators.expression_text``.
@@ -35,19 +36,16 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: str
     given: tuple[str, ...] = ()
 
-    def variables(self) -> tuple[Variable, ...]:
-        """The sizes, which are int64."""
-        return tuple(Variable(name, "int64", 0, _LARGEST) for name in self.sizes)
-
-    def expressions(self) -> tuple[Expression, tuple[Expression, ...]]:
-        """The claim, and what is given.
+    def read(self) -> algebra_facts.Fact:
+        """The same over sizes that are int64, and 0 or more.
 
         Raises:
-            ExpressionError: one cannot be read.
+            ExpressionError: something in it cannot be read.
         """
-        names = {one.name: variable(one) for one in self.variables()}
+        variables = tuple(Variable(name, "int64", 0, _LARGEST) for name in self.sizes)
+        names = {one.name: variable(one) for one in variables}
         claim, *given = (parse(text, names, "int64") for text in (self.claim, *self.given))
-        return claim, tuple(given)
+        return algebra_facts.Fact(self.about, variables, claim, tuple(given))
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,21 +120,23 @@ def by_sympy(facts: Facts) -> tuple[bool | None, ...]:
     """Whether SymPy proves each fact; None where something is given: it has no use for that."""
     from oracles import algebra_sympy
 
+    read = (fact.read() for fact in facts.facts)
     return tuple(
-        None if fact.given else algebra_sympy.proves(fact.expressions()[0], fact.variables())
-        for fact in facts.facts
+        None if fact.assumed else algebra_sympy.proves(fact.claim, fact.variables) for fact in read
     )
 
 
-def _proof(fact: Fact) -> Proof:
+def _proof(fact: algebra_facts.Fact) -> Proof:
     from fixes import prover
-    from harness import asking_facts
+    from harness.algebra import completeness
+    from harness.algebra.session import Session
 
-    condition, given = asking_facts.emitted(fact)
-    level = prover.proved_by(condition, given=given)
-    return Proof(
-        *asking_facts.by_analyzer(condition, given), "" if level is None else level.name.lower()
+    session = Session(fact.variables, "range")
+    level = prover.proved_by(
+        session.emit(fact.claim), given=[session.emit(one) for one in fact.assumed]
     )
+    condition, equal, strongest = completeness.asked(fact, "range")
+    return Proof(condition, bool(equal), strongest, "" if level is None else level.name.lower())
 
 
 def _answer(probes: Mapping[str, object], questions: Sequence[Question]) -> list[bool | None]:
@@ -156,7 +156,7 @@ def main() -> None:
         from fixes.probes_of_bounds import QUESTIONS
 
         facts = read()
-        proofs = tuple(map(_proof, facts.facts))
+        proofs = tuple(_proof(fact.read()) for fact in facts.facts)
         answers = tuple(_answer(QUESTIONS, facts.questions))
         version = str(sys.modules["tvm"].__version__)
         out.write(msgspec.json.encode(Answers("", version, solver.available(), proofs, answers)))

@@ -16,16 +16,19 @@ from harness.algebra.session import Session
 Answer = tuple[bool, bool | None, bool]
 
 
-def asked(fact: Fact) -> Answer:
-    """What TVM proves of ``fact``: the sizes told as Relax tells them, the rest assumed."""
+def asked(fact: Fact, told: str = "bound") -> Answer:
+    """What TVM proves of ``fact``: sizes told in a way of ``TOLD``, as Relax tells them or another.
+
+    The rest is assumed.
+    """
     equal = None
     if fact.claim.operator == "==":
-        session = Session(fact.variables, "bound")
+        session = Session(fact.variables, told)
         with session.assuming([session.emit(each) for each in fact.assumed]):
             equal = session.proves_equal(*map(session.emit, fact.claim.operands))
     found = []
     for strong in (False, True):
-        session = Session(fact.variables, "bound")
+        session = Session(fact.variables, told)
         with session.assuming([session.emit(each) for each in fact.assumed]):
             found.append(session.proves(session.emit(fact.claim), strong))
     return found[0], equal, found[1]

@@ -57,6 +57,7 @@ _DYNAMIC = {
     "batch-norm-float16": (("normalization", "batches of float16"),),
     "broadcast-symbols": (("dynamic_broadcast", "symbols"),),
     "derived-input-multiple": (("derived_shapes", "symbols within dimensions"),),
+    "extent-negative": (("shape_guard", "extents"),),
     "empty-product": (("empty_reduction", "sums"),),
     "decoder-fused": (("fusion", "fused repeats"),),
     "infinity-less-itself": (("special_values", "fused infinities"),),

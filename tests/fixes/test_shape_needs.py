@@ -165,6 +165,14 @@ CASES: list[tuple[Callable[..., Any], list[Any], tuple[str, ...], str, list[str]
         ["m1n3k9c3", "m1n3k9c2"],
         ["m1n3k1c4"],
     ),
+    (
+        lambda x: OP.zeros((M - 5, N), "float32"),
+        [(M, N)],
+        (),
+        "the dimension m - 5 must be at least 0",
+        ["m5n0"],
+        ["m4n1"],
+    ),
 ]
 
 

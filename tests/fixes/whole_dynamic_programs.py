@@ -41,6 +41,12 @@ def refuses(make: Any, *shapes: Any, sizes: Any) -> None:
         runs(make, *shapes, sizes=sizes, want=None)
 
 
+def tells(said: str, make: Any, shape: Any, size: int) -> None:
+    """The program of one input fails at this size by an error that says so."""
+    with pytest.raises((AssertionError, RuntimeError, tvm.error.InternalError), match=said):
+        runs(make, shape, sizes=[(size,)], want=None)
+
+
 def op(make: Any) -> Callable[..., Any]:
     return lambda builder, *given: builder.emit(make(*given))
 
@@ -144,6 +150,7 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
         "reshapes": (
             partial(refuses, op(lambda x: OP.reshape(x, (-1, 4))), (M, N), sizes=[(3, 3)]),
         ),
+        "extents": (partial(tells, "-2", op(lambda x: OP.ones((N - 5,), "int8")), (N,), 3),),
         "casts": (partial(refuses, cast((N, M)), (M, N), sizes=[(2, 3)]),),
         "casts to own symbols": (
             partial(runs, cast((M, K)), (M * 2, M), sizes=[(0, 0)], want=np.ones((0, 0))),

@@ -19,12 +19,12 @@ READ = facts.read()
 
 def holds(fact: Fact, *sizes: int) -> bool | None:
     """Whether ``fact`` is so at these sizes; None where it says nothing."""
-    claim, given = fact.expressions()
+    read = fact.read()
     point = dict(zip(fact.sizes, sizes, strict=True))
     try:
-        if not all(value_at(one, point) for one in given):
+        if not all(value_at(one, point) for one in read.assumed):
             return None
-        return bool(value_at(claim, point))
+        return bool(value_at(read.claim, point))
     except NoValue:
         return None
 
