@@ -397,6 +397,14 @@ def test_integers_are_divided_by_anything(name: str, dtype: str) -> None:
             assert found[number, other] == np.array(exact).astype("int64").astype(dtype), (x, y)
 
 
+def test_the_lowest_integer_of_64_bits() -> None:
+    lowest = np.iinfo("int64").min
+    fix = integer_division.FIX
+    run = lowered_run(fix, OP.floor_divide, (2,), (2,), dtypes=("int64",) * 2, fused=False)
+    found = run(np.array([lowest, lowest + 1], "int64"), np.array([-1, -1], "int64"))
+    np.testing.assert_array_equal(found, [lowest, -(lowest + 1)])
+
+
 def test_the_reshape_pass_is_called_as_before() -> None:
     """By its name bisection finds it, and pipelines place others."""
     with fixes.installation.install([dataflow_reshape.FIX]):
