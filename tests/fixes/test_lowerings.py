@@ -1,11 +1,12 @@
 """What is lowered otherwise while the fixes are on gives what NumPy gives."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 import fixes
 from fixes import (
@@ -228,6 +229,22 @@ def test_scans(
         found = run(array)
         assert found.dtype == np.dtype(dtype or "float32")
         np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
+
+
+def test_a_scan_writes_its_output_and_no_more() -> None:
+    """The rows are scanned in parallel; an axis of one row is none."""
+    data = te.placeholder((1, 2, 3), "float32", name="data")
+    scanned = scans.scanop(data, lambda x, y: x + y, 0, "cumsum", axis=2)
+    function = te.create_prim_func([data, scanned])
+    assert re.findall(r"T\.parallel\((?:T\.int64\()?(\d+)", str(function)) == ["2"]
+    memory = np.full(64, 7, "float32")
+    aligned = memory[(-memory.ctypes.data % 64) // 4 :]
+    output = tvm.runtime.from_dlpack(aligned[:6].reshape(1, 2, 3))
+    array = compiled.sample((1, 2, 3))
+    run = tvm.compile(function.with_attr("global_symbol", "scan"), compiled.TARGET)
+    run["scan"](tvm.runtime.tensor(array), output)
+    np.testing.assert_allclose(aligned[:6].reshape(1, 2, 3), array.cumsum(2), rtol=1e-5)
+    assert (aligned[6:] == 7).all()
 
 
 def test_a_scan_of_fixed_sizes() -> None:
