@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from fixes import adaptive_pooling, tvm_api
+from fixes import adaptive_pooling
 from tests.fixes import compiled
 
 OP = relax.op.nn
@@ -70,26 +70,3 @@ def test_other_dtypes(dtype: str) -> None:
     else:
         slack = {"float16": 4e-3, "float64": 1e-12}[dtype]
         np.testing.assert_allclose(found, want, rtol=slack, atol=slack)
-
-
-@pytest.mark.parametrize(
-    ("out", "layouts"),
-    [
-        ((1, 1), {}),
-        ((2, 1), {"out_layout": "NHWC"}),
-        ((2, 1), {"layout": "NCHW2h"}),
-    ],
-)
-def test_what_is_left_to_tvm(out: tuple[int, int], layouts: dict[str, str]) -> None:
-    """The mean of all, which is one loop; and what it does not lower either."""
-    seen: list[Any] = []
-
-    def original(builder: Any, call: Any) -> Any:
-        seen.append(call)
-        return call
-
-    x = relax.Var("x", tvm_api.tensor_type((1, 1, 3, 2, *[2] * ("layout" in layouts)), "float32"))
-    call = relax.BlockBuilder().normalize(OP.adaptive_avg_pool2d(x, out, **layouts))
-    found = adaptive_pooling.FIX.attributes[0].replace(original)(relax.BlockBuilder(), call)
-    assert seen == [call]
-    assert found.same_as(call)

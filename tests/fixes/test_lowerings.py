@@ -1,11 +1,12 @@
 """What is lowered otherwise while the fixes are on gives what NumPy gives."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, te
 
 import fixes
 from fixes import (
@@ -230,6 +231,22 @@ def test_scans(
         np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
 
 
+def test_a_scan_writes_its_output_and_no_more() -> None:
+    """The rows are scanned in parallel; an axis of one row is none."""
+    data = te.placeholder((1, 2, 3), "float32", name="data")
+    scanned = scans.scanop(data, lambda x, y: x + y, 0, "cumsum", axis=2)
+    function = te.create_prim_func([data, scanned])
+    assert re.findall(r"T\.parallel\((?:T\.int64\()?(\d+)", str(function)) == ["2"]
+    memory = np.full(64, 7, "float32")
+    aligned = memory[(-memory.ctypes.data % 64) // 4 :]
+    output = tvm.runtime.from_dlpack(aligned[:6].reshape(1, 2, 3))
+    array = compiled.sample((1, 2, 3))
+    run = tvm.compile(function.with_attr("global_symbol", "scan"), compiled.TARGET)
+    run["scan"](tvm.runtime.tensor(array), output)
+    np.testing.assert_allclose(aligned[:6].reshape(1, 2, 3), array.cumsum(2), rtol=1e-5)
+    assert (aligned[6:] == 7).all()
+
+
 def test_a_scan_of_fixed_sizes() -> None:
     run = lowered_run(
         scans.FIX, lambda x: OP.cumsum(x, axis=0), (3, 1, 2), dtypes=("int32",), fused=True
@@ -395,6 +412,14 @@ def test_integers_are_divided_by_anything(name: str, dtype: str) -> None:
             # By 0, and of the lowest by -1 in the dtype's own arithmetic, as NumPy says.
             exact = DIVISIONS[name](float(x), float(y)) if y else 0
             assert found[number, other] == np.array(exact).astype("int64").astype(dtype), (x, y)
+
+
+def test_the_lowest_integer_of_64_bits() -> None:
+    lowest = np.iinfo("int64").min
+    fix = integer_division.FIX
+    run = lowered_run(fix, OP.floor_divide, (2,), (2,), dtypes=("int64",) * 2, fused=False)
+    found = run(np.array([lowest, lowest + 1], "int64"), np.array([-1, -1], "int64"))
+    np.testing.assert_array_equal(found, [lowest, -(lowest + 1)])
 
 
 def test_the_reshape_pass_is_called_as_before() -> None:

@@ -125,9 +125,17 @@ OF_SYMBOLS: list[tuple[Fix, Any, tuple[Any, ...], str, str, dict[str, str]]] = [
         empty_tensors.FIX,
         lambda x: OP.split(x, 2, 0),
         ((0, 3),),
-        "float32",
+        "int32",
         "split",
         {"T_full": "ax0, ax1", "T_full_1": "ax0, ax1"},
+    ),
+    (
+        empty_tensors.FIX,
+        lambda x: OP.nn.pad(x, (0, 0, 0, 0), "circular"),
+        ((2, 0),),
+        "float32",
+        "pad",
+        {"T_full": "ax0, ax1"},
     ),
 ]
 
@@ -135,7 +143,7 @@ OF_SYMBOLS: list[tuple[Fix, Any, tuple[Any, ...], str, str, dict[str, str]]] = [
 @pytest.mark.parametrize(
     ("fix", "make", "shapes", "dtype", "name", "inside"),
     OF_SYMBOLS,
-    ids=[fix.name for fix, *_ in OF_SYMBOLS],
+    ids=[name for *_, name, _ in OF_SYMBOLS],
 )
 def test_what_each_fix_makes(
     fix: Fix, make: Any, shapes: Any, dtype: str, name: str, inside: dict[str, str]
