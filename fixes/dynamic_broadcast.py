@@ -37,10 +37,14 @@ Dims = list[PrimExpr]
 
 
 def _all_seen(left: Dims, right: Dims) -> bool:
-    """Whether TVM itself sees that the dimensions are equal, of symbols that may be negative."""
+    """Whether TVM itself sees that the dimensions are equal, of symbols that may be negative.
+
+    Either way round: that ``3*b*m - 12*b`` is ``b*3*(m - 4)`` it sees, and the other it does not.
+    """
     analyzer = tvm_api.analyzer()
     return all(
-        bool(analyzer.can_prove_equal(one, other)) for one, other in zip(left, right, strict=True)
+        bool(analyzer.can_prove_equal(one, other) and analyzer.can_prove_equal(other, one))
+        for one, other in zip(left, right, strict=True)
     )
 
 

@@ -4,7 +4,7 @@ from generators.dynamic_draft import Draft, shape_value
 from generators.dynamic_movement import Step, tensor
 from generators.tir_functions import CALL_TIR, FUNCTIONS
 
-_REDUCING = "row_sum"
+_REDUCING, _CIRCULAR = "row_sum", "backwards"
 
 
 def _call_tir(draft: Draft) -> None:
@@ -14,6 +14,9 @@ def _call_tir(draft: Draft) -> None:
     if function == _REDUCING:
         # What begins a sum stands in its first iteration: where there is none, nobody does.
         draft.require(value.shape[-1], 1)
+    if function == _CIRCULAR:
+        # It is a remainder by the size: where that is the number 0 there is no function.
+        draft.require(value.shape[0], 1)
     draft.call(
         CALL_TIR,
         [value],

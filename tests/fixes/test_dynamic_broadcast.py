@@ -221,6 +221,18 @@ def test_what_more_than_tvm_proves_tvm_is_told() -> None:
         np.testing.assert_array_equal(run(x, y, z), x + y)
 
 
+def test_what_tvm_proves_one_way_round_alone_it_is_told() -> None:
+    """``a == b`` is asked of the analyzer with either first, and it sees one of them."""
+    b, m = tvm_api.shape_var("b"), tvm_api.shape_var("m")
+    left, right = b * 3 * (m - 4), 3 * b * m - 12 * b
+    shapes = [(b, 3, m - 4), (m, right), (b, m)]
+    with fixes.installation.install([dynamic_broadcast.FIX, shape_guard.FIX]):
+        module = probes.program(lambda x, y, z: OP.maximum(OP.reshape(x, (left,)), y), *shapes)
+        run = compiled.build(module, pipeline=fixes.pipeline())
+    x, y, z = (compiled.sample(shape) for shape in [(2, 3, 1), (5, 6), (2, 5)])
+    np.testing.assert_array_equal(run(x, y, z), np.maximum(x.reshape(6), y))
+
+
 def test_a_chain_is_not_twice_as_long_with_each_operand() -> None:
     """Four operands of four symbols; there would be 35 conditions, were it so."""
 
