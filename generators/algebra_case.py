@@ -5,7 +5,7 @@ import hashlib
 import msgspec
 
 from generators import expressions
-from generators.expressions import BOOL, Expression, ExpressionError, Variable
+from generators.expressions import BOOL, DIVISIONS, Expression, ExpressionError, Variable
 
 TOLD = ("range", "scope", "bound", "nothing")
 """How the analyzer learns the ranges of variables: each is bound to one (``Analyzer.bind``); by
@@ -63,3 +63,22 @@ def validate(case: ExpressionCase) -> None:
         expressions.validate(case.other, case.variables)
         if case.other.dtype != case.expression.dtype:
             raise ExpressionError(f"{case.expression.dtype} beside {case.other.dtype}")
+
+
+_INDEX = ("+", "-", "*", "//", "%", "const", "var")
+
+
+def is_index(case: ExpressionCase) -> bool:
+    """Whether the iterator maps are asked: sums, products, quotients of loop variables from 0."""
+    return (
+        case.kind == "index"
+        and all(each.low == 0 for each in case.variables)
+        and len({each.dtype for each in case.variables}) == 1
+        and all(node.operator in _INDEX for node in expressions.nodes(case.expression))
+        and all(
+            operand.operator == "const" and int(operand.leaf) > 0
+            for node in expressions.nodes(case.expression)
+            if node.operator in DIVISIONS
+            for operand in node.operands[1:]
+        )
+    )

@@ -1,13 +1,14 @@
 """A failure of one expression: its title, a script that shows it, an issue."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from generators.algebra_case import ExpressionCase, is_index
 from generators.expression_cases import (
     ANALYZED,
     EXTENT,
@@ -19,7 +20,7 @@ from generators.expression_cases import (
     UNDEFINED,
     Member,
 )
-from generators.expressions import Variable, apply
+from generators.expressions import BOOL, COMPARISONS, Variable, apply, names
 from generators.program import CaseError
 from harness.errors import headline
 from harness.kernel_plans import (
@@ -170,11 +171,34 @@ def _analysis(case: Member, outcome: Outcome) -> str:
         other=None if subject.other is None else node_text(subject.other),
         telling=[line for one in subject.variables for line in _telling(one, case, outcome)],
         predicate=predicate,
+        also=list(_also(subject, predicate)) if raises else [],
         check="" if raises else check,
         is_restored=check == _RESTORED and not raises,
         raises=raises,
         dies=dies,
     )
+
+
+def _also(subject: ExpressionCase, predicate: str) -> Iterator[str]:
+    """What is asked of some expressions alone, as calls: of comparisons, sums, indices."""
+    expression, variables = subject.expression, subject.variables
+    named = [one.name for one in variables if one.name in names(expression)]
+    if expression.operator in COMPARISONS and named[:1] == [one.name for one in variables[:1]]:
+        yield f"sym.deduce_bound({named[0]}, EXPRESSION, {{}}, {{}})"
+    alike = [one.name for one in variables if one.dtype == expression.dtype]
+    if expression.dtype == BOOL:
+        return
+    if alike and len(alike) == len(variables):
+        for some in (alike, alike[:1]):
+            yield f"sym.detect_linear_equation(EXPRESSION, [{', '.join(some)}])"
+    if subject.other is not None or alike:
+        beside = "OTHER" if subject.other is not None else alike[0]
+        yield f"analyzer.try_compare(EXPRESSION, {beside})"
+    if is_index(subject):
+        yield f"sym.iter_map_simplify([EXPRESSION], LOOPS, {predicate})"
+        for level in ("NoCheck", "Surjective", "Bijective"):
+            checked = f"sym.iter_affine_map.IterMapLevel.{level}"
+            yield f"sym.detect_iter_map([EXPRESSION], LOOPS, {predicate}, {checked})"
 
 
 def _telling(one: Variable, case: Member, outcome: Outcome) -> list[str]:

@@ -4,36 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from generators import expressions
-from generators.expressions import DIVISIONS, apply
+from generators.algebra_case import is_index
+from generators.expressions import apply
 from harness.algebra.answers import fault, same
 from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
 from harness.algebra.session import Handle, Session
 
-_INDEX = ("+", "-", "*", "//", "%", "const", "var")
-
-
-def is_index(seen: Observed) -> bool:
-    """Whether the iterator maps are asked: sums, products, quotients of loop variables from 0."""
-    case = seen.case
-    return (
-        case.kind == "index"
-        and all(each.low == 0 for each in case.variables)
-        and len({each.dtype for each in case.variables}) == 1
-        and all(node.operator in _INDEX for node in expressions.nodes(case.expression))
-        and all(
-            operand.operator == "const" and int(operand.leaf) > 0
-            for node in expressions.nodes(case.expression)
-            if node.operator in DIVISIONS
-            for operand in node.operands[1:]
-        )
-    )
-
 
 def iterators(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     """iter_map_simplify and detect_iter_map keep an index, and what they promise of it is so."""
-    if not is_index(seen):
+    if not is_index(seen.case):
         return
     assumed = [session.emit(each) for each in seen.case.constraints]
     predicate = assumed[0] if assumed else None
