@@ -1,0 +1,34 @@
+"""a kernel loads from another index than x // 8 - (x + 1) // 8 with x: int32 in [1, 8]
+
+This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import tirx
+
+x = tirx.Var("x", "int32")
+expression = tirx.Sub(tirx.FloorDiv(x, tirx.IntImm("int32", 8)), tirx.FloorDiv(tirx.Add(x, tirx.IntImm("int32", 1)), tirx.IntImm("int32", 8)))
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+out = tirx.decl_buffer((8,), "int64", "out")
+table = tirx.decl_buffer((2,), "int64", "table")
+point = (tirx.Cast("int64", x) - tirx.const(1, "int64"))
+body = tirx.BufferStore(out, tirx.BufferLoad(table, [tirx.Sub(expression, tirx.IntImm("int32", -1))]), [point])
+body = tirx.For(x, tirx.IntImm("int32", 1), tirx.IntImm("int32", 8), tirx.ForKind.SERIAL, body)
+main = tirx.PrimFunc([table, out], body)
+main = main.with_attr("global_symbol", "main").with_attr("tirx.noalias", True)
+compiled = tvm.compile(tvm.IRModule({"main": main}), target)
+
+NOTHING = -4611686018427387905
+for n, right in [(0, [1, 1, 1, 1, 1, 1, 0, 1])]:
+    given = []
+    given.append(np.arange(2, dtype="int64"))
+    tensors = [tvm.runtime.tensor(one) for one in (*given, np.full(8, NOTHING, "int64"))]
+    compiled["main"](*tensors)
+    got = tensors[-1].numpy().tolist()
+    if got != right:
+        sys.exit(f"wrong:\n{got}, and should be\n{right}")
+print("right")

@@ -1,0 +1,141 @@
+"""modular_set excludes a value of x with x: int32 in [0, 1]
+
+This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import itertools
+import operator
+import sys
+
+import tvm
+from tvm import tirx
+
+try:
+    from tvm import sym
+except ImportError:
+    from tvm import arith as sym  # its name before 0.27
+
+x = tirx.Var("x", "int32")
+VARIABLES = {"x": (x, 0, 1)}
+EXPRESSION = x
+CONDITIONS = [tirx.EQ(tirx.Mod(x, tirx.IntImm("int32", -3)), tirx.IntImm("int32", 1))]
+
+
+def told():
+    """An analyzer that knows the ranges and the conditions."""
+    analyzer = sym.Analyzer()
+    analyzer.bind(x, tvm.ir.Range.from_min_extent(tirx.IntImm("int32", 0), tirx.IntImm("int32", 2)))
+    for condition in CONDITIONS:
+        KEPT.append(analyzer.constraint_scope(condition))
+        KEPT[-1].__enter__()
+    return analyzer
+
+
+KEPT = []
+
+
+def dtype(node):
+    kind = getattr(node, "ty", None)
+    found = (node if kind is None else kind).dtype
+    return str(getattr(found, "dtype", found))
+
+
+def quotient(a, b):
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+OPERATIONS = {
+    **dict(Add=operator.add, Sub=operator.sub, Mul=operator.mul, Min=min, Max=max),
+    **dict(FloorDiv=operator.floordiv, FloorMod=operator.mod, Div=quotient),
+    **dict(LT=operator.lt, LE=operator.le, GT=operator.gt, GE=operator.ge),
+    **dict(EQ=operator.eq, NE=operator.ne),
+    **{"Mod": lambda a, b: a - b * quotient(a, b)},
+    **{"And": lambda a, b: a and b, "Or": lambda a, b: a or b},
+    **dict(LShift=operator.lshift, RShift=operator.rshift, BitwiseAnd=operator.and_),
+    **dict(BitwiseOr=operator.or_, BitwiseXor=operator.xor, shift_left=operator.lshift),
+    **dict(shift_right=operator.rshift, bitwise_and=operator.and_, bitwise_or=operator.or_),
+    **dict(bitwise_xor=operator.xor),
+}
+
+
+def value(node, at):
+    """What ``node`` is worth at a point; ArithmeticError where it overflows or divides by zero."""
+    kind = type(node).__name__
+    if kind in ("Var", "SizeVar"):
+        return at[node.name]
+    if kind == "IntImm":
+        return int(node.value)
+    if kind == "Cast":
+        given, bits = value(node.value, at), width(dtype(node))
+        if dtype(node) == "bool":
+            return int(given != 0)
+        low = 0 if dtype(node).startswith("u") else -(2 ** (bits - 1))
+        return (given - low) % 2**bits + low
+    if kind == "Not":
+        return int(not value(node.a, at))
+    if kind == "Select":
+        parts = (node.condition, node.true_value, node.false_value)
+        condition, first, second = (value(part, at) for part in parts)
+        return first if condition else second
+    if kind == "Call":
+        kind = str(node.op.name).split(".")[-1]
+        if kind == "large_uint_imm":
+            return (int(node.args[1].value) << 32) + int(node.args[0].value)
+        if kind == "likely":
+            return value(node.args[0], at)
+        if kind == "if_then_else":
+            return value(node.args[1 if value(node.args[0], at) else 2], at)
+        a, b = (value(part, at) for part in node.args)
+    else:
+        a, b = value(node.a, at), value(node.b, at)
+    bits = width(dtype(node))
+    if kind in ("LShift", "RShift", "shift_left", "shift_right") and not 0 <= b < bits:
+        raise ArithmeticError("shifted by too much")
+    result = int(OPERATIONS[kind](a, b))
+    low = 0 if dtype(node)[0] in "ub" else -(2 ** (bits - 1))
+    if not low <= result < low + 2**bits:
+        raise ArithmeticError("overflow")
+    return result
+
+
+def width(name):
+    return 1 if name == "bool" else int(name.lstrip("uint"))
+
+
+def points():
+    """Every point at which something is claimed, with the value of the expression there."""
+    for values in itertools.product(*(range(low, high + 1) for _, low, high in VARIABLES.values())):
+        at = dict(zip(VARIABLES, values))
+        try:
+            right = value(EXPRESSION, at)
+            if all(value(condition, at) for condition in CONDITIONS):
+                yield at, right
+        except ArithmeticError:
+            continue
+
+
+def differing(new):
+    """Where ``new`` has another value, or none; or that it has another dtype."""
+    if dtype(new) != dtype(EXPRESSION):
+        yield f"{EXPRESSION} became {new}, of dtype {dtype(new)}"
+    for at, right in points():
+        try:
+            got = value(new, at)
+        except ArithmeticError:
+            got = None
+        if got != right:
+            yield f"{EXPRESSION} became {new}, which is {got} at {at}, not {right}"
+
+
+def faults():
+    found = told().modular_set(EXPRESSION)
+    times, plus = int(found.coeff), int(found.base)
+    for at, right in points():
+        if (right - plus) % times if times else right != plus:
+            yield f"{times}*k + {plus} is never {right}, the value of {EXPRESSION} at {at}"
+
+
+for said in faults():
+    sys.exit(f"wrong: {said}")
+print("right")

@@ -1,0 +1,43 @@
+"""an expression as the size of a parameter ends the process: 1 % x with x: int64 in [0, 1]
+
+This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+
+if "--here" not in sys.argv:
+    ended = subprocess.run([sys.executable, __file__, "--here"]).returncode
+    print("the process ended with", ended)
+    sys.exit(int(ended != 0))
+
+x = tirx.Var("x", "int64")
+expression = tirx.FloorMod(tirx.IntImm("int64", 1), x)
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+# A function of the sizes x and of a tensor of one dimension: the expression.
+sizes = relax.Var("s", (getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)([x]))
+builder = relax.BlockBuilder()
+tensor = relax.Var("t", (getattr(relax, "TensorStructInfo", None) or relax.TensorType)((expression,), "int8"))
+with builder.function("main", [sizes, tensor]):
+    builder.emit_func_output(relax.ShapeExpr([]))
+vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
+
+
+def called(given, size):
+    sizes = tvm.runtime.ShapeTuple(list(given))
+    return vm["main"](sizes, tvm.runtime.tensor(np.zeros(size, "int8")))
+
+
+# At all of these a divisor is zero, or it overflows: an error is as good as any result.
+for given, _, size in [((0,), 0, 1)]:
+    try:
+        called(given, size)
+    except Exception as error:
+        print(error)
+print("right")

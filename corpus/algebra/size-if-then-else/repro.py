@@ -1,0 +1,33 @@
+"""an expression as a size raises 'Check failed: (op_map_infer_ty.count(op)) is false: Cannot find the FInferType attribute registered to …': if_then_else(x != 0, 0, if_then_else(0 <= 0, x, 0)) with x: int64 in [0, 0]
+
+This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
+Seen with apache-tvm 0.27.0.post1.
+"""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax, tirx
+
+x = tirx.Var("x", "int64")
+expression = tirx.if_then_else(tirx.NE(x, tirx.IntImm("int64", 0)), tirx.IntImm("int64", 0), tirx.if_then_else(tirx.LE(tirx.IntImm("int64", 0), tirx.IntImm("int64", 0)), x, tirx.IntImm("int64", 0)))
+target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+# A function of the sizes x that returns a shape of one dimension: the expression.
+sizes = relax.Var("s", (getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)([x]))
+builder = relax.BlockBuilder()
+with builder.function("main", [sizes]):
+    builder.emit_func_output(relax.ShapeExpr([expression]))
+vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
+
+
+def called(given, size):
+    sizes = tvm.runtime.ShapeTuple(list(given))
+    return int(list(vm["main"](sizes))[0])
+
+
+for given, right, size in [((0,), 0, 0)]:
+    got = called(given, size)
+    if got != right:
+        sys.exit(f"wrong: {got} at {given}, not {right}")
+print("right")
