@@ -26,7 +26,7 @@ from fixes import probes_of_attention as probes
 from fixes import tvm_api
 from fixes.attention_arguments import check_dtypes, read_mask, requirements
 from fixes.batch_matmul import batch_matmul
-from fixes.broadcasting import element
+from fixes.broadcast_elements import element
 from fixes.fix import Fix, OperatorAttribute, Part, legalization, require_shapes
 from fixes.requirements import Requirement, call_te
 from fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor

@@ -6,26 +6,13 @@ TOPI reads one element along a dimension only where it is 1 when the function is
 
 from collections.abc import Sequence
 
-from tvm import te, tirx
+from tvm import te
 
 from fixes import probes_of_lowerings as probes
 from fixes import prover, tvm_api
+from fixes.broadcast_elements import element
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
-
-
-def element(tensor: Tensor, position: Sequence[PrimExpr], shape: Sequence[PrimExpr]) -> PrimExpr:
-    """The element that broadcasting ``tensor`` to ``shape`` puts at ``position``."""
-    missing = len(shape) - len(tensor.shape)
-    found = []
-    for at, wanted, have in zip(position[missing:], shape[missing:], tensor.shape, strict=True):
-        if tvm_api.as_int(have) == 1:
-            found.append(tvm_api.integer(0))
-        elif prover.equal(have, wanted):
-            found.append(at)
-        else:
-            found.append(tirx.Select(tvm_api.equal(have, 1), tvm_api.integer(0), at))
-    return tensor(*found)
 
 
 def _at_run_time(original: Legalization) -> Legalization:

@@ -25,7 +25,7 @@ from fixes import (
     tvm_api_shapes,
 )
 from fixes import probes_of_shapes as probes
-from fixes.broadcasting import element
+from fixes.broadcast_elements import element
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need

@@ -24,8 +24,23 @@ A divisor that is negative goes the same way, with c = 0, for ``e // -k`` is ``(
     e % -k   ==  (e + (k - 1)) % k - (k - 1)
 
 What is added is below the divisor: only near the last number of the dtype does that overflow.
+
+Where some loops make it larger and others smaller, c would change as well, and its remainder would
+count down. There each term ``-f * e`` gets a factor that is none below 0, by as many whole divisors
+as it takes. Let ``h == ceil(f / k)`` and ``g == k * h - f``, so that ``0 <= g < k`` (it is
+``-f % k``) and ``-f * e == g * e - k * (h * e)``. Then with ``u``, which counts up,
+
+    (u - f * e) // k  ==  (u + g * e) // k - h * e
+    (u - f * e) % k   ==  (u + g * e) % k
+
+for every integer e, and so for a sum of such terms. Here k times what e becomes has to fit, which
+is why what only falls is written the other way.
+
+What is unsigned stays as it is, as it counts modulo a power of two; so does what would need a
+number that its dtype does not have.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from tvm import tirx
@@ -33,10 +48,13 @@ from tvm import tirx
 from fixes import probes_of_kernels as probes
 from fixes import tvm_api_functions, tvm_api_kernels
 from fixes.fix import Fix, ModulePass, Part
-from fixes.tvm_api import PrimExpr, integer_like
+from fixes.tvm_api import PrimExpr, dtype_of, integer_like
 from fixes.tvm_api_functions import Module
 from fixes.tvm_api_kernels import Function
 from fixes.tvm_api_shapes import variables
+
+_BITS = {f"int{bits}": bits for bits in (8, 16, 32, 64)}
+"""Of each signed dtype."""
 
 _Term = tuple[int, PrimExpr]
 """A factor, and what is multiplied by it."""
@@ -54,41 +72,67 @@ def _terms(expression: PrimExpr, factor: int = 1) -> list[_Term]:
     return [(factor, expression)]
 
 
+class _DoesNotFitError(Exception):
+    """A number is none of its dtype."""
+
+
+def _number(like: PrimExpr, number: int) -> PrimExpr:
+    """``number`` as an immediate of the dtype of ``like``, which is signed.
+
+    Raises:
+        _DoesNotFitError: the dtype has no such number.
+    """
+    beyond = 1 << (_BITS[dtype_of(like)] - 1)
+    if not -beyond <= number < beyond:
+        raise _DoesNotFitError
+    return integer_like(like, number)
+
+
 def _total(terms: list[_Term], like: PrimExpr) -> PrimExpr:
     """The sum of ``terms``, of the dtype of ``like``."""
     number = sum(factor * int(one) for factor, one in terms if isinstance(one, tirx.IntImm))
-    found = integer_like(like, number)
+    found = _number(like, number)
     for factor, one in terms:
-        if not isinstance(one, tirx.IntImm):
-            found = found + one * integer_like(like, factor)
+        if factor and not isinstance(one, tirx.IntImm):
+            found = found + one * _number(like, factor)
     return found
 
 
-def _falling(dividend: PrimExpr, loops: set[PrimExpr]) -> tuple[PrimExpr, PrimExpr] | None:
-    """(c, e): ``dividend`` is c - e, and e alone changes with ``loops``, all of it upwards.
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The terms of a dividend: what no loop changes, what counts up, and what is taken away."""
 
-    None where it is none, or where loops change nothing of it.
-    """
-    fixed: list[_Term] = []
-    moving: list[_Term] = []
+    fixed: list[_Term]
+    rising: list[_Term]
+    taken: list[_Term]
+
+
+def _parts(dividend: PrimExpr, loops: set[PrimExpr]) -> _Parts:
+    found = _Parts([], [], [])
     for factor, one in _terms(dividend):
-        if loops.intersection(variables(one)):
-            moving.append((-factor, one))
+        if not loops.intersection(variables(one)):
+            found.fixed.append((factor, one))
+        elif factor < 0:
+            found.taken.append((-factor, one))
         else:
-            fixed.append((factor, one))
-    if not moving or any(factor < 0 for factor, _ in moving):
-        return None
-    return _total(fixed, dividend), _total(moving, dividend)
+            found.rising.append((factor, one))
+    return found
 
 
 def _divided(dividend: PrimExpr, k: int, loops: set[PrimExpr]) -> tuple[PrimExpr, PrimExpr] | None:
     """The quotient and the remainder by ``k`` as they are above; None where nothing falls."""
-    found = _falling(dividend, loops)
-    if found is None:
+    parts = _parts(dividend, loops)
+    if not parts.taken:
         return None
-    base, rest = found
-    number, last = integer_like(base, k), integer_like(base, k - 1)
-    shifted = rest + (last - tirx.floormod(base, number))
+    number, last = _number(dividend, k), _number(dividend, k - 1)
+    if parts.rising:
+        up = [(-factor % k, one) for factor, one in parts.taken]
+        whole = [(-(-factor // k), one) for factor, one in parts.taken]
+        total = _total([*parts.fixed, *parts.rising, *up], dividend)
+        quotient = tirx.floordiv(total, number) - _total(whole, dividend)
+        return quotient, tirx.floormod(total, number)
+    base = _total(parts.fixed, dividend)
+    shifted = _total(parts.taken, dividend) + (last - tirx.floormod(base, number))
     quotient = tirx.floordiv(base, number) - tirx.floordiv(shifted, number)
     return quotient, last - tirx.floormod(shifted, number)
 
@@ -98,22 +142,29 @@ def _counting_up(node: Any, loops: set[PrimExpr]) -> PrimExpr | None:
 
     None where it may stay.
     """
-    divisor = int(node.b) if isinstance(node.b, tirx.IntImm) else 0
-    which = 0 if isinstance(node, tirx.FloorDiv) else 1
-    if divisor > 0:
-        found = _divided(node.a, divisor, loops)
-        return None if found is None else found[which]
-    # Of what is unsigned there is no negative number; by 0 nothing is divided.
-    if divisor == 0 or isinstance(node.a, tirx.IntImm):
+    if not isinstance(node.b, tirx.IntImm) or dtype_of(node) not in _BITS:
         return None
-    k = -divisor
-    last = integer_like(node.a, k - 1)
-    shifted = node.a + last
+    try:
+        found = _quotient_and_remainder(node.a, int(node.b), loops)
+    except _DoesNotFitError:
+        return None
+    return found and found[0 if isinstance(node, tirx.FloorDiv) else 1]
+
+
+def _quotient_and_remainder(
+    dividend: PrimExpr, divisor: int, loops: set[PrimExpr]
+) -> tuple[PrimExpr, PrimExpr] | None:
+    if divisor > 0:
+        return _divided(dividend, divisor, loops)
+    if divisor == 0 or isinstance(dividend, tirx.IntImm):
+        return None
+    k, last = -divisor, _number(dividend, -divisor - 1)
+    shifted = dividend + last
     quotient, remainder = _divided(shifted, k, loops) or (
-        tirx.floordiv(shifted, integer_like(shifted, k)),
-        tirx.floormod(shifted, integer_like(shifted, k)),
+        tirx.floordiv(shifted, _number(shifted, k)),
+        tirx.floormod(shifted, _number(shifted, k)),
     )
-    return integer_like(node.a, 0) - quotient if which == 0 else remainder - last
+    return _number(dividend, 0) - quotient, remainder - last
 
 
 def _rewritten(function: Function) -> Function:

@@ -9,7 +9,7 @@ from tvm import te, tirx
 
 from fixes import probes_of_lowerings as probes
 from fixes import tvm_api
-from fixes.broadcasting import element
+from fixes.broadcast_elements import element
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 

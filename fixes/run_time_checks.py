@@ -36,16 +36,27 @@ def undecided(checks: Iterable[Check], signed: Collection[PrimExpr] = ()) -> lis
     All symbols but ``signed`` are taken for sizes.
 
     Raises:
-        ValueError: one can never hold. The message has the dimensions in place of their values.
+        ValueError: one can never hold. The message has the dimensions in place of their values; of
+            one that is always negative, it has the largest that it can be.
     """
     left: dict[tuple[str, str], Check] = {}
     for check in checks:
         if prover.proves(check.condition, signed):
             continue
         if prover.proves(tvm_api.negated(check.condition), signed):
-            raise ValueError(check.message.format(*map(tvm_api.show, check.values)))
+            raise ValueError(check.message.format(*(_told(one, signed) for one in check.values)))
         left.setdefault((check.message, str(check.condition)), check)
     return list(left.values())
+
+
+def _told(value: PrimExpr, signed: Collection[PrimExpr]) -> str:
+    """``value`` as text, with a bound where it is always negative: ``n % 2 - 3, at most -2``."""
+    text = tvm_api.show(value)
+    if tvm_api.as_int(value) is not None or not prover.proves(value < 0, signed):
+        return text
+    analyzer = tvm_api_shapes.sizes_analyzer([value], signed)
+    highest = int(analyzer.const_int_bound(analyzer.simplify(value)).max_value)
+    return f"{text}, at most {min(highest, -1)}"
 
 
 def place(path: Sequence[int], axis: int, parameter: Expr) -> str:

@@ -266,7 +266,8 @@ def _choice(call: Call) -> Iterator[Need]:
 def _made(call: Call) -> Iterator[Need]:
     """The allocator takes a negative extent for one that is too large."""
     for dim in _dims(call) or ():
-        if as_int(dim) is None:
+        number = as_int(dim)
+        if number is None or number < 0:
             yield _at_least(dim, 0, "the dimension")
 
 

@@ -14,7 +14,9 @@ _BY_NAME = ("AttributeError: ", "KeyError: ", "NameError: ")
 """Exceptions of Python's whose text has nothing but names to tell one from another."""
 _SAYS_NOTHING = re.compile(r"Check failed|is false|^\w+(?:Error|Exception)\b|dtype|'…'")
 """What of a folded message are no words of its own: its class, TVM's frame, what was folded."""
-_LOCATION = re.compile(r"\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*", re.DOTALL)
+ALONE = r"(?<![\w.])-?\d+(?!\w|\.\d)"
+"""An integer that is no part of a name or of another number; scripts for others have it too."""
+LOCATION = r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*"
 """What TVM appends since 0.27: the module in which a pass fails, which names what it has in it."""
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
@@ -55,7 +57,7 @@ def _has(message: str, terms: Sequence[str]) -> bool:
 
 def without_module(message: str) -> str:
     """``message`` without the module that TVM shows to say where it is."""
-    return _LOCATION.sub("", message)
+    return re.sub(LOCATION, "", message)
 
 
 def last_part(operator: str) -> str:
@@ -111,5 +113,9 @@ def says_why(folded: str) -> bool:
 
 def tells(message: str, numbers: Iterable[int]) -> bool:
     """Whether every one of ``numbers`` stands in ``message`` by itself."""
-    found = set(re.findall(r"(?<![\w.])-?\d+(?!\w|\.\d)", without_module(message)))
-    return {str(number) for number in numbers} <= found
+    return set(numbers) <= told(message)
+
+
+def told(message: str) -> set[int]:
+    """The integers that stand in ``message`` by themselves: 8 does not in "int8"."""
+    return set(map(int, re.findall(ALONE, without_module(message))))

@@ -22,7 +22,7 @@ from generators.expression_cases import (
 )
 from generators.expressions import BOOL, COMPARISONS, Variable, apply, names
 from generators.program import CaseError
-from harness.errors import headline
+from harness.errors import ALONE, LOCATION, headline
 from harness.kernel_plans import (
     SYMBOLIC,
     UNTOUCHED,
@@ -259,6 +259,9 @@ def _of_shape(plan: Plan, case: Member) -> dict[str, Any]:
         "shape_type": '(getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)',
         "tensor_type": '(getattr(relax, "TensorStructInfo", None) or relax.TensorType)',
         "cases": cases,
+        "highest": int(plan.wanted[plan.valid].max()),
+        "alone": ALONE,
+        "location": LOCATION,
     }
 
 

@@ -130,6 +130,7 @@ data or kernel is made and no read is out of bounds.
     "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
     "symbolic_slices": Place("relax/transform/legalize_ops/symbolic_slices.py"),
     "special_values": Place("relax/transform/legalize_ops/special_values.py"),
+    "broadcast_elements": Place("relax/transform/legalize_ops/broadcast_elements.py"),
     "broadcasting": Place("relax/transform/legalize_ops/broadcasting.py"),
     "integer_division": Place("relax/transform/legalize_ops/integer_division.py"),
     "tvm_api_shapes": Place(

@@ -40,12 +40,17 @@ def test_it_is_the_same_for_all_numbers(dtype: str) -> None:
     points = grid(declared)
     own = {one.name: variable(one) for one in declared}
     i, n = (tirx.Var(one.name, dtype) for one in declared)
-    dividends = [3 - i, n - i, -1 - i, 5 + 2 * n - i * 3, n - (i * 2 + i) - 4, i + 2, i - n]
-    for dividend, k, kind in product(dividends, range(-5, 6), (tirx.FloorDiv, tirx.FloorMod)):
+    rising = [i + 2, i - n]
+    falling = [3 - i, n - i, -1 - i, 5 + 2 * n - i * 3, n - (i * 2 + i) - 4]
+    dividends = [*((one, False, {i}) for one in rising), *((one, True, {i}) for one in falling)]
+    dividends += [(one, True, {i, n}) for one in (2 * n - i + 3, i - 7 * n - 1, 6 - i * 3 - n)]
+    for (dividend, falls, loops), k, kind in product(
+        dividends, range(-5, 6), (tirx.FloorDiv, tirx.FloorMod)
+    ):
         node = kind(dividend, tirx.IntImm(dtype, k or 7))
-        new = falling_indices._counting_up(node, {i})
+        new = falling_indices._counting_up(node, loops)
+        assert (new is not None) is (falls or k < 0), str(node)
         if new is None:
-            assert k >= 0
             continue
         got, want = (evaluate(read(one, own), points) for one in (new, node))
         assert not np.any(got.invalid)
@@ -54,13 +59,60 @@ def test_it_is_the_same_for_all_numbers(dtype: str) -> None:
 
 def test_only_what_falls_is_written_otherwise() -> None:
     i, j, n = (tirx.Var(name, "int32") for name in "ijn")
-    left = [(i + 3, 2), (i - j, 2), (4 * i - j + 12, 8), (n - 3, 2), (3 - n, 2), (7 - i * n, 2)]
-    for dividend, k in left[:-1]:
+    for dividend, k in ((i + 3, 2), (i + 4 * j, 2), (n - 3, 2), (3 - n, 2)):
         assert falling_indices._counting_up(tirx.FloorDiv(dividend, tirx.const(k)), {i, j}) is None
     for node in (tirx.FloorDiv(7 - i, n), tirx.FloorMod(7 - i, tirx.const(0))):
         assert falling_indices._counting_up(node, {i, j}) is None
     # A product falls where the other factor does not change, whatever its sign.
-    assert falling_indices._counting_up(tirx.FloorDiv(left[-1][0], tirx.const(2)), {i}) is not None
+    changing = tirx.FloorDiv(7 - i * n, tirx.const(2))
+    assert falling_indices._counting_up(changing, {i}) is not None
+
+
+def test_what_has_no_negative_numbers_stays_and_what_a_dtype_has_no_number_for() -> None:
+    p, i = tirx.Var("p", "uint32"), tirx.Var("i", "uint32")
+    unsigned = p - tirx.const(5, "uint32") - i
+    x = tirx.Var("x", "int32")
+    least = tirx.IntImm("int32", -(2**31))
+    for dividend, divisor in ((unsigned, tirx.const(2, "uint32")), (7 - x, least), (x, least)):
+        for kind in (tirx.FloorDiv, tirx.FloorMod):
+            assert falling_indices._counting_up(kind(dividend, divisor), {i, x}) is None
+    # The next one has its number.
+    near = tirx.FloorDiv(-1 - x, tirx.IntImm("int32", 1 - 2**31))
+    assert falling_indices._counting_up(near, {x}) is not None
+    # 2**31 - 1 and 3 have one each; their sum has none.
+    far = tirx.Add(tirx.IntImm("int32", 2**31 - 1), tirx.Sub(tirx.const(3), x))
+    assert falling_indices._counting_up(tirx.FloorDiv(far, tirx.const(2)), {x}) is None
+
+
+MIXED: list[Index] = [
+    lambda i, j: (4 * j - i + 3) % 2,
+    lambda i, j: (2 * j - i + 3) // 2,
+    lambda i, j: (8 * j - i + 7) % 2,
+    lambda i, j: (8 * j - i + 7) % 4,
+    lambda i, j: (i - j + 1) // 2,
+    lambda i, j: (3 * i - 2 * j + 2) % 4 + (3 * i - 2 * j + 2) // 4,
+    lambda i, j: 5 + (j - i) // -2,
+]
+
+
+def test_what_one_loop_makes_larger_and_another_smaller() -> None:
+    functions = {}
+    for number, index in enumerate(MIXED):
+        data, out = (tirx.decl_buffer((8,), "int32", name) for name in ("data", "out"))
+        i, j = tirx.Var("i", "int32"), tirx.Var("j", "int32")
+        body = tirx.BufferStore(out, tirx.BufferLoad(data, [index(i, j)]), [j * 4 + i])
+        for one, extent in ((i, 4), (j, 2)):
+            body = tirx.For(one, tirx.const(0), tirx.const(extent), tirx.ForKind.SERIAL, body)
+        main = tirx.PrimFunc([data, out], body).with_attr("global_symbol", f"main{number}")
+        functions[f"main{number}"] = main
+    with fixes.installation.install([falling_indices.FIX]):
+        module = fixes.lowered_pipeline()(tvm.IRModule(functions))
+    executable = tvm.compile(module, compiled.TARGET)
+    for number, index in enumerate(MIXED):
+        tensors = [tvm.runtime.tensor(np.arange(8, dtype="int32")) for _ in range(2)]
+        executable[f"main{number}"](*tensors)
+        want = [index(i, j) for j in range(2) for i in range(4)]
+        assert tensors[1].numpy().tolist() == want, number
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sizes that do not go together are refused at run time, with what is known of them."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,20 @@ def test_what_can_never_be_is_refused_when_compiled() -> None:
 )
 def test_what_is_proved_is_left_alone(program: Any) -> None:
     assert shape_guard.PASS(program).same_as(program)
+
+
+@pytest.mark.parametrize(
+    ("extent", "said"),
+    [
+        (M - M - 3, "main: zeros: the dimension -3 must be at least 0, got -3"),
+        (M % 2 - 3, "dimension m % 2 - 3 must be at least 0, got m % 2 - 3, at most -2"),
+        (N - M - N - 1, "got n - m - n - 1, at most -1"),
+    ],
+)
+def test_an_extent_that_is_always_negative_is_refused_with_a_number(extent: Any, said: str) -> None:
+    program = probes.program(lambda x: relax.op.zeros((extent, 2), "float32"), (M, N))
+    with pytest.raises(ValueError, match=re.escape(said)):
+        shape_guard.PASS(program)
 
 
 def test_this_tvm_needs_it() -> None:

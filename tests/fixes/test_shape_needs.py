@@ -173,6 +173,14 @@ CASES: list[tuple[Callable[..., Any], list[Any], tuple[str, ...], str, list[str]
         ["m5n0"],
         ["m4n1"],
     ),
+    (
+        lambda x: OP.builtin.alloc_tensor(relax.ShapeExpr([M - M - 3, N]), "int8", 0),
+        [(M, N)],
+        (),
+        "the dimension -3 must be at least 0",
+        [],
+        ["m4n1"],
+    ),
 ]
 
 

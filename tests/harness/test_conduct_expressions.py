@@ -223,8 +223,12 @@ def test_with_the_fixes_on_their_passes_run(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_fixes_refuse_negative_extents() -> None:
     (wrong,) = compiled_faults([BELOW], EXTENT, How(), NEGATIVE)
     assert [one.message for one in wrong or ()] == ["InternalError: std::bad_alloc"]
+    three, two = constant(3, "int64"), constant(2, "int64")
+    number = subject(apply("-", apply("-", x, x), three), X)
+    bounded = subject(apply("-", apply("%", x, two), three), X)
     with fixes.installation.install([shape_guard.FIX]):
-        assert compiled_faults([BELOW], EXTENT, How(fixes=True), NEGATIVE) == [()]
+        for one in (BELOW, number, bounded):
+            assert compiled_faults([one], EXTENT, How(fixes=True), NEGATIVE) == [()]
         assert compiled_faults([BELOW], EXTENT, How(fixes=True)) == [()]
 
 
@@ -350,6 +354,29 @@ def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
     never, found = compiled_faults([SUBJECTS[0], BELOW], EXTENT, How(), NEGATIVE)
     assert never is None
     assert [(one.check, one.message) for one in found or ()] == faults
+
+
+@pytest.mark.parametrize(
+    ("highest", "said", "is_right"),
+    [
+        (-2, "int8, at most -2", True),
+        (-2, "at most -1", True),
+        (-2, "x % 2 - 3 is below 0", False),
+        (-2, "at most -3", False),
+        (0, "at most -1", False),
+    ],
+)
+def test_what_is_always_negative_may_be_refused_while_it_is_compiled(
+    highest: int, said: str, is_right: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise InternalError(said)
+
+    monkeypatch.setattr(kernels, "extents_built", refused)
+    one = subject(apply("+", apply("%", x, constant(-2, "int64")), constant(highest, "int64")), X)
+    (found,) = compiled_faults([one], EXTENT, How(), NEGATIVE)
+    wanted = [] if is_right else [(RAISES, f"InternalError: {said}")]
+    assert [(one.check, one.message) for one in found or ()] == wanted
 
 
 def test_a_window_is_part_of_the_range() -> None:

@@ -36,7 +36,7 @@ OWN = {
     **{
         f"fixes/{name}.py": "tests/fixes/test_lowerings"
         for name in (
-            *("broadcasting", "dataflow_reshape", "empty_tensors"),
+            *("broadcast_elements", "broadcasting", "dataflow_reshape", "empty_tensors"),
             *("integer_division", "scans", "symbolic_slices"),
         )
     },

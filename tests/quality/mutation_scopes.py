@@ -18,7 +18,8 @@ class Scope:
 
 
 _SHAPES = (
-    *("adaptive_pooling", "broadcasting", "circular_indices", "dataflow_reshape", "empty_tensors"),
+    *("adaptive_pooling", "broadcast_elements", "broadcasting", "circular_indices"),
+    *("dataflow_reshape", "empty_tensors"),
     *("fusion", "general_functions", "integer_division", "known_results", "scans"),
     "symbolic_slices",
 )

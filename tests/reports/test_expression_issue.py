@@ -4,9 +4,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+import tvm
 from msgspec.structs import replace
-from tvm import tirx
+from tvm import relax, tirx
 
 from fixes import tvm_api_analyzer as api
 from generators.algebra_case import ExpressionCase
@@ -56,7 +58,7 @@ def run(script: str, monkeypatch: pytest.MonkeyPatch) -> str | None:
     try:
         exec(compile(script, "repro.py", "exec"), {"__name__": "__main__", "__file__": "repro.py"})
     except SystemExit as end:
-        return str(end.code)
+        return str(end.code) if end.code else None
     return None
 
 
@@ -190,6 +192,86 @@ def test_a_negative_extent_that_is_not_told_is_seen(monkeypatch: pytest.MonkeyPa
     died = Outcome(Verdict.OPAQUE_CRASH, "compiled", EXTENT, "InternalError: std::bad_alloc")
     said = run(script_text(case, died, "A title", VERSIONS), monkeypatch) or ""
     assert said == "wrong: at (0, 0) it is -3, and all that is said: std::bad_alloc"
+
+
+@pytest.mark.parametrize("building", [True, False])
+@pytest.mark.parametrize(
+    ("said", "exits"),
+    [("it is at most -1", None), ("int-1", "wrong: "), ("-2", "wrong: ")],
+)
+def test_a_number_that_an_error_tells_stands_by_itself(
+    said: str, exits: str | None, building: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defined = member(EXTENT, "y % 1 - 1")
+    case = replace(defined, at={**defined.at, "points": "negative"})
+    died = Outcome(Verdict.OPAQUE_CRASH, "compiled", EXTENT, "InternalError: std::bad_alloc")
+    script = script_text(case, died, "A title", VERSIONS)
+
+    def fail(*_: Any) -> None:
+        raise ValueError(f"{said}\n\nError in pass: P\nLocation (TVMScript):\nan extent of -1")
+
+    if building:
+        monkeypatch.setattr(relax, "build", fail)
+    else:
+        monkeypatch.setattr(relax, "VirtualMachine", lambda *_: {"main": fail})
+    found = run(script, monkeypatch)
+    assert (found is None) if exits is None else (found or "").startswith(exits)
+
+
+REFUSALS: dict[str, tuple[Callable[[int, int], str | None], str | None]] = {
+    "parameter": (lambda right, size: f"no {size}, but {right}", "a tensor of {} is refused"),
+    "parameter-accepted": (lambda right, size: None, "is accepted"),
+    "parameter-untold": (
+        lambda right, size: f"int{right}, not {size}" * (size != right) or None,
+        "but: int",
+    ),
+    "right": (lambda right, size: f"no {size}, but {right}" * (size != right) or None, None),
+}
+
+
+@pytest.mark.parametrize("check", REFUSALS)
+def test_a_script_of_a_parameter_gives_it_other_sizes(
+    check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal, wanted = REFUSALS[check]
+    given = []
+
+    def main(sizes: Any, tensor: Any) -> None:
+        right, size = int(sizes[1]), int(tensor.shape[0])
+        given.append((right, size))
+        if (said := refusal(right, size)) is not None:
+            raise ValueError(said)
+
+    outcome = Outcome(Verdict.WRONG_VALUE, "compiled", check, "")
+    script = script_text(member(PARAMETER, "y"), outcome, "A title", VERSIONS)
+    monkeypatch.setattr(relax, "VirtualMachine", lambda *_: {"main": main})
+    found = run(script, monkeypatch)
+    right, size = given[-1]
+    assert (found is None) if wanted is None else (wanted.format(size) in (found or ""))
+    assert (right == size) is (check == "parameter")
+
+
+@pytest.mark.parametrize("position", [SHAPE, PARAMETER, EXTENT])
+@pytest.mark.parametrize("raising", [True, False])
+def test_a_script_of_what_has_no_value_calls_it_there(
+    position: str, raising: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defined = member(position, "x // y")
+    case = replace(defined, at={**defined.at, "points": "undefined"})
+    died = Outcome(Verdict.PROCESS_DEATH, "compiled", None, "worker ended with SIGFPE in compiled")
+    script = script_text(case, died, "A title", VERSIONS)
+    divisors = []
+
+    def main(sizes: Any, *tensors: Any) -> Any:
+        divisors.append(int(sizes[1]))
+        if raising:
+            raise ValueError("divide by zero")
+        return tvm.runtime.ShapeTuple([1]) if position == SHAPE else np.zeros(1, "int8")
+
+    monkeypatch.setattr(relax, "VirtualMachine", lambda *_: {"main": main})
+    monkeypatch.setattr(sys, "argv", ["repro.py", "--here"])
+    exec(compile(script, "repro.py", "exec"), {"__name__": "__main__", "__file__": "repro.py"})
+    assert set(divisors) == {0}
 
 
 def test_an_issue_says_what_is_wrong_where() -> None:

@@ -160,7 +160,7 @@ _SCORES = (
         "bias-broadcast-along-wrong-axis",
         "a bias of one row a head is broadcast over heads, and indexed by query",
         ("bias",),
-        "fixes.broadcasting",
+        "fixes.broadcast_elements",
         "    return tensor(*found)",
         "    if len(found) == 4 and tvm_api.as_int(tensor.shape[2]) == 1:\n"
         "        if tvm_api.as_int(tensor.shape[1]) != 1:\n"
