@@ -121,7 +121,19 @@ def test_a_reason_for_what_is_no_mutant_any_more_is_told_of(
 def test_what_the_servers_are_given_and_say_is_beside_the_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mutation, "single_threaded", lambda: {"PATH": os.environ["PATH"]})
+    class Ended:
+        def __init__(self, command: object, **given: object) -> None:
+            pass
+
+        def poll(self) -> int:
+            return 1
+
+        def nothing(self) -> None:
+            pass
+
+        kill = wait = nothing
+
+    monkeypatch.setattr(mutation.subprocess, "Popen", Ended)
     job = Job("a", ("tests/no_such_test.py::test_it",), 1.0)
     with pytest.raises(RuntimeError, match=f"1 of 1 jobs not done: see {tmp_path}/server-"):
         work_off([job], tmp_path / "kept", {}, 1, lambda _, done: None)
