@@ -1,4 +1,5 @@
-"""What failed in a block, and whether it fails alone as well; so with the causes of one failure.
+"""What failed in a block, and whether it fails alone as well; so with what an expression fails
+beside its first cause.
 
 What fails only together with others is in no verdict of a case: its parts pass. It is a failure
 all the same, of a state that they share, and whoever shows a campaign has to be told of it.
@@ -19,7 +20,10 @@ _RIGHT = frozenset({Verdict.PASS, Verdict.NO_ORACLE})
 
 
 def is_part(case: AnyCase, families: Mapping[str, Family]) -> bool:
-    """Whether ``case`` came of a block, and was not drawn as it is. ``families`` are by name."""
+    """Whether ``case`` came of a block or an expression, and was not drawn as it is.
+
+    ``families`` are by name.
+    """
     if isinstance(case, Member):
         return True
     if not isinstance(case, Block):
@@ -31,12 +35,14 @@ def is_part(case: AnyCase, families: Mapping[str, Family]) -> bool:
 
 @dataclass(slots=True)
 class _Failure:
-    """Parts failed, one or all of them, in ``whole``, a block or an expression, on ``release``.
+    """Parts failed, one or all of them, in ``whole``, on ``release``.
 
-    ``large``: by what they took together, which says nothing of any of them. ``left`` of ``parts``
-    have not ended; ``again`` says whether one of the others failed.
+    ``kind`` is what ``whole`` is, a block or an expression. ``large``: by what they took together,
+    which says nothing of any of them. ``left`` of ``parts`` have not ended; ``again`` says whether
+    one of the others failed.
     """
 
+    kind: str
     whole: str
     release: str
     parts: tuple[str, ...]
@@ -47,13 +53,14 @@ class _Failure:
     @property
     def event(self) -> Event:
         on = ("on", self.release) if self.release else ()
-        words = ("block", self.whole, *on, "passes as", *self.parts)
+        words = (self.kind, self.whole, *on, "passes as", *self.parts)
         return Event(What.UNREPEATED, " ".join(words))
 
 
 @dataclass(slots=True)
 class Company:
-    """The failures in blocks of which something is not known yet, or that did not come again.
+    """The failures in blocks, and beside others of one expression, that did not come again, or of
+    which something is not known yet.
 
     What came again is forgotten: in a long campaign that is millions.
     """
@@ -84,14 +91,15 @@ class Company:
 
     @property
     def waiting(self) -> int:
-        """How many parts of blocks have not ended: nobody knows what there is to them."""
+        """How many parts have not ended: nobody knows what there is to them."""
         return len(self._waiting)
 
     def _wait(
         self, whole: Block | Member, release: str, parts: Sequence[AnyCase], *, large: bool = False
     ) -> None:
         named = tuple(part.identifier for part in parts)
-        failure = _Failure(whole.identifier, release, named, large, len(named))
+        kind = "block" if isinstance(whole, Block) else "expression"
+        failure = _Failure(kind, whole.identifier, release, named, large, len(named))
         for name in named:
             self._waiting.setdefault(name, []).append(failure)
 

@@ -4,19 +4,18 @@ A block checks its expressions and says which of them failed; these run again as
 and only then is it told what fails, and what it comes down to.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from generators.causes import cause
 from generators.expression_cases import ANALYZED, Block, Member
 from harness.algebra import check
-from harness.algebra.dependence import related, seldom
-from harness.algebra.fault import RAISES, Fault
+from harness.algebra.dependence import related, sampled, seldom
+from harness.algebra.fault import RAISES, RESTORED, Fault, is_anew
 from harness.clock import Clock
 from harness.compiled_expressions import compiled_faults
 from harness.kernels import How
@@ -28,10 +27,8 @@ _MOST_TRIES = 400
 _TOGETHER = 16
 """Of these so many are compiled at a time, for the price of a few."""
 
-_OF_STATE = re.compile("restored|.+-after-.+")
-"""Checks of what the analyzer was to forget: they fail whatever the expression is."""
-
 _ANY = "any"
+"""The cause of what the analyzer was to forget: it fails whatever the expression is."""
 
 _ANALYSIS, _KERNELS = "analysis", "compiled"
 """The stages in which TVM's analyzer is asked, and in which what was compiled is run."""
@@ -55,16 +52,17 @@ def conduct_expressions(case: Block | Member, progress: Progress) -> Outcome:
 
 
 def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
-    (faults,) = _checked((case,), progress, clock)
+    (faults,) = _checked((case,), progress, clock, fully=_only_fully(case.about))
     if faults is None:
         said = f"there is nothing to check of it in position {case.position}"
         return Outcome(Verdict.NO_ORACLE, message=said, seconds=clock.seconds)
     own = [one for one in faults if case.about in (UNSET, one.key)]
     if not own:
         return Outcome(Verdict.PASS, seconds=clock.seconds)
-    first, *causes = _causes(case, own, progress, clock)
-    parts = tuple(replace(case, about=one.fault.key) for one in causes)
-    fault = first.fault
+    fault = own[0]
+    first = _cause(case, fault, progress, clock)
+    # They are made smaller when they run, with as much time again.
+    parts = tuple(replace(case, about=one.key) for one in _further(own, first))
     if fault.check == RAISES:
         # What it says is the cause: nothing has to be found out.
         return Outcome(
@@ -75,7 +73,7 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
             seconds=clock.seconds,
             parts=parts,
         )
-    others = dict.fromkeys(one.check for one in faults if one.check != fault.check)
+    others = [one.check for one in faults if one.key != fault.key and first.explains(one)]
     # Before the message: its last line is what it is told by.
     also = (f"it also fails {', '.join(others)}",) if others else ()
     return Outcome(
@@ -94,48 +92,68 @@ def _alone(case: Member, progress: Progress, clock: Clock) -> Outcome:
 class _Cause:
     """What is behind ``fault``; ``check`` and ``cause`` are what it is told from others by.
 
-    ``smallest`` is what the expression comes down to with it, where it was made smaller;
-    ``message`` what is said then of ``check``, where that is another than the fault's.
+    ``smallest`` is what the expression comes down to with it, where it was made smaller, and
+    ``there`` are all faults of that; ``message`` is what is said then of ``check``, where that is
+    another than the fault's.
     """
 
     fault: Fault
     check: str
     cause: str = ""
     smallest: Member | None = None
+    there: Faults = ()
     message: str = ""
 
+    def explains(self, one: Fault) -> bool:
+        """Whether ``one``, another fault of the same expression, is there for the same cause.
 
-def _causes(
-    case: Member, faults: Sequence[Fault], progress: Progress, clock: Clock
-) -> Iterator[_Cause]:
-    """What is behind ``faults``, of which there is one at least; no cause twice.
+        It is where its check and the fault's rest on each other and it is a fault of the smallest
+        expression too, or is of a check that only repeats others.
+        """
+        if not _alike(one, self.fault):
+            return False
+        if is_anew(self.fault.check):
+            return is_anew(one.check)
+        return seldom(one.check) or _has(self.there, one.key)
 
-    An exception is a cause by what it says. A check that also fails of the smallest expression for
-    another, and rests on that or the other way round, fails for the same cause.
+
+def _cause(case: Member, fault: Fault, progress: Progress, clock: Clock) -> _Cause:
+    """What is behind ``fault`` of ``case``. An exception is a cause by what it says."""
+    if fault.check == RAISES:
+        return _Cause(fault, fault.check)
+    if fault.check == RESTORED or is_anew(fault.check):
+        # Whatever the expression is: to make it smaller would tell nothing more.
+        return _Cause(fault, fault.check, _ANY)
+    smallest = _smallest(case, fault.key, progress, clock)
+    there = _checked((smallest,), progress, clock, fully=True)[0] or ()
+    called = _called(smallest, fault, there, progress, clock)
+    message = "" if called is fault else called.message
+    return _Cause(fault, called.check, cause(smallest.subject.expression), smallest, there, message)
+
+
+def _further(faults: Sequence[Fault], first: _Cause) -> Iterator[Fault]:
+    """Those of ``faults``, of one expression, that may be there for other causes than ``first``.
+
+    None that only repeats another, and of what ranges that were told first leave behind one.
     """
-    left, told = list(faults), set[tuple[str, str]]()
-    plain = [one.check for one in faults if not seldom(one.check)]
-    while left:
-        fault = left.pop(0)
-        if fault.check == RAISES:
-            yield _Cause(fault, fault.check)
+    plain = [one for one in faults if not seldom(one.check)]
+    told: list[Fault] = []
+    for one in faults:
+        if one.key == first.fault.key or first.explains(one):
             continue
-        if seldom(fault.check) and any(related(fault.check, one) for one in plain):
+        if seldom(one.check) and any(_alike(one, other) for other in plain):
             continue
-        if _OF_STATE.fullmatch(fault.check):
-            # Whatever the expression is: to make it smaller would tell nothing more.
-            yield _Cause(fault, fault.check, _ANY)
-            left = [one for one in left if not _alike(one, fault)]
+        if is_anew(one.check) and any(
+            is_anew(other.check) and _alike(one, other) for other in told
+        ):
             continue
-        smallest = _smallest(case, fault.key, progress, clock)
-        there = _checked((smallest,), progress, clock, fully=True)[0] or ()
-        left = [one for one in left if not (_has(there, one.key) and _alike(one, fault))]
-        called = _called(smallest, fault, there, progress, clock)
-        found = cause(smallest.subject.expression)
-        if (called.check, found) not in told:
-            told.add((called.check, found))
-            message = "" if called is fault else called.message
-            yield _Cause(fault, called.check, found, smallest, message)
+        told.append(one)
+        yield one
+
+
+def _only_fully(key: str | UnsetType) -> bool:
+    """Whether the fault ``key`` may only be met where all checks are made."""
+    return key is not UNSET and sampled(key)
 
 
 def _alike(one: Fault, other: Fault) -> bool:
@@ -189,7 +207,8 @@ def _simpler(
         if not some:
             break
         tried |= {one.identifier for one in some}
-        checked = zip(some, _checked(some, progress, clock), strict=True)
+        found = _checked(some, progress, clock, fully=_only_fully(key))
+        checked = zip(some, found, strict=True)
         for one, faults in checked:
             if _has(faults, key):
                 return one

@@ -34,7 +34,8 @@ DESCRIPTIONS = {
     What.RECYCLED: "{} were replaced after their number of cases, or for what they kept",
     What.RESTARTED: "the workers' parent was started again {} times",
     What.RETRIED: "{} cases failed to run together with others and ran alone",
-    What.UNREPEATED: "{} failures in blocks of expressions did not come again without the block",
+    What.UNREPEATED: "{} failures in blocks of expressions, or beside others of one expression, "
+    "did not come again alone",
 }
 """Of everything that is only counted; the rest is told one by one."""
 

@@ -44,8 +44,8 @@ class State:
     of each known finding, by fingerprint, ``fates`` the same by release, where there are several;
     ``interrupted`` what ended the campaign, if anything did.
     Of so many failures as ``investigating`` the cause is not known yet, and so many kinds of them
-    as ``unexplained`` are not those of any finding. Of blocks that failed so many parts as
-    ``waiting`` have not run, and ``unrepeated`` failures did not come again in their parts.
+    as ``unexplained`` are not those of any finding. Of blocks and expressions that failed so
+    many parts as ``waiting`` have not run, and ``unrepeated`` failures did not come again there.
     ``cases_cpu`` and ``engine_cpu`` are the CPU seconds of the cases and further runs that ended
     since the campaign began or went on, and of the engine's process.
     """

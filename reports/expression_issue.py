@@ -22,6 +22,7 @@ from generators.expression_cases import (
 )
 from generators.expressions import BOOL, COMPARISONS, Variable, apply, names
 from generators.program import CaseError
+from harness.algebra.fault import RESTORED, VALIDITY, is_anew, without_first
 from harness.errors import ALONE, LOCATION, headline
 from harness.kernel_plans import (
     SYMBOLIC,
@@ -53,11 +54,6 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ANEW = re.compile(r"-after-\w+$")
-"""How checks end of what ranges that were told first leave behind."""
-
-_VALIDITY = "-validity"
-_RESTORED = "restored"
 _TITLE_WORDS = 12
 _TOLD_FIRST = re.compile(r"(\w+) in \[(-?\d+), (-?\d+)\]")
 _ITERATIONS = re.compile(r" and n = (\d+) is ")
@@ -74,7 +70,7 @@ _DOES = MappingProxyType(
         "detect_iter_map-surjective": "detect_iter_map states a range that is not that of",
         "detect_iter_map-bijective": "detect_iter_map takes for bijective what is not:",
         "fold": "constants are folded wrong in",
-        _RESTORED: "a constraint scope leaves something behind, seen in the simplification of",
+        RESTORED: "a constraint scope leaves something behind, seen in the simplification of",
         "value": "a kernel computes another value than",
         INDEX: "a kernel loads from another index than",
         f"{INDEX}-reversed": "a kernel loads from another index than the end minus",
@@ -109,10 +105,10 @@ def title_text(case: Member, outcome: Outcome) -> str:
 
 
 def _does(check: str) -> str:
-    anew = " (ranges told anew)" if _ANEW.search(check) else ""
-    check = _ANEW.sub("", check)
-    if check.endswith(_VALIDITY):
-        said = f"{check.removesuffix(_VALIDITY)} adds an overflow or a division by zero to"
+    anew = " (ranges told anew)" if is_anew(check) else ""
+    check = without_first(check)
+    if check.endswith(VALIDITY):
+        said = f"{check.removesuffix(VALIDITY)} adds an overflow or a division by zero to"
     else:
         said = _DOES.get(check, f"{check} changes the value of")
     return said.replace(" ", anew + " ", 1) if anew else said
@@ -153,7 +149,7 @@ def script_text(case: Member, outcome: Outcome, title: str, environment: Mapping
 
 def _analysis(case: Member, outcome: Outcome) -> str:
     subject, operator = case.subject, outcome.operator or ""
-    check = _ANEW.sub("", operator).removesuffix(_VALIDITY)
+    check = without_first(operator).removesuffix(VALIDITY)
     dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
     raises = dies or outcome.verdict is Verdict.OPAQUE_CRASH
     conditions = [node_text(one) for one in subject.constraints]
@@ -173,7 +169,7 @@ def _analysis(case: Member, outcome: Outcome) -> str:
         predicate=predicate,
         also=list(_also(subject, predicate)) if raises else [],
         check="" if raises else check,
-        is_restored=check == _RESTORED and not raises,
+        is_restored=check == RESTORED and not raises,
         raises=raises,
         dies=dies,
     )
@@ -217,7 +213,7 @@ def _telling(one: Variable, case: Member, outcome: Outcome) -> list[str]:
             return [f"analyzer.update({one.name}, sym.ConstIntBound({one.low}, {one.high}), True)"]
         case "nothing":
             return ["pass"]
-    if not _ANEW.search(outcome.operator or ""):
+    if not is_anew(outcome.operator or ""):
         return [f"analyzer.bind({one.name}, {range_text(one)})"]
     first = [
         Variable(one.name, one.dtype, int(low), int(high))

@@ -26,7 +26,7 @@ def check(
 
     An exception of TVM's is a fault too, but where ``case`` divides by the constant zero, or shifts
     by one that no shift may have, and TVM says so: to refuse that is right. The checks after one
-    that raises are made all the same.
+    that raises are made all the same, but where other ranges were told first.
 
     Raises:
         NotRead: TVM answers with what cannot be read.
@@ -44,17 +44,17 @@ def check(
 def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
     case = seen.case
     left = deque(checks.CHECKS.values())
-    asked: Callable[[], Iterator[Fault]] = partial(_asked, seen, subject, left)
+    raised = yield from _caught(seen, partial(_asked, seen, subject, left))
+    # None was begun where it was without the conditions that it raised: under them they all are.
     before = len(left) + 1
-    while len(left) < before:
+    while raised and left and len(left) < before:
         before = len(left)
-        raised = yield from _caught(seen, asked)
-        if not raised:
-            break
         # What raised is out of the way: the others are asked anew.
-        asked = partial(_asked_anew, seen, subject, left)
+        raised = yield from _caught(seen, partial(_asked_anew, seen, subject, left))
     if seen.one_in(8) and case.told == "range" and not case.constraints:
-        yield from _caught(seen, partial(state.rebound, subject or Session, seen, _each))
+        for single in seen.variants(64):
+            rebound = partial(state.rebound, subject or Session, seen, _each, single=single)
+            yield from _caught(seen, rebound)
     if seen.one_in(128):
         yield from _caught(seen, partial(_strongly, seen, subject))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from generators.expressions import Expression
 from generators.grid_values import evaluate
-from harness.algebra.fault import Fault
+from harness.algebra.fault import VALIDITY, Fault
 from harness.algebra.observed import Observed
 
 
@@ -29,7 +29,7 @@ def same(check: str, seen: Observed, new: Expression) -> Iterator[Fault]:
         lost = seen.where(found.invalid)
         if lost is not None:
             why = "divides by zero or overflows"
-            yield fault(f"{check}-validity", f"gives {new}, which {why} there", seen, lost)
+            yield fault(f"{check}{VALIDITY}", f"gives {new}, which {why} there", seen, lost)
             return
     point = seen.where(wrong)
     if point is not None:

@@ -18,7 +18,7 @@ class Observed:
 
     ``claimed`` are the points at which the expression has a value and every condition holds, None
     for all of them. ``inside`` are the values there, of which there is at least one. ``fully``: all
-    checks are made, also those that are made of some cases alone.
+    checks are made, in all variants, also those that are made of some cases alone.
     """
 
     case: ExpressionCase
@@ -44,8 +44,17 @@ class Observed:
 
         Always the same for one case.
         """
-        if self.fully:
-            return True
+        return self.fully or self._is_chosen(share)
+
+    def variants(self, share: int) -> tuple[bool, ...]:
+        """Which of the two variants of a check are made: the one that costs more (True), for one
+        case in ``share`` or so, or the other; ``fully`` both, the other first.
+
+        Always the same for one case.
+        """
+        return (False, True) if self.fully else (self._is_chosen(share),)
+
+    def _is_chosen(self, share: int) -> bool:
         size = expressions.size(self.case.expression)
         return (self.low * 7 + self.high * 13 + self.inside.size + size) % share == 0
 

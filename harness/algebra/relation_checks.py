@@ -1,13 +1,13 @@
 """The checks of how expressions relate: orders, linear forms, ranges that make a claim hold."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from generators import expressions
-from generators.expressions import BOOL, COMPARISONS, Expression, apply
+from generators.expressions import BOOL, COMPARISONS, Expression, Variable, apply
 from generators.grid_values import evaluate
 from harness.algebra.answers import at, fault
 from harness.algebra.fault import Fault
@@ -60,7 +60,13 @@ def linear(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     if case.expression.dtype == BOOL or not declared or len(declared) != len(case.variables):
         return
     # With all variables at once the factors are constants; with one they are of the others.
-    chosen = declared if seen.one_in(2) else declared[:1]
+    for every in seen.variants(2):
+        yield from _linear_in(declared if every else declared[:1], session, seen, handle)
+
+
+def _linear_in(
+    chosen: Sequence[Variable], session: Session, seen: Observed, handle: Handle
+) -> Iterator[Fault]:
     names = [each.name for each in chosen]
     parts = session.linear(handle, names)
     if not parts:
@@ -70,7 +76,7 @@ def linear(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     if any(expressions.names(part) & set(names) for part in parts):
         yield fault("detect_linear_equation", f"{text}: not without {names}", seen, None)
         return
-    if any(part.dtype != case.expression.dtype for part in parts):
+    if any(part.dtype != seen.case.expression.dtype for part in parts):
         return
     products = [
         apply("*", part, expressions.variable(each))

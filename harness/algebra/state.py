@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from generators.expressions import LIMITS, Variable
-from harness.algebra.fault import Fault
+from harness.algebra.fault import RESTORED, Fault, anew
 from harness.algebra.observed import Observed
 from harness.algebra.session import REWRITES, Handle, Session, Subject
 
@@ -23,7 +23,7 @@ def restored(session: Session, seen: Observed, run: Checks) -> Iterator[Fault]:
     for what, old in before.items():
         if after[what] != old:
             message = f"{what} gives {after[what]} after the conditions, {old} before"
-            yield Fault("restored", message, str(case.expression), {})
+            yield Fault(RESTORED, message, str(case.expression), {})
             return
 
 
@@ -36,22 +36,21 @@ def _answers(session: Session, handle: Handle) -> dict[str, object]:
     return answers
 
 
-def rebound(subject: Subject, seen: Observed, run: Checks) -> Iterator[Fault]:
+def rebound(subject: Subject, seen: Observed, run: Checks, *, single: bool) -> Iterator[Fault]:
     """``run`` by one who was told other ranges first, and then these, as an override.
 
     The name of a fault tells what was told first: ``-after-range``, or ``-after-value`` where it
-    was one value alone, which TVM puts in the variable's place.
+    was a ``single`` value, which TVM puts in the variable's place.
     """
     case = seen.case
-    single = seen.one_in(64)
     first = tuple(_elsewhere(each, single, number) for number, each in enumerate(case.variables))
     session = subject(first, "range")
     session.rebind(case.variables)
     for fault in run(session, seen, session.emit(case.expression)):
         ranges = ", ".join(f"{each.name} in [{each.low}, {each.high}]" for each in first)
         message = f"{fault.message}, told {ranges} first"
-        kind = "value" if single else "range"
-        yield Fault(f"{fault.check}-after-{kind}", message, fault.expression, fault.witness)
+        check = anew(fault.check, "value" if single else "range")
+        yield Fault(check, message, fault.expression, fault.witness)
 
 
 def _elsewhere(declared: Variable, single: bool, number: int) -> Variable:

@@ -272,12 +272,13 @@ def not_looked_into(state: State) -> str:
         lines.append(f"{said} not looked into; they are in the journal{new}.")
     if state.waiting:
         lines.append(
-            f"Parts of blocks that failed and did not run alone, which count as new: "
-            f"{state.waiting}; --resume runs them."
+            f"Parts of blocks and expressions that failed and did not run alone, which count as "
+            f"new: {state.waiting}; --resume runs them."
         )
     if state.unrepeated:
         lines.append(
-            f"Failures in blocks that did not come again in their parts, which count as new: "
+            f"Failures of blocks and expressions that did not come again in their parts, which "
+            f"count as new: "
             f"{state.unrepeated}; the journal's events name them."
         )
     return "\n".join(lines)

@@ -311,6 +311,57 @@ def test_a_fault_says_where() -> None:
     assert fault.message == "gives truncdiv(x + 1, 2), which is 0, not -1"
 
 
+class WrongModulusAlone(ExactSession):
+    """Raises in a check before that of the modulus."""
+
+    def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+        raise InternalError("no bounds")
+
+    def modular(self, handle: Expression) -> tuple[int, int]:
+        return 0, -1
+
+
+def test_the_checks_after_one_that_raises_are_made() -> None:
+    faults = check(case_of("x + 1", ("x", 0, 3)), WrongModulusAlone) or ()
+    assert [fault.check for fault in faults] == ["raises", "modular_set"]
+
+
+@pytest.mark.parametrize("said", ["no bounds", "Divide by zero"])
+def test_what_raises_before_anything_is_assumed_keeps_no_check_from_being_made(said: str) -> None:
+    class RaisesWithoutConditions(ExactSession):
+        def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+            if not self.conditions:
+                raise InternalError(said)
+            return super().bounds(handle)
+
+        def proves(self, claim: Expression, strong: bool) -> bool:
+            return bool(self.conditions)
+
+    case = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
+    condition = case_of("x < 2", ("x", 0, 3)).expression
+    faults = check(msgspec.structs.replace(case, constraints=(condition,)), RaisesWithoutConditions)
+    raised = ["raises"] if said == "no bounds" else []
+    assert [fault.check for fault in faults or ()] == [*raised, "can_prove"]
+
+
+def test_fully_every_check_is_made_in_every_variant() -> None:
+    factors = []
+
+    class Wrong(KeepsFirstRange, ProvesTooMuchStrongly):
+        def linear(self, handle: Expression, names: Sequence[str]) -> list[Expression]:
+            factors.append(tuple(names))
+            return []
+
+    case = case_of("x + y", ("x", 0, 3), ("y", 0, 3))
+    assert check(case, Wrong) == ()
+    assert factors == [("x",)]
+    factors.clear()
+    found = [fault.check for fault in check(case, Wrong, fully=True) or ()]
+    assert {"const_int_bound-after-range", "const_int_bound-after-value"} < set(found)
+    assert found[-1] == "can_prove-strong"
+    assert set(factors) == {("x",), ("x", "y")}
+
+
 def test_to_refuse_what_never_has_a_value_is_no_fault() -> None:
     divides = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
     shifts = case_of("if_then_else(x < 9, x, x >> 32)", ("x", 0, 3))

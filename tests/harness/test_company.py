@@ -76,6 +76,14 @@ def test_a_release_is_held_against_itself() -> None:
         assert said == [wanted] * count
 
 
+def test_a_further_cause_that_passes_is_told_as_that_of_its_expression() -> None:
+    company = Company()
+    company.add(FIRST, WITH_ANOTHER)
+    company.add(ANOTHER, PASSED)
+    (event,) = company.unrepeated
+    assert event.text == f"expression {FIRST.identifier} passes as {ANOTHER.identifier}"
+
+
 def test_a_block_of_one_is_held_against_its_expression() -> None:
     company = Company()
     company.add(replace(BLOCK, count=1), DIED)

@@ -433,14 +433,33 @@ MIXED = Member(
         ({"simplify": "//", "can_prove": "%"}, ["simplify //", "can_prove %"]),
         # Of one expression, and one rests on the other.
         ({"simplify": "//", "can_prove": "//"}, ["simplify //"]),
+        ({"const_int_bound": "//", "modular_set": "//"}, ["const_int_bound //"]),
         # Neither rests on the other.
-        ({"const_int_bound": "//", "modular_set": "//"}, ["const_int_bound //", "modular_set //"]),
+        ({"int_set": "//", "restored": "//"}, ["int_set //", "restored any"]),
+        (
+            {"int_set": "//", "detect_linear_equation": "//"},
+            ["int_set //", "detect_linear_equation //"],
+        ),
+        # Whatever the first does not explain is looked into by itself, and told alike.
+        (
+            {"simplify": "//", "can_prove": "%", "can_prove_equal": "%"},
+            ["simplify //", "can_prove %", "can_prove %"],
+        ),
         # The second has a smallest expression of its own, of which the first fails as well.
         ({"simplify": "// %", "can_prove": "%"}, ["simplify //", "simplify %"]),
         ({"simplify": "//", "can_prove": "// %"}, ["simplify //"]),
         # What only repeats another check.
         ({"simplify": "//", "can_prove-after-range": "%"}, ["simplify //"]),
         ({"restored": "//", "simplify": "%"}, ["restored any", "simplify %"]),
+        # Of what was told before one is enough; who is asked for strong proofs was told nothing.
+        (
+            {"simplify-after-range": "//", "can_prove-after-range": "%", "can_prove-strong": "%"},
+            ["simplify-after-range any", "can_prove-strong %"],
+        ),
+        (
+            {"raises No: a": "//", "simplify-after-range": "//", "simplify-after-value": "%"},
+            ["No: a", "simplify-after-range any"],
+        ),
         # An exception is told by what it says.
         ({"raises No: a": "//", "simplify": "//"}, ["No: a", "simplify //"]),
         (
@@ -449,7 +468,7 @@ MIXED = Member(
         ),
     ],
 )
-def test_every_cause_of_a_failure_is_told_once(
+def test_every_cause_of_a_failure_is_told(
     checks: dict[str, str], causes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conducting, "check", failing(checks))
@@ -475,17 +494,61 @@ def test_every_cause_of_a_failure_is_told_once(
 def test_what_it_is_not_about_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
     outcome = outcome_of(MIXED)
-    assert outcome.message == "it also fails modular_set\nsimplify is off"
+    assert outcome.message == "simplify is off"
     (part,) = outcome.parts
     assert outcome_of(part).operator == "modular_set"
     monkeypatch.setattr(conducting, "check", failing({"simplify": "//"}))
     assert outcome_of(part).verdict is Verdict.PASS
 
 
+def test_what_else_fails_for_the_same_cause_is_told_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checks = {"simplify": "//", "can_prove": "//", "modular_set": "%", "fold-after-value": "%"}
+    monkeypatch.setattr(conducting, "check", failing(checks))
+    outcome = outcome_of(MIXED)
+    assert outcome.message == "it also fails can_prove, fold-after-value\nsimplify is off"
+    assert [one.about for one in outcome.parts] == ["modular_set"]
+
+
+def test_one_cause_at_a_time_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    smallest = conducting._smallest
+
+    def counted(case: Member, key: str, *given: Any) -> Member:
+        made.append(key)
+        return smallest(case, key, *given)
+
+    monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
+    monkeypatch.setattr(conducting, "_smallest", counted)
+    (part,) = outcome_of(MIXED).parts
+    assert made == ["simplify"]
+    outcome_of(part)
+    assert made == ["simplify", "modular_set"]
+
+
+@pytest.mark.parametrize("name", ["fold", "fold-validity", "can_prove-strong"])
+def test_what_is_asked_of_some_alone_is_made_smaller_by_asking_it_of_all(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(subject: ExpressionCase, *, fully: bool = False) -> tuple[Fault, ...]:
+        asked = fully or subject == MIXED.subject
+        return (Fault(name, "is off", "", {}),) if asked and divides(subject) else ()
+
+    monkeypatch.setattr(conducting, "check", check)
+    outcome = outcome_of(MIXED)
+    assert outcome.smallest is not None
+    assert len(list(nodes(outcome.smallest.subject.expression))) == 3
+    again = outcome_of(outcome.smallest)
+    assert (again.operator, again.cause) == (name, outcome.cause)
+    assert again.smallest == outcome.smallest
+
+
 def test_related_checks_are_those_of_which_one_asks_the_other() -> None:
     assert related("can_prove", "const_int_bound")
     assert related("simplify", "rewrite_simplify-validity")
     assert related("can_prove_equal-after-value", "fold")
-    assert not related("modular_set", "const_int_bound")
+    assert related("modular_set", "const_int_bound")
+    assert not related("value", "index")
     assert not related("int_set", "detect_iter_map")
     assert not related("restored", "simplify")

@@ -22,8 +22,8 @@ from typing import Any
 import msgspec
 
 from harness.environment import single_threaded
-from tests.quality.mutants import ROOT, Mutant, mutants
-from tests.quality.mutation_scopes import ALL, KEPT, Scope
+from tests.quality.mutants import FILES, ROOT, Mutant, mutants
+from tests.quality.mutation_scopes import ALL, Scope
 from tests.quality.mutation_server import Job, Result
 from tests.quality.section import Section, Show
 
@@ -208,6 +208,7 @@ def work_off(
 ) -> list[Record]:
     """Have ``jobs`` worked on, each result written to ``kept`` as soon as it is there.
 
+    What the servers read and write meanwhile is beside that.
     What ran into its time limit runs once more before that counts: the machine may have been busy.
     """
     written: list[Record] = []
@@ -243,8 +244,8 @@ def work_off(
         keep()
         return late
 
-    late = set(serve(jobs, KEPT / "raw.jsonl", False, 0.1))
-    serve([job for job in jobs if job.key in late], KEPT / "raw-again.jsonl", True, 0.9)
+    late = set(serve(jobs, kept.with_name("raw.jsonl"), False, 0.1))
+    serve([job for job in jobs if job.key in late], kept.with_name("raw-again.jsonl"), True, 0.9)
     return written
 
 
@@ -286,16 +287,19 @@ def _job(mutant: Mutant, trial: Trial) -> Job:
 
 
 def _serve(jobs: Sequence[Job], results: Path, workers: int, progress: Any) -> None:
-    """Have ``jobs`` worked on; ``progress`` is told now and then which share of them is done."""
+    """Have ``jobs`` worked on; ``progress`` is told now and then which share of them is done.
+
+    What the servers are given, and say, is beside ``results``.
+    """
     if not jobs:
         return
     before = len(results.read_bytes().splitlines()) if results.exists() else 0
     servers = []
     for number in range(min(workers, len(jobs))):
-        todo = KEPT / f"jobs-{number}.jsonl"
+        todo = results.with_name(f"jobs-{number}.jsonl")
         mine = jobs[number::workers]
         todo.write_bytes(b"\n".join(map(msgspec.json.encode, mine)))
-        said = (KEPT / f"server-{number}.log").open("wb")
+        said = results.with_name(f"server-{number}.log").open("wb")
         command = [sys.executable, "-m", "tests.quality.mutation_server", str(todo), str(results)]
         servers.append(
             subprocess.Popen(
@@ -313,7 +317,8 @@ def _serve(jobs: Sequence[Job], results: Path, workers: int, progress: Any) -> N
             server.wait()
     done = len(results.read_bytes().splitlines()) - before if results.exists() else 0
     if done < len(jobs):
-        raise RuntimeError(f"{len(jobs) - done} of {len(jobs)} jobs not done: see {KEPT}/server-*")
+        logs = results.with_name("server-*")
+        raise RuntimeError(f"{len(jobs) - done} of {len(jobs)} jobs not done: see {logs}")
 
 
 def _read(path: Path, kind: Any) -> list[Any]:
@@ -356,12 +361,16 @@ def _figures(
             for group in groups
             if group.equivalent
         },
-        "unknown": sorted(
-            key for key in set(reasons) - every if key.partition(":")[0] in scope.files
-        ),
+        "unknown": sorted(key for key in set(reasons) - every if not _is_elsewhere(key, scope)),
         "complete": keys == every,
         "seconds": seconds,
     }
+
+
+def _is_elsewhere(key: str, scope: Scope) -> bool:
+    """Whether the mutant ``key`` would be of a file that another scope has."""
+    file = key.partition(":")[0]
+    return file in FILES and file not in scope.files
 
 
 def _room(killer: str | None) -> str:

@@ -11,6 +11,7 @@ import pytest
 from tests.quality import mutation
 from tests.quality.mutants import ROOT, Mutant, mutants
 from tests.quality.mutation import Record, depends_on, markdown, missed, valid, work_off
+from tests.quality.mutation_scopes import Scope
 from tests.quality.mutation_server import Job, Result
 
 FILE = "fixes/layouts.py"
@@ -105,6 +106,41 @@ def test_a_test_that_is_not_there_kills_nothing(tmp_path: Path) -> None:
     assert results.read_bytes() == b""
 
 
+def test_a_reason_for_what_is_no_mutant_any_more_is_told_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gone, other = "fixes/gone.py", "fixes/scans.py"
+    listed = tuple(f"{file}:f\n- a\n+ b" for file in (FILE, gone, other))
+    monkeypatch.setattr(mutation, "known", lambda: (mutation.Known(True, "same", listed),))
+    scope = Scope((FILE,), TESTS, Path("kept"))
+    every = {listed[0]}
+    assert mutation._figures(scope, [], every, {}, 1.0)["unknown"] == [listed[1]]
+    assert mutation._figures(scope, [], set(), {}, 1.0)["unknown"] == sorted(listed[:2])
+
+
+def test_what_the_servers_are_given_and_say_is_beside_the_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ended:
+        def __init__(self, command: object, **given: object) -> None:
+            pass
+
+        def poll(self) -> int:
+            return 1
+
+        def nothing(self) -> None:
+            pass
+
+        kill = wait = nothing
+
+    monkeypatch.setattr(mutation.subprocess, "Popen", Ended)
+    job = Job("a", ("tests/no_such_test.py::test_it",), 1.0)
+    with pytest.raises(RuntimeError, match=f"1 of 1 jobs not done: see {tmp_path}/server-"):
+        work_off([job], tmp_path / "kept", {}, 1, lambda _, done: None)
+    found = {path.name for path in tmp_path.iterdir()}
+    assert {"jobs-0.jsonl", "server-0.log"} <= found
+
+
 def test_a_survivor_without_a_reason_is_a_missed_target() -> None:
     figures = {
         "tool": "mutmut",
@@ -188,7 +224,6 @@ def test_a_result_is_of_the_tests_as_they_were_read(
         raw.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
 
     monkeypatch.setattr(mutation, "ROOT", tmp_path)
-    monkeypatch.setattr(mutation, "KEPT", tmp_path)
     monkeypatch.setattr(mutation, "_serve", served)
     jobs = [Job(f"{FILE}:{name}", (KILLS[0] or "",), 1.0) for name in "ab"]
     made = work_off(jobs, tmp_path / "kept", {FILE: "s"}, 1, lambda _, done: None)
@@ -211,7 +246,6 @@ def test_a_timeout_counts_only_if_it_comes_again(
         found = [Result(job.key, ends[job.key[-1]].pop(0)) for job in jobs]
         raw.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
 
-    monkeypatch.setattr(mutation, "KEPT", tmp_path)
     monkeypatch.setattr(mutation, "_serve", served)
     jobs = [Job(f"{FILE}:{name}", TESTS, 1.0) for name in ends]
     kept = tmp_path / "kept"
