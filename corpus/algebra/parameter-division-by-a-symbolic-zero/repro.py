@@ -4,7 +4,6 @@ This script needs tvm and numpy. It exits with 1 while the bug is there and with
 Seen with apache-tvm 0.27.0.post1.
 """
 
-import re
 import subprocess
 import sys
 
