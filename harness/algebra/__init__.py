@@ -10,7 +10,14 @@ from generators.expressions import BITS, DIVISIONS, SHIFTS, Expression
 from harness.algebra import checks, state
 from harness.algebra.fault import RAISES, Fault
 from harness.algebra.observed import Observed, observed
-from harness.algebra.session import Handle, Session, Subject, forget, shared_session
+from harness.algebra.session import (
+    Handle,
+    Session,
+    Subject,
+    assuming_unless_raised,
+    forget,
+    shared_session,
+)
 from harness.blame import is_of_tvm
 
 __all__ = ["Fault", "check"]
@@ -45,7 +52,7 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
     case = seen.case
     left = deque(checks.CHECKS.values())
     raised = yield from _caught(seen, partial(_asked, seen, subject, left))
-    # None was begun where it was without the conditions that it raised: under them they all are.
+    # Once at least: where something raised before any condition was assumed, none was begun.
     before = len(left) + 1
     while raised and left and len(left) < before:
         before = len(left)
@@ -94,7 +101,7 @@ def _asked_anew(
     """As ``_asked``, by one who was asked nothing before and is not asked again."""
     case = seen.case
     session = (subject or Session)(case.variables, case.told)
-    with session.assuming([session.emit(each) for each in case.constraints]):
+    with assuming_unless_raised(session, [session.emit(each) for each in case.constraints]):
         yield from _of_those(left, session, seen, session.emit(case.expression))
 
 
@@ -102,7 +109,7 @@ def _strongly(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
     case = seen.case
     # It would make all later answers slower.
     session = (subject or Session)(case.variables, case.told)
-    with session.assuming([session.emit(each) for each in case.constraints]):
+    with assuming_unless_raised(session, [session.emit(each) for each in case.constraints]):
         yield from checks.strong_claims(session, seen, session.emit(case.expression))
 
 

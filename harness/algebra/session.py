@@ -1,7 +1,8 @@
 """TVM's analyzer as it is asked about expressions."""
 
+import ctypes
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from fixes import tvm_api_analyzer as api
@@ -151,6 +152,22 @@ class Session:
 
 Subject = Callable[[tuple[Variable, ...], str], Session]
 """Whoever is asked, told the ranges of variables in a way of ``algebra_case.TOLD``."""
+
+
+@contextmanager
+def assuming_unless_raised(session: Session, conditions: Sequence[Handle]) -> Iterator[None]:
+    """As ``session.assuming``, but where something raises the conditions are never left.
+
+    An exception out of a branch leaves the analyzer with what it assumed there, and to leave a
+    condition then ends the process. What is to be left is not even let go of with the interpreter.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(session.assuming(conditions))
+        try:
+            yield
+        except Exception:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(stack.pop_all()))
+            raise
 
 
 _SHARED: dict[tuple[tuple[Variable, ...], str], Session] = {}

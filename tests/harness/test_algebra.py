@@ -344,6 +344,33 @@ def test_what_raises_before_anything_is_assumed_keeps_no_check_from_being_made(s
     assert [fault.check for fault in faults or ()] == [*raised, "can_prove"]
 
 
+@pytest.mark.parametrize("raises", [False, True])
+def test_who_is_asked_anew_leaves_no_condition_after_an_exception(raises: bool) -> None:
+    told = []
+
+    class Raises(ExactSession):
+        @contextmanager
+        def assuming(self, conditions: Sequence[Expression]) -> Any:
+            self.conditions += conditions
+            told.append("assumed")
+            try:
+                yield
+            finally:
+                told.append("left")
+
+        def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+            if raises or not self.conditions:
+                raise InternalError("no bounds")
+            return super().bounds(handle)
+
+    case = case_of("x + 1", ("x", 0, 3))
+    condition = case_of("x < 2", ("x", 0, 3)).expression
+    faults = check(msgspec.structs.replace(case, constraints=(condition,)), Raises) or ()
+    assert [fault.check for fault in faults] == ["raises"]
+    # Where the bounds raise under the condition as well, the checks after them are asked once more.
+    assert told == (["assumed", "assumed", "left"] if raises else ["assumed", "left"])
+
+
 def test_fully_every_check_is_made_in_every_variant() -> None:
     factors = []
 
