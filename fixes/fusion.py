@@ -2,8 +2,10 @@
 
 FuseOps may lose the shape that a function of several operators returns, where that is an expression
 of a symbol, and FuseTIR may fail on the functions that it is given. Neither knows what to do with
-the condition in a dimension of ``strided_slice``, whose bound may count from the end. The module is
-as right without fusion: where one of its groups is at fault, none is made.
+the condition in a dimension of ``strided_slice``, whose bound may count from the end. What stands
+before and after a match_cast may be fused though the match_cast is made of the one and the other of
+the match_cast. The module is as right without fusion: where one of its groups is at fault, none is
+made.
 """
 
 from typing import Any
@@ -22,6 +24,8 @@ _CALL_TIR = "relax.call_tir"
 
 _FAULTS = (
     "remap_.count(source)",
+    # Of a match_cast that stands between two calls of what it is made of.
+    "A cyclic dependency detected",
     # Of a condition in a dimension, as releases say it.
     "Do not have a default for",
     "Cannot find the FInfer",
@@ -43,7 +47,7 @@ def FuseOps(fuse_opt_level: int = -1) -> Any:
             if not any(fault in str(error) for fault in _FAULTS):
                 raise
             return module
-        return module if _loses_shapes(lowered) else fused
+        return module if _loses_shapes(lowered) or _loses_variables(fused) else fused
 
     return tvm.transform.module_pass(run, opt_level=0, name="FuseOps")
 
@@ -63,6 +67,14 @@ def _loses_shapes(module: Any) -> bool:
     return any(found)
 
 
+def _loses_variables(module: Any) -> bool:
+    """Whether a function uses what it does not define: it is in a function that was fused."""
+    return any(
+        len(relax.analysis.free_vars(function))
+        for _, function in tvm_api_functions.functions(module)
+    )
+
+
 def _strided() -> Any:
     m = tvm_api.shape_var("m")
     return probes.fused(
@@ -73,12 +85,16 @@ def _strided() -> Any:
 FIX = Fix(
     name="fusion",
     operators=(),
-    fault="FuseOps loses shapes over symbols, and FuseTIR fails on some of what it fuses",
+    fault=(
+        "FuseOps loses shapes over symbols, or takes what stands around a match_cast for one, and"
+        " FuseTIR fails on some of what it fuses"
+    ),
     issue=None,
     parts=(
         Part("shapes of results", lambda: _loses_shapes(_strided())),
         Part("fused repeats", lambda: not probes.fuses_repeats()),
         Part("conditional dimensions", lambda: not probes.fuses_slices()),
+        Part("casts between", lambda: not probes.fuses_around_casts()),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, FuseOps),),
 )

@@ -9,7 +9,7 @@ from tvm import relax, te
 
 from fixes import tvm_api
 from fixes.fix import LEGALIZE
-from fixes.probes import Make, Shape, calls, one_call, program
+from fixes.probes import Make, Shape, calls, inputs, one_call, program
 from fixes.tvm_api import Call, Expr
 
 
@@ -180,6 +180,25 @@ def fuses_slices() -> bool:
     return _is_fused(
         lambda x: relax.op.nn.relu(relax.op.strided_slice(x, [0], [0], [m - 2], [1])), (m,)
     )
+
+
+def fuses_around_casts() -> bool:
+    """Whether what is computed of a tensor, and of the same that is cast to its shape, is fused."""
+    m = tvm_api.shape_var("m")
+    builder = relax.BlockBuilder()
+    (x,) = inputs([(m,)])
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            found = builder.emit(relax.op.exp(x))
+            cast = builder.match_cast(found, tvm_api.tensor_type((m,), "float32"))
+            result = builder.emit_output(relax.op.multiply(cast, found))
+        builder.emit_func_output(result)
+    module = relax.transform.LegalizeOps()(builder.get())
+    try:
+        relax.transform.FuseOps()(relax.transform.AnnotateTIROpPattern()(module))
+    except Exception:
+        return False
+    return True
 
 
 def _is_fused(make: Make, *shapes: Shape) -> bool:

@@ -373,6 +373,7 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         "shapes of results": (upstream("fusion", "a_strided_convolution"),),
         "fused repeats": (upstream("fusion", "a_convolution_of_what_is_repeated"),),
         "conditional dimensions": (upstream("fusion", "a_slice_whose_bound_may_be_negative"),),
+        "casts between": (upstream("fusion", "a_cast_between_two_calls"),),
     },
     "dataflow_reshape": {
         "expressions of symbols": (upstream("dataflow_reshape", "reshape_over_expressions"),),

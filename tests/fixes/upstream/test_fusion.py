@@ -61,6 +61,23 @@ def test_a_slice_whose_bound_may_be_negative():
     np.testing.assert_array_equal(found, [0, 0, 1])
 
 
+def test_a_cast_between_two_calls():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("m",), "float32")):
+            m = T.int64()
+            with R.dataflow():
+                y = R.exp(x)
+                z = R.match_cast(y, R.Tensor((m,), "float32"))
+                w = R.multiply(z, y)
+                R.output(w)
+            return w
+
+    data = np.arange(5, dtype="float32") / 4
+    np.testing.assert_allclose(run(Module, data), np.exp(data) ** 2, rtol=1e-5)
+
+
 def test_what_can_be_fused_is():
     @I.ir_module
     class Module:
