@@ -73,7 +73,7 @@ class _OfExpressions(Identified, frozen=True):
 class Member(_OfExpressions, frozen=True, kw_only=True, tag_field="format", tag=MEMBER_FORMAT):
     """One expression, ``subject``, alone; what is made of it by reduction keeps its ``at``.
 
-    Where ``about`` names one fault (``harness.algebra.fault.Fault.key``), no other counts: what
+    Where ``about`` names one fault (``harness.fault.Fault.key``), no other counts: what
     else fails is known already.
     """
 

@@ -20,8 +20,8 @@ from generators.expression_cases import (
     VALUE,
 )
 from harness import kernels, sized
-from harness.algebra.fault import RAISES, Fault
 from harness.blame import is_of_tvm
+from harness.fault import RAISES, Fault
 from harness.kernel_plans import (
     CALLS,
     SYMBOLIC,

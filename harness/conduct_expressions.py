@@ -15,9 +15,9 @@ from generators.causes import cause
 from generators.expression_cases import ANALYZED, Block, Member
 from harness.algebra import check
 from harness.algebra.dependence import related, sampled, seldom
-from harness.algebra.fault import RAISES, RESTORED, Fault, is_anew
 from harness.clock import Clock
 from harness.compiled_expressions import compiled_faults
+from harness.fault import RAISES, RESTORED, Fault, is_anew
 from harness.kernels import How
 from harness.outcome import Outcome, Verdict
 

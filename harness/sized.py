@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from generators.algebra_case import ExpressionCase
 from generators.expression_cases import EXTENT, PARAMETER
 from harness import kernels
-from harness.algebra.fault import RAISES, Fault
 from harness.blame import is_of_tvm
 from harness.errors import headline, tells, told
+from harness.fault import RAISES, Fault
 from harness.kernel_plans import (
     CALLS,
     Plan,

@@ -22,8 +22,8 @@ from generators.expression_cases import (
 )
 from generators.expressions import BOOL, COMPARISONS, Variable, apply, names
 from generators.program import CaseError
-from harness.algebra.fault import RESTORED, VALIDITY, is_anew, without_first
 from harness.errors import ALONE, LOCATION, headline
+from harness.fault import RESTORED, VALIDITY, is_anew, without_first
 from harness.kernel_plans import (
     SYMBOLIC,
     UNTOUCHED,

@@ -8,7 +8,6 @@ from generators import expressions
 from generators.algebra_case import ExpressionCase
 from generators.expressions import BITS, DIVISIONS, SHIFTS, Expression
 from harness.algebra import checks, state
-from harness.algebra.fault import RAISES, Fault
 from harness.algebra.observed import Observed, observed
 from harness.algebra.session import (
     Handle,
@@ -19,6 +18,7 @@ from harness.algebra.session import (
     shared_session,
 )
 from harness.blame import is_of_tvm
+from harness.fault import RAISES, Fault
 
 __all__ = ["Fault", "check"]
 

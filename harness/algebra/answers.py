@@ -7,8 +7,8 @@ import numpy as np
 
 from generators.expressions import Expression
 from generators.grid_values import evaluate
-from harness.algebra.fault import VALIDITY, Fault
 from harness.algebra.observed import Observed
+from harness.fault import VALIDITY, Fault
 
 
 def fault(check: str, message: str, seen: Observed, point: int | None) -> Fault:

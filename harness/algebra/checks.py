@@ -13,9 +13,9 @@ from generators.expressions import BOOL, LIMITS, Expression, apply, constant
 from generators.grid_values import evaluate
 from harness.algebra import index_checks, relation_checks
 from harness.algebra.answers import fault, same
-from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
 from harness.algebra.session import REWRITES, Handle, Session
+from harness.fault import Fault
 
 Check = Callable[[Session, Observed, Handle], Iterator[Fault]]
 

@@ -8,7 +8,7 @@ that of what is proved not to be negative.
 
 from collections.abc import Mapping
 
-from harness.algebra.fault import VALIDITY, is_anew, without_first
+from harness.fault import VALIDITY, is_anew, without_first
 
 _REWRITING = ("simplify", "rewrite_simplify", "canonical_simplify")
 _ON: Mapping[str, tuple[str, ...]] = {

@@ -7,9 +7,9 @@ import numpy as np
 from generators.algebra_case import is_index
 from generators.expressions import apply
 from harness.algebra.answers import fault, same
-from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
 from harness.algebra.session import Handle, Session
+from harness.fault import Fault
 
 
 def iterators(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:

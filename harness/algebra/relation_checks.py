@@ -10,9 +10,9 @@ from generators import expressions
 from generators.expressions import BOOL, COMPARISONS, Expression, Variable, apply
 from generators.grid_values import evaluate
 from harness.algebra.answers import at, fault
-from harness.algebra.fault import Fault
 from harness.algebra.observed import Observed
 from harness.algebra.session import Handle, Session
+from harness.fault import Fault
 
 _HOLDS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": np.equal,

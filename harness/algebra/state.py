@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from generators.expressions import LIMITS, Variable
-from harness.algebra.fault import RESTORED, Fault, anew
 from harness.algebra.observed import Observed
 from harness.algebra.session import REWRITES, Handle, Session, Subject
+from harness.fault import RESTORED, Fault, anew
 
 Checks = Callable[[Session, Observed, Handle], Iterator[Fault]]
 

@@ -11,8 +11,8 @@ import msgspec
 from generators.algebra_case import ExpressionCase
 from generators.expressions import BOOL, LIMITS, Expression, Variable, apply
 from generators.scalar_values import NoValue, value_at
-from harness.algebra.fault import Fault
 from harness.algebra.session import REWRITES, Session, Subject
+from harness.fault import Fault
 
 WIDE = 2**20
 """Ranges reach so far beyond what they were drawn with."""

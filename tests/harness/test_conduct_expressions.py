@@ -29,10 +29,10 @@ from generators.expressions import Expression, Variable, apply, constant, nodes,
 from harness import conduct_expressions as conducting
 from harness import kernels
 from harness.algebra.dependence import related
-from harness.algebra.fault import Fault
 from harness.algebra.observed import observed
 from harness.compiled_expressions import RAISES, compiled_faults
 from harness.conduct_expressions import conduct_expressions
+from harness.fault import Fault
 from harness.kernel_plans import windows
 from harness.kernels import How
 from harness.outcome import Outcome, Verdict

@@ -16,11 +16,11 @@ from generators.cases import AnyCase
 from generators.expression_cases import ANALYZED, Block, Member
 from generators.expressions import nodes
 from harness import conduct_expressions as conducting
-from harness.algebra.fault import Fault
 from harness.campaign import Campaign, Plan
 from harness.cli.running import exit_code
 from harness.cli.voices import not_looked_into
 from harness.events import Event, What
+from harness.fault import Fault
 from harness.finding import Finding
 from harness.gaps import KnownFinding
 from harness.journal import DRAWN, FILE_NAME, Journal, Mode

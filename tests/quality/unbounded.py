@@ -18,10 +18,10 @@ from generators.algebra import block
 from generators.algebra_case import ExpressionCase
 from generators.expressions import BOOL
 from harness.algebra import check, unbounded
-from harness.algebra.fault import Fault
 from harness.algebra.observed import observed
 from harness.algebra.session import Subject
 from harness.blame import is_of_tvm
+from harness.fault import Fault
 from oracles.algebra_solver import NotModelled
 
 _SIGNED = ("int32", "int64", BOOL)
