@@ -41,13 +41,15 @@ def FuseOps(fuse_opt_level: int = -1) -> Any:
     def run(module: Any, context: Any) -> Any:
         try:
             fused = fusing(module)
+            if _loses_variables(fused):
+                return module
             lowered = lowering(fused)
         except tvm.error.InternalError as error:
             # Another check that fails is another fault.
             if not any(fault in str(error) for fault in _FAULTS):
                 raise
             return module
-        return module if _loses_shapes(lowered) or _loses_variables(fused) else fused
+        return module if _loses_shapes(lowered) else fused
 
     return tvm.transform.module_pass(run, opt_level=0, name="FuseOps")
 
