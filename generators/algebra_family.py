@@ -27,7 +27,7 @@ NAME = "algebra"
 COUNTS: Mapping[str, int] = {ANALYZED: 500, **dict.fromkeys(POSITIONS[1:], 64)}
 """Expressions in a block, by position: about a quarter of a second's work."""
 
-_ONLY_ANALYZED = ("told", "assumed")
+ONLY_ANALYZED = ("told", "assumed")
 """What only the analyzer is told; its code does not depend on it."""
 _CONDITIONS = ("claim", "rule-comparison")
 """Kinds of expressions that are no integers."""
@@ -40,7 +40,7 @@ def _in_position(axis: Axis) -> Axis:
     """``axis`` with the values that mean something in the position."""
 
     def means(position: object, value: object) -> bool:
-        if axis.name in _ONLY_ANALYZED:
+        if axis.name in ONLY_ANALYZED:
             return position == ANALYZED or value == axis.default
         if axis.name == "dtype":
             return position not in SIZES or value == _SIZE

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from generators.algebra_case import ExpressionCase
 from generators.expression_cases import INDEX
-from generators.expressions import BOOL, Expression, Variable
+from generators.expressions import BOOL, LIMITS, Expression, Variable
 from generators.grid_values import evaluate, everywhere
 from generators.grids import Grid, grid
 
@@ -91,8 +91,14 @@ class Plan:
 
 
 def kernel_plan(subject: ExpressionCase, position: str) -> Plan | None:
-    """What to compile of ``subject``; None where the position has no room for it."""
+    """What to compile of ``subject``; None where the position has no room for it.
+
+    That is also where the loops' ends or the index into the table would overflow: what a kernel has
+    besides the expression must not be at fault.
+    """
     variables = windows(subject.variables, str(subject.expression))
+    if any(one.high == LIMITS[one.dtype][1] for one in variables):
+        return None
     symbolic = position == INDEX and _has_room(subject.variables)
     if symbolic:
         variables = (*variables[:-1], replace(variables[-1], low=0, high=SYMBOLIC - 1))
@@ -105,7 +111,7 @@ def kernel_plan(subject: ExpressionCase, position: str) -> Plan | None:
     if subject.expression.dtype == BOOL or not valid.any():
         return None
     bounds = int(wanted[valid].min()), int(wanted[valid].max())
-    if bounds[1] - bounds[0] >= _LARGEST_TABLE:
+    if bounds[1] - bounds[0] >= min(_LARGEST_TABLE, LIMITS[subject.expression.dtype][1] + 1):
         return None
     kernel = Kernel(subject.expression, variables, bounds, symbolic, guarded)
     return Plan(subject, points, wanted, valid, kernel)

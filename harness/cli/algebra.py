@@ -8,6 +8,7 @@ import typer
 
 from generators.program import CaseError
 from harness import shape_facts as asking
+from harness.cli import kernels
 from harness.cli.terminal import EXIT_CODES, one_line_errors
 from harness.releases import CHECKOUT, by_age, known, release, state
 from reports import algebra_facts
@@ -62,3 +63,6 @@ def facts(
             out.write_text(algebra_facts.within(out.read_text() if out.exists() else "", page))
         except OSError as error:
             raise CaseError(f"cannot write to {out}: {error.strerror}") from error
+
+
+app.command("kernels", epilog=kernels.EPILOG)(kernels.kernels)

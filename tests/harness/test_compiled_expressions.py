@@ -193,6 +193,15 @@ def test_what_a_position_has_no_room_for_is_not_checked() -> None:
     assert outcome_of(block).checked == 0
 
 
+def test_a_kernel_overflows_nowhere_but_in_the_expression() -> None:
+    narrow = Variable("x", "int8", -3, 7)
+    wide_apart = subject(apply("*", variable(narrow), constant(17, "int8")), narrow)
+    near = subject(apply("*", variable(narrow), constant(12, "int8")), narrow)
+    last = Variable("x", "int8", 120, 127)
+    assert compiled_faults([wide_apart, near], INDEX, How()) == [None, ()]
+    assert compiled_faults([wide_apart, subject(variable(last), last)], VALUE, How()) == [(), None]
+
+
 @pytest.mark.parametrize("position", SIZES)
 def test_where_a_divisor_is_zero_it_only_has_to_live(
     position: str, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,158 @@
+"""What the analyzer gets wrong, compiled: whether a kernel, or a size in Relax, is wrong for it.
+
+An answer that is wrong at one place of the analyzer need not reach a kernel, and where it does the
+smallest expression may be too small to show it: a loop of two iterations is unrolled. So what is
+compiled is the expression with its ranges as they are, and with wider ones.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from generators.algebra import AXES
+from generators.algebra_case import ExpressionCase
+from generators.algebra_family import ONLY_ANALYZED
+from generators.expression_cases import ANALYZED, POSITIONS, SIZES, Member
+from generators.expressions import BOOL, LIMITS, Expression, Variable, apply, constant
+from harness.finding import Finding
+from harness.jobs import Job
+from harness.outcome import Outcome, Verdict
+from harness.pool import Pool
+
+PLACES = POSITIONS[1:]
+"""Where an expression is compiled."""
+
+_WIDER = ((0, 0), (0, 2), (0, 8), (2, 0), (2, 8))
+"""How many values more each variable takes, below and above. With 8 a loop may be symbolic."""
+
+_UNTOLD = {axis.name: axis.default for axis in AXES if axis.name in ONLY_ANALYZED}
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A finding about the analyzer, whose smallest case is ``case``, and what came of it by place.
+
+    ``failed`` holds the first case that fails there, with what came of it in a fresh process;
+    ``right`` the places where something was compiled and nothing failed. What is in neither has no
+    room for the expression, or only fails beside others.
+    """
+
+    finding: Finding
+    case: Member
+    failed: dict[str, tuple[Member, Outcome]] = field(default_factory=dict)
+    right: set[str] = field(default_factory=set)
+
+
+def of_the_analyzer(findings: Iterable[Finding]) -> list[Compiled]:
+    """Those of ``findings`` for which the analyzer was asked about an expression; none compiled."""
+    return [
+        Compiled(one, one.case)
+        for one in findings
+        if isinstance(one.case, Member) and one.case.position == ANALYZED
+    ]
+
+
+def attempts(case: Member, place: str) -> Iterator[Member]:
+    """What to compile in ``place`` for ``case``, about which the analyzer was asked."""
+    at = {**case.at, **_UNTOLD, "position": place}
+    subject = _plain(case.subject)
+    if place in SIZES:
+        subject = _of_sizes(subject)
+    seen = set()
+    for below, above in _WIDER:
+        wider = replace(
+            subject, variables=tuple(_widened(one, below, above) for one in subject.variables)
+        )
+        if wider not in seen:
+            seen.add(wider)
+            yield replace(case, at=at, subject=wider, about=UNSET)
+
+
+def _plain(subject: ExpressionCase) -> ExpressionCase:
+    """``subject`` as one expression: what it is compared with, and what is assumed, within it."""
+    expression = subject.expression
+    if subject.other is not None:
+        expression = _equal(expression, subject.other)
+    if subject.constraints:
+        assumed = reduce(lambda one, other: apply("and", one, other), subject.constraints)
+        otherwise = constant(0, expression.dtype)
+        expression = apply("if_then_else", assumed, expression, otherwise)
+    return replace(subject, expression=expression, other=None, constraints=(), told="range")
+
+
+def _equal(one: Expression, other: Expression) -> Expression:
+    if one.dtype == BOOL:
+        return apply("select", one, other, apply("not", other))
+    return apply("==", one, other)
+
+
+def _of_sizes(subject: ExpressionCase) -> ExpressionCase:
+    """``subject`` over int64, which every size is, in the place of int32."""
+    variables = tuple(replace(one, dtype=_wide(one.dtype)) for one in subject.variables)
+    return replace(subject, variables=variables, expression=_widened_tree(subject.expression))
+
+
+def _widened_tree(node: Expression) -> Expression:
+    operands = tuple(map(_widened_tree, node.operands))
+    return replace(node, dtype=_wide(node.dtype), operands=operands)
+
+
+def _wide(dtype: str) -> str:
+    return "int64" if dtype == "int32" else dtype
+
+
+def _widened(variable: Variable, below: int, above: int) -> Variable:
+    low, high = LIMITS[variable.dtype]
+    return replace(
+        variable, low=max(low, variable.low - below), high=min(high, variable.high + above)
+    )
+
+
+def compile_all(pool: Pool, found: Sequence[Compiled]) -> None:
+    """Compile what each of ``found`` is about in every place, and put down what comes of it there.
+
+    What fails runs again in a fresh process, and counts only if it fails there too.
+    """
+    pool.submit(
+        *(
+            Job(case, _Try(one, place, turn, case))
+            for one in found
+            for place in PLACES
+            for turn, case in enumerate(attempts(one.case, place))
+        )
+    )
+    first: dict[tuple[int, str], _Try] = {}
+    for tried, outcome in _ended(pool):
+        if outcome.verdict is Verdict.PASS:
+            tried.of.right.add(tried.place)
+        elif _fails(outcome):
+            key = id(tried.of), tried.place
+            first[key] = min(first.get(key, tried), tried, key=lambda one: one.turn)
+    pool.submit(*(Job(one.case, one, fresh=True) for one in first.values()))
+    for tried, outcome in _ended(pool):
+        if _fails(outcome):
+            tried.of.right.discard(tried.place)
+            tried.of.failed[tried.place] = tried.case, outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """The attempt number ``turn`` at compiling what ``of`` is about in ``place``."""
+
+    of: Compiled
+    place: str
+    turn: int
+    case: Member
+
+
+def _ended(pool: Pool) -> Iterator[tuple[_Try, Outcome]]:
+    for job, outcome in pool.drain():
+        assert isinstance(job.tag, _Try)
+        yield job.tag, outcome
+
+
+def _fails(outcome: Outcome) -> bool:
+    return outcome.verdict.is_failure or outcome.verdict is Verdict.HARNESS_ERROR
