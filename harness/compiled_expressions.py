@@ -136,15 +136,14 @@ def _called(function: Any, plans: Sequence[Plan]) -> list[Faults]:
     """What is wrong with each of ``plans``, whose kernels are in ``function``."""
     own = [_kernel_of(one) for one in plans]
     longest = max((one.bounds[1] - one.bounds[0] + 1 if one.bounds else 1) for one in own)
-    # What stands at a place tells the place.
-    table = np.arange(longest, dtype=np.int64)
+    table = kernels.table(longest)
     guard = np.concatenate([one.valid for one in plans]).astype(np.int8)
     lengths = range(SYMBOLIC + 1) if any(one.symbolic for one in own) else (0,)
     found: list[Faults] = [()] * len(plans)
     for n in lengths:
         iterations = np.zeros(n, np.int8)
         room = np.full(sum(one.written for one in own), UNTOUCHED, np.int64)
-        written = kernels.call(function, [table, guard, iterations, iterations, room])
+        written = kernels.call(function, table, [guard, iterations, iterations, room])
         begin = 0
         for at, (plan, kernel) in enumerate(zip(plans, own, strict=True)):
             part = written[begin : begin + kernel.written]

@@ -26,6 +26,11 @@ Module = Any
 PrimExpr = Any
 Array = NDArray[Any]
 
+_BESIDE = 4096
+"""Elements before and behind a table."""
+_ALIGNMENT = 64
+"""Bytes; where a tensor's data may begin, TVM sees to it in what it compiles."""
+
 WIDE = "int64"
 """What a kernel writes, whatever dtype its expression has."""
 
@@ -129,9 +134,26 @@ def kernels_built(groups: Sequence[Sequence[Kernel]], how: How) -> Any:
     return shared_library(native if native.kind == "llvm" else native.imports[0])
 
 
-def call(function: Any, arrays: Sequence[Array]) -> Array:
-    """What ``function`` writes into the last of ``arrays``. Raises whatever TVM does."""
-    tensors = [tvm.runtime.tensor(one) for one in arrays]
+def table(length: int) -> Array:
+    """What stands at each place 0, …, ``length`` - 1: its number, int64.
+
+    The numbers go on before and behind it, so that an index beyond an end tells itself too, instead
+    of whatever the memory happens to hold.
+    """
+    room = np.empty(length + 2 * _BESIDE + _ALIGNMENT // 8, np.int64)
+    first = -(room.ctypes.data // 8) % (_ALIGNMENT // 8)
+    whole = room[first : first + length + 2 * _BESIDE]
+    whole[:] = np.arange(-_BESIDE, length + _BESIDE)
+    return whole[_BESIDE : _BESIDE + length]
+
+
+def call(function: Any, table: Array, arrays: Sequence[Array]) -> Array:
+    """What ``function`` writes into the last of ``arrays``; it reads what is around ``table`` too.
+
+    Raises whatever TVM does.
+    """
+    # Not a copy: what is around it would be left behind.
+    tensors = [tvm.runtime.from_dlpack(table), *map(tvm.runtime.tensor, arrays)]
     function(*tensors)
     written: Array = tensors[-1].numpy()
     return written

@@ -130,9 +130,9 @@ def test_an_index_is_used_forwards_and_backwards_and_for_every_number_of_iterati
     calls = []
     call = kernels.call
 
-    def counted(function: Any, arrays: Any) -> Any:
-        calls.append(len(arrays[2]))
-        written = call(function, arrays).copy()
+    def counted(function: Any, table: Any, arrays: Any) -> Any:
+        calls.append(len(arrays[1]))
+        written = call(function, table, arrays).copy()
         # The second half: what the table holds backwards.
         written[-1] += 1
         return written
@@ -146,6 +146,29 @@ def test_an_index_is_used_forwards_and_backwards_and_for_every_number_of_iterati
     assert calls == list(range(9))
     assert fault.check == "index-reversed"
     assert "at x = 3, y = 7 and n = 0 is" in fault.message
+
+
+def test_an_index_beyond_the_table_tells_itself() -> None:
+    """TVM takes -2 for a divisor that counts down: it reads before the first element."""
+    negative = Variable("x", "int32", -1, 0)
+    halved = subject(apply("//", variable(negative), constant(-2)), negative)
+    for _ in range(3):
+        (wrong,) = compiled_faults([halved], INDEX, How())
+        assert [one.message for one in wrong or ()][:1] == [
+            "x // (-2) at x = 0 is -1, and should be 0"
+        ]
+
+
+@pytest.mark.parametrize("length", [1, 7, 4096])
+def test_around_a_table_its_numbers_go_on(length: int) -> None:
+    table = kernels.table(length)
+    assert table.tolist() == list(range(length))
+    assert table.ctypes.data % 64 == 0
+    whole = table.base
+    assert whole is not None
+    places = (table.ctypes.data - whole.ctypes.data) // 8
+    around = whole[places - 4096 : places + length + 4096]
+    assert around.tolist() == list(range(-4096, length + 4096))
 
 
 def test_with_the_fixes_on_their_passes_run(monkeypatch: pytest.MonkeyPatch) -> None:
