@@ -91,24 +91,29 @@ class Plan:
 
 
 def kernel_plan(subject: ExpressionCase, position: str) -> Plan | None:
-    """What to compile of ``subject``; None where the position has no room for it.
+    """What to compile of ``subject``; None where the position has no room for it, or it no value.
 
-    That is also where the loops' ends or the index into the table would overflow: what a kernel has
-    besides the expression must not be at fault.
+    There is no room either where the index into the table would overflow: what a kernel has besides
+    the expression must not be at fault.
     """
-    variables = windows(subject.variables, str(subject.expression))
-    if any(one.high == LIMITS[one.dtype][1] for one in variables):
+    variables = tuple(
+        replace(one, high=min(one.high, LIMITS[one.dtype][1] - 1))
+        for one in windows(subject.variables, str(subject.expression))
+    )
+    if any(one.low > one.high for one in variables):
         return None
     symbolic = position == INDEX and _has_room(subject.variables)
     if symbolic:
         variables = (*variables[:-1], replace(variables[-1], low=0, high=SYMBOLIC - 1))
     points = grid(variables)
     wanted, valid = _values(subject, points)
+    if not valid.any():
+        return None
     guarded = not valid.all()
     if position != INDEX:
         kernel = Kernel(subject.expression, variables, guarded=guarded)
         return Plan(subject, points, wanted, valid, kernel)
-    if subject.expression.dtype == BOOL or not valid.any():
+    if subject.expression.dtype == BOOL:
         return None
     bounds = int(wanted[valid].min()), int(wanted[valid].max())
     if bounds[1] - bounds[0] >= min(_LARGEST_TABLE, LIMITS[subject.expression.dtype][1] + 1):

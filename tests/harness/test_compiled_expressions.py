@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 from tvm.error import InternalError
@@ -29,7 +30,7 @@ from generators.expressions import Expression, Variable, apply, constant, variab
 from harness import kernels
 from harness.compiled_expressions import RAISES, compiled_faults
 from harness.conduct_expressions import conduct_expressions
-from harness.kernel_plans import windows
+from harness.kernel_plans import kernel_plan, windows
 from harness.kernels import How
 from harness.outcome import Outcome, Verdict
 
@@ -216,13 +217,44 @@ def test_what_a_position_has_no_room_for_is_not_checked() -> None:
     assert outcome_of(block).checked == 0
 
 
-def test_a_kernel_overflows_nowhere_but_in_the_expression() -> None:
-    narrow = Variable("x", "int8", -3, 7)
-    wide_apart = subject(apply("*", variable(narrow), constant(17, "int8")), narrow)
-    near = subject(apply("*", variable(narrow), constant(12, "int8")), narrow)
-    last = Variable("x", "int8", 120, 127)
-    assert compiled_faults([wide_apart, near], INDEX, How()) == [None, ()]
-    assert compiled_faults([wide_apart, subject(variable(last), last)], VALUE, How()) == [(), None]
+@pytest.mark.parametrize(
+    ("dtype", "low", "high", "room"),
+    [
+        ("int8", 0, 127, True),
+        ("int8", -1, 127, False),
+        ("int8", -128, -1, True),
+        ("int8", -128, 0, False),
+        ("uint8", 0, 255, True),
+        ("int16", -3000, 1000, True),
+        ("int64", -(2**63), -(2**63) + 4095, True),
+    ],
+)
+def test_an_index_into_a_table_does_not_overflow(
+    dtype: str, low: int, high: int, room: bool
+) -> None:
+    """It is the distance from the lower end, in the dtype of the expression."""
+    choice = Variable("x", dtype, 0, 1)
+    ends = (constant(high, dtype), constant(low, dtype))
+    picked = apply("if_then_else", apply("==", variable(choice), constant(1, dtype)), *ends)
+    assert (kernel_plan(subject(picked, choice), INDEX) is not None) is room
+    if not dtype.startswith("u"):
+        assert compiled_faults([subject(picked, choice)], INDEX, How()) == [() if room else None]
+
+
+def test_a_loop_ends_below_the_largest_value_of_its_dtype() -> None:
+    """What it ends at is one more than what it takes last."""
+    for dtype, end in (("int8", 127), ("uint16", 2**16 - 1), ("int64", 2**63 - 1)):
+        last, alone = Variable("x", dtype, end - 3, end), Variable("x", dtype, end, end)
+        plan = kernel_plan(subject(variable(last), last), VALUE)
+        assert plan is not None
+        assert plan.wanted.astype(np.uint64).tolist() == [end - 3, end - 2, end - 1]
+        both = [subject(variable(one), one) for one in (last, alone)]
+        assert compiled_faults(both, VALUE, How()) == [(), None]
+
+
+def test_what_has_no_value_is_not_checked() -> None:
+    nowhere = subject(apply("//", x, apply("-", x, x)))
+    assert compiled_faults([nowhere], VALUE, How()) == [None]
 
 
 @pytest.mark.parametrize("position", SIZES)

@@ -1,0 +1,69 @@
+"""A control of the checks of expressions: what is right by construction, in TVM's place.
+
+    python -m tests.quality.analyzer_control                  # 250 blocks, two minutes
+    python -m tests.quality.analyzer_control --blocks 1000 --seed 2
+
+Blocks are drawn as a campaign draws them. In position ``analyzer`` a simplifier that gives back its
+input, and that tells of values what is so, is asked in place of TVM's; elsewhere expressions are
+interpreted, point by point, in place of compiled. Prints how many expressions were checked by
+position, and each that fails. Ends with 1 where one does, or where a position had nothing to check.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from generators.algebra_family import family
+from generators.axes import cases
+from generators.cases import AnyCase
+from generators.expression_cases import DEFINED, POSITIONS, Block, Member
+from harness.conduct_expressions import conduct_expressions
+from harness.drawing import draw
+from tests.harness import interpreted_kernels
+
+
+def drawn(blocks: int, seed: int) -> list[Block]:
+    """About ``blocks`` of them, at points at which a right answer is known.
+
+    Where an expression has no value any answer is right.
+    """
+    some: list[AnyCase] = draw(cases(family()), blocks, seed)
+    return [one for one in some if isinstance(one, Block) and one.points == DEFINED]
+
+
+def checked(blocks: Iterable[Block]) -> tuple[Counter[str], list[Member]]:
+    """How many expressions of ``blocks`` were checked by position, and those that fail."""
+    counts: Counter[str] = Counter()
+    failed: list[Member] = []
+    with pytest.MonkeyPatch.context() as patch:
+        interpreted_kernels.put_in_place(patch)
+        for number, block in enumerate(blocks):
+            outcome = conduct_expressions(block, lambda _: None)
+            counts[block.position] += outcome.checked
+            failed += outcome.parts
+            if number % 25 == 24:
+                print(f"{number + 1} blocks", file=sys.stderr, flush=True)
+    return counts, failed
+
+
+def main() -> None:
+    """Check them, and print what came of it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, default=250)
+    given = parser.parse_args()
+    counts, failed = checked(drawn(given.blocks, given.seed))
+    for one in failed:
+        print(f"{one.position}: {one.subject}")
+    told = ", ".join(f"{position}: {counts[position]}" for position in POSITIONS)
+    print(f"{sum(counts.values())} expressions checked ({told}); {len(failed)} fail")
+    sys.exit(bool(failed) or not all(counts[position] for position in POSITIONS))
+
+
+if __name__ == "__main__":
+    main()
