@@ -1,4 +1,4 @@
-"""Rewrites checked for all values of the variables, by Z3 rather than by trying each.
+"""What the analyzer says, checked for all values of variables: by Z3, not by trying each.
 
 It takes milliseconds where brute force takes microseconds, and knows nothing of overflow: for what
 is right at all small values. Z3 is not needed by anything else here, and is imported when asked.
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import msgspec
 
 from generators.algebra_case import ExpressionCase
-from generators.expressions import BOOL, LIMITS, Expression, Variable, apply
+from generators.expressions import BOOL, LIMITS, Expression, Variable, apply, constant
 from generators.scalar_values import NoValue, value_at
-from harness.algebra.session import REWRITES, Session, Subject
+from harness.algebra.session import REWRITES, Handle, Session, Subject
 from harness.fault import Fault
 
 WIDE = 2**20
@@ -32,10 +32,11 @@ def _wider(each: Variable) -> Variable:
 
 
 def check(case: ExpressionCase, subject: Subject | None = None) -> tuple[Fault, ...]:
-    """The rewrites of ``case``, its ranges widened, that differ from it at some values.
+    """What is wrong at some values about ``case``, its ranges widened.
 
-    Each fault has such values, at which both sides were computed one by one: what Z3 says is not
-    taken for granted.
+    Rewrites, constant bounds, the modular set, and what is proved: a condition, or that it equals
+    what it is compared with. Each fault has such values, at which both sides were computed one by
+    one: what Z3 says is not taken for granted.
 
     Raises:
         oracles.algebra_solver.NotModelled: an operator has no meaning on unbounded integers.
@@ -48,36 +49,71 @@ def _faults(case: ExpressionCase, subject: Subject) -> Iterator[Fault]:
     handle = session.emit(case.expression)
     with session.assuming([session.emit(each) for each in case.constraints]):
         rewritten = [(how, session.read(session.rewritten(how, handle))) for how in REWRITES]
+        claimed = list(_claims(session, handle, case))
     known = {case.expression}
     for how, new in rewritten:
         if new in known or new.dtype != case.expression.dtype:
             continue
         known.add(new)
-        witness = _difference(case, new)
+        witness = _against(case, _same(case.expression, new))
         if witness is not None:
             was, now = value_at(case.expression, witness), value_at(new, witness)
-            message = f"gives {new}, which is {now}, not {was}"
-            yield Fault(f"{how}-unbounded", message, str(case.expression), witness)
+            yield _fault(how, f"gives {new}, which is {now}, not {was}", case, witness)
+    for check, claim in claimed:
+        witness = _against(case, claim)
+        if witness is not None:
+            value = value_at(case.expression, witness)
+            yield _fault(check, f"says {claim}, and it is {value}", case, witness)
 
 
-def _difference(case: ExpressionCase, new: Expression) -> dict[str, int] | None:
-    """Values at which both have one, and not the same; None where none are found."""
+def _fault(check: str, message: str, case: ExpressionCase, witness: dict[str, int]) -> Fault:
+    return Fault(f"{check}-unbounded", message, str(case.expression), witness)
+
+
+def _claims(
+    session: Session, handle: Handle, case: ExpressionCase
+) -> Iterator[tuple[str, Expression]]:
+    """The check, and what the analyzer says, as a condition."""
+    expression, dtype = case.expression, case.expression.dtype
+    if dtype == BOOL:
+        if session.proves(handle, strong=False):
+            yield "can_prove", expression
+        return
+    smallest, largest = LIMITS[dtype]
+    low, high = session.bounds(handle)
+    if low is not None and smallest < low <= largest:
+        yield "const_int_bound", apply(">=", expression, constant(low, dtype))
+    if high is not None and smallest <= high < largest:
+        yield "const_int_bound", apply("<=", expression, constant(high, dtype))
+    coefficient, base = session.modular(handle)
+    if coefficient == 0 and smallest <= base <= largest:
+        yield "modular_set", apply("==", expression, constant(base, dtype))
+    if 1 < coefficient <= largest:
+        rest = apply("%", expression, constant(coefficient, dtype))
+        yield "modular_set", apply("==", rest, constant(base % coefficient, dtype))
+    if case.other is not None and session.proves_equal(handle, session.emit(case.other)):
+        yield "can_prove_equal", apply("==", expression, case.other)
+
+
+def _same(old: Expression, new: Expression) -> Expression:
+    if old.dtype != BOOL:
+        return apply("==", old, new)
+    both = apply("and", old, new)
+    neither = apply("and", apply("not", old), apply("not", new))
+    return apply("or", both, neither)
+
+
+def _against(case: ExpressionCase, claim: Expression) -> dict[str, int] | None:
+    """Values that meet what is assumed, at which ``claim`` is false; None where none are found."""
     from oracles.algebra_solver import search
 
-    old = case.expression
-    if old.dtype == BOOL:
-        both = apply("and", old, new)
-        neither = apply("and", apply("not", old), apply("not", new))
-        same = apply("or", both, neither)
-    else:
-        same = apply("==", old, new)
-    found = search(same, case.variables, case.constraints, MILLISECONDS)
+    found = search(claim, case.variables, case.constraints, MILLISECONDS)
     if found.holds is not False:
         return None
     witness = dict(found.witness)
     try:
-        differ = value_at(old, witness) != value_at(new, witness)
+        holds = value_at(claim, witness)
         assumed = all(value_at(each, witness) for each in case.constraints)
     except NoValue:
         return None
-    return witness if differ and assumed else None
+    return witness if assumed and not holds else None

@@ -280,7 +280,43 @@ def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
     conditional = msgspec.structs.replace(
         case, constraints=(case_of("x < 50", ("x", 0, 7)).expression,)
     )
-    assert unbounded.check(conditional, WrongFarAway) == ()
+    # Of a wide range the session has some values alone, so that its bounds are not exact.
+    found = {one.check for one in unbounded.check(conditional, WrongFarAway)}
+    assert "simplify-unbounded" not in found
+
+
+class SmallAlways(ExactSession):
+    """Says of all that is large what is so of the values from 0 to 7 alone."""
+
+    def values(self, *expressions: Expression) -> list[Any]:
+        near = tuple(msgspec.structs.replace(each, low=0, high=7) for each in self.variables)
+        wide, self.variables = self.variables, near
+        try:
+            return super().values(*expressions)
+        finally:
+            self.variables = wide
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "check"),
+    [
+        ("x // 2", None, "const_int_bound"),
+        ("x - x % 2 + x // 8", None, "modular_set"),
+        ("x // 8 * 5", None, "modular_set"),
+        ("x < 9", None, "can_prove"),
+        ("x % 8", "x", "can_prove_equal"),
+    ],
+)
+def test_what_is_said_and_is_wrong_far_away_is_found(
+    text: str, other: str | None, check: str
+) -> None:
+    pytest.importorskip("z3", reason="z3-solver is not installed")
+    case = case_of(text, ("x", 0, 7))
+    if other is not None:
+        case = msgspec.structs.replace(case, other=case_of(other, ("x", 0, 7)).expression)
+    faults = unbounded.check(case, SmallAlways)
+    assert f"{check}-unbounded" in {one.check for one in faults}
+    assert all(one.witness["x"] > 7 for one in faults)
 
 
 def test_a_search_far_away_tells_what_was_checked_and_what_was_not() -> None:

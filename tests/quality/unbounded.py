@@ -1,11 +1,11 @@
-"""The rewrites of drawn expressions, checked by Z3 for all values in ranges far wider than drawn.
+"""What TVM says of drawn expressions, checked by Z3 for all values in ranges far wider than drawn.
 
     python -m tests.quality.unbounded                    # a minute
     python -m tests.quality.unbounded --seed 2 --count 30000
 
-For what is right at all small values, which is all that ``harness.algebra.check`` sees. Of int32
-and int64 only. Prints each wrong rewrite; of those whose expression fails in the ranges drawn as
-well, it says so. Ends with 1 where there is another.
+Rewrites, bounds, moduli and what is proved, for what is right at all small values, which is all
+that ``harness.algebra.check`` sees. Of int32 and int64 only. Prints each wrong answer; of those
+whose expression fails in the ranges drawn as well, it says so. Ends with 1 where there is another.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def drawn(seed: int, count: int) -> Iterator[ExpressionCase]:
 def searched(
     cases: Iterable[ExpressionCase], subject: Subject | None = None
 ) -> tuple[Counter[str], list[tuple[ExpressionCase, Fault]]]:
-    """How many of ``cases`` were checked, claim nothing, …, and the wrong rewrites."""
+    """How many of ``cases`` were checked, claim nothing, …, and the wrong answers."""
     counts: Counter[str] = Counter()
     wrong = []
     for case in cases:
