@@ -15,8 +15,17 @@ from msgspec.structs import replace
 from generators.algebra import AXES
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import ONLY_ANALYZED
-from generators.expression_cases import ANALYZED, POSITIONS, SIZES, Member
-from generators.expressions import BOOL, LIMITS, Expression, Variable, apply, constant
+from generators.expression_cases import ANALYZED, INDEX, POSITIONS, SIZES, Member
+from generators.expressions import (
+    BOOL,
+    DIVISIONS,
+    LIMITS,
+    Expression,
+    Variable,
+    apply,
+    constant,
+    nodes,
+)
 from harness.finding import Finding
 from harness.jobs import Job
 from harness.outcome import Outcome, Verdict
@@ -35,9 +44,9 @@ _UNTOLD = {axis.name: axis.default for axis in AXES if axis.name in ONLY_ANALYZE
 class Compiled:
     """A finding about the analyzer, whose smallest case is ``case``, and what came of it by place.
 
-    ``failed`` holds the first case that fails there, with what came of it in a fresh process;
-    ``right`` the places where something was compiled and nothing failed. What is in neither has no
-    room for the expression, or only fails beside others.
+    ``failed`` holds the first case that fails there, with what came of it in a fresh process: for
+    the same cause, or for another that the expression has as well. ``right`` are the places where
+    something was compiled and nothing failed. What is in neither has no room for the expression.
     """
 
     finding: Finding
@@ -59,28 +68,40 @@ def attempts(case: Member, place: str) -> Iterator[Member]:
     """What to compile in ``place`` for ``case``, about which the analyzer was asked."""
     at = {**case.at, **_UNTOLD, "position": place}
     subject = _plain(case.subject)
+    if place == INDEX and subject.expression.dtype == BOOL:
+        chosen = apply("select", subject.expression, constant(1), constant(0))
+        subject = replace(subject, expression=chosen)
     if place in SIZES:
         subject = _of_sizes(subject)
     seen = set()
     for below, above in _WIDER:
-        wider = replace(
-            subject, variables=tuple(_widened(one, below, above) for one in subject.variables)
-        )
+        variables = (_widened(one, below, above) for one in subject.variables)
+        if place in SIZES:
+            variables = (replace(one, low=max(one.low, 0)) for one in variables)
+        wider = replace(subject, variables=tuple(variables))
         if wider not in seen:
             seen.add(wider)
             yield replace(case, at=at, subject=wider, about=UNSET)
 
 
 def _plain(subject: ExpressionCase) -> ExpressionCase:
-    """``subject`` as one expression: what it is compared with, and what is assumed, within it."""
+    """``subject`` as one expression: what it is compared with, and what is assumed, within it.
+
+    What is assumed is left out where it may be what keeps a divisor from zero: TVM takes divisions
+    out of conditions, and what comes of that is no fault of the analyzer.
+    """
     expression = subject.expression
     if subject.other is not None:
         expression = _equal(expression, subject.other)
-    if subject.constraints:
+    if subject.constraints and not any(map(_may_divide_by_zero, nodes(expression))):
         assumed = reduce(lambda one, other: apply("and", one, other), subject.constraints)
         otherwise = constant(0, expression.dtype)
         expression = apply("if_then_else", assumed, expression, otherwise)
     return replace(subject, expression=expression, other=None, constraints=(), told="range")
+
+
+def _may_divide_by_zero(node: Expression) -> bool:
+    return node.operator in DIVISIONS and node.operands[1].operator != "const"
 
 
 def _equal(one: Expression, other: Expression) -> Expression:
@@ -124,21 +145,26 @@ def compile_all(pool: Pool, found: Sequence[Compiled]) -> None:
             for turn, case in enumerate(attempts(one.case, place))
         )
     )
-    first: dict[tuple[int, str], _Try] = {}
+    doubtful: dict[tuple[int, str], list[_Try]] = {}
     for tried, outcome in _ended(pool):
         if outcome.verdict is Verdict.PASS:
             tried.of.right.add(tried.place)
         elif _fails(outcome):
-            key = id(tried.of), tried.place
-            first[key] = min(first.get(key, tried), tried, key=lambda one: one.turn)
-    pool.submit(*(Job(one.case, one, fresh=True) for one in first.values()))
-    for tried, outcome in _ended(pool):
-        if _fails(outcome):
-            tried.of.right.discard(tried.place)
-            tried.of.failed[tried.place] = tried.case, outcome
+            doubtful.setdefault((id(tried.of), tried.place), []).append(tried)
+    waiting = [sorted(tries, key=lambda one: one.turn) for tries in doubtful.values()]
+    while waiting:
+        pool.submit(*(Job(tries[0].case, tries[0], fresh=True) for tries in waiting))
+        failed = set()
+        for tried, outcome in _ended(pool):
+            if _fails(outcome):
+                failed.add(tried)
+                tried.of.right.discard(tried.place)
+                tried.of.failed[tried.place] = tried.case, outcome
+        # Where the first does not come again, the next may.
+        waiting = [tries[1:] for tries in waiting if tries[0] not in failed and tries[1:]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Try:
     """The attempt number ``turn`` at compiling what ``of`` is about in ``place``."""
 

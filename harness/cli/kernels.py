@@ -34,7 +34,8 @@ EPILOG = f"""Examples:
 
 What the analyzer gets wrong need not reach a kernel. Each smallest expression is compiled in every
 place where one can stand, with its ranges as they are and with wider ones; what fails runs again in
-a fresh process. "right": it was compiled and computes what it should; "-": there is no room for it.
+a fresh process. It may fail for another cause than the analyzer's: each line says what comes of it.
+"right": it was compiled and computes what it should; "-": there is no room for it.
 
 {EXIT_CODES}"""
 
@@ -43,7 +44,6 @@ _LOT = 8
 """Findings whose kernels are compiled between two looks at how far it is."""
 _INTERRUPTED = 130
 _MESSAGE = 160
-_ABRUPT = (Verdict.OPAQUE_CRASH, Verdict.PROCESS_DEATH)
 _SHORT = {
     Verdict.WRONG_VALUE: "wrong",
     Verdict.OPAQUE_CRASH: "raises",
@@ -80,7 +80,7 @@ def kernels(
             ended = _compiled(pool, found, screen)
             version = pool.environment["apache-tvm"]
         _tell(screen, ended, len(found), version)
-        if out is not None:
+        if out is not None and any(one.failed for one in ended):
             _write(ended, out)
             screen.print(f"Case files are in {out}", highlight=False, soft_wrap=True)
     if len(ended) < len(found):
@@ -131,7 +131,8 @@ def _tell(screen: Console, found: Sequence[Compiled], count: int, version: str) 
     for place in PLACES:
         table.add_column(place, no_wrap=True)
     for one in failing:
-        asked = Text(f"{one.case.subject}\n{one.finding.operator}", overflow="fold")
+        fixed = ", fixes on" * one.case.fixes
+        asked = Text(f"{one.case.subject}\n{one.finding.operator}{fixed}", overflow="fold")
         table.add_row(asked, *(_cell(one, place) for place in PLACES))
     if failing:
         screen.print(table)
@@ -141,19 +142,19 @@ def _tell(screen: Console, found: Sequence[Compiled], count: int, version: str) 
             line = f"{case.identifier}  {case.position}: {case.subject}: {outcome.verdict}: {said}"
             screen.print(line, markup=False, highlight=False, soft_wrap=True)
     wrong = [one for one in found if one.finding.verdict is Verdict.WRONG_VALUE]
-    computed = _count(wrong, Verdict.WRONG_VALUE)
+    computed = sum(_is_wrong(one) for one in wrong)
+    otherwise = sum(not _is_wrong(one) for one in failing)
     screen.print(
-        f"{len(found)} of {count} findings about the analyzer compiled. Of {len(wrong)} wrong "
-        f"answers {computed} {'makes' if computed == 1 else 'make'} compiled code wrong; with "
-        f"{_count(found, *_ABRUPT)} findings it raises, or ends the process",
+        f"{len(found)} of {count} findings about the analyzer compiled, of which {len(wrong)} are "
+        f"wrong answers. Compiled code is wrong for {computed} of these, and fails otherwise for "
+        f"{otherwise} of all",
         highlight=False,
         soft_wrap=True,
     )
 
 
-def _count(found: Sequence[Compiled], *verdicts: Verdict) -> int:
-    """Of how many something came to one of ``verdicts``."""
-    return sum(any(had.verdict in verdicts for _, had in one.failed.values()) for one in found)
+def _is_wrong(one: Compiled) -> bool:
+    return any(outcome.verdict is Verdict.WRONG_VALUE for _, outcome in one.failed.values())
 
 
 def _cell(one: Compiled, place: str) -> Text:
