@@ -8,7 +8,7 @@ elements, that would be the padded one: ``padded_means.py`` writes such otherwis
 
 from collections.abc import Callable, Iterator
 
-from fixes import tvm_api
+from fixes import prover
 from fixes.padding import End, Refill, Rule, Site, listed
 from fixes.tvm_api import as_int
 
@@ -84,9 +84,7 @@ def attention(site: Site) -> Iterator[Refill]:
     keys = site.dims(1)[1]
     if 1 not in site.padded(1):
         return
-    hidden = str(attrs.causal_mask) == "TopLeft" and tvm_api.analyzer().can_prove_equal(
-        site.dims(0)[1], keys
-    )
+    hidden = str(attrs.causal_mask) == "TopLeft" and prover.equal(site.dims(0)[1], keys)
     if len(site.call.args) > 3 and as_int(site.dims(3)[3]) != 1:
         yield Refill(3, 3, End.LEAST)
     elif not hidden:
