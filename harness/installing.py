@@ -80,7 +80,9 @@ def _made(name: str, pins: Path, pip_arguments: Sequence[str], say: Say, lock: i
         say("making a venv")
         _call([sys.executable, "-m", "venv", "--clear", str(place)], log, release, say, lock)
     pip = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
-    wanted = ["--constraint", str(pins), *pip_arguments, "--editable", str(CHECKOUT)]
+    # With what the prover may ask, so that a release is not told from another by that.
+    ours = f"{CHECKOUT}[prover]"
+    wanted = ["--constraint", str(pins), *pip_arguments, "--editable", ours]
     _call([str(release.python), *pip, *wanted], log, release, say, lock)
     say("trying a worker")
     # It imports everything, and then only says how it is called.

@@ -209,6 +209,7 @@ def test_what_is_half_made_is_completed(place: Path) -> None:
     pip, worker = (python.parent / "calls").read_text().splitlines()[-2:]
     assert pip.startswith("-m pip install")
     assert f"--constraint {releases.constraints(OTHER)} --no-index --editable" in pip
+    assert pip.strip().endswith("[prover]")
     assert worker == "-m harness.zygote --help"
     assert releases.state(OTHER) is State.READY
     assert said == ["trying a worker"]
