@@ -44,7 +44,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     ``title`` says what is wrong, ``issue`` is the upstream issue's address. ``verdicts`` are by
     release (a prefix of the version), then by the fixes, ``off`` and ``on``: they are declared,
-    and tested. The rest is measured: ``outcome``, without the fixes, with the versions in
+    and tested. ``reason`` is why it fails with the fixes on, on ``unmended`` releases; empty where
+    there is none. The rest is measured: ``outcome``, without the fixes, with the versions in
     ``environment`` and so many ``seconds`` for the case; ``fingerprint``, ``blame`` (axes) and
     ``count`` are the campaign's; ``attribution`` what was put back to its default; ``alike`` the
     fingerprint of the failure on each release where there is one without the fixes. Where there is
@@ -54,6 +55,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     title: str
     issue: str | None
     verdicts: dict[str, dict[str, Verdict]]
+    reason: str = ""
     fingerprint: str = ""
     blame: dict[str, str] = {}
     count: int = 0
@@ -70,6 +72,15 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             if within(release, prefix):
                 return by_fixes.get("on" if fixes else "off")
         return None
+
+    @property
+    def unmended(self) -> tuple[str, ...]:
+        """The releases on which a failure is declared with the fixes on."""
+        return tuple(
+            release
+            for release, by_fixes in self.verdicts.items()
+            if "on" in by_fixes and by_fixes["on"].is_failure
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,8 @@ def unexpected(cell: Cell, side: str) -> bool:
 class Row(msgspec.Struct, frozen=True):
     """A case, or (``gap``) what is declared as known, by a case of it.
 
-    ``cells`` are by release, then by ``SIDES``.
+    ``reason`` is why a case of the corpus is declared to fail with the fixes on; ``cells`` are by
+    release, then by ``SIDES``.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Row(msgspec.Struct, frozen=True):
     issue: str | None
     case: AnyCase
     gap: bool = False
+    reason: str = ""
     cells: dict[str, dict[str, Cell]] = {}
 
 
@@ -244,7 +246,7 @@ def _corpus(folder: Path) -> Iterator[Subject]:
 
 
 def _declared(folder: Path, case: AnyCase, record: Record) -> Subject:
-    row = Row(folder.name, record.title, record.issue, case)
+    row = Row(folder.name, record.title, record.issue, case, reason=record.reason)
     return Subject(row, record, folder / SCRIPT)
 
 

@@ -57,6 +57,16 @@ def disagreeing(matrix: Matrix) -> list[tuple[Row, str, Cell]]:
     ]
 
 
+def unmended(matrix: Matrix) -> tuple[tuple[Row, tuple[str, ...]], ...]:
+    """The declared gaps of the corpus, and the releases on which each fails with the fixes on."""
+    on = SIDES[True]
+    return tuple(
+        (row, tuple(name for name, sides in row.cells.items() if sides[on].verdict.is_failure))
+        for row in matrix.rows
+        if row.reason
+    )
+
+
 def table(matrix: Matrix) -> Table:
     """One row a case or gap, two columns a release: the fixes off and on."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -124,6 +134,13 @@ def markdown(matrix: Matrix) -> str:
             ],
         ),
     ]
+    if gaps := unmended(matrix):
+        items = [
+            f"`{row.name}` (fails on {', '.join(names) or 'no release that ran'}): {row.reason}"
+            for row, names in gaps
+        ]
+        title = "Declared gaps of the corpus: what fails with the fixes on, and why"
+        parts.append(_listed(title, items))
     if said := _of_scripts(matrix):
         objections = [
             f"`{row.name}` on {release}: {cell.objection}"

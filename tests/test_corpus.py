@@ -45,6 +45,14 @@ def test_an_entry_is_a_whole_folder_of_its_family(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_what_fails_with_the_fixes_on_and_nothing_else_has_a_reason(entry: Entry) -> None:
+    assert bool(entry.expected.reason) == bool(entry.expected.unmended)
+    # The list of the matrix's page has it as one line.
+    assert "\n" not in entry.expected.reason
+    assert not entry.expected.reason or entry.expected.reason.endswith(".")
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_its_script_and_its_issue_are_what_would_be_written(entry: Entry) -> None:
     for name, text in rendered(entry.case, entry.expected).items():
         advice = "run: relaxcheck export --rewrite"

@@ -9,7 +9,7 @@ from generators.program import CaseError
 from harness.matrix import SIDES, Cell, Column, Matrix, Row
 from harness.outcome import Verdict
 from harness.releases import CHECKOUT
-from reports.release_matrix import DATA, regressions, surprises
+from reports.release_matrix import DATA, regressions, surprises, unmended
 
 COMMITTED = CHECKOUT / "reports" / "matrix"
 """Where ``relaxcheck matrix`` writes what it found, where everything ran on every release."""
@@ -48,12 +48,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """All that the section shows. ``regressions`` and ``surprises`` are sentences."""
+    """All that the section shows. ``regressions``, ``surprises`` and ``gaps`` are sentences."""
 
     headings: tuple[Heading, ...]
     lines: tuple[Line, ...]
     regressions: tuple[str, ...]
     surprises: tuple[str, ...]
+    gaps: tuple[str, ...]
 
 
 def last(directory: Path = COMMITTED) -> Matrix | None:
@@ -84,6 +85,10 @@ def section(matrix: Matrix) -> Section:
         tuple(
             f"{row.name} on {release}, fixes {side}: {cell.verdict}, {_declared(cell)}"
             for row, release, side, cell in surprises(matrix)
+        ),
+        tuple(
+            f"{row.name}, on {', '.join(names) or 'no release that ran'}: {row.reason}"
+            for row, names in unmended(matrix)
         ),
     )
 

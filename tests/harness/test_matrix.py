@@ -13,7 +13,7 @@ from generators.families import families, family
 from generators.program import CaseError, write
 from harness import matrix
 from harness.cli import app
-from harness.corpus import entries
+from harness.corpus import Record, entries
 from harness.gaps import Gap, KnownFinding, place_of
 from harness.jobs import Job, Limits
 from harness.matrix import Cell
@@ -103,6 +103,26 @@ def test_what_fails_on_a_later_release_alone_is_a_regression(found: matrix.Matri
     ]
     assert told == [(row.name, "off", "0.25", "0.26") for row in found.rows]
     assert f"* `{found.rows[0].name}` (" in release_matrix.markdown(found)
+
+
+def test_what_fails_with_the_fixes_on_is_listed_with_its_reason() -> None:
+    (subject,) = (one for one in matrix.subjects([]) if one.row.name == "slice-backwards")
+    assert isinstance(subject.declared, Record)
+    assert subject.row.reason == subject.declared.reason != ""
+    fails, passes = Cell(Verdict.OPAQUE_CRASH), Cell(Verdict.PASS)
+    # Of a release that did not run there are no cells.
+    cells = {"0.25": {"off": fails, "on": passes}, "0.26": {"off": passes, "on": fails}}
+    gap = matrix.Row("gap", "a", None, subject.row.case, reason="TVM's.", cells=cells)
+    columns = tuple(
+        matrix.Column(name, {"apache-tvm": name, "apache-tvm-ffi": "0.1"}) for name in cells
+    )
+    plain = msgspec.structs.replace(gap, name="plain", reason="")
+    page = release_matrix.markdown(matrix.Matrix(columns, (gap, plain)))
+    _, _, told = page.partition("## Declared gaps of the corpus")
+    assert told.splitlines()[2:] == ["* `gap` (fails on 0.26): TVM's."]
+    mended = msgspec.structs.replace(gap, cells={"0.25": cells["0.25"]})
+    assert release_matrix.unmended(matrix.Matrix(columns[:1], (mended,))) == ((mended, ()),)
+    assert "Declared gaps" not in release_matrix.markdown(matrix.Matrix(columns, (plain,)))
 
 
 def test_the_data_is_the_matrix(found: matrix.Matrix, tmp_path: Path) -> None:

@@ -169,7 +169,9 @@ def test_one_damaged_export_costs_no_page(tmp_path: Path) -> None:
         place = folder / "corpus" / made.NAME / one.case.identifier
         place.mkdir(parents=True)
         write(one.case, place / "case.json")
-        text = record_text(Record("It breaks here", None, {}, one.fingerprint, outcome=made.WRONG))
+        text = record_text(
+            Record("It breaks here", None, {}, fingerprint=one.fingerprint, outcome=made.WRONG)
+        )
         (place / "finding.json").write_bytes(text if one is made.DILATED else text[:40])
     code, said = run(folder, "--no-run")
     assert code == 2

@@ -23,7 +23,8 @@ SURPRISES = Cell(Verdict.WRONG_VALUE, "off by 1", Verdict.PASS)
 def matrix(cells: dict[str, dict[str, Cell]], *missing: str) -> Matrix:
     columns = [Column(name, {"apache-tvm": f"{name}.0"}) for name in cells]
     columns += [Column(name, missing="is not installed") for name in missing]
-    row = Row("some-case", "it <breaks>", None, made.case(), gap=True, cells=cells)
+    why = "<C++>."
+    row = Row("some-case", "it <breaks>", None, made.case(), gap=True, reason=why, cells=cells)
     return Matrix(tuple(columns), (row,))
 
 
@@ -54,6 +55,7 @@ def test_a_row_has_a_cell_for_each_side_of_each_release() -> None:
     ]
     assert [cell.instead_of for cell in line.cells] == ["", "", "", "pass", ""]
     assert found.regressions == ("some-case, fixes on: passes on 0.1, wrong-value on 0.2",)
+    assert found.gaps == ("some-case, on 0.2: <C++>.",)
     assert found.surprises == ("some-case on 0.2, fixes on: wrong-value, declared pass",)
 
 
@@ -68,6 +70,8 @@ def test_the_page_shows_it() -> None:
         'title="it &lt;breaks&gt;"><span class="tag">gap</span> some-case</th>',
         "passes on 0.1, wrong-value on 0.2",
         "1 cases on 3 releases",
+        "1 declared gaps of the corpus",
+        "<li>some-case, on 0.2: &lt;C++&gt;.</li>",
     ):
         assert said in text, said
     assert "releases-title" not in page(None)

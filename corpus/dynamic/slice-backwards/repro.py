@@ -1,4 +1,4 @@
-"""strided_slice of n elements from 0 to 2 by -1 has dimension -1 at n = 1
+"""strided_slice of n elements from 0 to 2 by -1 has dimension -2 at n = 3
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.
