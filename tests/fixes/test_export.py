@@ -80,6 +80,17 @@ def test_every_fix_has_a_recipe_and_a_test() -> None:
     assert {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")} == names
 
 
+def test_the_documentation_names_every_patch_and_every_fix_that_is_none() -> None:
+    _, _, page = (CHECKOUT / "docs" / "fixes.md").read_text().partition("## As pull requests")
+    page, _, _ = page.partition("\n## ")
+    _, _, table = page.partition("| patch |")
+    rows = re.findall(r"(?m)^\| (`[^|]*) \|", table)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(patches.STEPS)
+    (passes,) = re.findall(r"The fixes that are passes \(([^)]*)\)", page)
+    assert sorted(re.findall(r"`(\w+)`", passes)) == sorted(_PASSES)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_patch_goes_on_alone(plain: Path, name: str) -> None:
     patch = patches.unified_diff([name], upstream([name]))
