@@ -5,13 +5,18 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
+from generators.cases import AnyCase, operators
 from generators.program import Case
-from harness.bisection.search import Bisected, Traced, Trial, bisect
+from harness.bisection.search import Bisected, Evidence, Traced, Trial, bisect
 from harness.bisection.trace import read
+from harness.errors import headline
 from harness.jobs import Job
 from harness.outcome import Outcome
 from harness.pool import Pool
 from harness.protocol import Tracing
+
+NO_PROGRAM = "it is no program that passes are looked for in"
+"""Why no pass is named for an expression."""
 
 
 def bisected(
@@ -36,3 +41,22 @@ def bisected(
                 result: Bisected = end.value
                 return result
     raise AssertionError("a bisection ends")
+
+
+def ran(pool: Pool, case: AnyCase) -> Bisected:
+    """What comes of ``case``, which is no program, in a new process: no pass is looked for.
+
+    Nothing else may be running on ``pool``.
+    """
+    pool.submit(Job(case, fresh=True))
+    ((_, outcome),) = pool.drain()
+    return Bisected(
+        case.identifier,
+        outcome.verdict,
+        outcome.stage,
+        headline(outcome.message),
+        None,
+        Evidence.NONE,
+        NO_PROGRAM,
+        " + ".join(operators(case)),
+    )

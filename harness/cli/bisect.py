@@ -14,9 +14,11 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from generators.cases import AnyCase, way
+from generators.expression_cases import Block
 from generators.program import Case, CaseError
 from harness.bisection.by_release import concluded, run_on
-from harness.bisection.running import bisected
+from harness.bisection.running import bisected, ran
 from harness.bisection.search import Bisected, Evidence, Trial, Tried
 from harness.bisection.trace import ByRelease, OnRelease, Step
 from harness.cli.lookup import look_up
@@ -34,7 +36,8 @@ lowering, if the functions that it made are wrong when called one by one; otherw
 unknown. Passes that change nothing are left alone.
 
 The case also runs on every other TVM release (see relaxcheck releases): the first that it fails on
-is named, and the first after that which it passes on; so are those that are not installed.
+is named, and the first after that which it passes on; so are those that are not installed. For an
+expression (relaxcheck fuzz algebra) that is all: there is no pass to look for.
 
 Examples:
 
@@ -42,9 +45,9 @@ Examples:
 
   relaxcheck bisect CORPUS-ENTRY --tvm 0.26
 
-Exit codes: 0 a culprit is named; 2 bad input, the case does not fail on the release whose passes
-were to be tried, or the workers cannot start; 3 no culprit can be named, or a fault of relaxcheck
-itself; 130 interrupted."""
+Exit codes: 0 a culprit is named, or an expression fails on a release; 2 bad input, the case does
+not fail on the release whose passes were to be tried, or an expression on none, or the workers
+cannot start; 3 no culprit can be named, or a fault of relaxcheck itself; 130 interrupted."""
 
 
 def bisect(
@@ -71,16 +74,13 @@ def bisect(
 ) -> None:
     """Find the first pass that breaks a case, and the first TVM release that it fails on.
 
-    The program is shown before and after that pass.
+    The program is shown before and after that pass. An expression runs on each release alone.
     """
     with one_line_errors():
         looked_up = look_up(case, directory)
         found = looked_up.case
-        if not isinstance(found, Case):
-            raise CaseError(
-                f"{case} is no program, so there is no pass to look for; relaxcheck matrix says "
-                "what it does on each release"
-            )
+        if isinstance(found, Block):
+            raise CaseError(f"{case} is a block of expressions; give the case of one of them")
         here = release(tvm or looked_up.environment.get("release", own().name))
         if fixes is not None:
             found = msgspec.structs.replace(found, fixes=fixes is Switch.ON)
@@ -88,27 +88,33 @@ def bisect(
         limits = Limits(seconds=case_seconds)
         try:
             with Pool(1, limits, release=here) as pool:
-                result = bisected(pool, found, watcher.told)
+                if isinstance(found, Case):
+                    result = bisected(pool, found, watcher.told)
+                else:
+                    result = ran(pool, found)
             if result.verdict is Verdict.HARNESS_ERROR and result.stage == "read":
                 raise CaseError(f"{case}: {result.message}")
-            ran = [OnRelease(here.name, result.verdict, result.stage, result.message)]
+            each = [OnRelease(here.name, result.verdict, result.stage, result.message)]
             others = [name for name in known() if name != here.name]
-            ran += run_on(others, found, limits, watcher.on)
+            each += run_on(others, found, limits, watcher.on)
         finally:
             watcher.end()
-        ran.sort(key=lambda one: known().index(one.release))
-        result = msgspec.structs.replace(result, by_release=concluded(ran))
+        each.sort(key=lambda one: known().index(one.release))
+        result = msgspec.structs.replace(result, by_release=concluded(each))
         if form is ResultFormat.JSON:
             sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
         else:
             tell(console(), found, result)
-    raise typer.Exit(exit_code(result))
+    raise typer.Exit(exit_code(found, result))
 
 
-def exit_code(result: Bisected) -> int:
+def exit_code(case: AnyCase, result: Bisected) -> int:
     """The exit code that ``EPILOG`` promises."""
     if result.verdict is Verdict.HARNESS_ERROR:
         return 3
+    if not isinstance(case, Case):
+        by = result.by_release
+        return 2 if by is None or by.first_bad is None else 0
     if not result.verdict.is_failure:
         return 2
     return 3 if result.culprit is None else 0
@@ -117,7 +123,7 @@ def exit_code(result: Bisected) -> int:
 class _Watcher:
     """Says which run has ended, one line over the other, where somebody watches."""
 
-    def __init__(self, out: Console, case: Case) -> None:
+    def __init__(self, out: Console, case: AnyCase) -> None:
         self._out = out
         self._case = case
 
@@ -146,7 +152,7 @@ class _Watcher:
         self._out.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 0)))
 
 
-def _what(trial: Trial, case: Case) -> str:
+def _what(trial: Trial, case: AnyCase) -> str:
     if trial.fixed:
         return "the fixes on while some passes run"
     if trial.direct:
@@ -160,10 +166,10 @@ def _what(trial: Trial, case: Case) -> str:
     return "the whole pipeline"
 
 
-def tell(out: Console, case: Case, result: Bisected) -> None:
+def tell(out: Console, case: AnyCase, result: Bisected) -> None:
     """Print ``result`` for a person."""
     out.print(
-        f"case {result.case} ({case.family}, pipeline {case.pipeline}, "
+        f"case {result.case} ({case.family}, {way(case)}, "
         f"fixes {'on' if case.fixes else 'off'}): [b]{result.verdict}[/b]"
         + (f" in {result.stage}" if result.stage else "")
     )
@@ -172,6 +178,8 @@ def tell(out: Console, case: Case, result: Bisected) -> None:
     if result.by_release is not None:
         for line in _by_release(result.by_release):
             out.print(line, markup=False, highlight=False, soft_wrap=True)
+    if not isinstance(case, Case):
+        return
     if not result.verdict.is_failure:
         out.print(f"TVM does not fail, so there is no pass to find: {result.why}", markup=False)
         return

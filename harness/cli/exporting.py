@@ -12,7 +12,7 @@ from generators.cases import AnyCase
 from generators.families import every
 from generators.program import Case, CaseError, write
 from harness.attribution import attribute
-from harness.bisection.running import bisected
+from harness.bisection.running import NO_PROGRAM, bisected
 from harness.bisection.search import Evidence
 from harness.cli.lookup import Found
 from harness.corpus import (
@@ -134,7 +134,7 @@ def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
         case, outcome = found.case, again(found.case, pool, wanted.name)
     record = record_of(found, outcome, pool.environment, pool.limits.seconds)
     if outcome.verdict.is_failure and not isinstance(case, Case):
-        unknown = Culprit(None, Evidence.NONE, "it is no program that passes are looked for in")
+        unknown = Culprit(None, Evidence.NONE, NO_PROGRAM)
         record = msgspec.structs.replace(record, culprit=unknown)
     elif outcome.verdict.is_failure and isinstance(case, Case):
         say("putting settings back to their defaults")

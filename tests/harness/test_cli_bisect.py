@@ -1,6 +1,8 @@
 """``relaxcheck bisect``: what it says, and its exit codes."""
 
 import io
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
@@ -8,13 +10,15 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from generators.program import Case
+from generators.cases import AnyCase
+from generators.expression_cases import Block
+from generators.program import Case, write
 from harness.bisection.search import Bisected, Ending, Evidence, Trial, Tried
 from harness.bisection.trace import OnRelease, Step
 from harness.cli import app
 from harness.cli import bisect as command
 from harness.corpus import entry
-from harness.jobs import Limits
+from harness.jobs import Job, Limits
 from harness.outcome import Outcome, Verdict
 from harness.releases import Release
 
@@ -133,6 +137,57 @@ def test_releases_are_told_and_those_that_are_missing_named(
     assert "not tried: TVM 0.1 is not installed" in ended.output
     ended, _ = called(FINE, monkeypatch)
     assert f"by release: {own} pass\n" in ended.output
+
+
+@pytest.mark.parametrize(
+    ("here", "before", "code", "said"),
+    [
+        (Verdict.OPAQUE_CRASH, Verdict.PASS, 0, "the first that fails: {own}; the first that"),
+        (Verdict.PASS, Verdict.WRONG_VALUE, 0, "fails: 0.1; the first that passes again: {own}\n"),
+        (Verdict.PASS, Verdict.PASS, 2, "by release: 0.1 pass, {own} pass\n"),
+        (Verdict.HARNESS_ERROR, Verdict.PASS, 3, "harness-error in compiled"),
+    ],
+)
+def test_an_expression_runs_on_each_release_and_no_pass_is_looked_for(
+    here: Verdict, before: Verdict, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[Job] = []
+
+    class Answering(FakePool):
+        def submit(self, job: Job) -> None:
+            jobs.append(job)
+
+        def drain(self) -> list[tuple[Job, Outcome]]:
+            return [(job, Outcome(here, "compiled", "shape", "it [said]")) for job in jobs]
+
+    def run_on(names: list[str], case: AnyCase, *_: object) -> list[OnRelease]:
+        assert case == jobs[0].case
+        return [OnRelease(name, before, "compiled") for name in names]
+
+    own = command.own().name
+    monkeypatch.setattr(command, "known", lambda: ("0.1", own))
+    monkeypatch.setattr(command, "run_on", run_on)
+    monkeypatch.setattr(command, "Pool", Answering)
+    called = ["bisect", "size-if-then-else", "--case-seconds", "7", "--fixes", "on"]
+    ended = CliRunner().invoke(app, called)
+    assert ended.exit_code == code
+    assert said.format(own=own) in ended.output
+    assert "position shape, fixes on" in ended.output
+    assert "it [said]" in ended.output
+    assert not re.search("culprit|pass to find", ended.output)
+    (job,) = jobs
+    assert job.fresh
+    assert job.case.fixes
+
+
+def test_a_block_of_expressions_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "block.json"
+    write(Block(family="algebra", at={"position": "analyzer"}, first=0, count=2), path)
+    ended = CliRunner().invoke(app, ["bisect", str(path)])
+    assert (ended.exit_code, ended.output.split(": ", 1)[1]) == (
+        2,
+        f"{path} is a block of expressions; give the case of one of them\n",
+    )
 
 
 @pytest.mark.parametrize(("switch", "fixes"), [("on", True), ("off", False)])
