@@ -23,6 +23,8 @@ from harness.corpus import (
 from harness.errors import headline
 from harness.gaps import Gap, Known, KnownFinding, declared
 from harness.jobs import Job, Limits
+from harness.journal import FILE_NAME, Journal, Mode
+from harness.known import findings_in
 from harness.met import utc_today
 from harness.outcome import Outcome, Verdict
 from harness.pool import Pool, PoolError
@@ -151,10 +153,13 @@ class Subject:
 
 
 def subjects(places: Sequence[Path]) -> tuple[Subject, ...]:
-    """The cases in ``places``, files or folders of them; without any, the corpus and what is known.
+    """The cases in ``places``, files, folders of them or campaigns, whose findings are taken.
+
+    Without any, the corpus and what is known.
 
     Raises:
         CaseError: a place holds no case, or a file is malformed.
+        JournalError: a campaign cannot be read.
     """
     if not places:
         return (*_corpus(CORPUS), *(_gap(one) for one in declared()))
@@ -255,6 +260,9 @@ def _at(place: Path) -> Iterator[Subject]:
     entry = entry_folder(str(place)) or place.resolve()
     if place.is_file():
         files = [place]
+    elif (place / FILE_NAME).is_file():
+        yield from _found(place)
+        return
     elif is_entry(entry):
         yield _declared(entry, read(entry / CASE), read_record(entry))
         return
@@ -272,6 +280,17 @@ def _at(place: Path) -> Iterator[Subject]:
         calls = " + ".join(operators(case))
         name = file.parent.name if file.name == CASE else file.stem
         yield Subject(Row(name, f"{calls}, {way(case)}", None, case))
+
+
+def _found(campaign: Path) -> Iterator[Subject]:
+    """The findings of ``campaign``, by their smallest cases."""
+    with Journal(campaign, Mode.READ) as journal:
+        found = list(findings_in(journal))
+    if not found:
+        raise CaseError(f"{campaign} is a campaign that found nothing")
+    for one in found:
+        title = f"{one.verdict}, {one.operator}: {one.blamed}"
+        yield Subject(Row(one.case.identifier, title, None, one.case))
 
 
 def _gap(known: Known) -> Subject:

@@ -24,7 +24,7 @@ EPILOG = f"""Examples:
 
   relaxcheck matrix --scripts --workers 2
 
-  relaxcheck matrix runs/FOLDER/findings --tvm 0.26 --tvm 0.27 --out .
+  relaxcheck matrix runs/FOLDER --tvm 0.26 --tvm 0.27 --out .
 
 Exit code 1: a verdict is not as declared, or what nothing is declared of fails with the fixes on,
 or a script does not exit as its case ends; 2: no release could run; 3: relaxcheck itself failed on
@@ -37,8 +37,8 @@ def matrix(
     cases: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Case files, folders of them, entries of the corpus (default: the whole corpus "
-            "and every declared gap)."
+            help="Case files, folders of them, entries of the corpus, campaigns, of which the "
+            "findings are taken (default: the whole corpus and every declared gap)."
         ),
     ] = None,
     tvm: Annotated[

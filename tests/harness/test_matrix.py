@@ -14,8 +14,10 @@ from generators.program import CaseError, write
 from harness import matrix
 from harness.cli import app
 from harness.corpus import Record, entries
+from harness.finding import Reduced, finding_of
 from harness.gaps import Gap, KnownFinding, place_of
 from harness.jobs import Job, Limits
+from harness.journal import Journal, Mode
 from harness.matrix import Cell
 from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
@@ -195,6 +197,20 @@ def test_cases_are_taken_from_files_folders_and_the_corpus(tmp_path: Path) -> No
     assert matrix.subjects([Path(entry.name)])[0].row.case == entry.case
     with pytest.raises(CaseError, match="no case file"):
         matrix.subjects([tmp_path / "nothing"])
+
+
+def test_of_a_campaign_the_findings_are_taken(tmp_path: Path) -> None:
+    entry = entries()[0]
+    with Journal(tmp_path, Mode.NEW) as journal, pytest.raises(CaseError, match="found nothing"):
+        matrix.subjects([tmp_path])
+    finding = finding_of(Reduced(entry.case, Outcome(Verdict.WRONG_VALUE, "compare"), {"n": "2"}))
+    with Journal(tmp_path, Mode.RESUME) as journal:
+        journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
+    (subject,) = matrix.subjects([tmp_path])
+    assert (subject.row.case, subject.declared) == (entry.case, None)
+    assert subject.row.name == entry.case.identifier
+    assert subject.row.title.startswith("wrong-value, ")
+    assert subject.row.title.endswith(": n=2")
 
 
 def test_a_folder_of_one_case_is_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
