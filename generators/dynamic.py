@@ -48,9 +48,10 @@ RANDOM = "random"
 
 DTYPES = ("float32", "float64", "float16")
 
-PIPELINES = ("fixes-build", "fixes-pipeline", "fixes-bounded")
+PIPELINES = ("fixes-build", "fixes-pipeline", "fixes-bounded", "fixes-folded")
 """What it is compiled by: the pipelines that the passes of the fixes are in. Without fixes these
-are TVM's own two, and the second one with memory planned for the largest sizes."""
+are TVM's own two, the second one with memory planned for the largest sizes, and the first one
+after FoldConstant."""
 
 _LEAST = 3
 """So many bindings are to be legal after every step."""

@@ -53,4 +53,10 @@ PIPELINES = {
         relax_pipeline="target",
         passes_of_fixes=True,
     ),
+    "fixes-folded": Pipeline(
+        "parameters bound, FoldConstant before anything is lowered, then as fixes-build",
+        before=("BindParams", "FoldConstant"),
+        constants_as_parameters=True,
+        passes_of_fixes=True,
+    ),
 }

@@ -1,18 +1,24 @@
 """What is said about passes while they run, and that nothing is kept of them."""
 
 import gc
+from contextlib import nullcontext
 
+import msgspec
 import numpy as np
 import pytest
 import tvm
 from tvm import relax
 
+import fixes
 from generators.emission import emit
 from generators.families import family
 from generators.program import Case, Input, Node, Program
+from generators.values import constants
 from harness.compile import StageError, _Watch, build, load, run
+from harness.outcome import Outcome, Verdict
 from harness.pipelines import PIPELINES
-from reports.repro import _step
+from harness.reproduction import reproduction
+from reports.repro import _build, _step
 
 
 @tvm.transform.module_pass(opt_level=0, name="Inner")
@@ -84,3 +90,38 @@ def test_memory_is_planned_for_the_largest_binding() -> None:
 def test_a_script_says_the_same_of_the_largest_sizes() -> None:
     module = eval(_step("UpperBounds", BOUNDED, {}))(emit(BOUNDED))
     assert dict(module["main"].attrs["tir_var_upper_bound"]) == {"m": 300}
+
+
+FOLDED = Case(
+    "any",
+    Program(
+        (Input("x", ("m", 3), "float32"), Input("c", (3,), "float32", constant=True)),
+        (Node("y", "multiply", ("c", "c")), Node("z", "add", ("x", "y"))),
+        ("z",),
+    ),
+    bindings=({"m": 2},),
+    pipeline="fixes-folded",
+)
+
+
+@pytest.mark.parametrize("with_fixes", [False, True])
+def test_constants_are_folded_before_anything_is_lowered(with_fixes: bool) -> None:
+    case = msgspec.structs.replace(FOLDED, fixes=with_fixes)
+    stages: list[str] = []
+    with fixes.install() if with_fixes else nullcontext():
+        compiled = build(emit(case, constants_as_parameters=True), case, stages.append)
+    assert stages.index("FoldConstant") < stages.index("LegalizeOps")
+    assert ("GuardShapes" in stages) is with_fixes
+    data, constant = np.ones((2, 3), "float32"), constants(case)["c"]
+    (found,) = run(load(compiled), [data])
+    np.testing.assert_array_equal(found, data + constant * constant)
+    assert "add" in compiled.executable.as_text()
+    assert "multiply" not in compiled.executable.as_text()
+
+
+def test_a_script_binds_and_folds_first() -> None:
+    failed = reproduction(FOLDED, Outcome(Verdict.WRONG_VALUE, "compare"))
+    text = "\n".join(_build(failed, {"c": "c"}))
+    bound, folded, built = map(text.index, ("BindParams", "FoldConstant()", "relax.build"))
+    assert bound < folded < built
+    assert "LegalizeOps" not in text
