@@ -207,3 +207,41 @@ def _is_fused(make: Make, *shapes: Shape) -> bool:
     except Exception:
         return False
     return True
+
+
+def folds_around_unknown_shapes() -> bool:
+    """Whether FoldConstant goes past calls of which it does not know a shape."""
+    op, m = relax.op, tvm_api.shape_var("m")
+    return _folds(lambda x, y: op.broadcast_to(x, op.shape_of(y)), (1, m), (3, m)) and _folds(
+        lambda x, n: op.tanh(op.dynamic_strided_slice(x, n, n, n)), (m,), (1,), dtypes=_INDEXED
+    )
+
+
+def folds_around_several_calls() -> bool:
+    """Whether FoldConstant goes past a call that is lowered to several, and adds none of them."""
+    m = tvm_api.shape_var("m")
+    return _folds(
+        lambda x, n: relax.op.dynamic_strided_slice(x, n, n, n), (m,), (1,), dtypes=_INDEXED
+    )
+
+
+def folds_around_symbols() -> bool:
+    """Whether FoldConstant goes past a tensor that is to be made of a shape with a symbol."""
+    op, m = relax.op, tvm_api.shape_var("m")
+    return _folds(lambda x: op.shape_to_tensor(relax.ShapeExpr([m])), (m,)) and _folds(
+        lambda x: op.shape_to_tensor(op.shape_of(x)), (m,)
+    )
+
+
+_INDEXED = ("float32", "int64")
+
+
+def _folds(make: Make, *shapes: Shape, dtypes: tuple[str, ...] = ()) -> bool:
+    """Whether constants are folded in the program, and all that it calls is in the module then."""
+    module = program(make, *shapes, dtypes=dtypes)
+    try:
+        module = relax.transform.FoldConstant()(module)
+    except Exception:
+        return False
+    lowered = [call for call in calls(module) if call.op.name == "relax.call_tir"]
+    return all(call.args[0] in module.functions for call in lowered)

@@ -1,7 +1,8 @@
 """One spelling, over the releases, for the functions and bindings that passes rewrite.
 
 A match_cast, a call and a function carry their types as ``ty``, ``ty_args`` and ``ret_ty``; once as
-``struct_info``, ``sinfo_args`` and ``ret_struct_info``.
+``struct_info``, ``sinfo_args`` and ``ret_struct_info``. A constant is any language's; once Relax's
+own.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ Function = Any
 Module = Any
 Pass = Any
 
+_CONSTANT: Any = getattr(relax, "Constant", None) or tvm.ir.GenericConst
+
 
 def type_arguments(call: Expr) -> list[Type]:
     """The types that ``call`` is given beside its arguments."""
@@ -36,6 +39,11 @@ def type_arguments(call: Expr) -> list[Type]:
 def identity_of(variable: Expr) -> Any:
     """What a mutator knows ``variable`` by: once an identifier of its own."""
     return variable.vid if hasattr(variable, "vid") else variable
+
+
+def is_constant(value: Expr) -> bool:
+    """Whether ``value`` is a constant tensor."""
+    return isinstance(value, _CONSTANT)
 
 
 def type_of_cast(cast: Binding) -> Type:

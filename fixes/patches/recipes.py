@@ -246,6 +246,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
         Body("relax/transform/transform.py", "dataflow_reshape.RewriteDataflowReshape"),
     ),
     "symbolic_slices": (Wrapping("relax.strided_slice", "symbolic_slices._of_sizes"),),
+    "folding": (Body("relax/transform/transform.py", "folding.FoldConstant"),),
     "fusion": (Body("relax/transform/transform.py", "fusion.FuseOps"),),
     "far_ends": (Body("relax/op/index.py", "far_ends.strided_slice"),),
     "normalization": (

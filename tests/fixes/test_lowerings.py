@@ -15,6 +15,7 @@ from fixes import (
     dataflow_reshape,
     empty_tensors,
     far_ends,
+    folding,
     fusion,
     integer_division,
     normalization,
@@ -34,6 +35,7 @@ from tests.fixes.upstream import test_broadcasting as broadcast_tests
 from tests.fixes.upstream import test_dataflow_reshape as dataflow_tests
 from tests.fixes.upstream import test_empty_tensors as empty_tests
 from tests.fixes.upstream import test_far_ends as far_tests
+from tests.fixes.upstream import test_folding as folding_tests
 from tests.fixes.upstream import test_fusion as fusion_tests
 from tests.fixes.upstream import test_integer_division as division_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
@@ -50,6 +52,7 @@ FIXES = {
     dataflow_reshape.FIX: dataflow_tests,
     empty_tensors.FIX: empty_tests,
     far_ends.FIX: far_tests,
+    folding.FIX: folding_tests,
     fusion.FIX: fusion_tests,
     integer_division.FIX: division_tests,
     normalization.FIX: normalization_tests,

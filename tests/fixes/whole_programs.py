@@ -369,6 +369,14 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
     "empty_permute": {
         "a dimension 0": (upstream("empty_permute", "permutation_moves_the_empty_dimension"),)
     },
+    "folding": {
+        "unknown shapes": tuple(
+            upstream("folding", what)
+            for what in ("a_shape_that_a_call_gives", "a_call_on_an_unknown_shape")
+        ),
+        "several calls": (upstream("folding", "a_call_that_is_lowered_to_several"),),
+        "symbols as tensors": (upstream("folding", "a_shape_with_a_symbol_as_a_tensor"),),
+    },
     "fusion": {
         "shapes of results": (upstream("fusion", "a_strided_convolution"),),
         "fused repeats": (upstream("fusion", "a_convolution_of_what_is_repeated"),),

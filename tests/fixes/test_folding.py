@@ -1,0 +1,99 @@
+"""FoldConstant with the fix folds what TVM's folds, and leaves all else alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from tvm import relax
+
+from fixes import folding, tvm_api
+from tests.fixes import compiled
+
+OP = relax.op
+M = tvm_api.shape_var("m")
+ROW = np.arange(3, dtype="float32")
+
+
+def row() -> Any:
+    return tvm_api.const(ROW)
+
+
+def program(make: Callable[[Any, Any], Any], dataflow: bool = True) -> Any:
+    """A module of what ``make`` emits by a builder, of a tensor of (m, 3)."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M, 3), "float32"))
+    with builder.function("main", [x]):
+        if not dataflow:
+            builder.emit_func_output(make(builder, x))
+        else:
+            with builder.dataflow():
+                result = builder.emit_output(make(builder, x))
+            builder.emit_func_output(result)
+    return builder.get()
+
+
+def chain(builder: Any, x: Any) -> Any:
+    squared = builder.emit(OP.multiply(row(), row()))
+    return builder.emit(OP.add(x, builder.emit(OP.add(squared, row()))))
+
+
+def written_shape(builder: Any, x: Any) -> Any:
+    shape = builder.emit(relax.ShapeExpr([M, tvm_api.integer(3)]))
+    return builder.emit(OP.reshape(x, shape))
+
+
+def shape_of_values(builder: Any, x: Any) -> Any:
+    sizes = tvm_api.const(np.array([2, 3], "int64"))
+    shape = builder.emit(OP.tensor_to_shape(builder.emit(OP.add(sizes, sizes))))
+    return builder.emit(relax.Tuple([x, builder.emit(OP.ones(shape, "float32"))]))
+
+
+def bound(builder: Any, x: Any) -> Any:
+    known = builder.emit(row())
+    return builder.emit(OP.add(x, builder.emit(OP.multiply(known, row()))))
+
+
+def cast(builder: Any, x: Any) -> Any:
+    found = builder.emit(OP.multiply(row(), row()))
+    known = builder.match_cast(found, tvm_api.tensor_type((3,), "float32"))
+    return builder.emit(OP.add(x, known))
+
+
+@pytest.mark.parametrize("make", [chain, bound, written_shape, shape_of_values, cast])
+@pytest.mark.parametrize("lowered", [False, True])
+def test_what_is_folded_is_what_tvm_folds(make: Any, lowered: bool) -> None:
+    module = program(make)
+    if lowered:
+        module = relax.transform.LegalizeOps()(module)
+    wanted = folding._ORIGINAL()(module)
+    tvm.ir.assert_structural_equal(folding.FoldConstant()(module), wanted)
+    assert not folding.FoldConstant()(module).same_as(module)
+
+
+def items(builder: Any, x: Any) -> Any:
+    parts = builder.emit(OP.split(row(), 3))
+    last = builder.emit(relax.TupleGetItem(parts, 2))
+    return builder.emit(OP.add(x, last))
+
+
+def test_items_of_tuples_are_folded() -> None:
+    found = folding.FoldConstant()(program(items))
+    assert compiled.calls(found) == ["relax.add"]
+    data = np.ones((2, 3), "float32")
+    np.testing.assert_array_equal(compiled.build(found)(data), data + 2)
+
+
+@pytest.mark.parametrize("make", [lambda builder, x: builder.emit(OP.tanh(x)), chain])
+def test_what_is_no_constant_or_stands_outside_of_dataflow_is_left(make: Any) -> None:
+    module = program(make, dataflow=False)
+    assert folding.FoldConstant()(module).same_as(module)
+
+
+def test_lowered_calls_are_folded_outside_of_dataflow_too() -> None:
+    module = relax.transform.LegalizeOps()(program(chain, dataflow=False))
+    found = folding.FoldConstant()(module)
+    tvm.ir.assert_structural_equal(found, folding._ORIGINAL()(module))
+    assert compiled.calls(module) == ["relax.call_tir"] * 3
+    assert compiled.calls(found) == ["relax.call_tir"]
