@@ -61,6 +61,8 @@ _DYNAMIC = {
     "empty-product": (("empty_reduction", "sums"),),
     "decoder-fused": (("fusion", "fused repeats"),),
     "infinity-less-itself": (("special_values", "fused infinities"),),
+    "folded-shape-of-broadcast": (("folding", "unknown shapes"),),
+    "folded-slice-of-values": (("folding", "several calls"),),
     "fused-after-repeat": (("fusion", "fused repeats"),),
     "strided-conv1d-fused": (("fusion", "shapes of results"),),
     "layer-norm-float64": (("normalization", "float64"),),

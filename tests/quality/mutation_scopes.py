@@ -20,7 +20,7 @@ class Scope:
 _SHAPES = (
     *("adaptive_pooling", "broadcast_elements", "broadcasting", "circular_indices"),
     *("dataflow_reshape", "empty_tensors"),
-    *("fusion", "general_functions", "integer_division", "known_results", "scans"),
+    *("folding", "fusion", "general_functions", "integer_division", "known_results", "scans"),
     "symbolic_slices",
 )
 """Each is called by few tests: all others would be tried for nothing."""
@@ -30,7 +30,7 @@ SHAPES = Scope(
     tuple(
         f"tests/fixes/test_{name}.py"
         for name in (
-            *("adaptive_pooling", "circular_indices", "fusion", "general_functions"),
+            *("adaptive_pooling", "circular_indices", "folding", "fusion", "general_functions"),
             *("known_results", "lowerings", "stage_names"),
         )
     ),

@@ -1,0 +1,54 @@
+"""FoldConstant fails on a call whose shape another call gives, which it lowers though it is no
+constant
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    m = tirx.Var("m", "int64")
+    x0 = relax.Var("x0", R.Tensor((1, 4, m, 5), "float32"))
+    x1 = relax.Var("x1", R.Tensor((1, 1, m, 5), "float32"))
+    x2 = relax.Var("x2", R.Tensor((1, 4, m, 5), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x0, x1, x2]):
+        with bb.dataflow():
+            n1_0 = bb.emit(relax.op.shape_of(x0))
+            n1_1 = bb.emit(relax.op.broadcast_to(x1, n1_0))
+            n1_2 = bb.emit(relax.op.add(n1_1, x2))
+            n1_3 = bb.match_cast(n1_2, R.Tensor((1, 4, m, 5), "float32"))
+            output = bb.emit_output(n1_3)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.BindParams("main", {})(mod)
+        mod = relax.transform.FoldConstant()(mod)
+    relax.build(mod, target)
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    # An error that says what is not supported is none that says nothing.
+    if not names(said, "shape_of", "broadcast_to", "add", "match_cast") or not names(
+        said, "not supported", "not implemented", "unsupported", "NotImplementedError"
+    ):
+        raise
+    print("refused clearly:", said)
+    sys.exit(0)
