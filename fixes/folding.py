@@ -90,20 +90,20 @@ def _is_foldable(value: Expr, foldable: _Values, dataflow: bool) -> bool:
     if isinstance(value, relax.TupleGetItem):
         return value.tuple_value in foldable
     if not isinstance(value, relax.Call):
-        return _is_constant(value, foldable)
+        return _is_settled(value, foldable)
     if not isinstance(value.op, tvm.ir.Op):
         return False
     if value.op.name == _CALL_TIR:
-        return len(value.args) == 2 and _is_constant(value.args[1], foldable)
-    return dataflow and all(_is_constant(one, foldable) for one in value.args)
+        return len(value.args) == 2 and _is_settled(value.args[1], foldable)
+    return dataflow and all(_is_settled(one, foldable) for one in value.args)
 
 
-def _is_constant(value: Expr, foldable: _Values) -> bool:
+def _is_settled(value: Expr, foldable: _Values) -> bool:
     """Whether nothing in ``value`` is left to run time; ``foldable`` are variables of that kind."""
     if tvm_api_functions.is_constant(value) or value in foldable:
         return True
     if isinstance(value, relax.Tuple):
-        return all(_is_constant(one, foldable) for one in value.fields)
+        return all(_is_settled(one, foldable) for one in value.fields)
     if isinstance(value, relax.ShapeExpr):
         return all(tvm_api.as_int(dim) is not None for dim in value.values)
     number = tvm_api_shapes.integer_of(value)
