@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import tvm
 from tvm import relax
 
 from fixes import tvm_api
@@ -147,6 +148,24 @@ def reshapes_to_values() -> bool:
             found = None
         builder.emit_func_output(x if found is None else found)
     return found is not None
+
+
+def reshapes_behind_a_symbol() -> bool:
+    """Whether the kernel of a reshape compiles that splits a dimension behind a symbolic one."""
+    b, m = tvm_api.shape_var("b"), tvm_api.shape_var("m")
+    split = (b, 2, 3, tvm_api.floordiv(m - 1, 3))
+    module = program(lambda x, y: relax.op.reshape(y, split), (m,), (b, 2, m - 1))
+    lowered = relax.transform.LegalizeOps()(module)
+    kernels = {
+        variable: function.with_attr("global_symbol", str(variable.name_hint))
+        for variable, function in lowered.functions.items()
+        if not isinstance(function, relax.Function)
+    }
+    try:
+        tvm.compile(tvm.IRModule(kernels), "llvm")
+    except tvm.error.InternalError:
+        return False
+    return bool(kernels)
 
 
 def rewrites_expressions() -> bool:

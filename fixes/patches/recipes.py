@@ -127,6 +127,7 @@ data or kernel is made and no read is out of bounds.
     "resize": Place("relax/transform/legalize_ops/resize.py"),
     "adaptive_pooling": Place("relax/transform/legalize_ops/adaptive_pooling.py"),
     "shape_values": Place("relax/transform/legalize_ops/shape_values.py"),
+    "kept_dimensions": Place("relax/transform/legalize_ops/kept_dimensions.py"),
     "empty_tensors": Place("relax/transform/legalize_ops/empty_tensors.py"),
     "symbolic_slices": Place("relax/transform/legalize_ops/symbolic_slices.py"),
     "special_values": Place("relax/transform/legalize_ops/special_values.py"),
@@ -174,6 +175,7 @@ RENAMED = {
     ("resize", "_in_any_size"): "in_any_size",
     ("adaptive_pooling", "_by_axes"): "by_axes",
     ("shape_values", "_written_out"): "written_out",
+    ("kept_dimensions", "_keeping"): "keeping",
     ("empty_tensors", "_of_no_elements"): "of_no_elements",
     ("special_values", "_with_nan"): "with_nan",
     ("broadcasting", "_at_run_time"): "at_run_time",
@@ -262,6 +264,7 @@ STEPS: dict[str, tuple[Step, ...]] = {
     ),
     "scans": (Body("topi/scan.py", "scans.scanop"),),
     "shape_values": (Wrapping("relax.reshape", "shape_values._written_out"),),
+    "kept_dimensions": (Wrapping("relax.reshape", "kept_dimensions._keeping"),),
     "broadcasting": (Wrapping("relax.broadcast_to", "broadcasting._at_run_time"),),
     "integer_division": tuple(
         Wrapping(operator, "integer_division._of_any_integers")

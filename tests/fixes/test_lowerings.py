@@ -18,6 +18,7 @@ from fixes import (
     folding,
     fusion,
     integer_division,
+    kept_dimensions,
     normalization,
     resize,
     scans,
@@ -38,6 +39,7 @@ from tests.fixes.upstream import test_far_ends as far_tests
 from tests.fixes.upstream import test_folding as folding_tests
 from tests.fixes.upstream import test_fusion as fusion_tests
 from tests.fixes.upstream import test_integer_division as division_tests
+from tests.fixes.upstream import test_kept_dimensions as kept_tests
 from tests.fixes.upstream import test_normalization as normalization_tests
 from tests.fixes.upstream import test_resize as resize_tests
 from tests.fixes.upstream import test_scans as scan_tests
@@ -55,6 +57,7 @@ FIXES = {
     folding.FIX: folding_tests,
     fusion.FIX: fusion_tests,
     integer_division.FIX: division_tests,
+    kept_dimensions.FIX: kept_tests,
     normalization.FIX: normalization_tests,
     resize.FIX: resize_tests,
     scans.FIX: scan_tests,

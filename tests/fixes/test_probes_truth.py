@@ -71,6 +71,10 @@ _DYNAMIC = {
     "not-equal-of-nan": (("special_values", "NaN"),),
     "order-after-fusion": (("shape_order", "fused calls"),),
     "repeat-odd": (("dataflow_reshape", "repeats of expressions"),),
+    "reshape-behind-a-symbol": (
+        ("dataflow_reshape", "expressions of symbols"),
+        ("kept_dimensions", "leading dimensions"),
+    ),
     "reshape-difference": (("dataflow_reshape", "expressions of symbols"),),
     "resize-aligned-symbolic": (("resize", "aligned corners"),),
     "resize-nearest-symbolic": (("resize", "symbolic sizes"),),

@@ -427,6 +427,9 @@ BY_FIX: dict[str, dict[str, tuple[Run, ...]]] = {
         ),
     },
     "scans": {"empty axes": (upstream("scans", "rows_without_an_element"),)},
+    "kept_dimensions": {
+        "leading dimensions": (upstream("kept_dimensions", "split_behind_a_symbolic_dimension"),),
+    },
     "shape_values": {
         "shapes of tensors": (upstream("shape_values", "reshape_to_the_shape_of_another"),),
     },
