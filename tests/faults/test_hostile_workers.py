@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.testing import Result
 
@@ -74,7 +75,9 @@ def test_each_gets_its_verdict(
                 assert said in f"{one.outcome.stage}: {one.outcome.message}"
                 assert one.finding
             else:
-                assert one.outcome == judged(one.case, None, plain=False)
+                # What ran beside a hoard may have had no memory, and run again.
+                alone = msgspec.structs.replace(one.outcome, retried="")
+                assert alone == judged(one.case, None, plain=False)
         happened = Counter(event.what for event in journal.events())
     # A hoard in Python may also end in a MemoryError, which ends nobody.
     assert happened[what] or how == "hoard"

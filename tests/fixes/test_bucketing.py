@@ -288,6 +288,9 @@ def chained(drawn: list[tuple[str, tuple[int, ...]]]) -> Callable[..., Any]:
             if name == "convolve":
                 x = emit(OP.nn.conv1d(x, weight, **how))
             elif name == "transpose":
+                # No more is taken off than a single element gives.
+                least = (taps - 1) * dilation + stride - 1
+                how["padding"] = (min(before, least), min(after, max(0, least - before)))
                 x = emit(OP.nn.conv1d_transpose(x, weight, output_padding=stride - 1, **how))
             elif name == "peak":
                 x = emit(OP.nn.max_pool1d(x, taps, ceil_mode=True, **how))
