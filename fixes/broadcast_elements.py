@@ -20,3 +20,16 @@ def element(tensor: Tensor, position: Sequence[PrimExpr], shape: Sequence[PrimEx
         else:
             found.append(tirx.Select(tvm_api.equal(have, 1), tvm_api.integer(0), at))
     return tensor(*found)
+
+
+def all_seen(left: Sequence[PrimExpr], right: Sequence[PrimExpr]) -> bool:
+    """Whether TVM itself sees that the dimensions are equal, of symbols that may be negative.
+
+    Either way round: that ``3*b*m - 12*b`` is ``b*3*(m - 4)`` it sees, and the other it does not.
+    What ``prover.equal`` proves by more than that, TOPI takes for two dimensions.
+    """
+    analyzer = tvm_api.analyzer()
+    return all(
+        bool(analyzer.can_prove_equal(one, other) and analyzer.can_prove_equal(other, one))
+        for one, other in zip(left, right, strict=True)
+    )

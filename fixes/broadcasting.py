@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from tvm import te
 
 from fixes import probes_of_lowerings as probes
-from fixes import prover, tvm_api
-from fixes.broadcast_elements import element
+from fixes import tvm_api
+from fixes.broadcast_elements import all_seen, element
 from fixes.fix import LEGALIZE, Fix, OperatorAttribute, Part
 from fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 
@@ -24,7 +24,7 @@ def _at_run_time(original: Legalization) -> Legalization:
             return original(builder, call)
         have, want = tvm_api.shape_of(data), tvm_api.shape_of(call)
         fixed = zip(have, want[len(want) - len(have) :], strict=True)
-        if all(tvm_api.as_int(one) == 1 or prover.equal(one, other) for one, other in fixed):
+        if all(tvm_api.as_int(one) == 1 or all_seen([one], [other]) for one, other in fixed):
             return original(builder, call)
 
         def compute(tensor: Tensor, shape: Sequence[PrimExpr]) -> Tensor:

@@ -25,7 +25,7 @@ from fixes import (
     tvm_api_shapes,
 )
 from fixes import probes_of_shapes as probes
-from fixes.broadcast_elements import element
+from fixes.broadcast_elements import all_seen, element
 from fixes.fix import Fix, ModulePass, Part
 from fixes.run_time_checks import Check
 from fixes.shape_needs import Need
@@ -34,18 +34,6 @@ from fixes.tvm_api_functions import Binding, Function, Module
 from fixes.tvm_api_shapes import Type, dims_of, name_of, select, substitute
 
 Dims = list[PrimExpr]
-
-
-def _all_seen(left: Dims, right: Dims) -> bool:
-    """Whether TVM itself sees that the dimensions are equal, of symbols that may be negative.
-
-    Either way round: that ``3*b*m - 12*b`` is ``b*3*(m - 4)`` it sees, and the other it does not.
-    """
-    analyzer = tvm_api.analyzer()
-    return all(
-        bool(analyzer.can_prove_equal(one, other) and analyzer.can_prove_equal(other, one))
-        for one, other in zip(left, right, strict=True)
-    )
 
 
 def _stands_alone(symbol: PrimExpr, other: PrimExpr) -> bool:
@@ -150,7 +138,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             if not need.equal:
                 continue
             left, right = (substitute(value, same) for value in need.values)
-            if _all_seen([left], [right]):
+            if all_seen([left], [right]):
                 continue
             if _stands_alone(right, left):
                 same = {v: substitute(dim, {right: left}) for v, dim in same.items()}
@@ -212,7 +200,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         ]
         if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
             # What is proved here by more than TVM's analyzer, TVM has to be told.
-            if _all_seen(dims, wanted):
+            if all_seen(dims, wanted):
                 return argument
             typed = tvm_api.tensor_type(wanted, tvm_api.dtype_of(argument))
             return self._cast(argument, typed)
@@ -224,19 +212,33 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         return self.builder_.emit(call)
 
 
-def _run(module: Module, context: Any) -> Module:
+def _broadcast(module: Module) -> tuple[Module, bool]:
+    """``module`` with operands stretched, and whether any are."""
+    stretched = False
     for variable, function in tvm_api_functions.functions(module):
         name = str(variable.name_hint)
         rewriting = _Broadcasting(module, name, function)
         new = rewriting.visit_expr(function)
         if not rewriting.checks:
             continue
+        stretched = True
         module = rewriting.builder_.get()
         new = tvm_api_functions.inferred(new)
         module.update_func(
             module.get_global_var(name), shape_guard.with_checks(new, rewriting.checks)
         )
         module = relax.transform.Normalize()(module)
+    return module, stretched
+
+
+def _run(module: Module, context: Any) -> Module:
+    module, stretched = _broadcast(module)
+    while stretched:
+        # What is computed of a result that has a shape now may be one that values decide.
+        named = known_results.named(module)
+        if named.same_as(module):
+            break
+        module, stretched = _broadcast(named)
     return module
 
 

@@ -119,7 +119,11 @@ class _Retyping(PyExprMutator):  # type: ignore[misc]
         return self.builder_.match_cast(found, typed)
 
 
-def _run(module: Module, context: Any) -> Module:
+def named(module: Module) -> Module:
+    """``module`` with a shape for each result that this pass can give one; itself if there is none.
+
+    Of a result it can once the shapes of all that it is computed of are known.
+    """
     for variable, _ in tvm_api_functions.functions(module):
         name = str(variable.name_hint)
         if _unwritten(module[name]):
@@ -137,6 +141,10 @@ def _retyped(module: Module, name: str, unnamed: Call | None) -> Module:
     module = retyping.builder_.get()
     module.update_func(module.get_global_var(name), tvm_api_functions.inferred(function))
     return relax.transform.Normalize()(module)
+
+
+def _run(module: Module, context: Any) -> Module:
+    return named(module)
 
 
 PASS = tvm_api_functions.module_pass("NameResults", _run)

@@ -32,6 +32,13 @@ def tensor(draft: Draft, least: int = 1) -> Value:
     return value
 
 
+def without_zeros(value: Value) -> Value:
+    """``value``, if its shape can be written for ``reshape``: there 0 means "as it was"."""
+    if 0 in value.shape:
+        raise Unfit("a dimension that is the number 0")
+    return value
+
+
 def axis_of(draft: Draft, value: Value) -> int:
     """An axis of ``value``."""
     return draft.draw.below(value.rank)
@@ -49,7 +56,7 @@ def but(shape: tuple[Dim, ...], axis: int, *dims: Dim) -> tuple[Dim, ...]:
 
 @step("reshape")
 def _reshape(draft: Draft) -> None:
-    value = tensor(draft)
+    value = without_zeros(tensor(draft))
     way = draft.draw.below(5)
     if way == 4:
         # There and back, to a shape that is itself a value.
@@ -388,7 +395,7 @@ for _name in ("zeros", "ones", "full"):
 @step("upsample")
 def _upsample(draft: Draft) -> None:
     """Each element several times: broadcast along a new axis, which is then merged."""
-    value, count = tensor(draft), draft.draw.choice((2, 3))
+    value, count = without_zeros(tensor(draft)), draft.draw.choice((2, 3))
     at = axis_of(draft, value)
     apart = but(value.shape, at, value.shape[at], 1)
     thin = draft.call("expand_dims", [value], apart, axis=(at + 1,))

@@ -75,9 +75,11 @@ def attempts(case: Member, place: str) -> Iterator[Member]:
         subject = _of_sizes(subject)
     seen = set()
     for below, above in _WIDER:
-        variables = (_widened(one, below, above) for one in subject.variables)
+        variables = [_widened(one, below, above) for one in subject.variables]
         if place in SIZES:
-            variables = (replace(one, low=max(one.low, 0)) for one in variables)
+            variables = [replace(one, low=max(one.low, 0)) for one in variables]
+            if any(one.low > one.high for one in variables):
+                continue
         wider = replace(subject, variables=tuple(variables))
         if wider not in seen:
             seen.add(wider)

@@ -233,6 +233,24 @@ def test_what_tvm_proves_one_way_round_alone_it_is_told() -> None:
     np.testing.assert_array_equal(run(x, y, z), np.maximum(x.reshape(6), y))
 
 
+def test_a_slice_by_values_of_a_stretched_result_can_be_stretched() -> None:
+    """The slice's shape has no symbols before the sum's operands are stretched."""
+
+    def make(x: Any, y: Any, z: Any) -> Any:
+        begin, end, step = (relax.const(np.array([one], "int64"), "int64") for one in (1, 9, 2))
+        each = OP.dynamic_strided_slice(OP.add(x, y), begin, end, step)
+        each = OP.dynamic_strided_slice(OP.multiply(each, z), begin, end, step)
+        return OP.subtract(each, y)
+
+    with fixes.install():
+        program = compiled.module(make, ("M",), ("N",), ("K",))
+        run = compiled.build(program, pipeline=fixes.pipeline())
+    for sizes in ((9, 1, 4), (16, 1, 1), (4, 1, 2), (1, 1, 0)):
+        x, y, z = (compiled.sample((size,), seed=at) for at, size in enumerate(sizes))
+        want = ((x + y)[1:9:2] * z)[1:9:2] - y
+        np.testing.assert_array_equal(run(x, y, z), want)
+
+
 def test_a_chain_is_not_twice_as_long_with_each_operand() -> None:
     """Of so many operands, each of a symbol of its own: what is asked grows with their square."""
 

@@ -20,6 +20,7 @@ from fixes import (
     integer_division,
     kept_dimensions,
     normalization,
+    prover,
     resize,
     scans,
     shape_values,
@@ -29,7 +30,7 @@ from fixes import (
     tvm_api_shapes,
 )
 from fixes.fix import Fix
-from fixes.probes import one_call
+from fixes.probes import one_call, program
 from tests.fixes import compiled
 from tests.fixes.upstream import test_adaptive_pooling as pooling_tests
 from tests.fixes.upstream import test_broadcasting as broadcast_tests
@@ -383,6 +384,20 @@ def test_broadcasting(shape: Any, wanted: Any, bindings: Any, fused: bool) -> No
     for binding in bindings:
         array = compiled.sample(compiled.size(shape, binding))
         np.testing.assert_array_equal(run(array), np.broadcast_to(array, wanted))
+
+
+def test_what_more_than_topi_proves_is_broadcast() -> None:
+    """That the quotient is 1 the prover knows; TOPI takes it for what the shape should be."""
+    m = tvm_api.shape_var("m")
+    whole = tvm_api.floordiv(m - 2, 5) * 6 + 6
+    one = tvm_api.floordiv(whole, tvm_api.floordiv(m + 3, 5) * 6)
+    assert prover.equal(one, tvm_api.integer(1))
+    with fixes.installation.install([broadcasting.FIX]):
+        module = program(lambda x, y: OP.broadcast_to(x, (1, 2, 3)), (one, 2, 1), (m,))
+        run = compiled.build(module)
+    for size in (2, 13):
+        x, y = compiled.sample((1, 2, 1)), compiled.sample((size,))
+        np.testing.assert_array_equal(run(x, y), np.broadcast_to(x, (1, 2, 3)))
 
 
 def test_what_needs_no_question_is_left_to_tvm() -> None:

@@ -75,6 +75,15 @@ def test_each_step_on_its_own(focus: str) -> None:
         _holds(case, draft)
 
 
+@pytest.mark.parametrize("focus", ["reshape", "upsample"])
+def test_no_shape_that_reshape_is_given_has_a_dimension_0(focus: str) -> None:
+    """There it means the argument's dimension of that place, which is another, or none."""
+    draft = Draft(Draw("empty"), "float32")
+    draft.start(("m", 0))
+    with pytest.raises(Unfit, match="the number 0"):
+        dynamic.STEPS[focus](draft)
+
+
 @pytest.mark.parametrize("at", range(24))
 def test_random_programs(at: int) -> None:
     point = _point(at)

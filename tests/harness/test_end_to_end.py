@@ -69,6 +69,10 @@ def test_it_is_compiled_in_each_place_with_wider_ranges_too() -> None:
         # A size is never negative.
         below = [] if place in SIZES else [[(dtype, -2, 1)], [(dtype, -2, 9)]]
         assert ranges == [[(dtype, 0, 1)], [(dtype, 0, 3)], [(dtype, 0, 9)], *below]
+    # And none is compiled for a variable that is always negative.
+    negative = asked(ExpressionCase((Variable("x", "int32", -9, -3),), parsed("x + 9", LOOP)))
+    (widest,) = attempts(negative, next(iter(SIZES)))
+    assert [(v.low, v.high) for v in widest.subject.variables] == [(0, 5)]
     whole = Variable("x", "uint8", 0, 255)
     (alone,) = attempts(asked(ExpressionCase((whole,), parsed("x // 2", whole))), VALUE)
     assert alone.subject.variables == (whole,)
