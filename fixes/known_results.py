@@ -5,20 +5,33 @@ shape is given by another call, such as ``shape_of``, whose type tells it, it is
 to symbolic bounds get the dimensions that they have. Where values decide these, as of
 ``dynamic_strided_slice``, each gets a symbol, whose value the result has at run time. What follows
 is typed again.
+
+The dimension -1 of ``reshape`` is to TVM the quotient of two numbers of elements. Where it does not
+see what that is, as of ``min(max(m - 1, 0), m) - min(2, m)`` and ``m - 3``, nothing that is made of
+the result compiles. Here it is what is left of the argument's dimensions without those that are
+given.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tvm
-from tvm import relax
+from tvm import relax, tirx
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from fixes import probes_of_shapes as probes
-from fixes import shape_needs, symbolic_slices, tvm_api, tvm_api_functions, tvm_api_shapes
+from fixes import (
+    prover,
+    shape_needs,
+    symbolic_slices,
+    tvm_api,
+    tvm_api_functions,
+    tvm_api_shapes,
+)
 from fixes.fix import Fix, ModulePass, Part
 from fixes.known_rank import with_symbols
-from fixes.tvm_api import Call, Expr
+from fixes.tvm_api import Call, Expr, PrimExpr
 from fixes.tvm_api_functions import Binding, Function, Module
 
 SHAPED = (
@@ -39,11 +52,59 @@ def _written(argument: Expr) -> Expr:
 
 
 def written_out(call: Call) -> Call:
-    """``call`` with the shape that it is given written out, if that can be."""
-    if str(getattr(call.op, "name", "")) not in SHAPED:
+    """``call`` with the shape that it is given written out; itself if that changes nothing."""
+    name = str(getattr(call.op, "name", ""))
+    if name not in SHAPED:
         return call
     arguments = [_written(argument) for argument in call.args]
+    if name == "relax.reshape":
+        arguments = [arguments[0], _settled(*arguments)]
+    if all(new.same_as(old) for new, old in zip(arguments, call.args, strict=True)):
+        return call
     return relax.Call(call.op, arguments, call.attrs, tvm_api_functions.type_arguments(call))
+
+
+def _settled(data: Expr, shape: Expr) -> Expr:
+    """``shape``, that ``data`` is given, with the dimension that TVM found without its quotient."""
+    have = tvm_api_shapes.dims_of(tvm_api.type_of(data))
+    if have is None or not isinstance(shape, relax.ShapeExpr):
+        return shape
+    dims = list(shape.values)
+    found = [at for at, dim in enumerate(dims) if _is_quotient_of_symbols(dim)]
+    if len(found) != 1:
+        return shape
+    (at,) = found
+    left = _left_of(have, [*dims[:at], *dims[at + 1 :]])
+    return shape if left is None else relax.ShapeExpr([*dims[:at], left, *dims[at + 1 :]])
+
+
+def _is_quotient_of_symbols(dim: PrimExpr) -> bool:
+    return isinstance(dim, tirx.FloorDiv) and bool(tvm_api_shapes.variables(dim.b))
+
+
+def _left_of(dims: Sequence[PrimExpr], given: Sequence[PrimExpr]) -> PrimExpr | None:
+    """What ``given`` have to be multiplied by for the product of ``dims``, if that is proved.
+
+    Nothing is a dimension that is negative: that is refused where the program starts.
+    """
+    one = tvm_api.integer(1)
+    sizes = [dim >= 0 for dim in (*dims, *given) if tvm_api.as_int(dim) is None]
+
+    def same(left: PrimExpr, right: PrimExpr) -> bool:
+        return prover.proves(tvm_api.equal(left, right), given=sizes)
+
+    left = [factor for dim in dims for factor in _factors(dim)]
+    for wanted in (factor for dim in given for factor in _factors(dim)):
+        at = next((at for at, factor in enumerate(left) if same(factor, wanted)), None)
+        if at is not None:
+            del left[at]
+    whole, known = math.prod(dims, start=one), math.prod(given, start=one)
+    tried = (math.prod(left, start=one), one)
+    return next((rest for rest in tried if same(whole, known * rest)), None)
+
+
+def _factors(dim: PrimExpr) -> list[PrimExpr]:
+    return [*_factors(dim.a), *_factors(dim.b)] if isinstance(dim, tirx.Mul) else [dim]
 
 
 def _calls(function: Function) -> Iterator[tuple[Expr, Call]]:
@@ -65,12 +126,7 @@ def _calls(function: Function) -> Iterator[tuple[Expr, Call]]:
 
 def _unwritten(function: Function) -> list[Call]:
     """The calls that are given a shape which is not written out, and can be."""
-    return [
-        call
-        for _, call in _calls(function)
-        if str(call.op.name) in SHAPED
-        and any(not _written(argument).same_as(argument) for argument in call.args)
-    ]
+    return [call for _, call in _calls(function) if not written_out(call).same_as(call)]
 
 
 def _unnamed(function: Function) -> list[Call]:
@@ -154,12 +210,13 @@ FIX = Fix(
     operators=(*SHAPED, "relax.dynamic_strided_slice"),
     fault=(
         "calls on a result are not lowered whose shape another call gives, or values decide: TVM"
-        " knows its number of dimensions alone"
+        " knows its number of dimensions alone, or the size that reshape finds as a quotient"
     ),
     issue=None,
     parts=(
         Part("given shapes", lambda: not probes.lowers_given_shapes()),
         Part("slices", lambda: not probes.lowers_slices()),
+        Part("sizes that reshape finds", lambda: not probes.compiles_found_sizes()),
     ),
     passes=(ModulePass(PASS),),
 )

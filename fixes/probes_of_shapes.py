@@ -166,6 +166,25 @@ def lowers_given_shapes() -> bool:
         return False
 
 
+def compiles_found_sizes() -> bool:
+    """Whether what is computed of a slice compiles whose first dimension is for reshape to find."""
+    m = tvm_api.shape_var("m")
+
+    def make(builder: Any, x: Any) -> Any:
+        part = builder.emit(relax.op.strided_slice(x, [0], [2], [-1], [1]))
+        rows = builder.emit(relax.op.reshape(part, (-1, m - 3)))
+        return builder.emit(relax.op.nn.relu(rows))
+
+    builder = relax.BlockBuilder()
+    (x,) = inputs([(m,)])
+    with builder.function("main", [x]):
+        builder.emit_func_output(make(builder, x))
+    try:
+        return run(builder.get(), np.ones(5, "float32")).shape == (1, 2)
+    except Exception:
+        return False
+
+
 def lowers_slices() -> bool:
     """Whether the sum of a slice whose bounds are values and of another tensor is lowered."""
     builder = relax.BlockBuilder()

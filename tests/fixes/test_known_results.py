@@ -7,7 +7,14 @@ import pytest
 from tvm import relax, tirx
 
 import fixes
-from fixes import dynamic_broadcast, fusion, known_results, shape_guard, tvm_api
+from fixes import (
+    dynamic_broadcast,
+    fusion,
+    known_results,
+    shape_guard,
+    tvm_api,
+    tvm_api_shapes,
+)
 from tests.fixes import compiled
 from tests.fixes.test_known_rank import program
 
@@ -122,3 +129,43 @@ def test_a_shape_that_is_known_only_after_broadcasting() -> None:
     run = built(program(body, tensor(M), tensor(N), tensor(1)), False)
     x, y, z = (compiled.sample((size,)) for size in (3, 1, 1))
     np.testing.assert_array_equal(run(x, y, z), np.broadcast_to(z, (3,)))
+
+
+PART = tirx.min(tirx.max(M - 1, 0), M) - tirx.min(2, M)
+"""How many elements of m are from the third to the last but one."""
+
+FOUND: dict[str, tuple[Any, Any, Any, list[tuple[int, Any, Any]]]] = {
+    # The input's dimensions, what reshape is given, what it finds; at m, of these the first two.
+    "nothing is left": ((PART,), (-1, M - 3), 1, [(4, (1,), (1, 1)), (6, (3,), (1, 3))]),
+    "a factor": (
+        (6 * (tvm_api.floordiv(M - 2, 5) + 1),),
+        (-1, tvm_api.floordiv(M + 3, 5)),
+        6,
+        [(2, (6,), (6, 1)), (8, (12,), (6, 2))],
+    ),
+    "in the middle": ((4, PART, N), (4, -1, M - 3), N, [(5, (4, 2, 3), (4, 3, 2))]),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_the_size_that_reshape_finds(name: str) -> None:
+    """TVM has it as a quotient, which is computed of what takes a pass to read."""
+    dims, target, found, sizes = FOUND[name]
+
+    def body(builder: Any, x: Any, y: Any) -> Any:
+        return builder.emit(OP.nn.relu(builder.emit(OP.reshape(x, target))))
+
+    module = program(body, tensor(*dims), tensor(M))
+    typed = tvm_api.type_of(known_results.PASS(module)["main"]).ret
+    assert tvm_api_shapes.alike(typed, tensor(*(found if dim == -1 else dim for dim in target)))
+    for size, shape, want in sizes:
+        x, y = compiled.sample(shape), compiled.sample((size,))
+        np.testing.assert_array_equal(built(module, False)(x, y), np.maximum(x.reshape(want), 0))
+
+
+def test_a_quotient_that_is_not_known_stays() -> None:
+    def body(builder: Any, x: Any, y: Any) -> Any:
+        return builder.emit(OP.nn.relu(builder.emit(OP.reshape(x, (-1, M)))))
+
+    module = program(body, tensor(N), tensor(M))
+    assert known_results.PASS(module).same_as(module)

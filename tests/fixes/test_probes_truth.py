@@ -75,6 +75,7 @@ _DYNAMIC = {
         ("dataflow_reshape", "expressions of symbols"),
         ("kept_dimensions", "leading dimensions"),
     ),
+    "reshape-finds-a-size": (("known_results", "sizes that reshape finds"),),
     "reshape-difference": (("dataflow_reshape", "expressions of symbols"),),
     "resize-aligned-symbolic": (("resize", "aligned corners"),),
     "resize-nearest-symbolic": (("resize", "symbolic sizes"),),

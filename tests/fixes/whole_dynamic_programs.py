@@ -108,6 +108,12 @@ def sliced(builder: Any, x: Any, y: Any) -> Any:
     return builder.emit(OP.multiply(found, y))
 
 
+def in_rows(builder: Any, x: Any) -> Any:
+    """A slice of three elements less than ``x`` as rows of as many: one."""
+    part = builder.emit(OP.strided_slice(x, [0], [2], [-1]))
+    return builder.emit(OP.exp(builder.emit(OP.reshape(part, (-1, M - 3)))))
+
+
 def general(builder: Any, x: Any) -> Any:
     """The opposite of exp(x), by a function over two dimensions of its own."""
     a, b = map(tvm_api.shape_var, "ab")
@@ -132,6 +138,9 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
             partial(runs, stretched, (M, 3), (1, 3), sizes=[(2, 3), (1, 3)], want=np.ones((2, 3))),
         ),
         "slices": (partial(runs, sliced, (3,), (M,), sizes=[(3,), (2,)], want=[1, 1]),),
+        "sizes that reshape finds": (
+            partial(runs, in_rows, (M,), sizes=[(6,)], want=np.full((1, 3), np.e)),
+        ),
     },
     "dynamic_broadcast": {
         "symbols": (

@@ -1,0 +1,47 @@
+"""what is computed of a slice whose first dimension reshape has to find does not compile
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    m = tirx.Var("m", "int64")
+    x = relax.Var("x", R.Tensor((m,), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            part = bb.emit(relax.op.strided_slice(x, axes=[0], begin=[2], end=[-1], strides=[1]))
+            rows = bb.emit(relax.op.reshape(part, shape=relax.ShapeExpr([-1, m - 3])))
+            y = bb.emit(relax.op.nn.relu(rows))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    relax.build(mod, target)
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    # An error that says what is not supported is none that says nothing.
+    if not names(said, "strided_slice", "reshape", "relu") or not names(
+        said, "not supported", "not implemented", "unsupported", "NotImplementedError"
+    ):
+        raise
+    print("refused clearly:", said)
+    sys.exit(0)
