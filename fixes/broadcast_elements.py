@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tvm import tirx
 
-from fixes import prover, tvm_api
+from fixes import prover, tvm_api, tvm_api_shapes
 from fixes.tvm_api import PrimExpr, Tensor
 
 
@@ -23,13 +23,18 @@ def element(tensor: Tensor, position: Sequence[PrimExpr], shape: Sequence[PrimEx
 
 
 def all_seen(left: Sequence[PrimExpr], right: Sequence[PrimExpr]) -> bool:
-    """Whether TVM itself sees that the dimensions are equal, of symbols that may be negative.
+    """Whether TOPI sees that the dimensions are equal: their difference is simplified to 0.
 
-    Either way round: that ``3*b*m - 12*b`` is ``b*3*(m - 4)`` it sees, and the other it does not.
-    What ``prover.equal`` proves by more than that, TOPI takes for two dimensions.
+    Either way round: that ``3*b*m - 12*b`` is ``b*3*(m - 4)`` is seen, and the other is not. What
+    is not seen TOPI takes for two dimensions, though TVM's types and ``prover.equal`` may know more.
     """
-    analyzer = tvm_api.analyzer()
     return all(
-        bool(analyzer.can_prove_equal(one, other) and analyzer.can_prove_equal(other, one))
+        tvm_api_shapes.alike(one, other) or (_vanishes(one - other) and _vanishes(other - one))
         for one, other in zip(left, right, strict=True)
     )
+
+
+def _vanishes(difference: PrimExpr) -> bool:
+    # Once: what is left may come to 0 if it is simplified again, which TOPI does not do.
+    left = tvm_api.analyzer().simplify(difference)
+    return tvm_api_shapes.alike(left, tvm_api.integer_like(left, 0))

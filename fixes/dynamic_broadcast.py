@@ -66,6 +66,17 @@ def common_shape(shapes: Sequence[Dims], choose: Callable[[PrimExpr, PrimExpr], 
     return result
 
 
+def _topi_sees(operands: Sequence[Expr]) -> bool:
+    """Whether TOPI finds the shape that operands are broadcast to as TVM's types do."""
+    shapes = [dims_of(tvm_api.type_of(operand)) or [] for operand in operands]
+    common = common_shape(shapes, lambda left, right: right)
+    return all(
+        as_int(have) == 1 or all_seen([have], [want])
+        for dims in shapes
+        for have, want in zip(dims, common[len(common) - len(dims) :], strict=True)
+    )
+
+
 def _stretch(tensor: Tensor, dims: Dims) -> Tensor:
     """``tensor`` repeated along the dimensions that are 1, so that it is of shape ``dims``."""
     return te.compute(dims, lambda *at: element(tensor, at, dims), name="stretched")
@@ -80,6 +91,7 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         self.name = name
         self.symbols = shape_guard.inputs_symbols(function)
         self.checks: list[Check] = []
+        self.changes = False
         self.chosen: dict[tuple[str, str], PrimExpr] = {}
         self.depth = 0
 
@@ -101,10 +113,13 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         if name not in shape_needs.TABLE or self.depth:
             return call
         needs = list(shape_needs.of(call))
-        if not needs or tvm_api_shapes.is_known(tvm_api.type_of(self.builder_.normalize(call))):
+        known = tvm_api_shapes.is_known(tvm_api.type_of(self.builder_.normalize(call)))
+        if not known and needs:
+            subject = f"{self.name}: {name.removeprefix('relax.')}"
+            self.checks += [shape_guard.check_of(need, subject, self.symbols) for need in needs]
+        elif not known or name not in shape_needs.ELEMENTWISE or _topi_sees(call.args):
             return call
-        subject = f"{self.name}: {name.removeprefix('relax.')}"
-        self.checks += [shape_guard.check_of(need, subject, self.symbols) for need in needs]
+        self.changes = True
         if name in shape_needs.ELEMENTWISE:
             operands = self._broadcast(list(call.args), 0)
         else:
@@ -219,14 +234,12 @@ def _broadcast(module: Module) -> tuple[Module, bool]:
         name = str(variable.name_hint)
         rewriting = _Broadcasting(module, name, function)
         new = rewriting.visit_expr(function)
-        if not rewriting.checks:
+        if not rewriting.changes:
             continue
         stretched = True
         module = rewriting.builder_.get()
-        new = tvm_api_functions.inferred(new)
-        module.update_func(
-            module.get_global_var(name), shape_guard.with_checks(new, rewriting.checks)
-        )
+        new = shape_guard.with_checks(name, tvm_api_functions.inferred(new), rewriting.checks)
+        module.update_func(module.get_global_var(name), new)
         module = relax.transform.Normalize()(module)
     return module, stretched
 

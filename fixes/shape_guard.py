@@ -80,6 +80,12 @@ def _checks(name: str, binding: Binding, symbols: Symbols) -> Iterator[Check]:
             yield check_of(need, f"{name}: {operator}", symbols)
 
 
+def _checks_of_loosened(name: str, binding: Binding, symbols: Symbols) -> Iterator[Check]:
+    """What ``binding`` needs if it is a cast that is not left as it is: later it is not seen."""
+    if _refers_to_others(binding, symbols):
+        yield from _checks(name, binding, symbols)
+
+
 def _cast_needs(cast: Binding, symbols: Symbols) -> Iterator[Need]:
     """That the dimensions that are known already are those of the type that is cast to."""
     dims = dims_of(tvm_api.type_of(cast.value))
@@ -148,13 +154,17 @@ class _Plan:
         return self
 
 
-def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
+Checks = Callable[[str, Binding, Symbols], Iterator[Check]]
+
+
+def _plan(name: str, sequence: Expr, symbols: Symbols, checks: Checks = _checks) -> _Plan:
+    """``sequence`` with the ``checks`` of its bindings, and no casts that TVM loses itself in."""
     blocks = []
     plan = _Plan(sequence, [])
     for number, block in enumerate(sequence.blocks):
         bindings: list[Binding] = []
         for binding in block.bindings:
-            found = list(_checks(name, binding, symbols))
+            found = list(checks(name, binding, symbols))
             if _is_idle(binding):
                 # What is lowered may be typed otherwise than now, and be cast to its own symbol.
                 bindings.append(relax.VarBinding(binding.var, binding.value))
@@ -164,7 +174,7 @@ def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
                 bindings += tvm_api_functions.by_way_of_no_shape(binding, dataflow)
                 plan.changed = True
             else:
-                bindings.append(_guarded_branches(name, binding, symbols, plan))
+                bindings.append(_guarded_branches(name, binding, symbols, checks, plan))
             _define(binding, (number, len(bindings) - 1), symbols)
             for check in found:
                 at = symbols.place_of(check)
@@ -178,13 +188,15 @@ def _plan(name: str, sequence: Expr, symbols: Symbols) -> _Plan:
     return plan.settled()
 
 
-def _guarded_branches(name: str, binding: Binding, symbols: Symbols, plan: _Plan) -> Binding:
+def _guarded_branches(
+    name: str, binding: Binding, symbols: Symbols, checks: Checks, plan: _Plan
+) -> Binding:
     """``binding`` with what it chooses from guarded; says in ``plan`` whether that changed it."""
     choice = binding.value
     if not isinstance(choice, relax.If):
         return binding
     branches = [
-        _plan(name, branch, symbols.within())
+        _plan(name, branch, symbols.within(), checks)
         for branch in (choice.true_branch, choice.false_branch)
     ]
     if not any(branch.changed or branch.checks for branch in branches):
@@ -229,8 +241,11 @@ def _rewrite(name: str, function: Function) -> Function:
     return _with_checks(function, partial(_planned, name))
 
 
-def with_checks(function: Function, checks: Sequence[Check]) -> Function:
-    """``function`` with ``checks``, each as soon as its symbols are known.
+def with_checks(name: str, function: Function, checks: Sequence[Check]) -> Function:
+    """``function``, called ``name``, with ``checks``, each as soon as its symbols are known.
+
+    What it takes to place them runs a pass of TVM's that does not end for a match_cast to symbols
+    that its own value has; these are checked here.
 
     Raises:
         ValueError: one can never hold.
@@ -240,11 +255,10 @@ def with_checks(function: Function, checks: Sequence[Check]) -> Function:
     def plan(one: Function) -> _Plan:
         symbols = inputs_symbols(one)
         sequence = tvm_api_functions.sequence(one.body)
-        for number, block in enumerate(sequence.blocks):
-            for index, binding in enumerate(block.bindings):
-                _define(binding, (number, index), symbols)
+        found = _plan(name, sequence, symbols, _checks_of_loosened)
         placed = [(symbols.place_of(check), check) for check in left]
-        return _Plan(sequence, [(at, check) for at, check in placed if at is not None]).settled()
+        found.checks += [(at, check) for at, check in placed if at is not None]
+        return found.settled()
 
     return _with_checks(function, plan)
 

@@ -282,8 +282,17 @@ def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
     return Estimate(found.reshape(wanted), bound.reshape(wanted), "int64")
 
 
-def _exponentials(operand: Estimate, axis: int) -> tuple[Array, Array, Errors, Errors, float]:
+_STEEPEST = 600.0
+"""What is off by more than this has a share of which no relative error says anything."""
+
+
+def _exponentials(
+    operand: Estimate, axis: int
+) -> tuple[Array, Array, Errors, Errors, Errors, float]:
     """Of ordinary scores: less the largest; exponentials; each one's and the sum's relative error.
+
+    Then what the exponential of a score may come to that is off by so much that it may be the
+    largest, while its own is 0; 0 for others.
 
     Source: as ``oracles/softmax.py``, whatever the largest is taken to be, it cancels.
     """
@@ -292,13 +301,16 @@ def _exponentials(operand: Estimate, axis: int) -> tuple[Array, Array, Errors, E
     drop = np.abs(apart).astype(np.float64)
     widest = operand.error.max(axis, keepdims=True)
     off = operand.error + widest + unit * (drop + operand.error + widest)
-    off = np.minimum(off + 8 * OWN_UNIT * (drop + 1), 600.0)
+    off = off + 8 * OWN_UNIT * (drop + 1)
+    rises = np.exp(np.minimum(apart + off, _STEEPEST)).astype(np.float64)
+    rivals = np.where(off > _STEEPEST, rises, 0)
+    off = np.minimum(off, _STEEPEST)
     each = np.expm1(off) * (1 + 2 * LIBM * unit) + 2 * LIBM * unit
     weights = np.exp(apart)
     share = (weights / weights.sum(axis, keepdims=True)).astype(np.float64)
     summing = float(gamma(operand.value.shape[axis], unit))
-    whole = (share * each).sum(axis, keepdims=True) * (1 + summing) + summing
-    return apart, weights, each, whole, unit
+    risen = (share * each + rivals).sum(axis, keepdims=True)
+    return apart, weights, each, risen * (1 + summing) + summing, rivals, unit
 
 
 @operator("nn.softmax")
@@ -308,13 +320,14 @@ def _softmax(node: Node, operands: list[Estimate]) -> Estimate:
     if not operand.value.size:
         return operand
     x = ordinary(operand)
-    _, weights, each, whole, unit = _exponentials(x, axis)
+    _, weights, each, whole, rivals, unit = _exponentials(x, axis)
     share = weights / weights.sum(axis, keepdims=True)
     # (1 + each) / (1 - whole), and never above 1.
     sure = whole < 0.5
     relative = np.where(sure, (1 + each) / np.where(sure, 1 - whole, 1) * (1 + unit) - 1, np.inf)
     with np.errstate(invalid="ignore"):
-        moved = np.minimum(np.where(share > 0, share * relative, 0), 1).astype(np.float64)
+        moved = np.where(share > 0, share * relative, 0).astype(np.float64)
+    moved = np.minimum(np.maximum(moved, rivals), 1)
     count = operand.value.shape[axis]
     slack = (count + 2) * FORMATS[operand.dtype].floor
     room = np.broadcast_to(room, share.shape)
@@ -328,7 +341,7 @@ def _log_softmax(node: Node, operands: list[Estimate]) -> Estimate:
     if not operand.value.size:
         return operand
     x = ordinary(operand)
-    apart, weights, _, whole, unit = _exponentials(x, axis)
+    apart, weights, _, whole, _, unit = _exponentials(x, axis)
     sums = np.log(weights.sum(axis, keepdims=True))
     sure = whole < 0.5
     off = np.where(sure, -np.log1p(-np.where(sure, whole, 0)), np.inf)

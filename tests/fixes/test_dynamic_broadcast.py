@@ -11,6 +11,7 @@ from tvm import relax, tirx
 import fixes
 from fixes import dynamic_broadcast, fusion, probes, shape_guard, tvm_api
 from tests.fixes import compiled
+from tests.fixes.test_known_rank import program as dataflow
 
 OP = relax.op
 
@@ -249,6 +250,39 @@ def test_a_slice_by_values_of_a_stretched_result_can_be_stretched() -> None:
         x, y, z = (compiled.sample((size,), seed=at) for at, size in enumerate(sizes))
         want = ((x + y)[1:9:2] * z)[1:9:2] - y
         np.testing.assert_array_equal(run(x, y, z), want)
+
+
+def test_what_topi_takes_for_two_dimensions_is_cast_to_one() -> None:
+    """TVM's types know the result's shape, but TOPI has ``max`` of both, which nothing fits."""
+    b, m, n = map(tvm_api.shape_var, "bmn")
+    third = tvm_api.floordiv(n + 2, 3)
+    shapes = [(b * 2 * third * m,), (5, 2 * third * b * m), (b, m, n)]
+    with fixes.installation.install([dynamic_broadcast.FIX]):
+        module = probes.program(lambda x, y, z: OP.maximum(OP.maximum(x, y), y), *shapes)
+        run = compiled.build(module, pipeline=fixes.pipeline())
+    x, y, z = (compiled.sample(shape) for shape in [(16,), (5, 16), (2, 2, 5)])
+    np.testing.assert_array_equal(run(x, y, z), np.maximum(x, y))
+
+
+def test_checks_are_placed_beside_casts_to_symbols_of_their_own_values() -> None:
+    """Placing a check in mid-function runs a pass of TVM's that does not end for such a cast."""
+    m = tvm_api.shape_var("m")
+    least = tirx.min(m, 2**31 - 1)
+
+    def make(builder: Any, x: Any, y: Any, z: Any) -> Any:
+        begin, end, step = (tvm_api.const(np.array([one], "int64")) for one in (1, 9, 1))
+        part = builder.match_cast(builder.emit(OP.negative(x)), tensor(m))
+        found = builder.emit(OP.dynamic_strided_slice(part, begin, end, step))
+        return builder.match_cast(builder.emit(OP.add(found, z)), tensor(m - 1))
+
+    def tensor(*dims: Any) -> Any:
+        return tvm_api.tensor_type(dims, "float32")
+
+    module = dataflow(make, tensor(least), tensor(m), tensor(m - 1))
+    with fixes.install():
+        run = compiled.build(module, pipeline=fixes.pipeline())
+    x, y, z = (compiled.sample((size,), seed=size) for size in (5, 5, 4))
+    np.testing.assert_array_equal(run(x, y, z), z - x[1:])
 
 
 def test_a_chain_is_not_twice_as_long_with_each_operand() -> None:

@@ -43,6 +43,7 @@ _DYNAMIC = {
     "circular-index-backwards": (("circular_indices", "remainders in indices"),),
     "circular-pad-of-nothing": (("empty_tensors", "circular pads"),),
     "division-by-zero": (("integer_division", "divisors"),),
+    "empty-constant-in-a-file": (("empty_constants", "constants in files"),),
     "expand-dims-of-nothing": (("dataflow_reshape", "no elements"),),
     "gather-of-nothing": (("empty_tensors", "indices"),),
     "scan-of-nothing": (("scans", "empty axes"),),

@@ -165,6 +165,18 @@ BY_FIX: dict[str, dict[str, tuple[Callable[[], None], ...]]] = {
             partial(runs, cast((M, K)), (M * 2, M), sizes=[(0, 0)], want=np.ones((0, 0))),
         ),
     },
+    "empty_constants": {
+        "constants in files": (
+            partial(
+                runs,
+                op(lambda x: OP.zeros((2, 0), "float32")),
+                (1,),
+                sizes=[(1,)],
+                want=np.ones((2, 0)),
+                fused=True,
+            ),
+        ),
+    },
     "shape_order": {
         "fused calls": (
             partial(

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generators.program import Case
+from generators.program import Case, Node
 from generators.values import arrays, numpy_dtype
 from oracles import reductions
+from oracles.estimate import Estimate
+from oracles.evaluation import Numerics
 from oracles.reference import evaluate
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
 
@@ -122,3 +124,21 @@ def test_sums_one_after_the_other_in_the_dtype(dtype: str) -> None:
 
 def test_every_operator_of_the_group_is_held_here() -> None:
     assert {*SUMS, *ALONG} == set(reductions.OPERATORS)
+
+
+@pytest.mark.parametrize("operator", ["nn.softmax", "nn.log_softmax"])
+@pytest.mark.parametrize("errors", [(1e27, 1e27), (0.0, 1e27), (1e27, 0.0)])
+def test_a_score_that_may_be_the_largest_may_have_the_whole_share(
+    operator: str, errors: tuple[float, float]
+) -> None:
+    """Rounding of scores as large as these decides between the first two; not so of the third."""
+    scores = np.array([1e33, 1e33 - 1e26, -1e33])
+    operand = Estimate(scores.astype(np.longdouble), np.array([*errors, 1e20]), "float32")
+    node = Node("y", operator, ("x",), {"axis": 0})
+    found = reductions.OPERATORS[operator](node, [operand], Numerics.OWN)
+    if operator == "nn.softmax":
+        assert found.value.tolist() == [1, 0, 0]
+        assert (found.error[:2] >= 1).all()
+        assert found.error[2] < 1e-30
+    else:
+        assert np.isinf(found.error[:2]).all()

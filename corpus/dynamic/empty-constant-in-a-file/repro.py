@@ -1,0 +1,46 @@
+"""an executable with a constant without elements cannot be loaded from a file
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """Whether text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    x = relax.Var("x", R.Tensor((2,), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            y = bb.emit(relax.op.zeros(dtype="float32", shape=[2, 0]))
+            output = bb.emit_output(y)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    vm = relax.VirtualMachine(
+        relax.build(mod, target, relax_pipeline=relax.get_default_pipeline(target)), tvm.cpu()
+    )
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    # An error that says what is not supported is none that says nothing.
+    if not names(said, "zeros") or not names(
+        said, "not supported", "not implemented", "unsupported", "NotImplementedError"
+    ):
+        raise
+    print("refused clearly:", said)
+    sys.exit(0)
