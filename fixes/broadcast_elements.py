@@ -26,7 +26,7 @@ def all_seen(left: Sequence[PrimExpr], right: Sequence[PrimExpr]) -> bool:
     """Whether TOPI sees that the dimensions are equal: their difference is simplified to 0.
 
     Either way round: that ``3*b*m - 12*b`` is ``b*3*(m - 4)`` is seen, and the other is not. What
-    is not seen TOPI takes for two dimensions, though TVM's types and ``prover.equal`` may know more.
+    is not seen TOPI takes for two dimensions, though ``prover.equal`` and TVM's types know better.
     """
     return all(
         tvm_api_shapes.alike(one, other) or (_vanishes(one - other) and _vanishes(other - one))
