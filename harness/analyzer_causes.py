@@ -181,7 +181,7 @@ def _maps_iterators(seen: Look) -> bool:
 
 CAUSES: Sequence[Cause] = (
     Cause(
-        "a division by a constant 0 is computed, though nothing gets to it",
+        "a division by a constant 0 is computed by what compiles it",
         lambda seen: _raises_of_zero(seen) and _divides_by_zero(seen),
     ),
     Cause("a divisor or scale that becomes 0 in rewriting", _raises_of_zero),

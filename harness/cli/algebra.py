@@ -8,7 +8,7 @@ import typer
 
 from generators.program import CaseError
 from harness import shape_facts as asking
-from harness.cli import kernels
+from harness.cli import causes, kernels
 from harness.cli.terminal import EXIT_CODES, one_line_errors
 from harness.releases import CHECKOUT, by_age, known, release, state
 from reports import algebra_facts
@@ -66,3 +66,4 @@ def facts(
 
 
 app.command("kernels", epilog=kernels.EPILOG)(kernels.kernels)
+app.command("causes", epilog=causes.EPILOG)(causes.causes)

@@ -77,7 +77,7 @@ def kernels(
         screen = console()
         size = workers or len(os.sched_getaffinity(0))
         with Pool(size, Limits(seconds=case_seconds), release=release(tvm or on)) as pool:
-            ended = _compiled(pool, found, screen)
+            ended = compiled(pool, found, screen)
             version = pool.environment["apache-tvm"]
         _tell(screen, ended, len(found), version)
         if out is not None and any(one.failed for one in ended):
@@ -89,7 +89,7 @@ def kernels(
     raise typer.Exit(3 if any(one.verdict is Verdict.HARNESS_ERROR for one in outcomes) else 0)
 
 
-def _compiled(pool: Pool, found: Sequence[Compiled], screen: Console) -> list[Compiled]:
+def compiled(pool: Pool, found: Sequence[Compiled], screen: Console) -> list[Compiled]:
     """Those of ``found`` that were compiled before the user had enough."""
     ended: list[Compiled] = []
     with (

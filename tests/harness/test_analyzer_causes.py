@@ -1,0 +1,180 @@
+"""Findings about the analyzer are put together by the cause that their cases look like."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from generators.algebra_case import ExpressionCase
+from generators.algebra_family import family
+from generators.axes import complete
+from generators.expression_cases import Member
+from generators.expression_text import parse
+from generators.expressions import Expression, Variable, variable
+from harness.analyzer_causes import CAUSES, UNKNOWN, grouped
+from harness.cli import app
+from harness.cli import causes as command
+from harness.end_to_end import Compiled, of_the_analyzer
+from harness.finding import Finding, Reduced, finding_of
+from harness.journal import Journal, Mode
+from harness.outcome import Outcome, Verdict
+from reports.analyzer_causes import fates, markdown
+
+AXES = family().axes
+
+
+def found(
+    text: str,
+    check: str = "simplify",
+    message: str = "it is wrong",
+    *,
+    where: str | None = None,
+    dtype: str = "int32",
+    position: str = "analyzer",
+    verdict: Verdict = Verdict.WRONG_VALUE,
+) -> Finding:
+    """A finding about ``text`` over x, of which ``check`` says ``message``."""
+    x = Variable("x", dtype, 0, 3)
+
+    def parsed(each: str) -> Expression:
+        return parse(each, {"x": variable(x)}, dtype)
+
+    subject = ExpressionCase((x,), parsed(text), () if where is None else (parsed(where),))
+    at = dict(complete(AXES, {"position": position}))
+    case = Member(family="algebra", at=at, subject=subject)
+    outcome = Outcome(verdict, "analysis", check, message, cause=text)
+    made = finding_of(Reduced(case, outcome, {"expression": text}))
+    return replace(made, confirmed=True)
+
+
+CRASH = Verdict.OPAQUE_CRASH
+LOOKS: Mapping[str, Finding] = {
+    "a division by a constant 0 is computed by what compiles it": found(
+        "if_then_else(x == 0, 0 // 0, 0)", "value", "Divide by zero", verdict=CRASH
+    ),
+    "a divisor or scale that becomes 0 in rewriting": found(
+        "x % 8 - x", "index", "Check failed: pb->value != 0 (0 vs. 0) : Divide by zero"
+    ),
+    "an iterator gets two ranges (`rmod`, `rdiv`): a divisor that is negative": found(
+        "x // (-1)", "index", "Binding of variable rmod as", position="index", verdict=CRASH
+    ),
+    "a division is taken out of its condition": found(
+        "if_then_else(x == 0, 0, 1 // x)", "algebra", "worker ended with SIGFPE in compiled"
+    ),
+    "a division by a symbol that is 0 ends the process": found("1 % x", "algebra", "SIGFPE"),
+    "a size without symbols is not folded": found(
+        "15 // 8", "shape", "PrimExpr … is not computed", position="shape"
+    ),
+    "a size that is a condition within a condition": found(
+        "if_then_else(x > 0, x, 0)", "shape", "Cannot find the FInferType attribute"
+    ),
+    "an extent that is negative": found("x - 1", "extent", "std::bad_alloc", position="extent"),
+    "unsigned integers, and casts to them": found("int32(uint8(x)) > 0"),
+    "int8 and int16, and casts to them": found("x * 3", "int_set", dtype="int16"),
+    "what a remainder by a negative number tells, once it is assumed": found(
+        "x % 3", where="x % (-3) == (-1)"
+    ),
+    "a shift by what may be negative": found("1 >> x", "const_int_bound"),
+    "near the ends of the dtype": found("x >= (-2147483648)"),
+    "a range that was told before stays": found("x * 6", "simplify-after-value"),
+    "truncating division is taken for one that rounds down": found("truncmod(x, 2) < x + x"),
+    "an index that counts down, divided": found("(1 - x) % 2", "iter_map_simplify"),
+    "what `detect_iter_map` promises": found("x // 2 % 2", "detect_iter_map-surjective"),
+    "two paddings are taken for one, in an index": found(
+        "(x + 1) % 2 + x % 2", "index", position="index"
+    ),
+    "quotients and remainders by negative numbers": found(
+        "x % (-2) // 2", "shape", position="shape"
+    ),
+    "the bounds of a remainder by a negative number": found("max(x, x % (-2)) >= 0"),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda one: one.title)
+def test_a_finding_of_each_cause_is_told_by_its_look(cause: object) -> None:
+    title = cause.title  # type: ignore[attr-defined]
+    (group,) = grouped([LOOKS[title]])
+    assert group.title == title
+
+
+@pytest.mark.parametrize("text", ["x + 1", "x * 2 // 3", "min(x, 2) - x", "x << 2", "x % 5"])
+def test_what_looks_like_none_of_them_is_told_apart(text: str) -> None:
+    (group,) = grouped([found(text)])
+    assert group.title == UNKNOWN
+
+
+def test_the_smallest_that_came_again_stands_first() -> None:
+    large, small = found("(x + 1) - (x + 2)"), found("x + 1")
+    doubtful = replace(found("x"), confirmed=False)
+    (group,) = grouped([large, doubtful, small])
+    assert group.findings == (small, large, doubtful)
+
+
+def test_the_order_is_that_of_the_causes_and_the_unknown_is_last() -> None:
+    titles = [group.title for group in grouped([found("x + 1"), *LOOKS.values()])]
+    assert titles == [*(cause.title for cause in CAUSES), UNKNOWN]
+
+
+def test_what_compiled_code_comes_to_is_counted_by_its_worst() -> None:
+    falling, other = LOOKS["an index that counts down, divided"], found("(2 - x) // 2", "index")
+    index = found("(3 - x) // 2", "index", position="index")
+    one, two = of_the_analyzer([falling, other])
+    assert isinstance(falling.case, Member)
+    one.failed = {
+        "value": (falling.case, Outcome(CRASH, message="raised")),
+        "index": (falling.case, Outcome(Verdict.WRONG_VALUE, message="wrong")),
+    }
+    two.right = {"value"}
+    by_finding = {each.finding.fingerprint: each for each in (one, two)}
+    groups = grouped([falling, index])
+    assert fates(groups[0], by_finding) == "wrong 2"
+    assert "`(3 - x) // 2 with x: int32 in [0, 3]`" in markdown(groups, {}, by_finding)
+    (unknown,) = grouped([other])
+    assert fates(unknown, by_finding) == "right 1"
+    assert fates(unknown, {}) == "–"
+
+
+def campaign(folder: Path, *findings: Finding) -> Path:
+    with Journal(folder, Mode.NEW) as journal:
+        for one in findings:
+            journal.write_finding(one.fingerprint, msgspec.json.encode(one))
+    return folder
+
+
+def test_the_command_tells_what_is_new_and_writes_the_page(tmp_path: Path) -> None:
+    runs = campaign(tmp_path / "runs", found("x + 1"), *LOOKS.values())
+    page = tmp_path / "new" / "causes.md"
+    ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--out", str(page)])
+    assert ended.exit_code == 0, ended.output
+    assert "21 findings, 1 of which look like no cause that is known" in ended.output
+    text = page.read_text()
+    assert text.count("\n## ") == len(CAUSES) + 1
+    assert all(one.fingerprint in text for one in LOOKS.values())
+    rows = [line for line in text.splitlines() if line.startswith("| none of these |")]
+    assert rows == ["| none of these | 1 | 1 | 1 | `x + 1 with x: int32 in [0, 3]` | – |"]
+
+
+def test_the_command_compiles_where_it_is_asked_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one_of_them(pool: object, wanted: list[Compiled], screen: object) -> list[Compiled]:
+        wanted[0].failed["index"] = wanted[0].case, Outcome(Verdict.WRONG_VALUE)
+        return wanted[:1]
+
+    monkeypatch.setattr(command, "compiled", one_of_them)
+    falling = LOOKS["an index that counts down, divided"]
+    for findings, code in (((falling,), 0), ((falling, found("x + 1")), 130)):
+        runs = campaign(tmp_path / str(code), *findings)
+        ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--compile"])
+        assert ended.exit_code == code, ended.output
+        assert "wrong 1" in ended.output
+
+
+def test_without_a_finding_or_a_campaign_it_says_so(tmp_path: Path) -> None:
+    ended = CliRunner().invoke(app, ["algebra", "causes", str(campaign(tmp_path / "none"))])
+    assert ended.exit_code == 2
+    assert "has no finding of the algebra family" in " ".join(ended.output.split())
+    assert CliRunner().invoke(app, ["algebra", "causes", str(tmp_path / "no")]).exit_code == 2
