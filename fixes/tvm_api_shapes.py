@@ -179,6 +179,15 @@ def value_of_parameter(parameter: Expr) -> PrimExpr | None:
     return parameter if isinstance(type_, tvm.ir.PrimType) else None
 
 
+def scalar_parameter(name: str) -> tuple[Expr, PrimExpr]:
+    """An int64 parameter, and the integer expression that it stands for in dimensions."""
+    if _PRIM_TYPE is not None:
+        symbol = tvm_api.shape_var(name)
+        return relax.Var(name, _PRIM_TYPE(value=symbol)), symbol
+    parameter = relax.Var(name, tvm.ir.PrimType("int64"))
+    return parameter, parameter
+
+
 def variables(dim: Any) -> list[PrimExpr]:
     """The symbols in a dimension, each once, in order."""
     return [] if isinstance(dim, int) else list(tirx.analysis.undefined_vars(dim))

@@ -155,8 +155,15 @@ def _run_names() -> tuple[str, ...]:
 
 
 def _dtype(program: Program) -> str:
-    """That of ``x0``: a program begins with a tensor of its own dtype."""
-    return program.input("x0").dtype
+    """That of ``x0``: a program begins with a tensor of its own dtype.
+
+    Raises:
+        ValueError: it has none; a part of a program may.
+    """
+    try:
+        return program.input("x0").dtype
+    except KeyError as error:
+        raise ValueError(f"not a point of {NAME}: no input x0") from error
 
 
 def family(pipelines: Sequence[str]) -> Dynamic:

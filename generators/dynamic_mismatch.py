@@ -35,11 +35,12 @@ def stated(program: Program) -> Iterator[Place]:
     """The dimensions that a caller can get wrong: all but those by which a symbol is set.
 
     A symbol is set where it is first a dimension by itself, in the order of the parameters; one
-    that never is, by the first dimension it is in.
+    that never is, by the first dimension it is in. Where the caller tells the sizes of symbols, all
+    are set before.
     """
     run_time = [given for given in program.inputs if not given.constant]
     bare = {dim for given in run_time for dim in given.shape if _is_symbol(dim)}
-    known: set[Dim] = set()
+    known: set[Dim] = set(program.symbols) if program.told else set()
     for given in run_time:
         for axis, dim in enumerate(given.shape):
             unset = symbols(dim) - bare - known

@@ -7,12 +7,13 @@ import numpy as np
 import tvm
 from tvm import relax, te
 
-from fixes import tvm_api
+from fixes import tvm_api, tvm_api_shapes
 from generators import values
 from generators.dims import ARITHMETIC, Dim, fold, symbols
 from generators.program import (
     CALL,
     ITEM,
+    SIZES,
     Attribute,
     Case,
     CaseError,
@@ -30,7 +31,8 @@ class UnknownOperator(CaseError):
 def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
     """A module whose function ``main`` computes the program of ``case``; its others are private.
 
-    Its parameters are the run-time inputs in order, followed by the constant inputs in order where
+    Its parameters are the sizes that the program is told, if it is, and the run-time inputs in
+    order, followed by the constant inputs in order where
     ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
     nodes stand in one dataflow block. Each symbol is one int64 variable.
 
@@ -41,7 +43,7 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
     """
     program = case.program
     _require_definitions(case)
-    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}
+    leading, sizes = _sizes(program)
     constants = values.constants(case)
     bound: dict[str, Any] = {}
     run_time: list[Any] = []
@@ -61,8 +63,20 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
         name: _emit_function(builder, name, function)
         for name, function in program.functions.items()
     }
-    _emit_body(builder, "main", program, [*run_time, *parameters], bound, sizes, called)
+    _emit_body(builder, "main", program, [*leading, *run_time, *parameters], bound, sizes, called)
     return builder.get()
+
+
+def _sizes(program: Program) -> tuple[list[Any], dict[str, Any]]:
+    """The parameters that tell sizes, and for each symbol the variable that it is in dimensions."""
+    if program.told == "scalars":
+        both = {name: tvm_api_shapes.scalar_parameter(name) for name in program.symbols}
+        parameters = [parameter for parameter, _ in both.values()]
+        return parameters, {name: symbol for name, (_, symbol) in both.items()}
+    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}
+    if not program.told or not sizes:
+        return [], sizes
+    return [relax.Var(SIZES, tvm_api_shapes.shape_type(list(sizes.values())))], sizes
 
 
 def _emit_function(builder: Any, name: str, function: Program) -> Any:
@@ -104,6 +118,8 @@ def _require_definitions(case: Case) -> None:
 
     It may be known from ``2*m`` alone: what TVM makes of that is for the case to show.
     """
+    if case.program.told:
+        return
     defined: set[str] = set()
     for given in case.program.inputs:
         if not given.constant:

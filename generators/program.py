@@ -6,6 +6,7 @@ JSON (keys sorted, no white space), shortened to 16 hexadecimal digits.
 """
 
 import hashlib
+import typing
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -132,19 +133,29 @@ CALL = "call"
 """
 
 
+SIZES = "sizes"
+"""The parameter that tells the sizes of a program's symbols as a shape, in their order."""
+
+
 class Program(_Data, frozen=True, omit_defaults=True):
     """A graph in evaluation order: each node uses inputs and earlier nodes only.
 
     ``functions`` are other programs, by name, that nodes may call: of run-time inputs, one output
     and symbols of their own, without functions in turn.
+
+    ``told`` says how the caller tells the sizes of the symbols, before all inputs: as one shape, as
+    scalars, or not at all, so that they follow from the inputs' shapes.
     """
 
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     functions: dict[str, "Program"] = {}
+    told: typing.Literal["", "shape", "scalars"] = ""
 
     def __post_init__(self) -> None:
+        if self.told not in ("", "shape", "scalars"):
+            raise ValueError(f"told {self.told!r} is unknown; known are 'shape' and 'scalars'")
         defined: set[str] = set()
         for given in self.inputs:
             _define(given.name, defined)
@@ -198,6 +209,13 @@ class Program(_Data, frozen=True, omit_defaults=True):
             for value in node.attributes.values():
                 if isinstance(value, ShapeValue):
                     yield from value.dims
+
+    def sizes_told(self, binding: Mapping[str, int]) -> tuple[int | tuple[int, ...], ...]:
+        """The arguments before the inputs where the symbols are as in ``binding``."""
+        sizes = tuple(binding[name] for name in self.symbols)
+        if not self.told or not sizes:
+            return ()
+        return (sizes,) if self.told == "shape" else sizes
 
     def input(self, name: str) -> Input:
         """The input called ``name``. Raises ``KeyError`` if there is none."""

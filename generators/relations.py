@@ -7,6 +7,7 @@ equal but not alike, or that its dimensions are symbols at all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -92,6 +93,17 @@ def _rewritten(template: str) -> Relation:
     return related
 
 
+def _told(told: Literal["shape", "scalars"]) -> Relation:
+    """The caller tells the size of each symbol, before all inputs, whose shapes are held to it."""
+
+    def related(program: Program, bindings: Bindings, draw: Draw) -> tuple[Program, Bindings]:
+        if not program.symbols:
+            return program, bindings
+        return msgspec.structs.replace(program, told=told), bindings
+
+    return related
+
+
 RELATIONS: dict[str, Relation] = {
     NONE: _as_it_is,
     "static": _at_one_binding,
@@ -99,6 +111,8 @@ RELATIONS: dict[str, Relation] = {
     "renamed": _renamed,
     "plus zero": _rewritten("({}) + 0"),
     "times one": _rewritten("1*({})"),
+    "told a shape": _told("shape"),
+    "told scalars": _told("scalars"),
 }
 """Each by its name. Where there is nothing to write otherwise a relation gives the same program."""
 

@@ -244,21 +244,34 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
     return function
 
 
-def run(main: Callable[..., Any], arguments: list[Array]) -> tuple[Array, ...]:
-    """Call the compiled ``main`` on arrays.
+Argument = Array | int | tuple[int, ...]
+"""A tensor, a scalar or a shape."""
+
+
+def run(main: Callable[..., Any], arguments: Sequence[Argument]) -> tuple[Array, ...]:
+    """Call the compiled ``main`` on ``arguments``.
 
     Raises:
         StageError: TVM raised; the stage is ``run``.
         NotDirect: the program cannot be run without the passes after LegalizeOps.
     """
     try:
-        result = main(*(tvm.runtime.tensor(argument) for argument in arguments))
+        result = main(*map(_argument, arguments))
         tensors = [result] if hasattr(result, "numpy") else list(result)
         return tuple(tensor.numpy() for tensor in tensors)
     except NotDirect:
         raise
     except Exception as error:
         raise StageError("run", error) from error
+
+
+def _argument(given: Argument) -> Any:
+    match given:
+        case int():
+            return given
+        case tuple():
+            return tvm.runtime.ShapeTuple(given)
+    return tvm.runtime.tensor(given)
 
 
 def _raise_if_left(watch: Any, logged: Sequence[str]) -> None:

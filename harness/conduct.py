@@ -216,7 +216,8 @@ def _run_all(
         seen.append(wanted)
         with clock("tvm"):
             progress("run")
-            actual = compiling.run(main, [run.values[name] for name in run_time])
+            told = case.program.sizes_told(case.bindings[run.index])
+            actual = compiling.run(main, [*told, *(run.values[name] for name in run_time)])
         with clock("compare"):
             progress("compare")
             judgement = judge(case.program, case.bindings[run.index], actual, wanted, run.regime)
@@ -254,7 +255,8 @@ def _ran_though_invalid(
         values = arrays(case, index)
         progress("run")
         with clock("tvm"):
-            compiling.run(main, [values[name] for name in run_time])
+            told = case.program.sizes_told(case.bindings[index])
+            compiling.run(main, [*told, *(values[name] for name in run_time)])
     return Outcome(
         Verdict.ACCEPTS_INVALID,
         "run",

@@ -17,7 +17,9 @@ def case_text(case: AnyCase) -> str:
 
 def program_text(program: Program) -> str:
     """The program for a person to read, one line an input and node."""
-    lines = [
+    told = {"shape": "told as a shape", "scalars": "told as scalars", "": ""}[program.told]
+    lines = [f"{', '.join(program.symbols)}: {told}"] * bool(program.told and program.symbols)
+    lines += [
         f"{one.name}: {one.dtype}[{', '.join(map(str, one.shape))}]"
         + (" constant" if one.constant else "")
         for one in program.inputs

@@ -3,7 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 from generators.dims import Dim
-from generators.program import CALL, ITEM, Attribute, Case, Input, Node, Program, ShapeValue
+from generators.program import (
+    CALL,
+    ITEM,
+    SIZES,
+    Attribute,
+    Case,
+    Input,
+    Node,
+    Program,
+    ShapeValue,
+)
 from generators.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from harness.pipelines import PIPELINES
 from oracles.pytorch_source import telling
@@ -36,7 +46,8 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
-    lines.append(f'    with bb.function("main", [{", ".join([*run_time, *late])}]):')
+    parameters = [*_told(program), *run_time, *late]
+    lines.append(f'    with bb.function("main", [{", ".join(parameters)}]):')
     lines += [f"        {line}" for line in _body(program, names)]
     return [*lines, "    return bb.get()"]
 
@@ -55,8 +66,36 @@ def _function(name: str, function: Program) -> list[str]:
     ]
 
 
-def _variables(program: Program, names: Mapping[str, str], as_parameters: bool) -> list[str]:
+def _told(program: Program) -> list[str]:
+    """The variables of the parameters by which the caller tells the sizes of symbols."""
+    if not program.told or not program.symbols:
+        return []
+    return [SIZES] if program.told == "shape" else [f"size_of_{one}" for one in program.symbols]
+
+
+def _symbols(program: Program) -> list[str]:
     lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
+    if not _told(program):
+        return lines
+    if program.told == "shape":
+        return [*lines, f'{SIZES} = relax.Var("{SIZES}", R.Shape([{", ".join(program.symbols)}]))']
+    # A scalar had a type that named its symbol; since 0.26 it is the symbol.
+    before = [f'size_of_{one} = relax.Var("{one}", R.Prim(value={one}))' for one in program.symbols]
+    after = [
+        f'{one} = size_of_{one} = relax.Var("{one}", tvm.ir.PrimType("int64"))'
+        for one in program.symbols
+    ]
+    return [
+        *lines,
+        'if hasattr(relax, "PrimStructInfo"):',
+        *(f"    {line}" for line in before),
+        "else:",
+        *(f"    {line}" for line in after),
+    ]
+
+
+def _variables(program: Program, names: Mapping[str, str], as_parameters: bool) -> list[str]:
+    lines = _symbols(program)
     for one in program.inputs:
         name = names[one.name]
         if one.constant and not as_parameters:

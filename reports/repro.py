@@ -32,7 +32,7 @@ _TEMPLATES = Environment(
 _TAKEN = frozenset(
     {
         *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
-        *("te", "tir", "tir_k", "tir_x", "tir_y"),
+        *("sizes", "te", "tir", "tir_k", "tir_x", "tir_y"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
         *("named", "names"),
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
@@ -297,6 +297,9 @@ def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str
     passed = f"*map(tvm.runtime.tensor, ({arguments}))"
     if len(given) == 1:
         passed = f"tvm.runtime.tensor({arguments})"
+    for one in case.program.sizes_told(run.binding)[::-1]:
+        told = f"tvm.runtime.ShapeTuple({list(one)})" if isinstance(one, tuple) else str(one)
+        passed = f"{told}, {passed}"
     binding = ", ".join(f"{symbol} = {value}" for symbol, value in run.binding.items())
     return binding, lines, f'vm["main"]({passed})'
 

@@ -45,6 +45,8 @@ def called(module: Module, target: Any) -> Callable[..., Value]:
         if isinstance(function, tvm.tirx.PrimFunc)
     }
     main = module["main"]
+    if not all(map(tvm_api.is_tensor, main.params)):
+        raise NotDirect("a parameter is no tensor")
 
     def run(*tensors: Value) -> Value:
         known = dict(zip(main.params, tensors, strict=True))

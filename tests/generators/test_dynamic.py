@@ -112,6 +112,20 @@ def test_a_case_is_read_back_as_the_point_that_built_it() -> None:
         FAMILY.point(other)
 
 
+def test_a_part_of_a_program_that_lost_its_first_input_is_no_point() -> None:
+    case = FAMILY.build(complete(FAMILY.axes, {"focus": "nn.relu"}), 0)
+    (given,) = case.program.inputs
+    nodes = tuple(replace(node, arguments=("y",)) for node in case.program.nodes[:1])
+    part = replace(
+        case.program,
+        inputs=(replace(given, name="y"),),
+        nodes=nodes,
+        outputs=(nodes[0].name,),
+    )
+    with pytest.raises(ValueError, match="no input x0"):
+        FAMILY.point(replace(case, program=part))
+
+
 def test_tvm_infers_the_ranks_that_the_steps_worked_out() -> None:
     for at in range(16):
         case = FAMILY.build(_point(at, dtype="float32"), at)

@@ -6,6 +6,8 @@ from msgspec.structs import replace
 
 from generators import dynamic
 from generators.axes import complete
+from generators.dynamic_mismatch import mismatched, stated, wrong
+from generators.emission import emit
 from generators.program import (
     Below,
     Case,
@@ -20,6 +22,8 @@ from generators.program import (
 from generators.relations import NAMES, NONE, RELATIONS, related
 from generators.static import static
 from generators.values import Array, arrays
+from harness.conduct import conduct
+from harness.outcome import Verdict
 from oracles.reference import evaluate
 
 FAMILY = dynamic.family(("build",))
@@ -137,3 +141,40 @@ def _made_static(case: Case, other: Case) -> dict[str, int]:
 def _results(case: Case, at: int) -> list[Array]:
     program = static(case.program, case.bindings[at])
     return [each.value for each in evaluate(program, arrays(case, at))]
+
+
+@pytest.mark.parametrize("told", ["shape", "scalars"])
+def test_the_sizes_of_symbols_are_told_before_the_inputs(told: str) -> None:
+    relation = {"shape": "told a shape", "scalars": "told scalars"}[told]
+    case = FAMILY.build(complete(FAMILY.axes, {"form": "tutorial", "relation": relation}), 1)
+    program, binding = case.program, case.bindings[0]
+    symbols = program.symbols
+    assert len(symbols) == 3
+    main = emit(case)["main"]
+    leading = len(main.params) - sum(not one.constant for one in program.inputs)
+    sizes = tuple(binding[name] for name in symbols)
+    wanted = ((sizes,), 1) if told == "shape" else (sizes, 3)
+    assert (program.sizes_told(binding), leading) == wanted
+    # Whatever an input's dimension is made of, it is known before.
+    assert all(place.decided for place in stated(program))
+    assert {place.dim for place in stated(program)} >= set(symbols)
+    bare = replace(program, told="")
+    assert bare.sizes_told(binding) == ()
+
+
+def test_there_is_no_other_way_to_tell_sizes() -> None:
+    program = FAMILY.build(complete(FAMILY.axes, {"form": "tutorial"}), 1).program
+    with pytest.raises(ValueError, match="told 'twice' is unknown"):
+        replace(program, told="twice")
+
+
+@pytest.mark.parametrize("relation", ["told a shape", "told scalars"])
+@pytest.mark.parametrize("form", ["derived: a fifth", "derived: product", "tutorial"])
+def test_a_program_that_is_told_sizes_runs_and_refuses_others(relation: str, form: str) -> None:
+    point = {"form": form, "relation": relation, "pipeline": "fixes-build"}
+    family = dynamic.family(("fixes-build",))
+    case = replace(family.build(complete(family.axes, point), 2), fixes=True)
+    assert conduct(case, lambda _: None).verdict is Verdict.PASS
+    for place, off in wrong(case)[:4]:
+        outcome = conduct(mismatched(case, place, off), lambda _: None)
+        assert outcome.verdict is Verdict.REJECTED, outcome.message

@@ -21,9 +21,11 @@ SHOWN = {
     "renamed": "function",
     "plus zero": "derived: twice",
     "times one": "derived: one more",
+    "told a shape": "tutorial",
+    "told scalars": "tutorial",
 }
 """By plant a template that shows it: one with a relu, with several parameters, with a function that
-has a symbol, with a symbol that is no dimension by itself."""
+has a symbol, with a symbol that is no dimension by itself, with several symbols."""
 
 SEED = 17
 """One that gives the outer function's symbol the name of the inner one's, and no static 0."""

@@ -26,7 +26,7 @@ FAMILY = dynamic.family(("build",))
 
 def _built(case: Case) -> Any:
     names = {one.name: one.name for one in (*case.program.inputs, *case.program.nodes)}
-    scope: dict[str, Any] = {"relax": relax, "te": te, "tirx": tirx, "R": R, "np": np}
+    scope: dict[str, Any] = {"tvm": tvm, "relax": relax, "te": te, "tirx": tirx, "R": R, "np": np}
     exec("\n".join(program_lines(case, names)), scope)
     if PIPELINES[case.pipeline].constants_as_parameters:
         return scope["program"]()

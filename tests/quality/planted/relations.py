@@ -29,8 +29,8 @@ PLANTS = (
         (Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH),
         _RELATION,
         "generators.emission",
-        '"main", program, [*run_time, *parameters],',
-        '"main", program, sorted([*run_time, *parameters], key=str),',
+        "[*leading, *run_time, *parameters],",
+        "[*leading, *sorted([*run_time, *parameters], key=str)],",
     ),
     Plant(
         "renamed",
@@ -74,5 +74,23 @@ PLANTS = (
         "    if isinstance(dim, tirx.Mul) and isinstance(dim.a, tirx.IntImm):\n"
         "        return dim.a, tvm_api.integer(0)\n"
         "    return (found[0], found[1]) if len(found) == 2 else None\n",
+    ),
+    one_edit(
+        "told a shape",
+        "the sizes of a shape are taken from behind",
+        (Verdict.OPAQUE_CRASH,),
+        _RELATION,
+        "generators.emission",
+        "tvm_api_shapes.shape_type(list(sizes.values()))",
+        "tvm_api_shapes.shape_type(list(sizes.values())[::-1])",
+    ),
+    one_edit(
+        "told scalars",
+        "of scalars the last is taken for the first",
+        (Verdict.OPAQUE_CRASH,),
+        _RELATION,
+        "generators.emission",
+        "parameters = [parameter for parameter, _ in both.values()]",
+        "parameters = [parameter for parameter, _ in both.values()][::-1]",
     ),
 )
