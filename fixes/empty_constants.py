@@ -10,15 +10,15 @@ from typing import Any
 from tvm import relax, topi
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from fixes import probes_of_passes as probes
+from fixes import probes_of_shapes as probes
 from fixes import tvm_api, tvm_api_functions
 from fixes.fix import Fix, ModulePass, Part
 from fixes.tvm_api import Expr, Tensor
 from fixes.tvm_api_functions import Function, Module
 
 
-def _has_none(constant: Expr) -> bool:
-    return 0 in tvm_api.tensor_of(constant).shape
+def _is_empty(value: Expr) -> bool:
+    return tvm_api_functions.is_constant(value) and 0 in tvm_api.tensor_of(value).shape
 
 
 @mutator
@@ -26,7 +26,7 @@ class _Filling(PyExprMutator):  # type: ignore[misc]
     """Puts calls of functions in the place of constants without elements."""
 
     def visit_constant_(self, constant: Expr) -> Expr:
-        if not _has_none(constant):
+        if not _is_empty(constant):
             return constant
         shape = [int(size) for size in tvm_api.tensor_of(constant).shape]
         dtype = tvm_api.dtype_of(constant)
@@ -44,7 +44,7 @@ def _any_within(function: Function) -> bool:
     found: list[Expr] = []
 
     def visit(expr: Expr) -> None:
-        if tvm_api_functions.is_constant(expr) and _has_none(expr):
+        if _is_empty(expr):
             found.append(expr)
 
     relax.analysis.post_order_visit(function, visit)
@@ -70,6 +70,6 @@ FIX = Fix(
     operators=(),
     fault="an executable that has a constant without elements cannot be loaded from a file",
     issue=None,
-    parts=(Part("constants in files", lambda: not probes.loads_nothing()),),
+    parts=(Part("constants in files", lambda: not probes.loads_empty_constants()),),
     passes=(ModulePass(PASS), ModulePass(PASS, after="FoldConstant")),
 )

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-import tvm
 from tvm import relax, te
 
 from fixes import tvm_api
@@ -247,12 +245,3 @@ def _folds(make: Make, *shapes: Shape, dtypes: tuple[str, ...] = ()) -> bool:
         return False
     lowered = [call for call in calls(module) if call.op.name == "relax.call_tir"]
     return all(call.args[0] in module.functions for call in lowered)
-
-
-def loads_nothing() -> bool:
-    """Whether a tensor without elements that was saved, as constants are, can be loaded."""
-    saved = tvm.runtime.save_param_dict({"x": tvm.runtime.tensor(np.zeros((2, 0), "float32"))})
-    try:
-        return tuple(tvm.runtime.load_param_dict(saved)["x"].shape) == (2, 0)
-    except tvm.error.InternalError:
-        return False

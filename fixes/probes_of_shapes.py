@@ -86,6 +86,15 @@ def tells_negative_extents() -> bool:
     return False
 
 
+def loads_empty_constants() -> bool:
+    """Whether a module can be loaded that folds to a constant without elements, and to no code."""
+    module = program(lambda x: relax.op.zeros((2, 0), "float32"), (1,))
+    try:
+        return run_fused(module, np.zeros(1, "float32")).shape == (2, 0)
+    except tvm.error.InternalError:
+        return False
+
+
 def refuses_reshapes() -> bool:
     """Whether a reshape to fewer elements fails."""
     n = tvm_api.shape_var("n")

@@ -42,8 +42,8 @@ def identity_of(variable: Expr) -> Any:
 
 
 def is_constant(value: Expr) -> bool:
-    """Whether ``value`` is a constant tensor."""
-    return isinstance(value, _CONSTANT)
+    """Whether ``value`` is a constant tensor; a data type may be one of the same class."""
+    return isinstance(value, _CONSTANT) and hasattr(tvm_api.tensor_of(value), "shape")
 
 
 def type_of_cast(cast: Binding) -> Type:
