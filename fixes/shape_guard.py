@@ -282,6 +282,27 @@ def _with_checks(function: Function, find: Callable[[Function], _Plan]) -> Funct
 PASS = tvm_api_functions.rewriting("GuardShapes", _rewrite)
 
 
+def _unchecked(name: str, binding: Binding, symbols: Symbols) -> Iterator[Check]:
+    """Nothing: all is checked already."""
+    return iter(())
+
+
+def _loosened(name: str, function: Function) -> Function:
+    """``function`` with no cast to its value's own symbols.
+
+    Where what is cast to goes out of a dataflow block, TVM puts the two casts that there are in
+    place of such a one together again, when it canonicalizes what it has fused.
+    """
+    sequence = tvm_api_functions.sequence(function.body)
+    plan = _plan(name, sequence, inputs_symbols(function), _unchecked)
+    if not plan.changed:
+        return function
+    return tvm_api_functions.rebuilt(function, plan.sequence.blocks)
+
+
+LOOSENING = tvm_api_functions.rewriting("LoosenCasts", _loosened)
+
+
 FIX = Fix(
     name="shape_guard",
     operators=tuple(sorted(shape_needs.TABLE)),
@@ -299,5 +320,5 @@ FIX = Fix(
         Part("casts", lambda: not probes.refuses_casts()),
         Part("casts to own symbols", lambda: not probes.casts_to_own_symbol(), deadly=True),
     ),
-    passes=(ModulePass(PASS),),
+    passes=(ModulePass(PASS), ModulePass(LOOSENING, after="FuseTIR")),
 )

@@ -141,6 +141,30 @@ def test_a_cast_is_checked(
     assert str(caught.value).startswith(f"main: match_cast: dimension {message} (")
 
 
+def test_casts_that_are_put_together_again_are_not_left_so() -> None:
+    """Of two outputs of a dataflow block, one a cast: canonicalizing makes one cast of two."""
+
+    def body(builder: Any, x: Any) -> Any:
+        with builder.dataflow():
+            cut = builder.emit(relax.op.strided_slice(x, [0], [0], [2**31 - 1], [1]))
+            found = builder.match_cast(cut, tvm_api.tensor_type((M,), "float32"))
+            results = [builder.emit_output(one) for one in (found, relax.op.negative(x))]
+        return relax.Tuple(results)
+
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((M,), "float32"))
+    with builder.function("main", [x]):
+        builder.emit_func_output(body(builder, x))
+    with fixes.installation.install([shape_guard.FIX]):
+        executable = relax.build(
+            builder.get(), compiled.TARGET, relax_pipeline=fixes.pipeline(compiled.TARGET)
+        )
+    array = compiled.sample((3,))
+    found = relax.VirtualMachine(executable, tvm.cpu())["main"](tvm.runtime.tensor(array))
+    for one, wanted in zip(found, (array, -array), strict=True):
+        np.testing.assert_array_equal(one.numpy(), wanted)
+
+
 def test_what_can_never_be_is_refused_when_compiled() -> None:
     with pytest.raises(
         ValueError, match="main: match_cast: dimension 0, which is m \\+ 1, must be m"
