@@ -213,15 +213,16 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         wanted = [
             have if as_int(have) == 1 else want for have, want in zip(dims, last, strict=True)
         ]
+        # What gives it may be lowered to a function that writes other dimensions in another way, of
+        # which neither TOPI nor FuseTIR sees that they are the same.
+        plain = all(as_int(dim) is not None or tvm_api.is_variable(dim) for dim in dims)
         if all(prover.equal(have, want) for have, want in zip(dims, wanted, strict=True)):
             # What is proved here by more than TVM's analyzer, TVM has to be told.
-            if all_seen(dims, wanted):
+            if plain and all_seen(dims, wanted):
                 return argument
             typed = tvm_api.tensor_type(wanted, tvm_api.dtype_of(argument))
             return self._cast(argument, typed)
-        if not all(as_int(dim) is not None or tvm_api.is_variable(dim) for dim in dims):
-            # What gives it may be lowered to a function that writes the dimensions in another way,
-            # and FuseTIR does not see that they are the same.
+        if not plain:
             argument = self._cast(argument, tvm_api.type_of(argument))
         call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
         return self.builder_.emit(call)

@@ -181,6 +181,17 @@ def _concat(call: Call) -> Iterator[Need]:
                 yield same(one, other, f"dimensions {along} of tensors 0 and {number},")
 
 
+def _split(call: Call) -> Iterator[Need]:
+    """No index is behind a symbolic dimension: TOPI gives the part after it a negative extent."""
+    data, attrs = _dims(call.args[0]), call.attrs
+    if data is None or not hasattr(attrs.indices_or_sections, "__len__"):
+        return
+    dim = data[int(attrs.axis)]
+    if as_int(dim) is None:
+        last = max((int(index) for index in attrs.indices_or_sections), default=0)
+        yield _at_least(dim, last, "the split dimension")
+
+
 def _norm(call: Call) -> Iterator[Need]:
     """Weights and biases along the normalized axes."""
     data = _dims(call.args[0])
@@ -298,6 +309,7 @@ TABLE: dict[str, Callable[[Call], Iterator[Need]]] = {
     **_named(_matmul, "matmul"),
     **_named(_reshape, "reshape"),
     **_named(_broadcast_to, "broadcast_to"),
+    **_named(_split, "split"),
     **_named(_concat, "concat stack"),
     **_named(_squeeze, "squeeze"),
     **_named(_gather_elements, "gather_elements"),

@@ -23,10 +23,10 @@ INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 FED = ("X", "sequence_lens", "initial_h", "initial_c")
 """What is an input of the model; the rest are constants within it."""
 _AXES = {
-    "X": ("length", "batch", 2),
+    "X": ("length", "batch", None),
     "sequence_lens": ("batch",),
-    "initial_h": (None, "batch", 3),
-    "initial_c": (None, "batch", 3),
+    "initial_h": (None, "batch", None),
+    "initial_c": (None, "batch", None),
 }
 
 
@@ -81,7 +81,11 @@ def model(
     kind = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in given.items()}
     fed = [name for name in FED if name in given]
     declared = {
-        name: (given[name].shape[0] if i is None else i for i in _AXES[name]) for name in fed
+        name: (
+            size if axis is None else axis
+            for axis, size in zip(_AXES[name], given[name].shape, strict=True)
+        )
+        for name in fed
     }
     declared |= shapes or {}
     graph = helper.make_graph(

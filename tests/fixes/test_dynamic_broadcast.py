@@ -264,6 +264,24 @@ def test_what_topi_takes_for_two_dimensions_is_cast_to_one() -> None:
     np.testing.assert_array_equal(run(x, y, z), np.maximum(x, y))
 
 
+@pytest.mark.parametrize("fused", [False, True])
+def test_the_operand_beside_what_is_cast_is_cast_too(fused: bool) -> None:
+    """What is concatenated is lowered to a function that writes the sum in another order."""
+
+    def make(builder: Any, x: Any, y: Any) -> Any:
+        halves = builder.emit(OP.split(x, [1]))
+        first, second = (builder.emit(relax.TupleGetItem(halves, at)) for at in range(2))
+        return OP.subtract(y, builder.emit(OP.concat([second, first])))
+
+    m = tvm_api.shape_var("m")
+    with fixes.install():
+        module = dataflow(make, *(tvm_api.tensor_type([m], "float32") for _ in range(2)))
+        run = compiled.build(module, pipeline=fixes.pipeline(compiled.TARGET if fused else None))
+    for size in (1, 5):
+        x, y = (compiled.sample((size,), seed=seed) for seed in range(2))
+        np.testing.assert_array_equal(run(x, y), y - np.roll(x, -1))
+
+
 def test_checks_are_placed_beside_casts_to_symbols_of_their_own_values() -> None:
     """Placing a check in mid-function runs a pass of TVM's that does not end for such a cast."""
     m = tvm_api.shape_var("m")

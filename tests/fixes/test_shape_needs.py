@@ -62,6 +62,14 @@ CASES: list[tuple[Callable[..., Any], list[Any], tuple[str, ...], str, list[str]
         ["m0n2", "m1n1"],
     ),
     (
+        lambda x: OP.split(x, [1, 3], axis=-1),
+        [(2, M)],
+        (),
+        "split dimension m must be at least 3",
+        ["m3", "m5"],
+        ["m2", "m0"],
+    ),
+    (
         lambda x: OP.nn.adaptive_avg_pool1d(x, (3,)),
         [(1, 1, M)],
         (),

@@ -1,100 +1,21 @@
 """PyTorch's LSTM, GRU and RNN through torch.export, of any batch and length, against PyTorch."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import tvm
 from torch import nn
-from torch.export import Dim, export
+from torch.export import export
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
 import fixes
-from tests.fixes import compiled
 from tests.fixes.bucketed_programs import refused
+from tests.fixes.recurrent_modules import KINDS, TOLERANCE, Model, agree, built, exported, inputs
 
 # PyTorch warns of what its own exporter does; TVM's importer of what PyTorch has deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-KINDS: dict[str, Any] = {
-    "LSTM": (nn.LSTM, {}),
-    "GRU": (nn.GRU, {}),
-    "RNN": (nn.RNN, {}),
-    "ReLU": (nn.RNN, {"nonlinearity": "relu"}),
-}
-TOLERANCE = 2e-6
-"""Outputs are at most 1, or of a few units' sum: some tens of roundings of float32."""
-
-
-class Model(nn.Module):
-    """One recurrent module, of x, of lengths where it is ``packed``, and of first states if any."""
-
-    def __init__(self, kind: str, *, packed: bool = False, **settings: Any) -> None:
-        super().__init__()
-        make, own = KINDS[kind]
-        torch.manual_seed(3)
-        self.recurrence = make(2, 3, **own, **settings)
-        self.packed = packed
-
-    def forward(self, x: Any, *others: Any) -> Any:
-        batch_first = self.recurrence.batch_first
-        if self.packed:
-            lengths, *others = others
-            x = pack_padded_sequence(x, lengths, batch_first, enforce_sorted=False)
-        states = tuple(others) if len(others) > 1 else (*others, None)[0]
-        y, final = self.recurrence(x, states)
-        if self.packed:
-            y, _ = pad_packed_sequence(y, batch_first)
-        return (y, *final) if isinstance(final, tuple) else (y, final)
-
-
-def _inputs(model: Model, length: int, batch: int, *, states: bool = False) -> list[Any]:
-    torch.manual_seed(length + 10 * batch)
-    module = model.recurrence
-    shape = (batch, length) if module.batch_first else (length, batch)
-    given = [torch.randn(*shape, 2)]
-    if model.packed:
-        # The longest is as long as all may be: PyTorch would cut them.
-        given.append(torch.tensor([length, *(1 + n % length for n in range(1, batch))]))
-    if states:
-        count = 2 if isinstance(module, nn.LSTM) else 1
-        layers = module.num_layers * (1 + module.bidirectional)
-        given += [torch.randn(layers, batch, 3) for _ in range(count)]
-    return given
-
-
-def _symbolic(model: Model, given: Sequence[Any]) -> Any:
-    batch, length = Dim("batch", min=1, max=99), Dim("length", min=1, max=99)
-    axes = (batch, length) if model.recurrence.batch_first else (length, batch)
-    found: list[Any] = [{0: axes[0], 1: axes[1]}]
-    if model.packed:
-        found.append({0: batch})
-    found += [{1: batch} for _ in given[len(found) :]]
-    return {"x": found[0], **({"others": tuple(found[1:])} if found[1:] else {})}
-
-
-def _compiled(module: Any) -> Any:
-    executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
-    return relax.VirtualMachine(executable, tvm.cpu())["main"]
-
-
-def _agree(model: Model, run: Any, given: Sequence[Any]) -> None:
-    with torch.no_grad():
-        wanted = model(*given)
-    found = list(run(*(tvm.runtime.tensor(one.numpy()) for one in given)))
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=TOLERANCE)
-
-
-def _exported(model: Model, **changes: Any) -> Any:
-    given = _inputs(model, 5, 4, **changes)
-    with torch.no_grad(), fixes.exporting_recurrences():
-        return export(model, tuple(given), dynamic_shapes=_symbolic(model, given))
 
 
 @pytest.mark.parametrize(
@@ -104,40 +25,40 @@ def _exported(model: Model, **changes: Any) -> Any:
 def test_any_batch_and_length(kind: str, packed: bool) -> None:
     deep = {"bidirectional": True, "num_layers": 2} if kind in ("LSTM", "GRU") else {}
     model = Model(kind, packed=packed, batch_first=packed, **deep).eval()
-    module = from_exported_program(_exported(model), custom_convert_map=fixes.RECURRENCES)
-    run = _compiled(module)
+    module = from_exported_program(exported(model), custom_convert_map=fixes.RECURRENCES)
+    run = built(module)
     for length, batch in ((5, 4), (1, 1), (9, 2)):
-        _agree(model, run, _inputs(model, length, batch))
+        agree(model, run, inputs(model, length, batch))
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU"])
 def test_first_states_and_no_biases(kind: str) -> None:
     model = Model(kind, bias=False, bidirectional=True).eval()
     module = from_exported_program(
-        _exported(model, states=True), custom_convert_map=fixes.RECURRENCES
+        exported(model, states=True), custom_convert_map=fixes.RECURRENCES
     )
-    run = _compiled(module)
+    run = built(module)
     for length, batch in ((2, 3), (7, 1)):
-        _agree(model, run, _inputs(model, length, batch, states=True))
+        agree(model, run, inputs(model, length, batch, states=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_programs_that_are_not_decomposed(kind: str) -> None:
     """Whose length is a number; TVM itself gives the outputs in the place of the final states."""
     model = Model(kind, num_layers=2, batch_first=True).eval()
-    given = _inputs(model, 5, 4)
+    given = inputs(model, 5, 4)
     with torch.no_grad():
         program = export(model, tuple(given))
     module = from_exported_program(
         program, custom_convert_map=fixes.RECURRENCES, run_ep_decomposition=False
     )
-    _agree(model, _compiled(module), given)
+    agree(model, built(module), given)
 
 
 def test_the_operator_computes_what_the_module_does() -> None:
     for packed in (False, True):
         model = Model("GRU", packed=packed, bidirectional=True, num_layers=2).eval()
-        given = _inputs(model, 5, 4)
+        given = inputs(model, 5, 4)
         with torch.no_grad():
             wanted = model(*given)
             with fixes.exporting_recurrences():
