@@ -114,18 +114,23 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             return call
         needs = list(shape_needs.of(call))
         known = tvm_api_shapes.is_known(tvm_api.type_of(self.builder_.normalize(call)))
-        if not known and needs:
-            subject = f"{self.name}: {name.removeprefix('relax.')}"
-            self.checks += [shape_guard.check_of(need, subject, self.symbols) for need in needs]
-        elif not known or name not in shape_needs.ELEMENTWISE or _topi_sees(call.args):
+        needed = needs if not known else []
+        if not needed and (
+            not known or name not in shape_needs.ELEMENTWISE or _topi_sees(call.args)
+        ):
             return call
-        self.changes = True
         if name in shape_needs.ELEMENTWISE:
             operands = self._broadcast(list(call.args), 0)
         else:
             operands = self._unified(list(call.args), needs)
             if name == "relax.matmul":
                 operands = self._broadcast(operands, 2)
+        if not _differ(operands, call.args):
+            # What it needs, the guard sees as well.
+            return call
+        self.changes = True
+        subject = f"{self.name}: {name.removeprefix('relax.')}"
+        self.checks += [shape_guard.check_of(need, subject, self.symbols) for need in needed]
         return relax.Call(call.op, operands, call.attrs, tvm_api_functions.type_arguments(call))
 
     def _broadcast(self, operands: list[Expr], last: int) -> list[Expr]:
@@ -172,7 +177,8 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
         whole: Sequence[tuple[PrimExpr, PrimExpr]],
     ) -> Expr:
         if isinstance(operand, relax.Tuple):
-            return relax.Tuple([self._with_symbols(one, same, whole) for one in operand.fields])
+            fields = [self._with_symbols(one, same, whole) for one in operand.fields]
+            return relax.Tuple(fields) if _differ(fields, operand.fields) else operand
         type_ = tvm_api.type_of(operand)
 
         def replaced(path: tuple[int, ...], axis: int, dim: PrimExpr) -> PrimExpr:
@@ -226,6 +232,10 @@ class _Broadcasting(PyExprMutator):  # type: ignore[misc]
             argument = self._cast(argument, tvm_api.type_of(argument))
         call = self.builder_.call_te(_stretch, argument, wanted, primfunc_name_hint="stretch")
         return self.builder_.emit(call)
+
+
+def _differ(new: Sequence[Expr], old: Sequence[Expr]) -> bool:
+    return not all(one.same_as(other) for one, other in zip(new, old, strict=True))
 
 
 def _broadcast(module: Module) -> tuple[Module, bool]:

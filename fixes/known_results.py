@@ -75,7 +75,9 @@ def _settled(data: Expr, shape: Expr) -> Expr:
         return shape
     (at,) = found
     left = _left_of(have, [*dims[:at], *dims[at + 1 :]])
-    return shape if left is None else relax.ShapeExpr([*dims[:at], left, *dims[at + 1 :]])
+    if left is None or tvm_api_shapes.alike(left, dims[at]):
+        return shape
+    return relax.ShapeExpr([*dims[:at], left, *dims[at + 1 :]])
 
 
 def _is_quotient_of_symbols(dim: PrimExpr) -> bool:

@@ -252,13 +252,14 @@ def _check_function(name: str, function: Program) -> None:
     if (
         not name.isidentifier()
         or function.functions
+        or function.told
         or any(given.constant for given in function.inputs)
         or len(function.outputs) != 1
         or function.outputs[0] not in made
     ):
         raise ValueError(
-            f"function {name!r}: it has run-time inputs, one output that a node makes, and no "
-            "functions of its own"
+            f"function {name!r}: it has run-time inputs, one output that a node makes, no "
+            "functions of its own, and is not told the sizes of its symbols"
         )
 
 

@@ -17,7 +17,7 @@ from generators.program import (
 from generators.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from harness.pipelines import PIPELINES
 from oracles.pytorch_source import telling
-from reports.python_source import attribute_text, dim_text, shape_text
+from reports.python_source import attribute_text, dim_text, free_name, shape_text
 
 LISTED = ("concat", "stack")
 """Operators that take their operands as one list."""
@@ -46,7 +46,7 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
-    parameters = [*_told(program), *run_time, *late]
+    parameters = [*told_names(program), *run_time, *late]
     lines.append(f'    with bb.function("main", [{", ".join(parameters)}]):')
     lines += [f"        {line}" for line in _body(program, names)]
     return [*lines, "    return bb.get()"]
@@ -66,24 +66,28 @@ def _function(name: str, function: Program) -> list[str]:
     ]
 
 
-def _told(program: Program) -> list[str]:
-    """The variables of the parameters by which the caller tells the sizes of symbols."""
+def told_names(program: Program) -> list[str]:
+    """The script's variables for the parameters that tell sizes; none is called as a symbol is."""
     if not program.told or not program.symbols:
         return []
-    return [SIZES] if program.told == "shape" else [f"size_of_{one}" for one in program.symbols]
+    shape = program.told == "shape"
+    wanted = [SIZES] if shape else [f"size_of_{one}" for one in program.symbols]
+    return [free_name(name, program.symbols) for name in wanted]
 
 
 def _symbols(program: Program) -> list[str]:
     lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
-    if not _told(program):
+    names = told_names(program)
+    if not names:
         return lines
     if program.told == "shape":
-        return [*lines, f'{SIZES} = relax.Var("{SIZES}", R.Shape([{", ".join(program.symbols)}]))']
+        given = ", ".join(program.symbols)
+        return [*lines, f'{names[0]} = relax.Var("{SIZES}", R.Shape([{given}]))']
     # A scalar had a type that named its symbol; since 0.26 it is the symbol.
-    before = [f'size_of_{one} = relax.Var("{one}", R.Prim(value={one}))' for one in program.symbols]
+    pairs = list(zip(names, program.symbols, strict=True))
+    before = [f'{name} = relax.Var("{one}", R.Prim(value={one}))' for name, one in pairs]
     after = [
-        f'{one} = size_of_{one} = relax.Var("{one}", tvm.ir.PrimType("int64"))'
-        for one in program.symbols
+        f'{one} = {name} = relax.Var("{one}", tvm.ir.PrimType("int64"))' for name, one in pairs
     ]
     return [
         *lines,

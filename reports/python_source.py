@@ -4,7 +4,8 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
 
 import numpy as np
 
@@ -16,6 +17,11 @@ WIDTH = 100
 _INDENT = "    "
 _OPEN, _CLOSE = "([{", ")]}"
 _STRENGTH = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """``name``, with as many underscores behind it as make it none of ``taken``."""
+    return next(free for n in count() if (free := name + "_" * n) not in taken)
 
 
 def fitted(line: str, indent: int = 0) -> list[str]:

@@ -5,7 +5,6 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -17,9 +16,9 @@ from harness.outcome import Verdict
 from harness.pipelines import PIPELINES
 from harness.reproduction import Reproduction, Run, Way, run_of
 from reports.expected import Expected, expected_of
-from reports.program_text import program_lines
+from reports.program_text import program_lines, told_names
 from reports.python_inputs import helper_lines, input_lines
-from reports.python_source import WIDTH, fitted, shape_text, string_text
+from reports.python_source import WIDTH, fitted, free_name, shape_text, string_text
 
 _TEMPLATES = Environment(
     loader=PackageLoader("reports"),
@@ -220,13 +219,12 @@ def _script(what: Reproduction) -> Script:
 def _names(case: Case) -> dict[str, str]:
     """The script's variables for inputs and nodes."""
     own = [*(given.name for given in case.program.inputs), *(n.name for n in case.program.nodes)]
-    taken = {*_TAKEN, *case.program.symbols, *keyword.kwlist}
+    told = told_names(case.program)
+    taken = {*_TAKEN, *case.program.symbols, *told, *keyword.kwlist}
     names = {name: name for name in own if name not in taken}
     for name in own:
         if name in taken:
-            names[name] = next(
-                free for n in count(1) if (free := name + "_" * n) not in {*taken, *names.values()}
-            )
+            names[name] = free_name(name, {*taken, *names.values()})
     return names
 
 

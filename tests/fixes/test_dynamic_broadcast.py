@@ -154,6 +154,18 @@ def test_in_a_branch_nothing_is_broadcast() -> None:
     assert dynamic_broadcast.PASS(module).same_as(module)
 
 
+def test_beside_an_operand_of_unknown_rank_nothing_is_broadcast() -> None:
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    anything = tvm_api.tensor_type((), "bool").__class__(dtype="bool")
+    which = relax.Var("which", anything)
+    sides = [relax.Var(str(dim), tvm_api.tensor_type((dim,), "float32")) for dim in (m, n)]
+    builder = relax.BlockBuilder()
+    with builder.function("main", [which, *sides]):
+        builder.emit_func_output(builder.emit(OP.where(which, *sides)))
+    module = builder.get()
+    assert dynamic_broadcast.PASS(module).same_as(module)
+
+
 def test_the_common_shape() -> None:
     m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
     one, three = tvm_api.integer(1), tvm_api.integer(3)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tvm
-from tvm import relax
+from tvm import relax, tirx
 
 from fixes import folding, tvm_api
 from tests.fixes import compiled
@@ -97,3 +97,18 @@ def test_lowered_calls_are_folded_outside_of_dataflow_too() -> None:
     tvm.ir.assert_structural_equal(found, folding._ORIGINAL()(module))
     assert compiled.calls(module) == ["relax.call_tir"] * 3
     assert compiled.calls(found) == ["relax.call_tir"]
+
+
+def test_a_condition_within_another_is_no_hindrance() -> None:
+    """A mutator of Python fails of it in 0.26 and 0.27, and TVM's own pass of the rest."""
+
+    def nested(builder: Any, x: Any) -> Any:
+        shape = builder.emit(OP.shape_of(x))
+        folded = builder.emit(OP.broadcast_to(builder.emit(OP.add(row(), row())), shape))
+        inner = tirx.if_then_else(M > 2, M, 2)
+        size = relax.ShapeExpr([tirx.if_then_else(M > 3, 1, inner)])
+        return builder.emit(relax.Tuple([folded, builder.emit(size)]))
+
+    module = program(nested)
+    found = folding.FoldConstant()(module)
+    assert len(compiled.calls(found)) <= len(compiled.calls(module))

@@ -169,3 +169,13 @@ def test_a_quotient_that_is_not_known_stays() -> None:
 
     module = program(body, tensor(N), tensor(M))
     assert known_results.PASS(module).same_as(module)
+
+
+@pytest.mark.parametrize("target", [(-1, 4), (tvm_api.floordiv(N, M), 4)])
+def test_a_quotient_that_is_found_again_stays(target: Any) -> None:
+    def body(builder: Any, x: Any, y: Any) -> Any:
+        return builder.emit(OP.nn.relu(builder.emit(OP.reshape(x, target))))
+
+    module = program(body, tensor(tvm_api.floordiv(N, M), 4), tensor(N, M))
+    once = known_results.PASS(module)
+    assert known_results.PASS(once).same_as(once)

@@ -1,6 +1,6 @@
 """The text of a program builds the module that its case is."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ from generators.axes import complete
 from generators.dynamic_templates import TEMPLATES
 from generators.emission import emit
 from generators.families import families
-from generators.program import Case
+from generators.program import Case, Input, Node, Program
 from generators.relations import RELATIONS
 from generators.values import constants
 from harness.pipelines import PIPELINES
@@ -64,3 +64,10 @@ def test_of_the_other_families() -> None:
 def test_of_a_program_written_in_another_way(relation: str) -> None:
     for form in ("derived: twice", "function", "padded", "cache"):
         _same(FAMILY.build(complete(FAMILY.axes, {"form": form, "relation": relation}), 1))
+
+
+@pytest.mark.parametrize("told", ["shape", "scalars"])
+def test_no_two_variables_are_called_the_same(told: Literal["shape", "scalars"]) -> None:
+    x = Input("x", ("sizes", "m", "size_of_m"), "float32")
+    program = Program((x,), (Node("y", "nn.relu", ("x",)),), ("y",), told=told)
+    _same(Case("dynamic", program, ({"sizes": 2, "m": 3, "size_of_m": 4},)))
