@@ -46,7 +46,8 @@ class Compiled:
 
     ``failed`` holds the first case that fails there, with what came of it in a fresh process: for
     the same cause, or for another that the expression has as well. ``right`` are the places where
-    something was compiled and nothing failed. What is in neither has no room for the expression.
+    something was compiled, beside others or alone, and nothing failed alone. What is in neither has
+    no room for the expression.
     """
 
     finding: Finding
@@ -162,6 +163,8 @@ def compile_all(pool: Pool, found: Sequence[Compiled]) -> None:
                 failed.add(tried)
                 tried.of.right.discard(tried.place)
                 tried.of.failed[tried.place] = tried.case, outcome
+            elif outcome.verdict is Verdict.PASS:
+                tried.of.right.add(tried.place)
         # Where the first does not come again, the next may.
         waiting = [tries[1:] for tries in waiting if tries[0] not in failed and tries[1:]]
 

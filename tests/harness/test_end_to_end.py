@@ -146,6 +146,16 @@ def test_what_fails_beside_others_alone_does_not_count() -> None:
     assert [case.subject.variables[0].high for case in pool.fresh] == [3, 9, 9]
 
 
+def test_what_passes_alone_is_right_where_all_fail_beside_others() -> None:
+    def outcome(case: Member, fresh: bool) -> Verdict:
+        together = case.position == VALUE and not fresh
+        return Verdict.WRONG_VALUE if together else Verdict.PASS
+
+    (one,) = found = of_the_analyzer([finding(FALLING)])
+    compile_all(Played(outcome), found)  # type: ignore[arg-type]
+    assert (one.failed, one.right) == ({}, set(PLACES))
+
+
 def test_the_first_that_comes_again_counts() -> None:
     def outcome(case: Member, fresh: bool) -> Verdict:
         if case.position == INDEX:
