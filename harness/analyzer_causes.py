@@ -1,16 +1,24 @@
 """Which cause in TVM a finding of the algebra family looks like, as far as its case shows it.
 
 A campaign finds one fault in many ways: by several checks, in several places, in expressions that
-begin with different operators. The causes are those of ``docs/algebra-causes.md``; what looks like
-none of them is what to read first. A cause is told by its look alone: nothing is taken for known
-because of it, and no finding is left out.
+begin with different operators. Most of the causes are those of ``docs/algebra-causes.md``. The one
+that is said here alone is a division by a constant 0: it has no value and a condition may keep it
+from being computed, but what compiles it computes it, and raises. What looks like none of them is
+what to read first. A cause is told by its look alone: nothing is taken for known because of it, and
+no finding is left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from generators.expression_cases import ANALYZED, INDEX, Member
-from generators.expressions import DIVISIONS, SHIFTS, Expression, nodes
+import numpy as np
+
+from generators.algebra_case import ExpressionCase
+from generators.expression_cases import ANALYZED, INDEX, SIZES, Member
+from generators.expressions import DIVISIONS, LIMITS, SHIFTS, Expression, Variable, nodes
+from generators.grid_values import evaluate, everywhere
+from generators.grids import Array, Grid, Values, grid
 from harness.finding import Finding
 
 _FAR = {"int32": 2**23, "int64": 2**55}
@@ -19,13 +27,14 @@ _FAR = {"int32": 2**23, "int64": 2**55}
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What of a finding a cause is told by."""
+    """What of a finding a cause is told by; ``variables`` with the ranges that TVM is told."""
 
     check: str
     position: str
     message: str
     expressions: tuple[Expression, ...]
     constraints: tuple[Expression, ...]
+    variables: tuple[Variable, ...]
 
     @property
     def nodes(self) -> Iterator[Expression]:
@@ -36,8 +45,20 @@ class Look:
     @property
     def divisions(self) -> list[Expression]:
         """The quotients and remainders in the expressions, whichever way they round."""
-        found = (node for each in self.expressions for node in nodes(each))
-        return [node for node in found if node.operator in DIVISIONS]
+        return [node for each in self.expressions for node in _divisions(each)]
+
+    def values(self, expression: Expression) -> Array:
+        """What ``expression`` is worth where it has a value and what is assumed holds.
+
+        Of ranges that are wide only some points are taken, the ends among them.
+        """
+        points = grid(self.variables)
+        taken = np.ones(points.size, np.bool_)
+        for each in self.constraints:
+            assumed = evaluate(each, points)
+            taken &= _is_valid(assumed, points) & everywhere(assumed, points).astype(np.bool_)
+        found = evaluate(expression, points)
+        return everywhere(found, points)[taken & _is_valid(found, points)]
 
     def says(self, *texts: str) -> bool:
         """Whether the message has one of ``texts`` in it."""
@@ -77,7 +98,15 @@ def look(finding: Finding) -> Look | None:
         finding.outcome.message,
         tuple(each for each in both if each is not None),
         subject.constraints,
+        _told(subject),
     )
+
+
+def _told(subject: ExpressionCase) -> tuple[Variable, ...]:
+    """The variables of ``subject``; with all that their dtypes hold where no range is told."""
+    if subject.told != "nothing":
+        return subject.variables
+    return tuple(Variable(one.name, one.dtype, *LIMITS[one.dtype]) for one in subject.variables)
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:
@@ -102,6 +131,16 @@ def _size(finding: Finding) -> tuple[bool, int, str]:
     assert seen is not None
     # What did not come again is no example.
     return not finding.confirmed, len(list(seen.nodes)), finding.fingerprint
+
+
+def _is_valid(found: Values, points: Grid) -> Array:
+    """At which of ``points`` there is a value."""
+    invalid = False if found.invalid is None else found.invalid
+    return ~np.broadcast_to(np.asarray(invalid, np.bool_), (points.size,))
+
+
+def _divisions(expression: Expression) -> list[Expression]:
+    return [node for node in nodes(expression) if node.operator in DIVISIONS]
 
 
 def _constants(expression: Expression) -> Iterator[Expression]:
@@ -156,14 +195,15 @@ def _is_far(seen: Look) -> bool:
     )
 
 
-def _shifts_by_variables(seen: Look) -> bool:
-    return any(one.operator in SHIFTS and one.operands[1].operator != "const" for one in seen.nodes)
+def _shifts_by_negative(seen: Look) -> bool:
+    amounts = (one.operands[1] for one in seen.nodes if one.operator in SHIFTS)
+    return any((seen.values(one) < 0).any() for one in amounts)
 
 
 def _divides_by_zero(seen: Look) -> bool:
-    return any(
-        int(one.leaf) == 0 for each in seen.divisions for one in _constants(each.operands[1])
-    )
+    """Whether a divisor is 0 wherever it has a value."""
+    divisors = (seen.values(one.operands[1]) for one in seen.divisions)
+    return any(values.size and not values.any() for values in divisors)
 
 
 def _raises_of_zero(seen: Look) -> bool:
@@ -174,9 +214,56 @@ def _has(seen: Look, *operators: str) -> bool:
     return any(node.operator in operators for node in seen.nodes)
 
 
+def _is_uncomputed(seen: Look) -> bool:
+    """Whether a size without symbols is what Relax says that it has not computed."""
+    symbols = any(one.operator == "var" for each in seen.expressions for one in nodes(each))
+    said = seen.says("has not been computed", "is not computed") and seen.says("PrimExpr")
+    return said and seen.position in SIZES and not symbols
+
+
+def _simplifies_index(seen: Look) -> bool:
+    return seen.position == INDEX or "iter_map_simplify" in seen.check
+
+
 def _maps_iterators(seen: Look) -> bool:
     """Whether it is about how indices are rewritten."""
-    return seen.position == INDEX or "iter_map" in seen.check
+    return _simplifies_index(seen) or "detect_iter_map" in seen.check
+
+
+def _promises(seen: Look) -> bool:
+    """Whether it is what is said of all values of an index that has a quotient or a remainder."""
+    said = any(f"detect_iter_map-{each}" in seen.check for each in ("surjective", "bijective"))
+    return said and _has(seen, *DIVISIONS)
+
+
+def _drops_offset(seen: Look) -> bool:
+    """Whether it is what is given for an index that divides an iterator that begins above 0."""
+    dividends = (one.operands[0] for one in seen.divisions)
+    iterators = (one for one in dividends if _names(one) and not _divisions(one))
+    return "detect_iter_map" in seen.check and any(_begins_above(seen, one) for one in iterators)
+
+
+def _begins_above(seen: Look, expression: Expression) -> bool:
+    """Whether ``expression`` has values, all of which are above 0."""
+    values = seen.values(expression)
+    return bool(values.size and (values > 0).all())
+
+
+def _pads_twice(seen: Look) -> bool:
+    """Whether an index has two quotients or remainders of one iterator that may be padded apart."""
+    pairs = (pair for each in seen.expressions for pair in combinations(_divisions(each), 2))
+    return _simplifies_index(seen) and any(_are_beside(*pair) for pair in pairs)
+
+
+def _are_beside(one: Expression, other: Expression) -> bool:
+    """Whether two divide other sums of the same variable, and neither is within the other."""
+    within = other in nodes(one) or one in nodes(other)
+    shared = _names(one.operands[0]) & _names(other.operands[0])
+    return not within and bool(shared) and one.operands[0] != other.operands[0]
+
+
+def _names(expression: Expression) -> set[int | str]:
+    return {node.leaf for node in nodes(expression) if node.operator == "var"}
 
 
 CAUSES: Sequence[Cause] = (
@@ -194,7 +281,7 @@ CAUSES: Sequence[Cause] = (
         lambda seen: seen.says("SIGFPE") and _has(seen, "if_then_else", "select"),
     ),
     Cause("a division by a symbol that is 0 ends the process", lambda seen: seen.says("SIGFPE")),
-    Cause("a size without symbols is not folded", lambda seen: seen.says("computed")),
+    Cause("a size without symbols is not folded", _is_uncomputed),
     Cause(
         "a size that is a condition within a condition",
         lambda seen: seen.says("FInferType", "non-leaf"),
@@ -206,7 +293,7 @@ CAUSES: Sequence[Cause] = (
         "what a remainder by a negative number tells, once it is assumed",
         _assumes_negative_divisors,
     ),
-    Cause("a shift by what may be negative", _shifts_by_variables),
+    Cause("a shift by what may be negative", _shifts_by_negative),
     Cause("near the ends of the dtype", _is_far),
     Cause("a range that was told before stays", lambda seen: "after-value" in seen.check),
     Cause(
@@ -217,8 +304,9 @@ CAUSES: Sequence[Cause] = (
         "an index that counts down, divided",
         lambda seen: _maps_iterators(seen) and _falls(seen),
     ),
-    Cause("what `detect_iter_map` promises", lambda seen: "detect_iter_map" in seen.check),
-    Cause("two paddings are taken for one, in an index", _maps_iterators),
+    Cause("what `detect_iter_map` promises", _promises),
+    Cause("an offset is dropped by what `detect_iter_map` takes for a bijection", _drops_offset),
+    Cause("two paddings are taken for one, in an index", _pads_twice),
     Cause(
         "quotients and remainders by negative numbers",
         lambda seen: seen.position != ANALYZED and _divides_by_negative(seen),

@@ -14,7 +14,7 @@ from rich.text import Text
 from generators.expression_cases import Member
 from generators.program import CaseError
 from harness.analyzer_causes import UNKNOWN, Group, grouped
-from harness.cli.kernels import compiled
+from harness.cli.kernels import compiled, exit_code
 from harness.cli.terminal import EXIT_CODES, check_writable, console, one_line_errors
 from harness.differential import described_on
 from harness.end_to_end import Compiled, of_the_analyzer
@@ -37,8 +37,6 @@ findings are put together by what their smallest cases look like; what looks lik
 known comes last, as "{UNKNOWN}": read that first.
 
 {EXIT_CODES}"""
-
-_INTERRUPTED = 130
 
 
 def causes(
@@ -71,35 +69,44 @@ def causes(
     """Put together what a campaign found in TVM's analyzer by the causes that it looks like."""
     with one_line_errors():
         if out is not None:
-            check_writable(out.parent)
+            _check_file(out)
         found, described = _findings(campaign)
         groups = grouped(found)
         screen = console()
         kernels: list[Compiled] = []
+        version = ""
         wanted = of_the_analyzer(found) if compile_ else []
         if wanted:
             size = workers or len(os.sched_getaffinity(0))
-            on = release(tvm or described.get("release", own().name))
-            with Pool(size, Limits(seconds=case_seconds), release=on) as pool:
+            newest = described_on("", described).get("release", own().name)
+            with Pool(size, Limits(seconds=case_seconds), release=release(tvm or newest)) as pool:
                 kernels = compiled(pool, wanted, screen)
+                version = pool.environment["apache-tvm"]
         by_finding = {one.finding.fingerprint: one for one in kernels}
-        _tell(screen, groups, by_finding, compiling=compile_)
+        fates = page.Kernels(version, by_finding) if compile_ else None
+        _tell(screen, groups, fates)
         if out is not None:
-            _write(page.markdown(groups, described, by_finding), out)
+            _write(page.markdown(groups, described, fates), out)
             screen.print(f"Written to {out}", highlight=False, soft_wrap=True)
-    if len(kernels) < len(wanted):
-        raise typer.Exit(_INTERRUPTED)
+    raise typer.Exit(exit_code(kernels, len(wanted)))
+
+
+def _check_file(out: Path) -> None:
+    """See that the file ``out`` can be written. Raises ``CaseError``: it cannot, or is a folder."""
+    check_writable(out.parent)
+    if out.is_dir():
+        raise CaseError(f"cannot write to {out}: it is a folder, and a file is wanted")
 
 
 def _findings(campaign: Path) -> tuple[list[Finding], Mapping[str, str]]:
-    """What ``campaign`` found in the algebra family, and what it ran on.
+    """What ``campaign`` found in the algebra family, and what it ran on: all its releases.
 
     Raises:
         CaseError: nothing.
         JournalError: there is no campaign.
     """
     with Journal(campaign, Mode.READ) as journal:
-        found, described = list(findings_in(journal)), described_on("", journal.description)
+        found, described = list(findings_in(journal)), journal.description
     if not grouped(found):
         raise CaseError(
             f"{campaign} has no finding of the algebra family: relaxcheck fuzz algebra looks for"
@@ -108,22 +115,21 @@ def _findings(campaign: Path) -> tuple[list[Finding], Mapping[str, str]]:
     return found, described
 
 
-def _tell(
-    screen: Console, groups: Sequence[Group], found: Mapping[str, Compiled], *, compiling: bool
-) -> None:
-    table = Table(title="By cause", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+def _tell(screen: Console, groups: Sequence[Group], kernels: page.Kernels | None) -> None:
+    by = f", compiled by apache-tvm {kernels.version}" if kernels and kernels.version else ""
+    table = Table(title=f"By cause{by}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("cause", overflow="fold")
     table.add_column("findings", justify="right")
     table.add_column("met", justify="right")
     table.add_column("smallest", overflow="fold")
-    if compiling:
+    if kernels is not None:
         table.add_column("compiled", overflow="fold")
     for group in groups:
         met = sum(one.count for one in group.findings)
         case = group.findings[0].case
         assert isinstance(case, Member)
         title = Text(group.title, "red" if group.title == UNKNOWN else "")
-        fates = [page.fates(group, found)] if compiling else []
+        fates = [] if kernels is None else [page.fates(group, kernels.by_finding)]
         table.add_row(title, str(len(group.findings)), str(met), Text(str(case.subject)), *fates)
     screen.print(table)
     count = sum(len(group.findings) for group in groups)

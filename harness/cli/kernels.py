@@ -83,10 +83,15 @@ def kernels(
         if out is not None and any(one.failed for one in ended):
             _write(ended, out)
             screen.print(f"Case files are in {out}", highlight=False, soft_wrap=True)
-    if len(ended) < len(found):
-        raise typer.Exit(_INTERRUPTED)
+    raise typer.Exit(exit_code(ended, len(found)))
+
+
+def exit_code(ended: Sequence[Compiled], count: int) -> int:
+    """What a command ends with that compiled ``ended`` of ``count``: interrupted, ours, or 0."""
+    if len(ended) < count:
+        return _INTERRUPTED
     outcomes = (outcome for one in ended for _, outcome in one.failed.values())
-    raise typer.Exit(3 if any(one.verdict is Verdict.HARNESS_ERROR for one in outcomes) else 0)
+    return 3 if any(one.verdict is Verdict.HARNESS_ERROR for one in outcomes) else 0
 
 
 def compiled(pool: Pool, found: Sequence[Compiled], screen: Console) -> list[Compiled]:

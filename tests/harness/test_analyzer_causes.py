@@ -21,7 +21,7 @@ from harness.end_to_end import Compiled, of_the_analyzer
 from harness.finding import Finding, Reduced, finding_of
 from harness.journal import Journal, Mode
 from harness.outcome import Outcome, Verdict
-from reports.analyzer_causes import fates, markdown
+from reports.analyzer_causes import Kernels, fates, markdown
 
 AXES = family().axes
 
@@ -35,14 +35,18 @@ def found(
     dtype: str = "int32",
     position: str = "analyzer",
     verdict: Verdict = Verdict.WRONG_VALUE,
+    low: int = 0,
+    told: str = "range",
 ) -> Finding:
     """A finding about ``text`` over x, of which ``check`` says ``message``."""
-    x = Variable("x", dtype, 0, 3)
+    x = Variable("x", dtype, low, 3)
 
     def parsed(each: str) -> Expression:
         return parse(each, {"x": variable(x)}, dtype)
 
-    subject = ExpressionCase((x,), parsed(text), () if where is None else (parsed(where),))
+    subject = ExpressionCase(
+        (x,), parsed(text), () if where is None else (parsed(where),), told=told
+    )
     at = dict(complete(AXES, {"position": position}))
     case = Member(family="algebra", at=at, subject=subject)
     outcome = Outcome(verdict, "analysis", check, message, cause=text)
@@ -77,12 +81,15 @@ LOOKS: Mapping[str, Finding] = {
     "what a remainder by a negative number tells, once it is assumed": found(
         "x % 3", where="x % (-3) == (-1)"
     ),
-    "a shift by what may be negative": found("1 >> x", "const_int_bound"),
+    "a shift by what may be negative": found("1 >> x", "const_int_bound", low=-1),
     "near the ends of the dtype": found("x >= (-2147483648)"),
     "a range that was told before stays": found("x * 6", "simplify-after-value"),
     "truncating division is taken for one that rounds down": found("truncmod(x, 2) < x + x"),
     "an index that counts down, divided": found("(1 - x) % 2", "iter_map_simplify"),
     "what `detect_iter_map` promises": found("x // 2 % 2", "detect_iter_map-surjective"),
+    "an offset is dropped by what `detect_iter_map` takes for a bijection": found(
+        "x % 4", "detect_iter_map", "gives x - 2", where="x >= 2"
+    ),
     "two paddings are taken for one, in an index": found(
         "(x + 1) % 2 + x % 2", "index", position="index"
     ),
@@ -104,6 +111,84 @@ def test_a_finding_of_each_cause_is_told_by_its_look(cause: object) -> None:
 def test_what_looks_like_none_of_them_is_told_apart(text: str) -> None:
     (group,) = grouped([found(text)])
     assert group.title == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        found("x", "iter_map_simplify"),
+        found("x // 2", "iter_map_simplify"),
+        found("x // 2 + x % 2", "iter_map_simplify"),
+        found("(x + 1) // 2 % 2", "iter_map_simplify"),
+        found("x + 1", "index", position="index"),
+        found("x + 1", "detect_iter_map-surjective"),
+        found("x", "detect_iter_map-bijective"),
+        found("x + 1", "detect_iter_map"),
+        found("x // 2 + 1", "detect_iter_map"),
+        found("(x % 2 + 2) // 4", "detect_iter_map"),
+        # Nothing meets what is assumed.
+        found("x % 4", "detect_iter_map", where="x > 3"),
+    ],
+    ids=lambda one: f"{one.operator} of {one.case.subject.expression}",
+)
+def test_an_index_is_of_no_known_cause_by_its_position_alone(finding: Finding) -> None:
+    (group,) = grouped([finding])
+    assert group.title == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "check", "position", "message"),
+    [
+        ("x + 1", "value", "value", "x + 1 at x = 1 is not computed, and should be 1"),
+        ("x + 1", "value", "value", "x + 1 at x = 1 is 1, and should be not to be computed"),
+        ("7 + 8", "shape", "shape", "7 + 8 without variables is not computed, and should be 15"),
+        # One with symbols is not for want of folding.
+        ("x + 1", "shape", "shape", "PrimExpr … in function main has not been computed"),
+        ("7 + 8", "value", "value", "PrimExpr … is not computed"),
+    ],
+)
+def test_only_what_relax_says_of_a_size_without_symbols_is_one_that_is_not_folded(
+    text: str, check: str, position: str, message: str
+) -> None:
+    (group,) = grouped([found(text, check, message, position=position)])
+    assert group.title == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("finding", "negative"),
+    [
+        (found("1 >> x"), False),
+        (found("1 << x", low=-1), True),
+        (found("1 << x", low=-1, where="x >= 0"), False),
+        (found("1 >> (x - 1)"), True),
+        (found("1 >> min(x, 0)"), False),
+        (found("0 << (0 - 1)"), True),
+        # An amount of which TVM is told no range may be negative to it.
+        (found("1 >> x", told="nothing"), True),
+    ],
+    ids=lambda one: str(one.case.subject) if isinstance(one, Finding) else "",
+)
+def test_a_shift_may_be_negative_by_its_range(finding: Finding, negative: bool) -> None:
+    (group,) = grouped([finding])
+    assert group.title == ("a shift by what may be negative" if negative else UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("text", "zero"),
+    [
+        ("x // 0", True),
+        ("x // (x * 0)", True),
+        ("x % (0 // 1)", True),
+        ("x // (1 // 0)", True),
+        ("x // max(x, 0)", False),
+        ("(x + 0) // x", False),
+        ("x // 2", False),
+    ],
+)
+def test_a_divisor_is_a_constant_0_where_it_is_0_everywhere(text: str, zero: bool) -> None:
+    (group,) = grouped([found(text, "value", "Divide by zero", verdict=CRASH)])
+    of_zero, of_rewriting = [cause.title for cause in CAUSES[:2]]
+    assert group.title == (of_zero if zero else of_rewriting)
 
 
 def test_the_smallest_that_came_again_stands_first() -> None:
@@ -131,10 +216,41 @@ def test_what_compiled_code_comes_to_is_counted_by_its_worst() -> None:
     by_finding = {each.finding.fingerprint: each for each in (one, two)}
     groups = grouped([falling, index])
     assert fates(groups[0], by_finding) == "wrong 2"
-    assert "`(3 - x) // 2 with x: int32 in [0, 3]`" in markdown(groups, {}, by_finding)
+    text = markdown(groups, {}, Kernels("0.27", by_finding))
+    assert "`(3 - x) // 2 with x: int32 in [0, 3]`" in text
     (unknown,) = grouped([other])
     assert fates(unknown, by_finding) == "right 1"
-    assert fates(unknown, {}) == "–"
+    two.right = set()
+    assert fates(unknown, by_finding) == "–"
+
+
+def test_what_was_not_compiled_is_not_said_to_have_no_room() -> None:
+    groups = grouped([found("x + 1"), found("x + 2")])
+    one = of_the_analyzer(groups[0].findings)[0]
+    one.right = {"value"}
+    without = markdown(groups, {})
+    assert "ompiled" not in without
+    assert "–" not in without
+    kernels = Kernels("0.27", {one.finding.fingerprint: one})
+    interrupted = markdown(groups, {}, kernels)
+    assert "| right 1, not reached 1 |" in interrupted
+    assert "*Not reached*" in interrupted
+    assert "*Not reached*" not in markdown(grouped([one.finding]), {}, kernels)
+
+
+def test_the_page_names_all_releases_and_the_one_that_compiled() -> None:
+    described = {
+        "release": "0.26 0.27",
+        "apache-tvm": "0.27.0",
+        "apache-tvm on 0.26": "0.26.0",
+        "seed": "3",
+    }
+    groups = grouped([found("x + 1")])
+    assert "apache-tvm 0.26.0, 0.27.0, seed 3: 1 findings, 0 known causes." in markdown(
+        groups, described
+    )
+    assert "Compiled by" not in markdown(groups, described, Kernels("", {}))
+    assert "Compiled by apache-tvm 0.25.0." in markdown(groups, described, Kernels("0.25.0", {}))
 
 
 def campaign(folder: Path, *findings: Finding) -> Path:
@@ -149,12 +265,12 @@ def test_the_command_tells_what_is_new_and_writes_the_page(tmp_path: Path) -> No
     page = tmp_path / "new" / "causes.md"
     ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--out", str(page)])
     assert ended.exit_code == 0, ended.output
-    assert "21 findings, 1 of which look like no cause that is known" in ended.output
+    assert "22 findings, 1 of which look like no cause that is known" in ended.output
     text = page.read_text()
     assert text.count("\n## ") == len(CAUSES) + 1
     assert all(one.fingerprint in text for one in LOOKS.values())
     rows = [line for line in text.splitlines() if line.startswith("| none of these |")]
-    assert rows == ["| none of these | 1 | 1 | 1 | `x + 1 with x: int32 in [0, 3]` | – |"]
+    assert rows == ["| none of these | 1 | 1 | 1 | `x + 1 with x: int32 in [0, 3]` |"]
 
 
 def test_the_command_compiles_where_it_is_asked_to(
@@ -171,6 +287,36 @@ def test_the_command_compiles_where_it_is_asked_to(
         ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--compile"])
         assert ended.exit_code == code, ended.output
         assert "wrong 1" in ended.output
+        assert "compiled by apache-tvm 0." in ended.output
+        assert ("not reached 1" in ended.output) == (code == 130)
+
+
+def test_a_fault_of_ours_in_compiling_ends_it_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ours(pool: object, wanted: list[Compiled], screen: object) -> list[Compiled]:
+        wanted[0].failed["index"] = wanted[0].case, Outcome(Verdict.HARNESS_ERROR)
+        return wanted
+
+    monkeypatch.setattr(command, "compiled", ours)
+    runs = campaign(tmp_path / "runs", found("x + 1"))
+    ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--compile"])
+    assert ended.exit_code == 3, ended.output
+    assert "fails 1" in ended.output
+
+
+def test_a_folder_is_refused_before_anything_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*given: object) -> list[Compiled]:
+        raise AssertionError
+
+    monkeypatch.setattr(command, "compiled", never)
+    runs = campaign(tmp_path / "runs", found("x + 1"))
+    asked = ["algebra", "causes", str(runs), "--compile", "--out", str(tmp_path)]
+    ended = CliRunner().invoke(app, asked)
+    assert ended.exit_code == 2
+    assert f"cannot write to {tmp_path}: it is a folder" in ended.output.replace("\n", "")
 
 
 def test_without_a_finding_or_a_campaign_it_says_so(tmp_path: Path) -> None:
