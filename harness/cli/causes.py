@@ -1,6 +1,7 @@
 """``relaxcheck algebra causes``."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.expression_cases import Member
-from generators.program import CaseError
+from generators.program import CaseError, write
 from harness.analyzer_causes import UNKNOWN, Group, grouped
 from harness.cli.kernels import compiled, exit_code
 from harness.cli.terminal import EXIT_CODES, check_writable, console, one_line_errors
@@ -31,6 +32,8 @@ EPILOG = f"""Examples:
   relaxcheck algebra causes runs/FOLDER
 
   relaxcheck algebra causes runs/FOLDER --compile --out causes.md
+
+  relaxcheck algebra causes runs/FOLDER --cases smallest && relaxcheck matrix smallest --out .
 
 One fault of the analyzer is found by several checks, in expressions of many kinds. Here the
 findings are put together by what their smallest cases look like; what looks like no cause that is
@@ -59,6 +62,13 @@ def causes(
         Path | None,
         typer.Option(metavar="FILE", help="Write the causes and their findings as Markdown."),
     ] = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the smallest case of each cause, for relaxcheck matrix FOLDER.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Worker processes (default: one a core).")
     ] = None,
@@ -73,6 +83,9 @@ def causes(
         found, described = _findings(campaign)
         groups = grouped(found)
         screen = console()
+        if cases is not None:
+            _write_cases(groups, cases)
+            screen.print(f"Smallest cases are in {cases}", highlight=False, soft_wrap=True)
         kernels: list[Compiled] = []
         version = ""
         wanted = of_the_analyzer(found) if compile_ else []
@@ -96,6 +109,17 @@ def _check_file(out: Path) -> None:
     check_writable(out.parent)
     if out.is_dir():
         raise CaseError(f"cannot write to {out}: it is a folder, and a file is wanted")
+
+
+def _write_cases(groups: Sequence[Group], folder: Path) -> None:
+    """Write the first case of each group, in order. Raises ``CaseError``: it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, group in enumerate(groups, start=1):
+            words = re.findall(r"[a-z0-9_]+", group.title.lower())
+            write(group.findings[0].case, folder / f"{number:02}-{'-'.join(words)}.json")
+    except OSError as error:
+        raise CaseError(f"cannot write to {folder}: {error.strerror}") from error
 
 
 def _findings(campaign: Path) -> tuple[list[Finding], Mapping[str, str]]:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from generators.algebra_case import ExpressionCase
 from generators.algebra_family import family
 from generators.axes import complete
+from generators.cases import read
 from generators.expression_cases import Member
 from generators.expression_text import parse
 from generators.expressions import Expression, Variable, variable
@@ -271,6 +272,22 @@ def test_the_command_tells_what_is_new_and_writes_the_page(tmp_path: Path) -> No
     assert all(one.fingerprint in text for one in LOOKS.values())
     rows = [line for line in text.splitlines() if line.startswith("| none of these |")]
     assert rows == ["| none of these | 1 | 1 | 1 | `x + 1 with x: int32 in [0, 3]` |"]
+
+
+def test_the_smallest_case_of_each_cause_is_written(tmp_path: Path) -> None:
+    runs = campaign(tmp_path / "runs", found("x + 1"), *LOOKS.values())
+    folder = tmp_path / "smallest"
+    command = ["algebra", "causes", str(runs), "--cases", str(folder)]
+    ended = CliRunner().invoke(app, command)
+    assert ended.exit_code == 0, ended.output
+    files = sorted(folder.iterdir())
+    assert files[-1].name == f"{len(CAUSES) + 1}-none-of-these.json"
+    assert [read(one) for one in files] == [
+        group.findings[0].case for group in grouped([found("x + 1"), *LOOKS.values()])
+    ]
+    (tmp_path / "file").touch()
+    ended = CliRunner().invoke(app, [*command[:-1], str(tmp_path / "file")])
+    assert (ended.exit_code, "cannot write to" in ended.output) == (2, True)
 
 
 def test_the_command_compiles_where_it_is_asked_to(
