@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from generators.expression_cases import Member
-from generators.program import CaseError, write
+from generators.program import CaseError
 from harness.analyzer_causes import UNKNOWN, Group, grouped
-from harness.cli.kernels import compiled, exit_code
+from harness.cli.kernels import Campaign, CompiledOn, Workers, compiled, exit_code, write_cases
 from harness.cli.terminal import EXIT_CODES, check_writable, console, one_line_errors
 from harness.differential import described_on
 from harness.end_to_end import Compiled, of_the_analyzer
@@ -43,7 +43,7 @@ known comes last, as "{UNKNOWN}": read that first.
 
 
 def causes(
-    campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="A campaign's folder.")],
+    campaign: Campaign,
     compile_: Annotated[
         bool,
         typer.Option(
@@ -51,13 +51,7 @@ def causes(
             help="Compile each smallest expression, as relaxcheck algebra kernels does.",
         ),
     ] = False,
-    tvm: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="Compile on this TVM release (default: the newest that the campaign ran on).",
-        ),
-    ] = None,
+    tvm: CompiledOn = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the causes and their findings as Markdown."),
@@ -69,9 +63,7 @@ def causes(
             help="Write the smallest case of each cause, for relaxcheck matrix FOLDER.",
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes (default: one a core).")
-    ] = None,
+    workers: Workers = None,
     case_seconds: Annotated[
         float, typer.Option(min=0.1, help="Deadline of each case that is compiled.")
     ] = 60,
@@ -84,7 +76,7 @@ def causes(
         groups = grouped(found)
         screen = console()
         if cases is not None:
-            _write_cases(groups, cases)
+            write_cases(cases, _smallest(groups))
             screen.print(f"Smallest cases are in {cases}", highlight=False, soft_wrap=True)
         kernels: list[Compiled] = []
         version = ""
@@ -111,15 +103,13 @@ def _check_file(out: Path) -> None:
         raise CaseError(f"cannot write to {out}: it is a folder, and a file is wanted")
 
 
-def _write_cases(groups: Sequence[Group], folder: Path) -> None:
-    """Write the first case of each group, in order. Raises ``CaseError``: it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, group in enumerate(groups, start=1):
-            words = re.findall(r"[a-z0-9_]+", group.title.lower())
-            write(group.findings[0].case, folder / f"{number:02}-{'-'.join(words)}.json")
-    except OSError as error:
-        raise CaseError(f"cannot write to {folder}: {error.strerror}") from error
+def _smallest(groups: Sequence[Group]) -> Iterator[tuple[str, Member]]:
+    """The first case of each group, in order, with a name for its file."""
+    for number, group in enumerate(groups, start=1):
+        words = re.findall(r"[a-z0-9_]+", group.title.lower())
+        case = group.findings[0].case
+        assert isinstance(case, Member)
+        yield f"{number:02}-{'-'.join(words)}", case
 
 
 def _findings(campaign: Path) -> tuple[list[Finding], Mapping[str, str]]:

@@ -1,7 +1,7 @@
 """``relaxcheck algebra kernels``."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from generators.expression_cases import Member
 from generators.program import CaseError, write
 from harness.cli.terminal import EXIT_CODES, check_writable, console, one_line_errors
 from harness.differential import described_on
@@ -51,22 +52,25 @@ _SHORT = {
 }
 
 
+Campaign = Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="A campaign's folder.")]
+CompiledOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RELEASE",
+        help="Compile on this TVM release (default: the newest that the campaign ran on).",
+    ),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes (default: one a core).")]
+
+
 def kernels(
-    campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN", help="A campaign's folder.")],
-    tvm: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="Compile on this TVM release (default: the newest that the campaign ran on).",
-        ),
-    ] = None,
+    campaign: Campaign,
+    tvm: CompiledOn = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write a case file for each kernel that fails."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes (default: one a core).")
-    ] = None,
+    workers: Workers = None,
     case_seconds: Annotated[float, typer.Option(min=0.1, help="Deadline of each case.")] = 60,
 ) -> None:
     """Compile what a campaign found wrong in TVM's analyzer: which of it makes a kernel wrong?"""
@@ -80,8 +84,9 @@ def kernels(
             ended = compiled(pool, found, screen)
             version = pool.environment["apache-tvm"]
         _tell(screen, ended, len(found), version)
-        if out is not None and any(one.failed for one in ended):
-            _write(ended, out)
+        failed = [case for one in ended for case, _ in one.failed.values()]
+        if out is not None and failed:
+            write_cases(out, ((case.identifier, case) for case in failed))
             screen.print(f"Case files are in {out}", highlight=False, soft_wrap=True)
     raise typer.Exit(exit_code(ended, len(found)))
 
@@ -169,12 +174,11 @@ def _cell(one: Compiled, place: str) -> Text:
     return Text("right", "green") if place in one.right else Text("-", "dim")
 
 
-def _write(found: Sequence[Compiled], out: Path) -> None:
-    """Write each case that fails to ``out``. Raises ``CaseError``: it cannot be written."""
+def write_cases(folder: Path, cases: Iterable[tuple[str, Member]]) -> None:
+    """Write each case to ``folder`` under its name. Raises ``CaseError``: it cannot be written."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for one in found:
-            for case, _ in one.failed.values():
-                write(case, out / f"{case.identifier}.json")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, case in cases:
+            write(case, folder / f"{name}.json")
     except OSError as error:
-        raise CaseError(f"cannot write to {out}: {error.strerror}") from error
+        raise CaseError(f"cannot write to {folder}: {error.strerror}") from error

@@ -5,14 +5,14 @@
 
 Those of ONNX are compiled once, by one of three pipelines, and run at three sizes, each output held
 to a bound of a reference, as ONNX Runtime's is where it has one (of LSTM and GRU, where there is a
-step and a sequence); those of PyTorch come through torch.export and are held to PyTorch. A model is
-told before it runs, with its seed, so that one that ends the process is known. Prints a line for
-each that is not right, and ends with 1 where there is one.
+step and a sequence); those of PyTorch come through torch.export and are held to PyTorch. A model's
+seed is told before it runs, so that one that ends the process is known. Prints a line for each that
+is not right, and ends with 1 where there is one.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,8 +21,17 @@ from numpy.typing import NDArray
 from tvm.relax.frontend.torch import from_exported_program
 
 import fixes
+from oracles.answer import Bounded
 from tests.fixes import compiled, recurrent_modules
-from tests.fixes.recurrent_models import GATES, built, imported, model, no_answer, onnxruntime_of
+from tests.fixes.recurrent_models import (
+    GATES,
+    Run,
+    built,
+    imported,
+    model,
+    no_answer,
+    onnxruntime_of,
+)
 from tests.fixes.recurrent_reference import DEFAULTS, FUNCTIONS, Node, within
 
 Array = NDArray[Any]
@@ -122,18 +131,20 @@ def _numbers(random: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return random.standard_normal(shape).astype("float32")
 
 
-def _pipelines() -> dict[str, Callable[[], Any]]:
-    return {
-        "default": lambda: "default",
-        "fixes-build": fixes.pipeline,
-        "fixes-pipeline": lambda: fixes.pipeline(compiled.TARGET),
-    }
+def _pipeline(name: str) -> Any:
+    if name == "default":
+        return name
+    return fixes.pipeline(compiled.TARGET if name == "fixes-pipeline" else None)
 
 
-def _failed(what: str, run: Callable[[], object]) -> Iterator[str]:
-    """What is wrong where ``run`` fails, which it may in any way."""
+def _held(run: Run, given: Feeds, expected: Sequence[Bounded]) -> None:
+    within(run(given), expected)
+
+
+def _failed(what: str, judge: Callable[..., None], *given: Any) -> Iterator[str]:
+    """What is wrong where ``judge`` fails of ``given``, which it may in any way."""
     try:
-        run()
+        judge(*given)
     except Exception as error:
         yield f"{what}: {type(error).__name__}: {error}"
 
@@ -142,7 +153,7 @@ def faults(one: Drawn) -> list[str]:
     """What is wrong with ``one``, at any of its sizes, of TVM's or of ONNX Runtime's outputs."""
     found = model(one.operator, one.feeds[0], **one.attributes)
     try:
-        run = built(imported(found), _pipelines()[one.pipeline]())
+        run = built(imported(found), _pipeline(one.pipeline))
     except Exception as error:
         return [f"TVM does not compile it: {type(error).__name__}: {error}"]
     try:
@@ -154,12 +165,9 @@ def faults(one: Drawn) -> list[str]:
         length, batch, _ = given["X"].shape
         expected = Node(one.operator, given, **one.meaning).outputs()
         where = f"length {length}, batch {batch}"
-        said += _failed(f"TVM at {where}", lambda: within(run(given), expected))  # noqa: B023
+        said += _failed(f"TVM at {where}", _held, run, given, expected)
         if not no_answer(one.operator, length, batch):
-            said += _failed(
-                f"ONNX Runtime at {where}",
-                lambda: within(other(given), expected),  # noqa: B023
-            )
+            said += _failed(f"ONNX Runtime at {where}", _held, other, given, expected)
     return said
 
 
@@ -203,10 +211,8 @@ def faults_of_module(one: Module) -> list[str]:
     said: list[str] = []
     for length, batch in ((5, 4), (1, 1), (7, 2)):
         given = recurrent_modules.inputs(own, length, batch, states=one.states)
-        said += _failed(
-            f"TVM at length {length}, batch {batch}",
-            lambda: recurrent_modules.agree(own, run, given),  # noqa: B023
-        )
+        where = f"length {length}, batch {batch}"
+        said += _failed(f"TVM at {where}", recurrent_modules.agree, own, run, given)
     return said
 
 
