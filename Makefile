@@ -1,4 +1,4 @@
-# make fuzz | test | quality | bench | soak | lint: all run in .venv, which is made on first use.
+# make fuzz | test | test-all | test-fast | quality | bench | soak | lint: all run in .venv, which is made on first use.
 
 PYTHON ?= python3.11
 MINUTES ?= 5
@@ -12,11 +12,16 @@ CONSTRAINTS := constraints-0.27.txt
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help fuzz test quality bench soak lint clean
+# Run in parallel, each process taking over what another has left.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal
+
+.PHONY: help fuzz test test-all test-fast quality bench soak lint clean
 
 help:
 	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
-	@echo "make test [ARGS=...]                   the project's tests and the conformance suite"
+	@echo "make test [ARGS=...]                   the tests that a change needs, in 10 minutes"
+	@echo "make test-all [ARGS=...]               all tests, larger grids, more examples"
+	@echo "make test-fast [ARGS=...]              the tests that need no TVM, in a minute"
 	@echo "make quality [ARGS=...]                false alarms, planted bugs, bounds, coverage: measured"
 	@echo "make bench [ARGS=...]                  what a case costs, against the naive loop: measured"
 	@echo "make soak [MINUTES=60]                 a long campaign, its memory and processes watched"
@@ -26,19 +31,26 @@ help:
 fuzz: $(READY)
 	@$(BIN)/relaxcheck fuzz --minutes $(MINUTES) --fixes $(FIXES) $(ARGS) || test $$? -eq 1
 
+# tox.ini has the same options. tests/README.md says which tests are slow, and why.
 test: $(READY)
-	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+	$(PYTEST) -m "not slow" --hypothesis-profile ci --grid small --max-examples 8 $(ARGS)
+
+test-all: $(READY)
+	$(PYTEST) $(ARGS)
+
+test-fast: $(READY)
+	$(PYTEST) -m "not tvm and not slow" $(ARGS)
 
 # Hours at full size; ARGS='tvm --share 0.05' measures less, and keeps what was measured before.
 quality: $(READY)
-	$(BIN)/python -m tests.quality $(ARGS)
+	$(BIN)/python -m tests.measure.quality $(ARGS)
 
 bench: $(READY)
-	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m tests.measure.bench $(ARGS)
 
 soak: MINUTES = 60
 soak: $(READY)
-	$(BIN)/python -m tests.bench.soak --minutes $(MINUTES) $(ARGS)
+	$(BIN)/python -m tests.measure.bench.soak --minutes $(MINUTES) $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,23 +1,22 @@
 #!/bin/sh
 # One night of fuzzing: ./nightly.sh FOLDER MINUTES [SUMMARY]
 #
-# Writes a campaign into FOLDER/DATE. What the last night that came to its end found is in
-# FOLDER/known: it is tried first, and only what is not among it gives exit code 1. The first night
-# has nothing to compare with: what it finds is known from then on, and is no failure.
-# SUMMARY is a file that a summary in Markdown is added to. RELAXCHECK is the command to call,
-# FAMILIES what it draws from (all families that there are).
+# Writes a campaign to FOLDER/DATE. FOLDER/known has the journal of the last night that finished: its
+# findings run first, and only other failures give exit code 1. The first night has nothing to compare
+# with and never fails: its findings are known from then on. A summary in Markdown is appended to the
+# file SUMMARY. RELAXCHECK is the command to call, FAMILIES what it draws from (default: all).
 set -u
 
 folder=$1 minutes=$2 summary=${3:-}
 out=$folder/$(date -u +%Y-%m-%d-%H%M%S)
-# One that began in the same second, and is over.
+# An earlier night may have begun in the same second.
 while [ -e "$out" ]; do
   sleep 1
   out=$folder/$(date -u +%Y-%m-%d-%H%M%S)
 done
 known=$folder/known
 
-# A name a word.
+# One word for each name.
 # shellcheck disable=SC2086
 set -- fuzz ${FAMILIES:-all} --minutes "$minutes" --fixes both --quiet --out "$out"
 if [ -n "$summary" ]; then set -- "$@" --summary "$summary"; fi
@@ -31,10 +30,10 @@ fi
 ${RELAXCHECK:-.venv/bin/relaxcheck} "$@"
 code=$?
 
-# 2 and 130: the campaign did not come to its end, and may not have tried all that is known.
+# 2 and 130: the campaign did not finish, and may not have tried every known finding.
 case $code in
   0 | 1 | 3)
-    # The folder as a whole: SQLite may have left files of its own beside the database.
+    # Replace the whole folder: SQLite may have left files beside the database.
     rm -rf "$known.new" &&
       mkdir -p "$known.new" &&
       cp "$out/campaign.sqlite" "$known.new" &&
@@ -43,7 +42,7 @@ case $code in
     ;;
 esac
 if [ "$first" = true ] && [ "$code" -eq 1 ]; then
-  echo "The first night: what it found is known from now on."
+  echo "The first night: its findings are known from now on."
   exit 0
 fi
 exit "$code"

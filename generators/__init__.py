@@ -1,1 +1,1 @@
-"""What to try: the program model, Hypothesis strategies, and emission as a Relax module."""
+"""Cases as data: the program model, Hypothesis strategies, and emission as a Relax module."""

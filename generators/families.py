@@ -1,41 +1,34 @@
-"""All families, by name."""
+"""All families of programs, by name."""
 
 from collections.abc import Sequence
 
-from generators import algebra_family, attention, attention_var_len, dynamic, transposed_conv
-from generators.axes import Family
-from generators.program import Program
+from relaxcheck.generators.core.axes import Family, UnknownFamily
+from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.graphs import family as dynamic
+from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.generators.operators.family import OperatorFamily
 
 
-class UnknownFamily(KeyError):
-    """No family has this name."""
+def families(pipelines: Sequence[str]) -> tuple[OperatorFamily, ...]:
+    """The families that a campaign draws from where none is named: one for each operator.
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
-    """Those that a campaign draws from where none is chosen.
-
-    Each draws its pipeline from ``pipelines``, the first being the default; from those that the
-    passes of the fixes are in, which are about shapes, only where there is no other.
+    Each draws its pipeline from ``pipelines``, the first being the default. Pipelines with the
+    passes of the fixes, which are about shapes, are left to graphs unless there are no others. An
+    operator none of whose dtypes any pipeline takes is left out.
     """
     usual = tuple(name for name in pipelines if name not in dynamic.PIPELINES) or tuple(pipelines)
-    return (
-        *(transposed_conv.family(spatial, usual) for spatial in transposed_conv.SPATIAL),
-        attention.family(usual),
-        attention_var_len.family(usual),
-    )
+    every_operator = (OperatorFamily(record, usual) for record in OPERATORS.values())
+    return tuple(family for family in every_operator if family.is_compilable)
 
 
 def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
-    """Every family that there is, also those that have to be asked for by name.
+    """Every family, also those that have to be asked for by name.
 
-    The dynamic one draws from those of ``pipelines`` that the passes of the fixes are in, from
-    others only where there is none of these.
+    Graphs draw from those of ``pipelines`` that have the passes of the fixes, from others only
+    where there is none of these.
     """
     served = tuple(name for name in pipelines if name in dynamic.PIPELINES) or tuple(pipelines)
-    return (*families(pipelines), dynamic.family(served), algebra_family.family())
+    return (*families(pipelines), dynamic.family(served))
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:
@@ -51,10 +44,10 @@ def family(name: str, pipelines: Sequence[str]) -> Family:
 
 
 def desired_layouts(program: Program) -> dict[str, list[str]]:
-    """For Relax's ConvertLayout: channels last, for each operator of ``program`` with a layout."""
+    """For ConvertLayout: the layouts wanted of each operator of ``program`` that has layouts."""
     used = {node.operator for node in program.nodes}
     return {
-        f"relax.{operator}": list(layouts)
-        for operator, layouts in transposed_conv.CHANNELS_LAST.items()
-        if operator in used
+        f"relax.{name}": list(record.layouts)
+        for name, record in OPERATORS.items()
+        if name in used and record.layouts
     }

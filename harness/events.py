@@ -1,4 +1,4 @@
-"""What happened to a campaign besides its cases: workers that died, interruptions, repairs."""
+"""Events of a campaign besides its cases: workers that died, interruptions, repairs."""
 
 import enum
 from collections import Counter
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 
-class What(enum.StrEnum):
-    """What can happen. ``DESCRIPTIONS`` says what each one means, with room for how often."""
+class EventType(enum.StrEnum):
+    """Types of events. ``DESCRIPTIONS`` describes those that are counted."""
 
     DIED = "worker died"
     TIMED_OUT = "worker timed out"
@@ -26,39 +26,41 @@ class What(enum.StrEnum):
 
 
 DESCRIPTIONS = {
-    What.DIED: "{} workers died of their case",
-    What.TIMED_OUT: "{} were ended at their deadline",
-    What.OUTGREW: "{} outgrew their memory",
-    What.KILLED: "{} were killed from outside (their cases ran again)",
-    What.LOST: "{} ended between two cases",
-    What.RECYCLED: "{} were replaced after their number of cases, or for what they kept",
-    What.RESTARTED: "the workers' parent was started again {} times",
-    What.RETRIED: "{} cases failed to run together with others and ran alone",
-    What.UNREPEATED: "{} failures in blocks of expressions, or beside others of one expression, "
-    "did not come again alone",
+    EventType.DIED: "{} workers died of their case",
+    EventType.TIMED_OUT: "{} were ended at their deadline",
+    EventType.OUTGREW: "{} outgrew their memory",
+    EventType.KILLED: "{} were killed from outside (their cases ran again)",
+    EventType.LOST: "{} ended between two cases",
+    EventType.RECYCLED: "{} were replaced after their number of cases, or for what they kept",
+    EventType.RESTARTED: "the workers' parent was started again {} times",
+    EventType.RETRIED: "{} cases failed to run together with others and ran alone",
+    EventType.UNREPEATED: (
+        "{} failures in blocks of expressions, or beside others of one expression, did not come "
+        "again alone"
+    ),
 }
-"""Of everything that is only counted; the rest is told one by one."""
+"""Descriptions of the types that are counted, with a place for the number."""
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something that happened; ``text`` says the particulars in one line."""
+    """One event; ``text`` has the particulars in one line."""
 
-    what: What
+    what: EventType
     text: str
 
 
-def told(events: Sequence[Event], unended: int) -> list[str]:
-    """What ``events`` come to, and how many cases are ``unended``, in as few lines as it takes."""
+def summary_of(events: Sequence[Event], unended: int) -> list[str]:
+    """A summary of ``events`` and of the number of ``unended`` cases, in a few lines."""
     counts = Counter(event.what for event in events)
     counted = [text.format(counts[what]) for what, text in DESCRIPTIONS.items() if counts[what]]
     single = [
-        f"{event.what} {event.text}" if event.what is What.INTERRUPTED else event.text
+        f"{event.what} {event.text}" if event.what is EventType.INTERRUPTED else event.text
         for event in events
-        if event.what in (What.INTERRUPTED, What.SALVAGED, What.GONE)
+        if event.what in (EventType.INTERRUPTED, EventType.SALVAGED, EventType.GONE)
     ]
-    if counts[What.RESUMED]:
-        times = "once" if counts[What.RESUMED] == 1 else f"{counts[What.RESUMED]} times"
-        single.append(f"resumed {times}")
+    if counts[EventType.RESUMED]:
+        count = counts[EventType.RESUMED]
+        single.append("resumed once" if count == 1 else f"resumed {count} times")
     if unended:
         single.append(f"{unended} of the cases that began have not ended: --resume runs them")
     return [

@@ -1,5 +1,5 @@
-"""What the answer should be: PyTorch, ONNX Runtime, and a float64 reference with error bounds.
+"""Expected results: PyTorch, ONNX Runtime, and a float64 reference with error bounds.
 
-Importing a module of this room imports neither PyTorch nor ONNX Runtime unless it is theirs: the
-command line and the engine need parts of it, and are not to wait for those.
+Importing a module of this room imports PyTorch or ONNX Runtime only where the module is theirs: the
+command line and the engine need other parts, and must not wait.
 """

@@ -1,27 +1,24 @@
-"""What an oracle says: plain arrays, or a reference value with an error bound of each element."""
+"""The answers of oracles: plain arrays, or a reference value with an error bound per element."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A reference output.
+    """A reference output with its error bounds.
 
-    ``value`` is float64 for floating-point outputs and int64 for integers and booleans, in the
-    output's real shape. ``bound`` (float64, same shape, >= 0) is the absolute error that a correct
-    implementation in the declared dtypes may have. Where it is infinite there is *room*: correct
-    implementations differ without limit, and the reference says nothing. A value that is NaN or
-    infinite has bound 0: the output must be the same. ``dtype`` is TVM's name of the output's
-    dtype. ``signed_zeros``: a zero with bound 0 must have the value's sign.
+    ``value`` has the output's shape: float64 for floating-point outputs, int64 for integers and
+    booleans. ``bound`` (float64, same shape, >= 0) is the largest absolute error of a correct
+    implementation in the program's dtypes. An infinite bound leaves the element *unconstrained*:
+    correct implementations differ without limit. A value that is NaN or infinite has bound 0: the
+    output must match it. ``dtype`` is TVM's name of the output's dtype. ``signed_zeros``: a zero
+    with bound 0 must also have the value's sign.
     """
 
     value: Array
@@ -31,21 +28,4 @@ class Bounded:
 
 
 class Unsupported(Exception):
-    """An oracle cannot evaluate a program; the message says who and why, in one line."""
-
-
-def declare(
-    table: dict[str, Function],
-) -> Callable[[str], Callable[[Function], Function]]:
-    """The decorator that enters a function into an oracle's operator table under a Relax name."""
-
-    def operator(name: str) -> Callable[[Function], Function]:
-        def enter(function: Function) -> Function:
-            if name in table:
-                raise ValueError(f"operator {name} is declared twice")
-            table[name] = function
-            return function
-
-        return enter
-
-    return operator
+    """An oracle cannot evaluate a program; the message names the oracle and the reason."""

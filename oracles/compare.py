@@ -1,21 +1,21 @@
-"""Whether an output lies within the bounds of its reference."""
+"""Compare an output with the bounds of its reference."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from oracles.answer import Array, Bounded
+from relaxcheck.oracles.answer import Array, Bounded
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How an output compares with its reference.
+    """The comparison of an output with its reference.
 
     ``ratio`` is the largest |actual - value| / bound: at most 1 where ``ok``; infinite where the
     bound is 0 and the values differ, or where a NaN or infinity is out of place. ``worst`` is the
     index of that element (None without elements), ``error`` the largest absolute error and
-    ``outside`` how many elements lie outside their bound. ``room`` is how many the reference says
-    nothing of.
+    ``outside`` how many elements lie outside their bound. ``unconstrained`` is how many have an
+    infinite bound.
     """
 
     ok: bool
@@ -23,7 +23,7 @@ class Comparison:
     worst: tuple[int, ...] | None
     error: float
     outside: int
-    room: int = 0
+    unconstrained: int = 0
 
 
 def within(actual: Array, bounded: Bounded) -> Comparison:
@@ -65,5 +65,5 @@ def within(actual: Array, bounded: Bounded) -> Comparison:
         worst=tuple(int(position) for position in worst),
         error=float(error.max(where=~free, initial=0.0)),
         outside=int(outside.sum()),
-        room=int(free.sum()),
+        unconstrained=int(free.sum()),
     )

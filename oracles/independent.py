@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from generators.program import Program
-from oracles import onnx_runtime, pytorch
-from oracles.answer import Array
+from relaxcheck.generators.core.program import Program
+from relaxcheck.oracles.answer import Array
+from relaxcheck.oracles.onnxruntime import evaluate as onnx_runtime
+from relaxcheck.oracles.pytorch import evaluate as pytorch
 
 ORACLES: Mapping[str, Callable[[Program, Mapping[str, Array]], tuple[Array, ...]]] = {
     "pytorch": pytorch.evaluate,

@@ -1,1 +1,1 @@
-"""What a person opens: records rendered as tables and pages. Runs nothing."""
+"""Tables and pages for people, rendered from records. Runs nothing."""

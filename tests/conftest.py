@@ -1,6 +1,17 @@
-"""Options of the project's own tests."""
+"""Options and markers of the project's own tests. Which tests have which: tests/README.md."""
+
+import os
+from pathlib import Path
 
 import pytest
+
+from tests.import_graph import imports_tvm
+from tests.without_tvm import sitecustomize
+
+_WORKERS = ("pool", "conformance")
+"""Fixtures of the plugin that start workers, which import TVM."""
+
+_WITHOUT_TVM = Path(sitecustomize.__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -10,3 +21,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--repros-full", action="store_true", help="the script of every entry of the corpus"
     )
+
+
+def _without_tvm(config: pytest.Config) -> bool:
+    return "not tvm" in (config.option.markexpr or "")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if _without_tvm(config):
+        # Here and in all that a test starts.
+        folders = [str(_WITHOUT_TVM), os.environ.get("PYTHONPATH")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
+        sitecustomize.refuse()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    # Importing these takes seconds, and TVM is refused.
+    collected = collection_path.is_dir() or collection_path.name.startswith("test_")
+    return True if _without_tvm(config) and collected and imports_tvm(collection_path) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "tvm" not in (config.option.markexpr or ""):
+        return
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if any(name in fixtures for name in _WORKERS) or imports_tvm(item.path):
+            item.add_marker(pytest.mark.tvm)

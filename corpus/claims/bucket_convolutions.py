@@ -3,12 +3,12 @@
 Without the fixes that is done as the report does it, with them by ``fixes.bucketed``.
 """
 
-import fixes
+from relaxcheck import fixes
 import numpy as np
 import torch
 from built import TARGET, compiled, of_shape, program, switched
-from fixes import tvm_api
-from harness.claim_check import compared, worst
+from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.matrix.claim_check import compared, worst
 from tvm import relax
 
 OPERATOR = "nn.conv1d"

@@ -3,13 +3,13 @@
 Without the fixes that is done as the report does it, with them by ``fixes.bucketed``.
 """
 
-import fixes
+from relaxcheck import fixes
 import numpy as np
 from built import TARGET, compiled, of_shape, program, switched
-from fixes import tvm_api
-from harness.claim_check import Result, compared, worst
-from harness.errors import names
-from harness.outcome import Verdict
+from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.matrix.claim_check import Result, compared, worst
+from relaxcheck.harness.outcomes.errors import names
+from relaxcheck.harness.outcomes.outcome import Verdict
 from tvm import relax
 
 OPERATOR = "nn.instance_norm"

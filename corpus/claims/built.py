@@ -5,8 +5,8 @@ from contextlib import nullcontext
 import tvm
 from tvm import relax
 
-import fixes
-from fixes import tvm_api
+from relaxcheck import fixes
+from relaxcheck.fixes import tvm_api
 
 TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
 EPS = 2.0**-24

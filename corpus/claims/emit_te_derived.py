@@ -3,8 +3,8 @@
 import numpy as np
 import tvm
 from built import compiled, of_shape, program, switched
-from fixes import tvm_api
-from harness.claim_check import compared, worst
+from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.matrix.claim_check import compared, worst
 from tvm import relax, te, topi
 
 OPERATOR = "emit_te"

@@ -2,7 +2,7 @@
 
 import numpy as np
 from built import compiled, of_rank, program, switched
-from harness.claim_check import compared
+from relaxcheck.harness.matrix.claim_check import compared
 from tvm import topi
 
 OPERATOR = "emit_te"

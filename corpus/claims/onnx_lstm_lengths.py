@@ -4,8 +4,8 @@ import numpy as np
 import onnx
 import torch
 from built import compiled, switched
-from harness.claim_check import Result, compared
-from harness.outcome import Verdict
+from relaxcheck.harness.matrix.claim_check import Result, compared
+from relaxcheck.harness.outcomes.outcome import Verdict
 from onnx import TensorProto, helper, numpy_helper
 from recurrent import FEATURES, HIDDEN, LENGTHS, Packed, bound, sequences
 from tvm.relax.frontend.onnx import from_onnx

@@ -2,7 +2,7 @@
 
 import torch
 from built import compiled, switched
-from harness.claim_check import compared
+from relaxcheck.harness.matrix.claim_check import compared
 from recurrent import Padded, bound, sequences
 from tvm.relax.frontend.torch import from_exported_program
 

@@ -2,12 +2,12 @@
 
 from contextlib import nullcontext
 
-import fixes
+from relaxcheck import fixes
 import numpy as np
 import torch
 from built import compiled, switched
-from harness.claim_check import Result, compared
-from harness.outcome import Verdict
+from relaxcheck.harness.matrix.claim_check import Result, compared
+from relaxcheck.harness.outcomes.outcome import Verdict
 from recurrent import LENGTHS, Packed, bound, sequences
 from tvm.relax.frontend.torch import from_exported_program
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from built import compiled, switched
-from harness.claim_check import compared, worst
+from relaxcheck.harness.matrix.claim_check import compared, worst
 from torch.export import Dim
 from tvm.relax.frontend.torch import from_exported_program
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from built import EPS, compiled, of_rank, of_shape, program, switched
-from harness.claim_check import compared, worst
+from relaxcheck.harness.matrix.claim_check import compared, worst
 from tvm import relax
 
 OPERATOR = "nn.conv1d"

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tvm.relax.frontend.torch import from_exported_program
 
-import fixes
-from oracles.answer import Bounded
+from relaxcheck import fixes
+from relaxcheck.oracles.answer import Bounded
 from tests.fixes import compiled, recurrent_modules
 from tests.fixes.recurrent_models import (
     GATES,
@@ -75,7 +75,7 @@ def _activations(
     """Those of all ``directions`` as attributes, and as functions."""
     each = len(DEFAULTS[operator])
     gated = [each > 1 and at % each == 0 for at in range(each * directions)]
-    names = [str(random.choice(_OF_GATES if one else sorted(FUNCTIONS))) for one in gated]
+    names = [str(random.choice(_OF_GATES if gate else sorted(FUNCTIONS))) for gate in gated]
     values = [
         [round(float(value), 2) for value in random.uniform(0.1, 1.2, _VALUES.get(name, 0))]
         for name in names
@@ -118,11 +118,11 @@ def drawn(seed: int) -> Drawn:
     feeds = []
     for _ in range(3):
         length, batch = int(random.integers(0, 7)), int(random.integers(0, 5))
-        given = {"X": _numbers(random, (length, batch, features)), **shared}
+        feed = {"X": _numbers(random, (length, batch, features)), **shared}
         if with_lengths:
-            given["sequence_lens"] = random.integers(0, length + 1, batch).astype("int32")
-        given |= {name: _numbers(random, (directions, batch, hidden)) for name in states}
-        feeds.append(given)
+            feed["sequence_lens"] = random.integers(0, length + 1, batch).astype("int32")
+        feed |= {name: _numbers(random, (directions, batch, hidden)) for name in states}
+        feeds.append(feed)
     pipeline = str(random.choice(["default", "fixes-build", "fixes-pipeline"]))
     return Drawn(operator, tuple(feeds), attributes, meaning, pipeline)
 
@@ -137,38 +137,38 @@ def _pipeline(name: str) -> Any:
     return fixes.pipeline(compiled.TARGET if name == "fixes-pipeline" else None)
 
 
-def _held(run: Run, given: Feeds, expected: Sequence[Bounded]) -> None:
-    within(run(given), expected)
+def _held(run: Run, feed: Feeds, expected: Sequence[Bounded]) -> None:
+    within(run(feed), expected)
 
 
-def _failed(what: str, judge: Callable[..., None], *given: Any) -> Iterator[str]:
-    """What is wrong where ``judge`` fails of ``given``, which it may in any way."""
+def _failed(place: str, judge: Callable[..., None], *arguments: Any) -> Iterator[str]:
+    """Yield a line where ``judge(*arguments)`` raises, whatever it raises."""
     try:
-        judge(*given)
+        judge(*arguments)
     except Exception as error:
-        yield f"{what}: {type(error).__name__}: {error}"
+        yield f"{place}: {type(error).__name__}: {error}"
 
 
-def faults(one: Drawn) -> list[str]:
-    """What is wrong with ``one``, at any of its sizes, of TVM's or of ONNX Runtime's outputs."""
-    found = model(one.operator, one.feeds[0], **one.attributes)
+def faults(node: Drawn) -> list[str]:
+    """A line for each wrong output of ``node``, of TVM or of ONNX Runtime, at any of its sizes."""
+    exported = model(node.operator, node.feeds[0], **node.attributes)
     try:
-        run = built(imported(found), _pipeline(one.pipeline))
+        run = built(imported(exported), _pipeline(node.pipeline))
     except Exception as error:
         return [f"TVM does not compile it: {type(error).__name__}: {error}"]
     try:
-        other = onnxruntime_of(found)
+        other = onnxruntime_of(exported)
     except Exception as error:
         return [f"ONNX Runtime does not load it: {type(error).__name__}: {error}"]
-    said: list[str] = []
-    for given in one.feeds:
-        length, batch, _ = given["X"].shape
-        expected = Node(one.operator, given, **one.meaning).outputs()
+    lines: list[str] = []
+    for feed in node.feeds:
+        length, batch, _ = feed["X"].shape
+        expected = Node(node.operator, feed, **node.meaning).outputs()
         where = f"length {length}, batch {batch}"
-        said += _failed(f"TVM at {where}", _held, run, given, expected)
-        if not no_answer(one.operator, length, batch):
-            said += _failed(f"ONNX Runtime at {where}", _held, other, given, expected)
-    return said
+        lines += _failed(f"TVM at {where}", _held, run, feed, expected)
+        if not no_answer(node.operator, length, batch):
+            lines += _failed(f"ONNX Runtime at {where}", _held, other, feed, expected)
+    return lines
 
 
 @dataclass(frozen=True)
@@ -199,25 +199,25 @@ def drawn_module(seed: int) -> Module:
     return Module(kind, packed, states, settings)
 
 
-def faults_of_module(one: Module) -> list[str]:
-    """What is wrong with ``one``, compiled once, at three sizes."""
-    own = recurrent_modules.Model(one.kind, packed=one.packed, **one.settings).eval()
+def faults_of_module(subject: Module) -> list[str]:
+    """A line for each wrong output of ``subject``, compiled once, at three sizes."""
+    own = recurrent_modules.Model(subject.kind, packed=subject.packed, **subject.settings).eval()
     try:
-        program = recurrent_modules.exported(own, states=one.states)
+        program = recurrent_modules.exported(own, states=subject.states)
         module = from_exported_program(program, custom_convert_map=fixes.RECURRENCES)
         run = recurrent_modules.built(module)
     except Exception as error:
         return [f"TVM does not compile it: {type(error).__name__}: {error}"]
-    said: list[str] = []
+    lines: list[str] = []
     for length, batch in ((5, 4), (1, 1), (7, 2)):
-        given = recurrent_modules.inputs(own, length, batch, states=one.states)
+        feed = recurrent_modules.inputs(own, length, batch, states=subject.states)
         where = f"length {length}, batch {batch}"
-        said += _failed(f"TVM at {where}", recurrent_modules.agree, own, run, given)
-    return said
+        lines += _failed(f"TVM at {where}", recurrent_modules.agree, own, run, feed)
+    return lines
 
 
 def judged(seed: int) -> tuple[str, list[str]]:
-    """The model of ``seed`` in words, and what is wrong with it; the fixes are on."""
+    """The model of ``seed`` in words, and a line for each fault; the fixes are on."""
     if seed % _EACH_OF_PYTORCH == 0:
         module = drawn_module(seed)
         return str(module), faults_of_module(module)
@@ -232,21 +232,21 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="of the first; the others follow")
     parser.add_argument("--count", type=int, default=200, help="models")
-    given = parser.parse_args()
-    if given.seed < 0:
-        parser.error(f"--seed must be 0 or more, got {given.seed}")
-    if given.count < 1:
-        parser.error(f"--count must be 1 or more, got {given.count}")
+    options = parser.parse_args()
+    if options.seed < 0:
+        parser.error(f"--seed must be 0 or more, got {options.seed}")
+    if options.count < 1:
+        parser.error(f"--count must be 1 or more, got {options.count}")
     wrong = 0
     fixes.install()
-    for seed in range(given.seed, given.seed + given.count):
+    for seed in range(options.seed, options.seed + options.count):
         print(f"seed {seed}", end=": ", file=sys.stderr, flush=True)
-        words, said = judged(seed)
+        words, lines = judged(seed)
         print(words, file=sys.stderr, flush=True)
-        wrong += bool(said)
-        for line in said:
+        wrong += bool(lines)
+        for line in lines:
             print(f"seed {seed}: {words}: {line}", flush=True)
-    print(f"{given.count} models, {wrong} of them not right")
+    print(f"{options.count} models, {wrong} of them not right")
     sys.exit(bool(wrong))
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from harness.conformance import Conformance
+from relaxcheck.harness.programs.conformance import Conformance
 from tests.conformance import grids
 
 

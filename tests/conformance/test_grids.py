@@ -1,10 +1,11 @@
-"""The grids hold what they are said to hold."""
+"""The grids cover the values and pairs that they promise."""
 
 import pytest
 
-from generators.covering import covering, uncovered
-from generators.families import families
-from harness.pipelines import PIPELINES
+from relaxcheck.generators.core.axes import Family, is_valid
+from relaxcheck.generators.core.covering import complete_with, covering, uncovered
+from relaxcheck.generators.families import families
+from relaxcheck.harness.programs.pipelines import PIPELINES
 from tests.conformance import grids
 
 
@@ -23,5 +24,15 @@ def test_cheap_rows_hold_the_same_pairs(name: str) -> None:
 def test_a_larger_grid_holds_the_smaller_and_each_every_family() -> None:
     small, default, full = (set(grids.names(size)) for size in ("small", "default", "full"))
     assert small < default < full
-    every = {one.name for one in families(tuple(PIPELINES))}
+    every = {family.name for family in families(tuple(PIPELINES))}
     assert {name.partition("-")[0] for name in small} == every
+
+
+@pytest.mark.parametrize("family", families(tuple(PIPELINES)), ids=lambda family: family.name)
+def test_every_value_that_a_valid_point_has_is_in_the_small_grid(family: Family) -> None:
+    rows = grids.points(f"{family.name}-values")
+    assert all(is_valid(family.axes, row) for row in rows)
+    for axis in family.axes:
+        if axis.name != grids.OPT_LEVEL.name:
+            missing = set(axis.values) - {row[axis.name] for row in rows}
+            assert all(complete_with(family.axes, {axis.name: value}) is None for value in missing)

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from generators.program import Mismatch
-from harness.outcome import Verdict
-from harness.pool import Pool
+from relaxcheck.generators.core.case import Mismatch
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.workers.pool import Pool
 from tests.conformance.decoder import PIPELINES
 from tests.conformance.mismatches import judged, wrong_calls
 
@@ -16,7 +16,7 @@ def test_wrong_calls_are_refused_and_what_is_not_is_told(pool: Pool, fixes_on: b
     assert isinstance(expect, Mismatch)
     # Refused for another parameter than the one that is said to be wrong.
     elsewhere = replace(default[0], expect=replace(expect, operator="nowhere"))
-    counts, failures = judged(pool, [replace(one, fixes=fixes_on) for one in (elsewhere, *fused)])
+    counts, failures = judged(pool, [replace(case, fixes=fixes_on) for case in (elsewhere, *fused)])
     assert counts[Verdict.REJECTED] == len(fused)
     assert len(failures) == 1
     assert elsewhere.identifier in failures[0]

@@ -1,43 +1,46 @@
-"""Drawn programs conform: one property a family and pipeline, and one for invalid programs."""
-
-from collections.abc import Callable
+"""Drawn programs conform: one property for each family and pipeline, one for invalid programs."""
 
 import msgspec
-from hypothesis import given
+import pytest
 from hypothesis import strategies as st
 
-from generators.axes import cases
-from generators.families import family
-from harness.conformance import Conformance
-from harness.pipelines import PIPELINES
+from relaxcheck.generators.core.axes import cases
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.families import family
+from relaxcheck.harness.programs.conformance import Conformance
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from tests.conformance.properties import failure_of
 
-Told = Callable[[Callable[[], None]], None]
+
+def check(strategy: st.SearchStrategy[AnyCase], conformance: Conformance, *, fixes: bool) -> None:
+    def prepare(case: AnyCase) -> AnyCase:
+        return msgspec.structs.replace(case, fixes=fixes)
+
+    failure = failure_of(strategy, conformance, prepare)
+    if failure is not None:
+        pytest.fail(failure, pytrace=False)
 
 
 def test_valid_programs_conform(
-    family_name: str,
-    pipeline_name: str,
-    conformance: Conformance,
-    fixes_on: bool,
-    told_in_one_line: Told,
+    family_name: str, conformance: Conformance, fixes_on: bool, pipelines: tuple[str, ...]
 ) -> None:
     """Every valid program compiles, runs and is right at every binding, or is a declared gap."""
+    check(cases(family(family_name, pipelines)), conformance, fixes=fixes_on)
 
-    @given(cases(family(family_name, (pipeline_name,))))
-    def conforms(case: object) -> None:
-        conformance.check(msgspec.structs.replace(case, fixes=fixes_on))  # type: ignore[type-var]
 
-    told_in_one_line(conforms)
+@pytest.mark.slow
+def test_valid_programs_conform_in_each_pipeline(
+    family_name: str, pipeline_name: str, conformance: Conformance, fixes_on: bool
+) -> None:
+    """The same with as many examples for each pipeline."""
+    check(cases(family(family_name, (pipeline_name,))), conformance, fixes=fixes_on)
 
 
 def test_invalid_programs_are_rejected(
-    family_name: str, conformance: Conformance, fixes_on: bool, told_in_one_line: Told
+    family_name: str, conformance: Conformance, fixes_on: bool
 ) -> None:
-    """Every invalid program is refused with an error that names operator and fault."""
-
-    @given(st.data())
-    def is_rejected(data: st.DataObject) -> None:
-        case = data.draw(st.one_of(family(family_name, tuple(PIPELINES)).invalid))
-        conformance.check(msgspec.structs.replace(case, fixes=fixes_on))
-
-    told_in_one_line(is_rejected)
+    """Every invalid program is refused with an error that says what is wrong."""
+    invalid = family(family_name, tuple(PIPELINES)).invalid
+    if not invalid:
+        pytest.skip(f"{family_name} declares no way of being invalid")
+    check(st.one_of(invalid), conformance, fixes=fixes_on)

@@ -3,15 +3,15 @@
 import msgspec
 import pytest
 
-from generators import dynamic
-from generators.axes import Point
-from generators.dynamic import TEMPLATES
-from generators.dynamic_mismatch import mismatched, wrong
-from generators.program import Case
-from harness.conformance import Conformance
-from harness.jobs import Job
-from harness.outcome import Verdict
-from harness.pool import Pool
+from relaxcheck.generators.core.axes import Point
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.graphs import family as dynamic
+from relaxcheck.generators.graphs.family import TEMPLATES
+from relaxcheck.generators.graphs.mismatch import mismatched, wrong
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.conformance import Conformance
+from relaxcheck.harness.workers.jobs import Job
+from relaxcheck.harness.workers.pool import Pool
 from tests.conformance import decoder
 
 FAMILY = dynamic.family(dynamic.PIPELINES)
@@ -46,12 +46,16 @@ def test_every_template_conforms_at_every_binding(
     cases = {form: built(form, pipeline, fixes_on) for form in TEMPLATES}
     assert sum(len(case.bindings) for case in cases.values()) > 1000
     pool.submit(*(Job(case, tag=form) for form, case in cases.items()))
-    found = {str(job.tag): outcome for job, outcome in pool.drain()}
+    outcomes = {str(job.tag): outcome for job, outcome in pool.drain()}
     for form, message in UNSOLVED.items():
-        assert message in found.pop(form).message
-    wrong = {form: one.message for form, one in found.items() if one.verdict is not Verdict.PASS}
+        assert message in outcomes.pop(form).message
+    wrong = {
+        form: outcome.message
+        for form, outcome in outcomes.items()
+        if outcome.verdict is not Verdict.PASS
+    }
     assert wrong == {}
-    assert all(len(one.checks) >= len(cases[form].bindings) for form, one in found.items())
+    assert all(len(item.checks) >= len(cases[form].bindings) for form, item in outcomes.items())
 
 
 def test_wrong_calls_of_templates_are_refused(conformance: Conformance, fixes_on: bool) -> None:
@@ -72,7 +76,9 @@ def test_the_decoder_is_right_at_every_length(
     way: str, pipeline: str, pool: Pool, fixes_on: bool
 ) -> None:
     """One compiled module, held against the reference, PyTorch and ONNX Runtime."""
-    ((_, case),) = ((name, one) for name, one in decoder.cases((way,)) if one.pipeline == pipeline)
+    ((_, case),) = (
+        (name, case) for name, case in decoder.cases((way,)) if case.pipeline == pipeline
+    )
     outcome = decoder.ran(pool, msgspec.structs.replace(case, fixes=fixes_on))
     assert outcome.verdict is Verdict.PASS, outcome.message
     assert [check.binding["m"] for check in outcome.checks] == list(range(1, 65))

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
 import pytest
 from typer.testing import CliRunner, Result
 
-from harness.cli import app, running
-from harness.finding import Finding
-from harness.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
+from relaxcheck.cli import app
+from relaxcheck.cli.actions import campaign as running
+from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
+from relaxcheck.harness.kinds import decode_record
+from relaxcheck.harness.triage.finding import Finding
 from tests.faults.command import pool
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ PATIENCE = 60.0
 
 @dataclass
 class Campaigns:
-    """Runs the command ``module``; everything that it starts can be told by the token."""
+    """Runs the command ``module``; a token marks everything that it starts."""
 
     module: str = "tests.faults.command"
     environment: dict[str, str] = field(default_factory=dict)
@@ -68,15 +69,15 @@ class Campaigns:
 
     def left(self) -> list[int]:
         """The processes that are there and were started, by whatever way, from here."""
-        found = []
+        processes = []
         for entry in Path("/proc").iterdir():
             if entry.name.isdecimal():
                 try:
                     if self.token.encode() in (entry / "environ").read_bytes():
-                        found.append(int(entry.name))
+                        processes.append(int(entry.name))
                 except OSError:
                     continue
-        return found
+        return processes
 
     def zygotes(self) -> list[int]:
         """The processes whose parent is an engine."""
@@ -112,7 +113,7 @@ def _parent(pid: int) -> int:
 
 
 def until(look: Callable[[], T], wanted: Callable[[T], bool], seconds: float = 15.0) -> T:
-    """What ``look`` sees as soon as it is ``wanted``, or at the end of the time."""
+    """Poll ``look`` until its result is ``wanted``; return the last one at the end of the time."""
     end = time.monotonic() + seconds
     while not wanted(seen := look()) and time.monotonic() < end:
         time.sleep(0.05)
@@ -120,7 +121,7 @@ def until(look: Callable[[], T], wanted: Callable[[T], bool], seconds: float = 1
 
 
 def ended(folder: Path) -> int:
-    """How many drawn cases have ended in the campaign that runs in ``folder``."""
+    """The number of drawn cases that have ended in the campaign that runs in ``folder``."""
     if not (folder / FILE_NAME).is_file():
         return 0
     with Journal(folder, Mode.READ) as journal:
@@ -128,23 +129,25 @@ def ended(folder: Path) -> int:
 
 
 def answered(folder: Path) -> int:
-    """How many cases have ended in ``folder``, drawn or run to find a cause."""
+    """The number of cases that have ended in ``folder``, drawn or run to find a cause."""
     with Journal(folder, Mode.READ) as journal:
         return sum(sum(journal.counts(purpose).values()) for purpose in (DRAWN, TRIAL))
 
 
-Told = tuple[list[tuple[str, str, str | None]], dict[str, tuple[int, bool | None]]]
+Summary = tuple[list[tuple[str, str, str | None]], dict[str, tuple[int, bool | None]]]
 
 
-def told(folder: Path) -> Told:
-    """What a campaign comes to: each case, its verdict and finding; each finding's count."""
+def summary(folder: Path) -> Summary:
+    """The result of a campaign: each case, its verdict and finding; each finding's count."""
     with Journal(folder, Mode.READ) as journal:
         cases = [
-            (one.case.identifier, str(one.outcome and one.outcome.verdict), one.finding)
-            for one in journal.cases(DRAWN)
+            (entry.case.identifier, str(entry.outcome and entry.outcome.verdict), entry.finding)
+            for entry in journal.cases(DRAWN)
         ]
-        findings = [msgspec.json.decode(one, type=Finding) for one in journal.findings()]
-    return sorted(cases), {one.fingerprint: (one.count, one.confirmed) for one in findings}
+        findings = [decode_record(finding, Finding) for finding in journal.findings()]
+    return sorted(cases), {
+        finding.fingerprint: (finding.count, finding.confirmed) for finding in findings
+    }
 
 
 def check_whole(folder: Path) -> None:
@@ -155,11 +158,11 @@ def check_whole(folder: Path) -> None:
     with Journal(folder, Mode.READ) as journal:
         assert journal.unfinished() == 0
         for purpose in (DRAWN, TRIAL):
-            assert all(one.outcome is not None for one in journal.cases(purpose))
+            assert all(entry.outcome is not None for entry in journal.cases(purpose))
 
 
 def arguments(cases: int = 100) -> Sequence[object]:
-    """What the command is given for the campaign that is the same in all of these tests.
+    """The arguments of the campaign that all of these tests run.
 
     Its cases end it, not the minutes, however slow the machine is.
     """
@@ -167,5 +170,5 @@ def arguments(cases: int = 100) -> Sequence[object]:
 
 
 def resuming(folder: Path, cases: int = 100) -> Sequence[object]:
-    """What goes on with it."""
+    """The arguments that resume it."""
     return ("fuzz", "--resume", folder, "--cases", cases, "--minutes", 20, "--workers", 2)

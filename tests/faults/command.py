@@ -6,10 +6,11 @@
 import dataclasses
 import os
 
-from harness.cli import app, running
-from harness.jobs import Limits
-from harness.pool import Pool
-from harness.releases import Release
+from relaxcheck.cli import app
+from relaxcheck.cli.actions import campaign as running
+from relaxcheck.harness.releases.releases import Release
+from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.harness.workers.pool import Pool
 
 
 def pool(size: int, limits: Limits, *, release: Release) -> Pool:

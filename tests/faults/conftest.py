@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.campaigns import Campaigns, Told, arguments, end, told
+from tests.faults.campaigns import Campaigns, Summary, arguments, end, summary
 
 
 @pytest.fixture
@@ -20,17 +20,17 @@ def campaigns(tmp_path: Path) -> Iterator[Campaigns]:
 @pytest.fixture
 def real_campaigns() -> Iterator[Campaigns]:
     """The command as it is, with TVM."""
-    started = Campaigns("harness.cli")
+    started = Campaigns("relaxcheck")
     yield started
     end(started)
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """What a campaign that nobody disturbs comes to."""
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Summary:
+    """The result of a campaign that nothing disturbs."""
     folder = tmp_path_factory.mktemp("undisturbed") / "out"
     started = Campaigns()
     ended = started.run(*arguments(), "--out", folder)
     assert ended.returncode == 1, ended.stdout + ended.stderr
     end(started)
-    return told(folder)
+    return summary(folder)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.outcome import Verdict
-from tests.faults.campaigns import Campaigns, Told, arguments, check_whole, told
+from relaxcheck.harness.outcomes.outcome import Verdict
+from tests.faults.campaigns import Campaigns, Summary, arguments, check_whole, summary
 
 SOURCE = r"""
 #define _GNU_SOURCE
@@ -62,22 +62,22 @@ def jumping(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_clock_does_jump(jumping: str, campaigns: Campaigns) -> None:
     script = "import time; print(time.time() - time.time(), time.monotonic() - time.monotonic())"
     campaigns.environment |= {"LD_PRELOAD": jumping}
-    said = subprocess.run(
+    ended = subprocess.run(
         ["python3", "-c", script], env={"LD_PRELOAD": jumping}, capture_output=True, check=True
     )
-    wall, monotonic = map(float, said.stdout.split())
+    wall, monotonic = map(float, ended.stdout.split())
     assert abs(wall) > 172800
     assert abs(monotonic) < 1
 
 
 def test_a_campaign_does_not_mind(
-    campaigns: Campaigns, undisturbed: Told, jumping: str, tmp_path: Path
+    campaigns: Campaigns, undisturbed: Summary, jumping: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "out"
     first = campaigns.run(*arguments(), "--out", folder, LD_PRELOAD=jumping)
     assert first.returncode == 1, first.stdout + first.stderr
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
 
 
 def test_a_deadline_is_kept(campaigns: Campaigns, jumping: str, tmp_path: Path) -> None:
@@ -89,6 +89,6 @@ def test_a_deadline_is_kept(campaigns: Campaigns, jumping: str, tmp_path: Path) 
         MISBEHAVE="hang",
     )
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    verdicts = {verdict for _, verdict, _ in told(folder)[0]}
+    verdicts = {verdict for _, verdict, _ in summary(folder)[0]}
     assert Verdict.TIMEOUT in verdicts
     assert Verdict.PASS in verdicts

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.journal import DRAWN, FILE_NAME, Journal, JournalError, Mode
+from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, Journal, JournalError, Mode
 from tests.faults.campaigns import (
     Campaigns,
-    Told,
+    Summary,
     arguments,
     check_whole,
     end,
     ended,
     resuming,
-    told,
+    summary,
     until,
 )
 
@@ -123,7 +123,7 @@ SEEN = (
 
 @pytest.fixture
 def go_on(
-    campaigns: Campaigns, undisturbed: Told, monkeypatch: pytest.MonkeyPatch
+    campaigns: Campaigns, undisturbed: Summary, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Path], str]:
     """Takes the campaign in a folder to its end, as if nothing had been; what is said of it."""
 
@@ -131,7 +131,7 @@ def go_on(
         last = campaigns.within(monkeypatch, *resuming(folder))
         assert last.exit_code == 1, last.output
         check_whole(folder)
-        assert told(folder) == undisturbed
+        assert summary(folder) == undisturbed
         return " ".join(last.stdout.split())
 
     return taken
@@ -153,7 +153,7 @@ def test_a_log_that_is_cut_is_drawn_again_from_there(
 
 
 def looked_into(folder: Path) -> str | None:
-    """What is said to somebody who wants to see everything, if that cannot be."""
+    """Read everything in the journal; return the error's message, or None."""
     try:
         with Journal(folder, Mode.READ) as journal:
             list(journal.cases(DRAWN))
@@ -171,8 +171,8 @@ def test_a_damaged_database_is_saved_as_far_as_it_can_be_read(
     shutil.copytree(closed, folder)
     harm(folder)
     # Whoever only looks is told, in one line, or sees what is there.
-    said = looked_into(folder)
-    assert said is None or ("--resume" in said and "\n" not in said)
+    message = looked_into(folder)
+    assert message is None or ("--resume" in message and "\n" not in message)
     out = go_on(folder)
     assert "campaign.sqlite was damaged (" in out
     assert "cases could be read, what is missing is drawn again" in out
@@ -195,11 +195,11 @@ def test_a_record_that_is_no_json_is_one_line(closed: Path, tmp_path: Path) -> N
     folder = tmp_path / "out"
     shutil.copytree(closed, folder)
     records_that_are_no_json(folder)
-    said = looked_into(folder)
-    assert said is not None
-    assert "the record of case" in said
-    assert "makes no sense (journal: not JSON" in said
-    assert "\n" not in said
+    message = looked_into(folder)
+    assert message is not None
+    assert "the record of case" in message
+    assert "makes no sense (journal: not JSON" in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("mode", [Mode.READ, Mode.RESUME])

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 from typer.testing import Result
 
-from generators.program import Case, Input, Program
-from harness.events import What
-from harness.jobs import Job, Limits
-from harness.journal import DRAWN, Journal, Mode
-from harness.outcome import Outcome, Verdict
-from harness.pool import Pool
+from relaxcheck.generators.core.program import Case, Input, Program
+from relaxcheck.harness.events import EventType
+from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.workers.jobs import Job, Limits
+from relaxcheck.harness.workers.pool import Pool
 from tests.faults.campaigns import FAMILY, Campaigns, check_whole, until
 from tests.faults.zygote import STAGE, chosen
 from tests.harness.toy_zygote import judged
@@ -43,15 +43,15 @@ def run(campaigns: Campaigns, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("how", "seconds", "verdict", "said", "what"),
+    ("how", "seconds", "verdict", "message", "event_type"),
     [
-        ("hang", 0.5, Verdict.TIMEOUT, f"still in {STAGE} after 0.5 s", What.TIMED_OUT),
-        ("hoard", 30, Verdict.OUT_OF_MEMORY, STAGE, What.OUTGREW),
-        ("hoard-in-c", 30, Verdict.OUT_OF_MEMORY, "grew by more than 60 MiB", What.OUTGREW),
-        ("babble-without-end", 0.5, Verdict.TIMEOUT, "still in", What.TIMED_OUT),
-        ("garbage", 30, Verdict.HARNESS_ERROR, "unreadable answer", What.LOST),
-        ("segfault", 30, Verdict.PROCESS_DEATH, f"SIGSEGV in {STAGE}", What.DIED),
-        ("fork-segfault", 30, Verdict.PROCESS_DEATH, f"SIGSEGV in {STAGE}", What.DIED),
+        ("hang", 0.5, Verdict.TIMEOUT, f"still in {STAGE} after 0.5 s", EventType.TIMED_OUT),
+        ("hoard", 30, Verdict.OUT_OF_MEMORY, STAGE, EventType.OUTGREW),
+        ("hoard-in-c", 30, Verdict.OUT_OF_MEMORY, "grew by more than 60 MiB", EventType.OUTGREW),
+        ("babble-without-end", 0.5, Verdict.TIMEOUT, "still in", EventType.TIMED_OUT),
+        ("garbage", 30, Verdict.HARNESS_ERROR, "unreadable answer", EventType.LOST),
+        ("segfault", 30, Verdict.PROCESS_DEATH, f"SIGSEGV in {STAGE}", EventType.DIED),
+        ("fork-segfault", 30, Verdict.PROCESS_DEATH, f"SIGSEGV in {STAGE}", EventType.DIED),
     ],
 )
 def test_each_gets_its_verdict(
@@ -60,52 +60,54 @@ def test_each_gets_its_verdict(
     how: str,
     seconds: float,
     verdict: Verdict,
-    said: str,
-    what: What,
+    message: str,
+    event_type: EventType,
 ) -> None:
     ended = run(tmp_path / "out", how, seconds)
     assert ended.exit_code == (3 if verdict is Verdict.HARNESS_ERROR else 1), ended.output
     check_whole(tmp_path / "out")
     with Journal(tmp_path / "out", Mode.READ) as journal:
-        for one in journal.cases(DRAWN):
-            assert one.outcome is not None
-            if chosen(one.case):
-                assert one.outcome.verdict is verdict, one.outcome
+        for entry in journal.cases(DRAWN):
+            assert entry.outcome is not None
+            if chosen(entry.case):
+                assert entry.outcome.verdict is verdict, entry.outcome
                 # A hoard in Python may end in a MemoryError, which names no stage itself.
-                assert said in f"{one.outcome.stage}: {one.outcome.message}"
-                assert one.finding
+                assert message in f"{entry.outcome.stage}: {entry.outcome.message}"
+                assert entry.finding
             else:
-                # What ran beside a hoard may have had no memory, and run again.
-                alone = msgspec.structs.replace(one.outcome, retried="")
-                assert alone == judged(one.case, None, plain=False)
+                # A case beside a hoard may have run out of memory, and run again.
+                alone = msgspec.structs.replace(entry.outcome, retried="")
+                assert alone == judged(entry.case)
         happened = Counter(event.what for event in journal.events())
     # A hoard in Python may also end in a MemoryError, which ends nobody.
-    assert happened[what] or how == "hoard"
+    assert happened[event_type] or how == "hoard"
     # It then fails with others, and once more alone.
-    assert set(happened) <= ({what, What.RETRIED} if how == "hoard" else {what})
+    assert set(happened) <= ({event_type, EventType.RETRIED} if how == "hoard" else {event_type})
     assert "Workers:" in ended.stdout or how == "hoard"
 
 
 @pytest.mark.parametrize(
-    ("how", "what"),
+    ("how", "event_types"),
     [
         ("babble", set()),
-        ("segfault-between", {What.LOST}),
+        ("segfault-between", {EventType.LOST}),
         ("segfault-at-exit", set()),
         ("fork", set()),
         ("fork-session", set()),
     ],
 )
-def test_what_is_no_case_is_no_verdict(run: Run, tmp_path: Path, how: str, what: set[What]) -> None:
+def test_what_is_no_case_is_no_verdict(
+    run: Run, tmp_path: Path, how: str, event_types: set[EventType]
+) -> None:
     run(tmp_path / "out", how, 30)
     check_whole(tmp_path / "out")
     with Journal(tmp_path / "out", Mode.READ) as journal:
         recorded = list(journal.cases(DRAWN))
         happened = {event.what for event in journal.events()}
-    assert sum(chosen(one.case) for one in recorded) > 1
-    for one in recorded:
-        assert one.outcome == judged(one.case, None, plain=False)
-    assert happened == what
+    assert sum(chosen(entry.case) for entry in recorded) > 1
+    for entry in recorded:
+        assert entry.outcome == judged(entry.case)
+    assert happened == event_types
 
 
 def test_a_worker_that_babbles_without_end_takes_little_memory(

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import What
-from harness.journal import FILE_NAME, Journal, Mode
+from relaxcheck.harness.events import EventType
+from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
 from tests.faults.campaigns import (
     Campaigns,
-    Told,
+    Summary,
     arguments,
     check_whole,
     ended,
     resuming,
-    told,
+    summary,
     until,
 )
 
@@ -28,7 +28,7 @@ from tests.faults.campaigns import (
 )
 def test_what_is_interrupted_ends_well_and_goes_on(
     campaigns: Campaigns,
-    undisturbed: Told,
+    undisturbed: Summary,
     tmp_path: Path,
     number: signal.Signals,
     to_all: bool,
@@ -50,14 +50,14 @@ def test_what_is_interrupted_ends_well_and_goes_on(
     assert f"interrupted by {number.name} after" in page
     with Journal(folder, Mode.READ) as journal:
         # No verdict comes of a signal that was meant for all.
-        assert {event.what for event in journal.events()} == {What.INTERRUPTED}
+        assert {event.what for event in journal.events()} == {EventType.INTERRUPTED}
     assert not (folder / (FILE_NAME + "-wal")).exists()
     last = campaigns.run(*resuming(folder))
     assert last.returncode == 1, last.stdout + last.stderr
     assert f"interrupted by {number.name} after" in last.stdout
     assert "resumed once" in last.stdout
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
 
 
 def test_what_is_interrupted_while_it_starts_is_one_line(
@@ -75,7 +75,7 @@ def test_what_is_interrupted_while_it_starts_is_one_line(
 
 @pytest.mark.parametrize("how", [(), ("--format", "jsonl")], ids=["tables", "json"])
 def test_an_output_that_is_closed_costs_nothing(
-    campaigns: Campaigns, undisturbed: Told, tmp_path: Path, how: tuple[str, ...]
+    campaigns: Campaigns, undisturbed: Summary, tmp_path: Path, how: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "out"
     process = campaigns.start(*arguments(), *how, "--out", folder, JUDGE_SECONDS="0.01")
@@ -83,9 +83,9 @@ def test_an_output_that_is_closed_costs_nothing(
     assert process.stderr is not None
     process.stdout.readline()
     process.stdout.close()
-    said = process.stderr.read()
+    errors = process.stderr.read()
     assert process.wait(60) in (1, 2)
-    assert said == ""
+    assert errors == ""
     assert campaigns.run(*resuming(folder)).returncode == 1
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import What
-from harness.journal import FILE_NAME, Journal, Mode
+from relaxcheck.harness.events import EventType
+from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
 from tests.faults.campaigns import (
     FAMILY,
     PATIENCE,
     Campaigns,
-    Told,
+    Summary,
     answered,
     arguments,
     check_whole,
     ended,
     resuming,
-    told,
+    summary,
     until,
 )
 
@@ -39,7 +39,7 @@ def repetitions(request: pytest.FixtureRequest, few: int, all_of_them: int) -> i
 @pytest.mark.parametrize("also_workers", [False, True], ids=["engine", "engine-and-workers"])
 def test_an_engine_that_is_killed_loses_nothing(
     campaigns: Campaigns,
-    undisturbed: Told,
+    undisturbed: Summary,
     tmp_path: Path,
     request: pytest.FixtureRequest,
     also_workers: bool,
@@ -93,17 +93,17 @@ def _wait_for_more(folder: Path) -> None:
     assert until(lambda: answered(folder), lambda now: now >= enough, PATIENCE) >= enough
 
 
-def _finish(campaigns: Campaigns, folder: Path, undisturbed: Told) -> None:
+def _finish(campaigns: Campaigns, folder: Path, undisturbed: Summary) -> None:
     process = _start(campaigns, folder)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     assert "resumed" in out
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
 
 
 def test_a_worker_that_is_killed_costs_no_verdict(
-    campaigns: Campaigns, undisturbed: Told, tmp_path: Path, request: pytest.FixtureRequest
+    campaigns: Campaigns, undisturbed: Summary, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     folder = tmp_path / "out"
     chance = random.Random("worker")
@@ -123,16 +123,16 @@ def test_a_worker_that_is_killed_costs_no_verdict(
     assert process.returncode == 1, out + err
     assert killed == wanted
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
     with Journal(folder, Mode.READ) as journal:
         happened = [event.what for event in journal.events()]
-    assert set(happened) <= {What.KILLED, What.LOST}
+    assert set(happened) <= {EventType.KILLED, EventType.LOST}
     assert len(happened) == wanted
     assert "killed from outside (their cases ran again)" in out
 
 
 def test_the_workers_parent_that_is_killed_is_started_again(
-    campaigns: Campaigns, undisturbed: Told, tmp_path: Path, request: pytest.FixtureRequest
+    campaigns: Campaigns, undisturbed: Summary, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     folder = tmp_path / "out"
     chance = random.Random("zygote")
@@ -150,13 +150,14 @@ def test_the_workers_parent_that_is_killed_is_started_again(
     out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
     with Journal(folder, Mode.READ) as journal:
         happened = [event.what for event in journal.events()]
-    assert happened.count(What.RESTARTED) == wanted
+    assert happened.count(EventType.RESTARTED) == wanted
     assert f"the workers' parent was started again {wanted} times" in out
 
 
+@pytest.mark.slow
 def test_with_tvm_too(
     real_campaigns: Campaigns, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -176,7 +177,7 @@ def test_with_tvm_too(
     last = real_campaigns.run("fuzz", "--resume", folder, *few[2:6], "--workers", 2)
     assert last.returncode == 1, last.stdout + last.stderr
     check_whole(folder)
-    (cases, findings), (cases_there, findings_there) = told(folder), told(whole)
+    (cases, findings), (cases_there, findings_there) = summary(folder), summary(whole)
     assert [case[:2] for case in cases] == [case[:2] for case in cases_there]
     # Where two findings explain a case, the one that was there first has it: all have as many.
     assert [case[2] is None for case in cases] == [case[2] is None for case in cases_there]

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.journal import FILE_NAME, Journal, JournalError, Mode
+from relaxcheck.harness.journal.journal import FILE_NAME, Journal, JournalError, Mode
 from tests.faults.campaigns import (
     Campaigns,
-    Told,
+    Summary,
     arguments,
     check_whole,
     ended,
     resuming,
-    told,
+    summary,
     until,
 )
 
@@ -52,14 +52,14 @@ def disk(tmp_path: Path) -> Iterator[tuple[Path, Mount]]:
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def refused(ended: "subprocess.CompletedProcess[str]", said: str) -> None:
+def refused(ended: "subprocess.CompletedProcess[str]", pattern: str) -> None:
     assert ended.returncode == 2, ended.stdout + ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
-    assert re.search(said, ended.stderr), ended.stderr
+    assert re.search(pattern, ended.stderr), ended.stderr
 
 
 def test_a_disk_that_fills_up_keeps_what_was_written(
-    campaigns: Campaigns, undisturbed: Told, disk: tuple[Path, Mount]
+    campaigns: Campaigns, undisturbed: Summary, disk: tuple[Path, Mount]
 ) -> None:
     place, mount = disk
     mount("size=1000k")
@@ -78,7 +78,7 @@ def test_a_disk_that_fills_up_keeps_what_was_written(
     assert last.returncode == 1, last.stdout + last.stderr
     assert "resumed" in last.stdout
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
 
 
 def test_a_disk_that_is_full_from_the_start_is_one_line(
@@ -92,25 +92,25 @@ def test_a_disk_that_is_full_from_the_start_is_one_line(
 
 
 def test_where_there_is_no_room_for_the_page_the_journal_is_kept(
-    campaigns: Campaigns, undisturbed: Told, disk: tuple[Path, Mount]
+    campaigns: Campaigns, undisturbed: Summary, disk: tuple[Path, Mount]
 ) -> None:
     place, mount = disk
     # Room for the journal and what SQLite puts beside it, not for another file.
     mount("size=50m,nr_inodes=7")
     folder = place / "out"
     first = campaigns.run(*arguments(), "--out", folder)
-    refused(first, "cannot write the page to .*: No space left on device; everything is in")
+    refused(first, "cannot write the page to .*: No space left on device. Nothing is lost: ")
     assert "100 cases" in first.stdout
     check_whole(folder)
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
     mount("size=50m,nr_inodes=1000")
     assert campaigns.run(*resuming(folder)).returncode == 1
     assert (folder / "findings.md").stat().st_size > 1000
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed
 
 
 def test_what_may_only_be_read_is_read_and_not_written(
-    campaigns: Campaigns, undisturbed: Told, disk: tuple[Path, Mount]
+    campaigns: Campaigns, undisturbed: Summary, disk: tuple[Path, Mount]
 ) -> None:
     place, mount = disk
     mount("size=50m")
@@ -133,4 +133,4 @@ def test_what_may_only_be_read_is_read_and_not_written(
         Journal(folder, Mode.RESUME)
     mount("size=50m,rw")
     assert campaigns.run(*resuming(folder)).returncode == 1
-    assert told(folder) == undisturbed
+    assert summary(folder) == undisturbed

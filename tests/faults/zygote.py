@@ -8,15 +8,17 @@ import os
 import signal
 import socket
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
 
-from generators.program import Case, Valid
-from harness.outcome import Outcome
+from relaxcheck.generators.core.case import Valid
+from relaxcheck.generators.core.program import Case
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.programs.kind import Programs
 from tests.harness.toy_zygote import judged
 
 CHOSEN = 5
@@ -27,17 +29,17 @@ def chosen(case: Case) -> bool:
     return isinstance(case.expect, Valid) and case.seed % CHOSEN == 0
 
 
-def answer(case: Case, progress: Callable[[str], None], *, plain: bool) -> Outcome:
+def answer(case: Case, progress: Callable[[str], None]) -> Outcome:
     progress(STAGE)
     time.sleep(float(os.environ.get("JUDGE_SECONDS", "0")))
     if chosen(case):
         misbehave(os.environ.get("MISBEHAVE", ""))
-    return judged(case, progress, plain=plain)
+    return judged(case)
 
 
 def answers(cases: Sequence[Case], progress: Callable[[int, str], None]) -> Iterator[Outcome]:
     for number, case in enumerate(cases):
-        yield answer(case, partial(progress, number), plain=False)
+        yield answer(case, partial(progress, number))
 
 
 def misbehave(how: str) -> None:
@@ -103,25 +105,26 @@ def connection() -> int:
 
 def crash_after_the_answer(worker: ModuleType) -> None:
     """Have workers crash when a chosen case is behind them, before the next begins."""
-    mark, answers_one, answers_all = worker.mark, worker.conduct, worker.conduct_together
-    met = [False]
+    mark = worker.mark
+    answered = [False]
 
     def marking(marker: object, stage: str, *number: object) -> None:
         mark(marker, stage, *number)
-        if stage == "idle" and met[0]:
+        if stage == "idle" and answered[0]:
             ctypes.string_at(0)
 
-    def one(case: Case, *others: Any, **options: Any) -> Outcome:
-        met[0] = chosen(case)
-        return answers_one(case, *others, **options)  # type: ignore[no-any-return]
+    class Remembering(Answered):
+        def execute(self, case: Case, *others: Any, **options: Any) -> Outcome:
+            answered[0] = chosen(case)
+            return super().execute(case, *others, **options)
 
-    def together(cases: Sequence[Case], *others: Any) -> Iterator[Outcome]:
-        met[0] = any(map(chosen, cases))
-        yield from answers_all(cases, *others)
+        def execute_together(self, cases: Sequence[Case], *others: Any) -> Iterator[Outcome]:
+            answered[0] = any(map(chosen, cases))
+            yield from super().execute_together(cases, *others)
 
     worker.mark = marking  # type: ignore[attr-defined]
-    worker.conduct = one  # type: ignore[attr-defined]
-    worker.conduct_together = together  # type: ignore[attr-defined]
+    global KIND
+    KIND = Remembering()
 
 
 def crash_at_exit(worker: ModuleType) -> None:
@@ -135,15 +138,37 @@ def crash_at_exit(worker: ModuleType) -> None:
     worker.serve = serve  # type: ignore[attr-defined]
 
 
+class Answered(Programs):
+    """Programs that are answered at once."""
+
+    def prepare(self) -> None:
+        pass
+
+    def execute(
+        self,
+        case: Case,
+        progress: Callable[[str], None],
+        *,
+        plain: bool = False,
+        tracing: Tracing | None = None,
+    ) -> Outcome:
+        return answer(case, progress)
+
+    def execute_together(
+        self, cases: Sequence[Case], progress: Callable[[int | None, str], None]
+    ) -> Iterator[Outcome]:
+        return answers(cases, progress)
+
+
+KIND: Programs = Answered()
+
 if __name__ == "__main__":
-    conduct = ModuleType("harness.conduct")
-    conduct.conduct = answer  # type: ignore[attr-defined]
-    conduct.conduct_together = answers  # type: ignore[attr-defined]
-    sys.modules["harness.conduct"] = conduct
-    from harness import worker, zygote
+    from relaxcheck.harness import kinds
+    from relaxcheck.harness.workers import worker, zygote
 
     if os.environ.get("MISBEHAVE") == "segfault-between":
         crash_after_the_answer(worker)
     if os.environ.get("MISBEHAVE") == "segfault-at-exit":
         crash_at_exit(worker)
+    kinds.PATHS = (__name__,)
     zygote.main()

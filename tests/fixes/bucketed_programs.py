@@ -1,4 +1,4 @@
-"""Programs over one symbol for the tests of ``fixes.bucketed``, and what is held against them."""
+"""Programs over one symbol for the tests of ``fixes.bucketed``, and their comparison."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,8 +8,9 @@ import pytest
 import tvm
 from tvm import relax
 
-import fixes
-from fixes import tvm_api, tvm_api_shapes
+from relaxcheck import fixes
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 from tests.fixes import compiled
 
 OP = relax.op
@@ -58,7 +59,7 @@ def agrees(
     pipeline: Any = "default",
     within: float = 0,
 ) -> None:
-    """Assert that both give the same for all of ``bound_to``, but for ``within`` of each value."""
+    """Assert that both return the same for all of ``bound_to``, within ``within`` of each value."""
     executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
     dynamic = relax.VirtualMachine(executable, tvm.cpu())["main"]
     static = fixes.bucketed(module, "n", sizes, compiled.TARGET, pipeline)
@@ -70,9 +71,9 @@ def agrees(
             with refused(str(error)):
                 static(*arrays)
             continue
-        found = flat(static(*map(np.asfortranarray, arrays)))
-        assert len(found) == len(want)
-        for one, other in zip(found, want, strict=True):
+        result = flat(static(*map(np.asfortranarray, arrays)))
+        assert len(result) == len(want)
+        for one, other in zip(result, want, strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_allclose(one, other, within, within, err_msg=f"n = {size}")
 

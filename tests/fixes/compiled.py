@@ -1,4 +1,4 @@
-"""Compiling and running a one-call program, for the tests of the fixes."""
+"""Compiles and runs one-call programs, for the tests of the fixes."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,21 +10,22 @@ import tvm
 from numpy.typing import NDArray
 from tvm import relax
 
-import fixes
-from fixes import probes, tvm_api
-from fixes.fix import LEGALIZE, Fix
+from relaxcheck import fixes
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import installation, probes
+from relaxcheck.fixes.framework.fix import LEGALIZE, Fix
 
 Array = NDArray[Any]
 Dim = int | str
 
 WHEN = pytest.mark.parametrize("when", ["made", "lowered"])
-"""An invalid call is refused when it is made, and when a pass made it, as it is lowered."""
+"""An invalid call is refused when it is built, and, if a pass built it, when it is lowered."""
 
 TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
 
 
 def module(make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, ...] = ()) -> Any:
-    """A program of one call; a dimension that is text is a symbol, the same text the same one."""
+    """A program of one call; text dimensions are symbols, equal text the same symbol."""
     symbols: dict[str, Any] = {}
 
     def dim(value: Dim) -> Any:
@@ -36,10 +37,10 @@ def module(make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, 
 
 
 def lowered_by(fix: Fix, program: Any) -> Any:
-    """``program`` with its calls lowered by ``fix``, whether the running TVM needs that or not."""
+    """``program`` with its calls lowered by ``fix``, even if the running TVM does not need it."""
     ours = {
-        one.operator: one.replace(tvm_api.get_op(one.operator).get_attr(LEGALIZE))
-        for one in fix.attributes
+        attribute.operator: attribute.replace(tvm_api.get_op(attribute.operator).get_attr(LEGALIZE))
+        for attribute in fix.attributes
     }
     return relax.transform.LegalizeOps(ours)(program)
 
@@ -59,10 +60,23 @@ def build(
     return run
 
 
+def run_with(
+    fix: Fix,
+    make: Callable[..., Any],
+    *shapes: Sequence[Dim],
+    dtypes: tuple[str, ...],
+    fused: bool,
+) -> Callable[..., Array]:
+    """The program of one call, compiled with ``fix`` alone."""
+    pipeline = relax.get_default_pipeline(TARGET) if fused else "default"
+    with installation.install([fix]):
+        return build(module(make, *shapes, dtypes=dtypes), pipeline=pipeline)
+
+
 def refused_when(
     when: str, make: Callable[..., Any], *shapes: Sequence[Dim], dtypes: tuple[str, ...] = ()
 ) -> None:
-    """Make the call with the fixes on ("made"), or put them on to lower what TVM made."""
+    """Build the call with the fixes on ("made"), or put them on to lower what TVM built."""
     if when == "made":
         fixes.install()
     program = module(make, *shapes, dtypes=dtypes)
@@ -95,12 +109,12 @@ def calls(program: Any) -> list[str]:
 
 
 def whole(message: str) -> str:
-    """The pattern that matches ``message`` and no more."""
+    """A pattern that matches exactly ``message``."""
     return f"^{re.escape(message)}$"
 
 
 def empty(*shape: int) -> Any:
-    """A tensor without elements, in front of memory that is full of sevens."""
+    """A tensor without elements, followed by memory full of sevens."""
     memory = np.full(4096, 7.0, "float32")
     aligned = memory[(-memory.ctypes.data % 64) // 4 :]
     return tvm.runtime.from_dlpack(aligned[:0].reshape(shape))

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-import fixes
-from fixes import installation, onnx_rnn
+from relaxcheck import fixes
+from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.onnx_rnn import importing as onnx_rnn
 
 
 @pytest.fixture(autouse=True)
 def fixes_off() -> Iterator[None]:
-    # A test of another room may have run before in this process, and have put them on.
+    # A test of another room may have put them on in this process.
     fixes.uninstall()
     assert fixes.installed() == ()
     yield
@@ -24,7 +25,7 @@ def fixes_on(fixes_off: None) -> None:
 
 @pytest.fixture
 def importing(fixes_off: None) -> Iterator[None]:
-    """The importer takes LSTM, GRU and RNN; no other fix is on."""
+    """The importer supports LSTM, GRU and RNN; no other fix is on."""
     with installation.install([onnx_rnn.FIX]) as on:
         assert on.fixes == (onnx_rnn.FIX,)
         yield

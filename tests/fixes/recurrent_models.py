@@ -1,4 +1,4 @@
-"""ONNX models of one LSTM, GRU or RNN, and what TVM and ONNX Runtime make of them."""
+"""ONNX models of a single LSTM, GRU or RNN, and their results in TVM and ONNX Runtime."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
-from fixes import tvm_api_shapes
+from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 from tests.fixes import compiled
 
 Array = NDArray[Any]
@@ -21,7 +21,7 @@ Run = Callable[[Mapping[str, Array]], list[Array]]
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 FED = ("X", "sequence_lens", "initial_h", "initial_c")
-"""What is an input of the model; the rest are constants within it."""
+"""The inputs of the model; the rest are constants within it."""
 _AXES = {
     "X": ("length", "batch", None),
     "sequence_lens": ("batch",),
@@ -50,14 +50,14 @@ def arrays(
         "initial_c": states,
         "P": (directions, 9),
     }
-    found = {
+    result = {
         name: compiled.sample(shape, dtype, seed=seed)
         for seed, (name, shape) in enumerate(shapes.items())
         if name in ("X", "W", "R", *names)
     }
     if lengths:
-        found["sequence_lens"] = np.array(lengths, "int32")
-    return found
+        result["sequence_lens"] = np.array(lengths, "int32")
+    return result
 
 
 def model(
@@ -71,7 +71,7 @@ def model(
 ) -> Any:
     """A model whose only node is of ``operator``; batch and length are symbols.
 
-    ``shapes`` are those of inputs of the model that are another, None for one that is not known.
+    ``shapes`` replace shapes of the model's inputs, None for an unknown shape.
     """
     names = [name if name in given else "" for name in INPUTS]
     while not names[-1]:
@@ -117,42 +117,42 @@ def built(module: Any, pipeline: Any = "default") -> Run:
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
     executable = relax.build(module, target, relax_pipeline=pipeline)
     machine = relax.VirtualMachine(executable, tvm.cpu())
-    names = [tvm_api_shapes.name_of(one) for one in module["main"].params]
+    names = [tvm_api_shapes.name_of(param) for param in module["main"].params]
 
     def run(feeds: Mapping[str, Array]) -> list[Array]:
         tensors = [
             tvm.runtime.tensor(np.ascontiguousarray(feeds[name]).reshape(feeds[name].shape))
             for name in names
         ]
-        found = machine["main"](*tensors)
-        several = [found] if hasattr(found, "numpy") else list(found)
+        result = machine["main"](*tensors)
+        several = [result] if hasattr(result, "numpy") else list(result)
         return [np.asarray(one.numpy()) for one in several]
 
     return run
 
 
 def tvm_of(found: Any) -> Run:
-    """What TVM makes of a model."""
+    """TVM's results for a model."""
     return built(imported(found))
 
 
 def no_answer(operator: str, length: int, batch: int) -> bool:
-    """Whether ONNX Runtime 1.31 has no answer for an input without elements.
+    """True if ONNX Runtime 1.31 has no result for an input without elements.
 
-    Without a sequence, LSTM and GRU abort the process; without a step, GRU does, and the final
-    states of LSTM are what memory held.
+    Without a sequence, LSTM and GRU abort the process; without a step, GRU does, and LSTM never
+    writes its final states.
     """
     return operator != "RNN" and not (length and batch)
 
 
 def onnxruntime_of(found: onnx.ModelProto) -> Run:
-    """What ONNX Runtime makes of a model, at sizes for which it has an answer."""
+    """ONNX Runtime's results for a model, at sizes for which it has any."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(
         found.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    names = [one.name for one in session.get_inputs()]
+    names = [tensor.name for tensor in session.get_inputs()]
 
     def run(feeds: Mapping[str, Array]) -> list[Array]:
         length, batch, _ = feeds["X"].shape
@@ -168,9 +168,9 @@ def agrees_with_onnxruntime(
     sizes: Sequence[Mapping[str, Array]] = (),
     **more: Any,
 ) -> None:
-    """TVM's outputs are those of ONNX Runtime, up to what is surely wrong."""
-    found = model(operator, given, **more)
-    run, other = tvm_of(found), onnxruntime_of(found)
+    """TVM's outputs agree with ONNX Runtime's, within the error bounds."""
+    result = model(operator, given, **more)
+    run, other = tvm_of(result), onnxruntime_of(result)
     for feeds in (given, *sizes):
         for one, expected in zip(run(feeds), other(feeds), strict=True):
             np.testing.assert_allclose(one, expected, rtol=0, atol=1e-3)

@@ -1,4 +1,4 @@
-"""PyTorch's LSTM, GRU and RNN as modules of one layer or more, and what TVM makes of them."""
+"""PyTorch modules with LSTM, GRU and RNN layers, and their results in TVM."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from torch.export import Dim, export
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from tvm import relax
 
-import fixes
+from relaxcheck import fixes
 from tests.fixes import compiled
 
 KINDS: dict[str, Any] = {
@@ -21,11 +21,11 @@ KINDS: dict[str, Any] = {
     "ReLU": (nn.RNN, {"nonlinearity": "relu"}),
 }
 TOLERANCE = 2e-6
-"""Outputs are at most 1, or of a few units' sum: some tens of roundings of float32."""
+"""Outputs are at most 1, or sums of a few units: some tens of roundings of float32."""
 
 
 class Model(nn.Module):
-    """One recurrent module, of x, of lengths where it is ``packed``, and of first states if any."""
+    """One recurrent module of x, of lengths if ``packed``, and of initial states if any."""
 
     def __init__(self, kind: str, *, packed: bool = False, **settings: Any) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ def inputs(model: Model, length: int, batch: int, *, states: bool = False) -> li
     shape = (batch, length) if module.batch_first else (length, batch)
     given = [torch.randn(*shape, 2)]
     if model.packed:
-        # The longest is as long as all may be: PyTorch would cut them.
+        # The longest sequence has the full length: PyTorch would cut the others.
         given.append(torch.tensor([length, *(1 + n % length for n in range(1, batch))]))
     if states:
         count = 2 if isinstance(module, nn.LSTM) else 1
@@ -64,11 +64,11 @@ def inputs(model: Model, length: int, batch: int, *, states: bool = False) -> li
 def _symbolic(model: Model, given: Sequence[Any]) -> Any:
     batch, length = Dim("batch", min=1, max=99), Dim("length", min=1, max=99)
     axes = (batch, length) if model.recurrence.batch_first else (length, batch)
-    found: list[Any] = [{0: axes[0], 1: axes[1]}]
+    result: list[Any] = [{0: axes[0], 1: axes[1]}]
     if model.packed:
-        found.append({0: batch})
-    found += [{1: batch} for _ in given[len(found) :]]
-    return {"x": found[0], **({"others": tuple(found[1:])} if found[1:] else {})}
+        result.append({0: batch})
+    result += [{1: batch} for _ in given[len(result) :]]
+    return {"x": result[0], **({"others": tuple(result[1:])} if result[1:] else {})}
 
 
 def built(module: Any) -> Any:
@@ -79,9 +79,9 @@ def built(module: Any) -> Any:
 def agree(model: Model, run: Any, given: Sequence[Any]) -> None:
     with torch.no_grad():
         wanted = model(*given)
-    found = list(run(*(tvm.runtime.tensor(one.numpy()) for one in given)))
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
+    result = list(run(*(tvm.runtime.tensor(one.numpy()) for one in given)))
+    assert len(result) == len(wanted)
+    for one, other in zip(result, wanted, strict=True):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=TOLERANCE)
 
 

@@ -1,10 +1,10 @@
-"""LSTM, GRU and RNN in float64 and wider, with a bound of how far float32 may be from it.
+"""LSTM, GRU and RNN in float64 and wider, with a bound of float32's error.
 
-The bound is that of running error analysis, with the rules of ``oracles.bounds``: each step's sum
-of products may be added up in any order in the dtype, an activation function is at most two
-functions of the C library (4 unit roundoffs each, as in ``oracles.elementwise``) with 4 more
-absolutely for what cancels, every other operation is rounded once, and the error of the state goes
-into the next step. Nothing in it was fitted to what TVM computes.
+The bound comes from running error analysis, by the rules of ``oracles.reference.bounds``: the sum
+of products of each step may be added up in any order in the dtype; an activation function is at
+most two functions of the C library (4 unit roundoffs each, ``bounds.LIBM``) with 4 more absolutely
+for cancellation; every other operation is rounded once; and the error of the state enters the next
+step. Nothing in it was fitted to TVM's results.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oracles import bounds
-from oracles.answer import Bounded
-from oracles.estimate import Estimate, finished, given
+from relaxcheck.oracles.answer import Bounded
+from relaxcheck.oracles.reference import bounds
+from relaxcheck.oracles.reference.estimate import Estimate, exact, finished
 
 Array = NDArray[Any]
 Function = Callable[[Array], Array]
@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, Callable[..., Function]] = {
     "Tanh": lambda: np.tanh,
     "ThresholdedRelu": lambda alpha=1.0: lambda x: np.where(x >= alpha, x, 0),
 }
-"""By ONNX's name, of alpha and beta; all of them rise, where alpha is positive."""
+"""By ONNX name, functions of alpha and beta; all of them rise if alpha is positive."""
 
 SIGMOID, TANH = FUNCTIONS["Sigmoid"](), FUNCTIONS["Tanh"]()
 DEFAULTS = {"LSTM": (SIGMOID, TANH, TANH), "GRU": (SIGMOID, TANH), "RNN": (TANH,)}
@@ -61,7 +61,7 @@ class Node:
     dtype: str = "float32"
 
     def outputs(self) -> list[Bounded]:
-        """Y, Y_h and of LSTM Y_c, in layout 0."""
+        """Y, Y_h and, for LSTM, Y_c, in layout 0."""
         length, batch, _ = self.arrays["X"].shape
         hidden = self.arrays["R"].shape[2]
         reverse = {"forward": [False], "reverse": [True]}.get(self.direction, [False, True])
@@ -87,7 +87,7 @@ class Node:
         ]
 
     def _exact(self, array: Array) -> Estimate:
-        return given(array, self.dtype)
+        return exact(array, self.dtype)
 
     def _initial(self, name: str, d: int, b: int, hidden: int) -> Estimate:
         return self._exact(self.arrays[name][d, b] if name in self.arrays else np.zeros(hidden))

@@ -1,4 +1,4 @@
-"""What the fixed operators compute, as explicit NumPy loops in float64."""
+"""The fixed operators as explicit NumPy loops in float64."""
 
 import itertools
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def conv_transpose(
     dilation: Sequence[int],
     groups: int,
 ) -> Array:
-    """Scatter each input element to the outputs it reaches; data is NC..., kernel IO...."""
+    """Scatters each input element to the outputs that it reaches; data is NC..., kernel IO...."""
     rank = len(strides)
     size = [
         (data.shape[2 + a] - 1) * strides[a]

@@ -3,20 +3,24 @@
 import random
 from collections.abc import Sequence
 
-from generators.axes import Axis, Point, Value
-from generators.families import families
+from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.case import Value
+from relaxcheck.generators.families import families
 
 PIPELINES = ("build", "legalize-first", "convert-layout")
 FAMILIES = families(PIPELINES)
+
+WIDE = tuple(family for family in FAMILIES if family.record.own is not None)
+"""Families with so many axes and values that it takes thought to cover them."""
 
 
 def at_random(axes: Sequence[Axis], count: int, seed: int = 0) -> list[Point]:
     """``count`` valid points."""
     rng = random.Random(seed)
-    found: list[Point] = []
+    result: list[Point] = []
     for _ in range(count):
         point: dict[str, Value] = {}
         for axis in axes:
             point[axis.name] = rng.choice(axis.choices(point))
-        found.append(point)
-    return found
+        result.append(point)
+    return result

@@ -8,41 +8,53 @@ Arguments stand for the variable, where there are any.
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from types import ModuleType
 
-from generators.axes import non_default
-from generators.families import family
-from generators.program import Case, Valid
-from harness.outcome import Outcome, Verdict
-from harness.pipelines import PIPELINES
+from relaxcheck.generators.core.axes import non_default, point_of
+from relaxcheck.generators.core.case import Valid
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.families import family
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.kind import Programs
+from relaxcheck.harness.programs.pipelines import PIPELINES
 
 # The arguments of this program alone: tests import it too, and have others.
 GIVEN = sys.argv[2:] if __name__ == "__main__" else []
 
 
-def judged(case: Case, progress: object, *, plain: bool) -> Outcome:
+def judged(case: Case) -> Outcome:
     if not isinstance(case.expect, Valid):
         return Outcome(Verdict.REJECTED)
     member = family(case.family, tuple(PIPELINES))
     faults = GIVEN or os.environ.get("TOY_FAULTS", "data_layout").split()
-    off = {name.split(".")[0] for name in non_default(member.axes, member.point(case))}
+    off = {name.split(".")[0] for name in non_default(member.axes, point_of(member, case))}
     for fault in faults[:1] if case.fixes else faults:
         if fault in off:
             return Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy", f"{fault} is off")
     return Outcome(Verdict.PASS)
 
 
-def judged_together(cases: Sequence[Case], progress: object) -> Iterator[Outcome]:
-    for case in cases:
-        yield judged(case, progress, plain=False)
+class Judged(Programs):
+    """Programs that no TVM is asked about."""
 
+    def prepare(self) -> None:
+        pass
+
+    def execute(
+        self, case: Case, progress: object, *, plain: bool = False, tracing: Tracing | None = None
+    ) -> Outcome:
+        return judged(case)
+
+    def execute_together(self, cases: Sequence[Case], progress: object) -> Iterator[Outcome]:
+        return map(judged, cases)
+
+
+KIND = Judged()
 
 if __name__ == "__main__":
-    conduct = ModuleType("harness.conduct")
-    conduct.conduct = judged  # type: ignore[attr-defined]
-    conduct.conduct_together = judged_together  # type: ignore[attr-defined]
-    sys.modules["harness.conduct"] = conduct
-    from harness import zygote
+    from relaxcheck.harness import kinds
+    from relaxcheck.harness.workers import zygote
 
+    kinds.PATHS = (__name__,)
     del sys.argv[2:]
     zygote.main()

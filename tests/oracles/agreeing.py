@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from generators.program import Case, Fill, Input, Program, Random
-from generators.values import Array, arrays, numpy_dtype
-from oracles.answer import Bounded, Unsupported
-from oracles.compare import Comparison, within
-from oracles.independent import ORACLES
-from oracles.reference import evaluate
+from relaxcheck.generators.core.program import Case, Fill, Input, Program, Random
+from relaxcheck.generators.core.values import Array, arrays, numpy_dtype
+from relaxcheck.oracles.answer import Bounded, Unsupported
+from relaxcheck.oracles.compare import Comparison, within
+from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles.programs import one_node
 
 Shape = tuple[int, ...]
@@ -52,15 +52,15 @@ def agree_on(program: Program, values: dict[str, Array], oracles: int = 2) -> Bo
         assert answer.dtype == numpy_dtype(reference.dtype), name
         assert answer.shape == reference.value.shape, (name, answer.shape)
         compared = within(answer, reference)
-        assert compared.ok, _told(name, compared, answer, reference)
+        assert compared.ok, _difference(name, compared, answer, reference)
     assert answered >= oracles
     return reference
 
 
-def _told(name: str, compared: Comparison, answer: Array, reference: Bounded) -> str:
+def _difference(name: str, compared: Comparison, answer: Array, reference: Bounded) -> str:
     assert compared.worst is not None
-    found, wanted = answer[compared.worst], reference.value[compared.worst]
-    return f"{name}: {found} for {wanted} ± {reference.bound[compared.worst]}; {compared}"
+    actual, wanted = answer[compared.worst], reference.value[compared.worst]
+    return f"{name}: {actual} for {wanted} ± {reference.bound[compared.worst]}; {compared}"
 
 
 _SEEN = {"float16": 0.05, "bfloat16": 0.4, "float32": 1e-3, "float64": 1e-9}

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from generators.program import Program
-from generators.values import Array
-from oracles import masks
+from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.core.values import Array
+from relaxcheck.oracles.reference import masks
 from tests.oracles import in_dtype
 
 WIDE = ("float32", "float64")
@@ -18,13 +18,13 @@ def evaluations(program: Program, arrays: Mapping[str, Array]) -> Iterator[tuple
     (node,) = program.nodes
     operands = [arrays[name] for name in node.arguments]
     dtype = operands[0].dtype
-    given: dict[str, Any] = dict(node.attributes)
+    attributes: dict[str, Any] = dict(node.attributes)
     with np.errstate(all="ignore"):
         match node.operator:
             case "matmul":
                 yield from _sums(in_dtype.matmul_terms(*operands))
             case "nn.attention":
-                yield from _attentions(program.inputs[0].dtype, given, operands)
+                yield from _attentions(program.inputs[0].dtype, attributes, operands)
             case "add":
                 yield "numpy", (operands[0] + operands[1]).astype(dtype)
             case "multiply":
@@ -33,17 +33,17 @@ def evaluations(program: Program, arrays: Mapping[str, Array]) -> Iterator[tuple
                 yield "maximum", np.maximum(operands[0], np.zeros((), dtype))
                 yield "where", np.where(operands[0] > 0, operands[0], np.zeros((), dtype))
             case "permute_dims":
-                yield "numpy", operands[0].transpose(given.get("axes"))
+                yield "numpy", operands[0].transpose(attributes.get("axes"))
             case _:
                 names = ("strides", "padding", "output_padding", "dilation", "groups")
-                attributes = [given[name] for name in names]
-                plain = in_dtype.conv_transpose_terms(*operands, *attributes)
+                arguments = [attributes[name] for name in names]
+                plain = in_dtype.conv_transpose_terms(*operands, *arguments)
                 yield from _sums(plain)
-                stuffed = in_dtype.conv_transpose_terms(*operands, *attributes, stuffed=True)
+                stuffed = in_dtype.conv_transpose_terms(*operands, *arguments, stuffed=True)
                 yield "zeros put in", in_dtype.forward(stuffed)
-                spread = in_dtype.between_taps(operands[1], given["dilation"])
-                attributes[3] = [1] * len(given["dilation"])
-                dense = in_dtype.conv_transpose_terms(operands[0], spread, *attributes)
+                spread = in_dtype.between_taps(operands[1], attributes["dilation"])
+                arguments[3] = [1] * len(attributes["dilation"])
+                dense = in_dtype.conv_transpose_terms(operands[0], spread, *arguments)
                 yield "zeros between taps", in_dtype.forward(dense)
 
 
@@ -53,19 +53,21 @@ def _sums(terms: Array) -> Iterator[tuple[str, Array]]:
 
 
 def _attentions(
-    dtype: str, given: Mapping[str, Any], operands: list[Array]
+    dtype: str, attributes: Mapping[str, Any], operands: list[Array]
 ) -> Iterator[tuple[str, Array]]:
     heads = operands[0].shape[2]
     q, k, v = (np.repeat(each, heads // each.shape[2], axis=2) for each in operands[:3])
     bias = operands[3] if len(operands) > 3 else None
-    seen = masks.visible(q.shape[1], k.shape[1], given.get("causal_mask"), given.get("window_size"))
+    seen = masks.visible(
+        q.shape[1], k.shape[1], attributes.get("causal_mask"), attributes.get("window_size")
+    )
     for name, order in in_dtype.ORDERS.items():
         for divide_last in (False, True):
-            found = in_dtype.attention(
-                *(q, k, v, bias, given.get("scale"), seen),
+            result = in_dtype.attention(
+                *(q, k, v, bias, attributes.get("scale"), seen),
                 divide_last=divide_last,
                 summed=order,
                 scale_first=dtype in WIDE and divide_last,
                 multiply_hidden=name == "backward",
             )
-            yield f"{name}, divided {'last' if divide_last else 'first'}", found
+            yield f"{name}, divided {'last' if divide_last else 'first'}", result

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from generators.values import Array, numpy_dtype
+from relaxcheck.generators.core.values import Array, numpy_dtype
 
 Order = Callable[[Array], Array]
 """Adds up the terms along the first axis, each addition rounded to their dtype."""
@@ -78,7 +78,7 @@ def conv_transpose_terms(
             zip(size, strides, dilation, taps, output_padding, strict=True)
         )
     ]
-    room = [
+    unconstrained = [
         max((n - 1) * s + d * (k - 1) + 1, padding[r] + o)
         for r, (n, s, d, k, o) in enumerate(zip(size, strides, dilation, taps, out, strict=True))
     ]
@@ -94,11 +94,11 @@ def conv_transpose_terms(
         weight = w[(slice(None), channel, slice(None), *tap)].reshape(1, groups, wide, *[1] * rank)
         values = x[:, :, channel, None]
         if stuffed:
-            spread = np.zeros((batch, groups, 1, *room), data.dtype)
+            spread = np.zeros((batch, groups, 1, *unconstrained), data.dtype)
             spread[(..., *at)] = values
             term = (spread * weight).astype(data.dtype)
         else:
-            term = np.zeros((batch, groups, wide, *room), data.dtype)
+            term = np.zeros((batch, groups, wide, *unconstrained), data.dtype)
             term[(..., *at)] = (values * weight).astype(data.dtype)
         terms.append(term[(..., *crop)].reshape(batch, groups * wide, *out))
     return np.stack(terms)

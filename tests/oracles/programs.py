@@ -5,7 +5,7 @@ from math import prod
 
 from hypothesis import strategies as st
 
-from generators.program import Case, Input, LongestSegment, Node, Offsets, Program
+from relaxcheck.generators.core.program import Case, Input, LongestSegment, Node, Offsets, Program
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WIDER = {
@@ -19,7 +19,7 @@ WIDER = {
 
 def one_node(operator: str, inputs: Sequence[Input], **attributes: object) -> Program:
     """The program that calls ``operator`` on all ``inputs``."""
-    names = tuple(given.name for given in inputs)
+    names = tuple(tensor.name for tensor in inputs)
     node = Node("y", operator, names, attributes)  # type: ignore[arg-type]
     return Program(tuple(inputs), (node,), ("y",))
 
@@ -142,19 +142,19 @@ def canonical_conv_transposes(draw: st.DrawFn, dtypes: Sequence[str] = FLOATS) -
     spatial, attributes = "DHW"[3 - rank :], node.attributes
     layouts = {"data_layout": "NC" + spatial, "kernel_layout": "IO" + spatial, "out_layout": None}
     inputs = []
-    for given, name in zip(program.inputs, ("data_layout", "kernel_layout"), strict=True):
-        extents = _extents(str(attributes[name]), given.shape)
+    for tensor, name in zip(program.inputs, ("data_layout", "kernel_layout"), strict=True):
+        extents = _extents(str(attributes[name]), tensor.shape)
         shape = tuple(extents[letter] for letter in layouts[name] or "")
-        inputs.append(Input(given.name, shape, given.dtype))
+        inputs.append(Input(tensor.name, shape, tensor.dtype))
     return one_node(node.operator, inputs, **{**attributes, **layouts, "out_dtype": None})
 
 
 def _extents(layout: str, shape: Sequence[int | str]) -> dict[str, int]:
     """The size of each primal axis of ``layout``."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for letter, size in zip((c for c in layout if c.isalpha()), shape, strict=True):
-        found[letter.upper()] = found.get(letter.upper(), 1) * int(size)
-    return found
+        sizes[letter.upper()] = sizes.get(letter.upper(), 1) * int(size)
+    return sizes
 
 
 @st.composite

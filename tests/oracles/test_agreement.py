@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from generators.program import Case, Input
-from generators.values import arrays, numpy_dtype
-from oracles.answer import Unsupported
-from oracles.compare import within
-from oracles.independent import ORACLES
-from oracles.reference import evaluate
+from relaxcheck.generators.core.program import Case, Input
+from relaxcheck.generators.core.values import arrays, numpy_dtype
+from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.compare import within
+from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles import programs
 
 EXAMPLES = settings(max_examples=150, deadline=None)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from oracles.answer import Bounded
-from oracles.compare import within
+from relaxcheck.oracles.answer import Bounded
+from relaxcheck.oracles.compare import within
 
 
 def _reference(values: list[float], bound: list[float]) -> Bounded:

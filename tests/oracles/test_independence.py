@@ -9,14 +9,20 @@ from typing import Any
 import msgspec
 import pytest
 
-import oracles
-from generators.program import Case, Input, LongestSegment, Offsets, Program
-from generators.values import arrays
-from oracles import attributes, masks, onnx_attributes, onnx_layouts, onnx_runtime, pytorch
-from oracles.compare import within
-from oracles.independent import ORACLES
-from oracles.layouts import Layout
-from oracles.reference import evaluate
+from relaxcheck import oracles
+from relaxcheck.generators.core.program import Case, Input, LongestSegment, Offsets, Program
+from relaxcheck.generators.core.values import arrays
+from relaxcheck.oracles.compare import within
+from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.onnxruntime import attributes as onnx_attributes
+from relaxcheck.oracles.onnxruntime import layouts as onnx_layouts
+from relaxcheck.oracles.onnxruntime.operators import attention as onnx_attention
+from relaxcheck.oracles.pytorch import layouts as pytorch_layouts
+from relaxcheck.oracles.pytorch.operators import attention as pytorch_attention
+from relaxcheck.oracles.pytorch.operators import transposed_convolution as pytorch_convolution
+from relaxcheck.oracles.reference import attributes, masks
+from relaxcheck.oracles.reference.evaluate import evaluate
+from relaxcheck.oracles.reference.layouts import Layout
 from tests.oracles import programs
 
 REFERENCE = "reference"
@@ -26,21 +32,21 @@ def _disagreeing(program: Program) -> set[str]:
     """The oracles whose answers on ``program`` are not within the reference's bounds."""
     values = arrays(Case("drawn", program), 0)
     (reference,) = evaluate(program, values)
-    found = set()
+    disagreeing = set()
     for name, oracle in ORACLES.items():
         (answer,) = oracle(program, values)
         if answer.shape != reference.value.shape or not within(answer, reference).ok:
-            found.add(name)
-    return found
+            disagreeing.add(name)
+    return disagreeing
 
 
-def _attention(**given: object) -> Program:
+def _attention(**attributes: object) -> Program:
     shapes = {"q": (1, 3, 2, 4), "k": (1, 5, 2, 4), "v": (1, 5, 2, 4)}
     inputs = [Input(name, shape, "float32") for name, shape in shapes.items()]
-    return programs.one_node("nn.attention", inputs, **given)
+    return programs.one_node("nn.attention", inputs, **attributes)
 
 
-def _var_len_attention(**given: object) -> Program:
+def _var_len_attention(**attributes: object) -> Program:
     shapes = {"q": (1, 5, 2, 4), "k": (1, 9, 2, 4), "v": (1, 9, 2, 4)}
     inputs = [
         *(Input(name, shape, "float32") for name, shape in shapes.items()),
@@ -49,17 +55,17 @@ def _var_len_attention(**given: object) -> Program:
         Input("starts_k", (3,), "int32", fill=Offsets(9)),
         Input("longest_k", (), "int32", fill=LongestSegment("starts_k")),
     ]
-    return programs.one_node("nn.attention_var_len", inputs, **given)
+    return programs.one_node("nn.attention_var_len", inputs, **attributes)
 
 
 def _convolution(
-    data: str = "NCW", kernel: str = "IOW", out: str = "NCW", **given: object
+    data: str = "NCW", kernel: str = "IOW", out: str = "NCW", **attributes: object
 ) -> Program:
     """8 channels in 5 places by a kernel of 3 taps to 4 channels."""
     shapes = {"NCW": (2, 8, 5), "NCW4c": (2, 2, 5, 4), "IOW": (8, 4, 3), "OWI2o4i": (2, 3, 2, 2, 4)}
     inputs = [Input("x", shapes[data], "float32"), Input("w", shapes[kernel], "float32")]
-    given |= {"data_layout": data, "kernel_layout": kernel, "out_layout": out}
-    return programs.one_node("nn.conv1d_transpose", inputs, **given)
+    attributes |= {"data_layout": data, "kernel_layout": kernel, "out_layout": out}
+    return programs.one_node("nn.conv1d_transpose", inputs, **attributes)
 
 
 SHIFTED = _attention(causal_mask="BottomRight")
@@ -88,7 +94,7 @@ class Fault:
 
 def _mask_arguments(change: Callable[[Any, Any], tuple[Any, Any]]) -> Faulty:
     """The causal mask and the window, the last two arguments, changed."""
-    return lambda right: lambda *given: right(*given[:-2], *change(*given[-2:]))
+    return lambda right: lambda *arguments: right(*arguments[:-2], *change(*arguments[-2:]))
 
 
 _UNSHIFTED = _mask_arguments(lambda causal, window: (causal and "TopLeft", window))
@@ -96,16 +102,16 @@ _WIDER = _mask_arguments(lambda causal, window: (causal, window and window + 1))
 
 
 def _swapped_pads(right: Any) -> Any:
-    def swapped(*given: Any) -> Any:
-        attrs = right(*given)
+    def swapped(*arguments: Any) -> Any:
+        attrs = right(*arguments)
         return msgspec.structs.replace(attrs, pads=attrs.pads[::-1])
 
     return swapped
 
 
 def _swapped_padding(right: Any) -> Any:
-    def swapped(*given: Any) -> Any:
-        attrs = right(*given)
+    def swapped(*arguments: Any) -> Any:
+        attrs = right(*arguments)
         return replace(attrs, pad_begin=attrs.pad_end, pad_end=attrs.pad_begin)
 
     return swapped
@@ -120,7 +126,7 @@ FAULTS = {
         REFERENCE,
         Layout,
         "sources",
-        lambda right: lambda *given: tuple(each[::-1] for each in right(*given)),
+        lambda right: lambda *arguments: tuple(each[::-1] for each in right(*arguments)),
         PACKED,
     ),
     "reference: padding": Fault(
@@ -130,7 +136,7 @@ FAULTS = {
         REFERENCE,
         attributes.ConvTranspose,
         "output_size",
-        lambda right: lambda *given: tuple(size - 1 for size in right(*given)),
+        lambda right: lambda *arguments: tuple(size - 1 for size in right(*arguments)),
         (*PACKED, EXTENDED),
     ),
     "reference: scale": Fault(
@@ -140,16 +146,24 @@ FAULTS = {
         lambda right: lambda attrs, dim: right(attrs, dim + 1),
         SHIFTS,
     ),
-    "pytorch: offset": Fault("pytorch", pytorch, "_visible", _UNSHIFTED, SHIFTS),
-    "pytorch: window": Fault("pytorch", pytorch, "_visible", _WIDER, WINDOWS),
+    "pytorch: offset": Fault("pytorch", pytorch_attention, "_visible", _UNSHIFTED, SHIFTS),
+    "pytorch: window": Fault("pytorch", pytorch_attention, "_visible", _WIDER, WINDOWS),
     "pytorch: inner channels first": Fault(
-        "pytorch", pytorch, "_parts", lambda right: lambda *given: right(*given)[::-1], PACKED
+        "pytorch",
+        pytorch_layouts,
+        "_parts",
+        lambda right: lambda *arguments: right(*arguments)[::-1],
+        PACKED,
     ),
     "pytorch: padding": Fault(
-        "pytorch", pytorch, "_sides", lambda right: lambda *given: right(*given)[::-1], (PADDED,)
+        "pytorch",
+        pytorch_convolution,
+        "_sides",
+        lambda right: lambda *arguments: right(*arguments)[::-1],
+        (PADDED,),
     ),
-    "onnxruntime: offset": Fault("onnxruntime", onnx_runtime, "visible", _UNSHIFTED, SHIFTS),
-    "onnxruntime: window": Fault("onnxruntime", onnx_runtime, "visible", _WIDER, WINDOWS),
+    "onnxruntime: offset": Fault("onnxruntime", onnx_attention, "visible", _UNSHIFTED, SHIFTS),
+    "onnxruntime: window": Fault("onnxruntime", onnx_attention, "visible", _WIDER, WINDOWS),
     "onnxruntime: inner channels first": Fault(
         "onnxruntime",
         onnx_layouts,
@@ -173,23 +187,29 @@ def test_a_fault_in_one_derivation_is_seen_by_the_others(
     assert [_disagreeing(program) for program in fault.changed] == [seen_by] * len(fault.changed)
 
 
-def _imported(module: str) -> set[str]:
-    """The modules of this room that ``module`` imports, and those that they import."""
-    room = Path(oracles.__file__).parent
-    found: set[str] = set()
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        for node in ast.walk(ast.parse((room / f"{name}.py").read_text())):
-            waiting += [each for each in _names(node) if (room / f"{each}.py").exists()]
-    return found
+ROOM = Path(oracles.__file__).parent
+NAME = "relaxcheck.oracles"
+FOLDERS = ("reference", "pytorch", "onnxruntime")
+
+SHARED = {"answer", "limitations", "registry"}
+"""The form of an answer, of a limitation and of an operator table: nothing of any operator."""
+
+
+def _modules(folder: str) -> set[str]:
+    """The modules of an oracle, dotted, beneath ``oracles``."""
+    paths = (path.relative_to(ROOM) for path in (ROOM / folder).rglob("*.py"))
+    return {".".join(path.with_suffix("").parts) for path in paths}
+
+
+def _imports(module: str) -> set[str]:
+    """The modules of ``oracles`` that the source of ``module`` imports."""
+    tree = ast.parse((ROOM / f"{module.replace('.', '/')}.py").read_text())
+    dotted = {name for node in ast.walk(tree) for name in _names(node)}
+    return {name for name in dotted if (ROOM / f"{name.replace('.', '/')}.py").exists()}
 
 
 def _names(node: ast.AST) -> list[str]:
-    """What comes after ``oracles.`` in the modules that an import statement may name."""
+    """The dotted names beneath ``oracles`` that an import statement may stand for."""
     if isinstance(node, ast.Import):
         whole = [alias.name for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
@@ -197,29 +217,31 @@ def _names(node: ast.AST) -> list[str]:
         whole = [f"{node.module}.{alias.name}" for alias in node.names] + [str(node.module)]
     else:
         return []
-    return [name.removeprefix("oracles.") for name in whole if name.startswith("oracles.")]
+    return [name.removeprefix(f"{NAME}.") for name in whole if name.startswith(f"{NAME}.")]
 
 
-def test_the_oracles_and_the_reference_share_only_the_form_of_an_answer() -> None:
-    modules = {name: _imported(name) for name in ("reference", "pytorch", "onnx_runtime")}
-    assert {"masks", "layouts", "attributes"} <= modules["reference"]
-    assert {"onnx_masks", "onnx_layouts", "onnx_attributes"} <= modules["onnx_runtime"]
-    assert modules["reference"] & modules["pytorch"] == {"answer"}
-    assert modules["reference"] & modules["onnx_runtime"] == {"answer"}
-    assert modules["pytorch"] & modules["onnx_runtime"] == {"answer"}
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_oracle_imports_nothing_of_another(folder: str) -> None:
+    modules = _modules(folder)
+    assert len(modules) > 8
+    imported = set().union(*map(_imports, modules))
+    assert f"{folder}.evaluate" in modules
+    assert imported - modules == SHARED
 
 
-@pytest.mark.parametrize("module", sorted(_imported("pytorch") | _imported("onnx_runtime")))
-def test_an_oracle_takes_only_programs_and_number_formats_from_the_generators(module: str) -> None:
-    text = (Path(oracles.__file__).parent / f"{module}.py").read_text()
-    taken = {
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_oracle_takes_only_programs_and_number_formats_from_the_generators(folder: str) -> None:
+    beneath = "relaxcheck.generators"
+    imports = {
         (node.module, alias.name)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("generators")
+        for module in _modules(folder)
+        for node in ast.walk(ast.parse((ROOM / f"{module.replace('.', '/')}.py").read_text()))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith(beneath)
         for alias in node.names
     }
-    assert taken <= {
-        ("generators.program", "Node"),
-        ("generators.program", "Program"),
-        ("generators.values", "numpy_dtype"),
+    assert imports <= {
+        (f"{beneath}.core.program", "ITEM"),
+        (f"{beneath}.core.program", "Node"),
+        (f"{beneath}.core.program", "Program"),
+        (f"{beneath}.core.values", "numpy_dtype"),
     }

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from generators.axes import complete
-from generators.families import family
-from generators.program import Case
-from harness.finding import Finding, Reduced, finding_of
-from harness.journal import DRAWN, TRIAL, Journal
-from harness.outcome import Check, Outcome, Verdict
-from harness.pipelines import PIPELINES
-from harness.releases import own
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.families import family
+from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal
+from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.releases.releases import own
+from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 
 NAME = "conv1d_transpose"
 WRONG = Outcome(
@@ -30,9 +30,9 @@ PASS = Outcome(Verdict.PASS)
 
 def case(seed: int = 0, **values: bool | int | str | None) -> Case:
     """The case whose axes are at their defaults, but for ``values`` (``__`` is a dot)."""
-    found = family(NAME, tuple(PIPELINES))
+    result = family(NAME, tuple(PIPELINES))
     point = {name.replace("__", "."): value for name, value in values.items()}
-    return found.build(complete(found.axes, point), seed)
+    return result.build(complete(result.axes, point), seed)
 
 
 DILATED = finding_of(Reduced(case(1, dilation__w=2), WRONG, {"dilation.w": "2"}))
@@ -48,18 +48,18 @@ def write(
     with Journal(folder) as journal:
         versions = {"apache-tvm": "0.27.0", "release": own().name}
         journal.describe({**versions, "fixes": "off", "seed": "7"})
-        for one, outcome, finding in ended:
-            journal.start(one, DRAWN)
-            journal.end(one, outcome)
+        for drawn, outcome, finding in ended:
+            journal.start(drawn, DRAWN)
+            journal.end(drawn, outcome)
             # SQLite's clock counts milliseconds: what starts in the same one has no order.
             time.sleep(0.002)
             if finding is not None:
-                journal.count_to(one, finding.fingerprint)
+                journal.count_to(drawn, finding.fingerprint)
         trial = case(99)
         journal.start(trial, TRIAL)
         journal.end(trial, PASS)
-        for one in findings:
-            journal.write_finding(one.fingerprint, msgspec.json.encode(one))
+        for drawn in findings:
+            journal.write_finding(drawn.fingerprint, msgspec.json.encode(drawn))
     return folder
 
 

@@ -61,7 +61,7 @@ OPERATIONS = {
 
 
 def value(node, at):
-    """What ``node`` is worth at a point; ArithmeticError where it overflows or divides by zero."""
+    """The value of ``node`` at a point; ArithmeticError where it overflows or divides by zero."""
     kind = type(node).__name__
     if kind in ("Var", "SizeVar"):
         return at[node.name]

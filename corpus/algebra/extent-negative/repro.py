@@ -23,12 +23,12 @@ with builder.function("main", [sizes]):
 
 
 def numbers(error):
-    """What integers an error tells, each by itself."""
+    """The integers that an error tells, each by itself."""
     said = re.sub(r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*", "", str(error))
     return set(map(int, re.findall(r"(?<![\w.])-?\d+(?!\w|\.\d)", said)))
 
 
-# What is never above a negative number may be refused here, by an error that tells one such.
+# A size never above a negative number may be refused here, by an error that tells one such.
 try:
     executable = relax.build(builder.get(), target)
 except Exception as error:

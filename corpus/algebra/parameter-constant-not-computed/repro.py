@@ -23,7 +23,7 @@ with builder.function("main", [sizes, tensor]):
 
 
 def numbers(error):
-    """What integers an error tells, each by itself."""
+    """The integers that an error tells, each by itself."""
     said = re.sub(r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*", "", str(error))
     return set(map(int, re.findall(r"(?<![\w.])-?\d+(?!\w|\.\d)", said)))
 

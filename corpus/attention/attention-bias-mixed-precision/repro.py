@@ -64,7 +64,7 @@ if (found.shape, str(found.dtype)) != ((2, 4, 2, 8), "float32"):
     sys.exit(1)
 actual = found.astype("float64")
 expected = reference(query, key, value, bias)
-# What rounding in float16 (ToMixedPrecision) may add up to, the largest of all elements.
+# Bound on the rounding in float16 (ToMixedPrecision), the largest of all elements.
 bound = 0.0272
 error = np.abs(actual - expected)
 wrong = ~(error <= bound)

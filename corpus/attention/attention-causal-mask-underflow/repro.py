@@ -49,7 +49,7 @@ if (found.shape, str(found.dtype)) != ((1, 2, 1, 1), "float32"):
     sys.exit(1)
 actual = found.astype("float64")
 expected = reference(query, key, value)
-# What rounding in the program's own dtypes may add up to, element by element.
+# Bound on the rounding in the program's own dtypes, element by element.
 bound = np.array([[[[0.0]], [[7.25e-05]]]], "float64")
 error = np.abs(actual - expected)
 wrong = ~(error <= bound)

@@ -60,7 +60,7 @@ if (found.shape, str(found.dtype)) != ((2, 4, 4, 8), "float32"):
     sys.exit(1)
 actual = found.astype("float64")
 expected = reference(query, key, value)
-# What rounding in the program's own dtypes may add up to, the largest of all elements.
+# Bound on the rounding in the program's own dtypes, the largest of all elements.
 bound = 3.87e-06
 error = np.abs(actual - expected)
 wrong = ~(error <= bound)

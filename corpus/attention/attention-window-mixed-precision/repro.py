@@ -61,7 +61,7 @@ if (found.shape, str(found.dtype)) != ((2, 4, 2, 8), "float32"):
     sys.exit(1)
 actual = found.astype("float64")
 expected = reference(query, key, value)
-# What rounding in float16 (ToMixedPrecision) may add up to, element by element.
+# Bound on the rounding in float16 (ToMixedPrecision), element by element.
 bound = np.array(
     [
         [

@@ -13,7 +13,7 @@ from tvm.script import relax as R
 
 
 def names(text, *terms):
-    """Whether text has one of terms as whole words, apart or together, in any case."""
+    """True if text has one of terms as whole words, apart or together, in any case."""
     each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
     return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
 
@@ -54,7 +54,13 @@ except Exception as error:
     said = f"{type(error).__name__}: {error}"
     # An error that says what is not supported is none that says nothing.
     if not names(said, "conv3d_transpose") or not names(
-        said, "not supported", "not implemented", "unsupported", "NotImplementedError"
+        said,
+        "not supported",
+        "not implemented",
+        "unsupported",
+        "NotImplementedError",
+        "only support",
+        "only supports",
     ):
         raise
     print("refused clearly:", said)

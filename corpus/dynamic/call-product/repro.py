@@ -14,9 +14,15 @@ from tvm.script import relax as R
 
 
 def names(text, *terms):
-    """Whether text has one of terms as whole words, apart or together, in any case."""
+    """True if text has one of terms as whole words, apart or together, in any case."""
     each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
     return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def says_what_is_wrong(error):
+    """True if error names the parameter and the dimension that do not fit."""
+    said = str(error)
+    return names(said, "w") and names(said, "dimension 0", "dimension 0s", "shape[0]", "shape[0]s")
 
 
 def program():
@@ -51,12 +57,8 @@ try:
     )
     w /= 2048
     vm["main"](*map(tvm.runtime.tensor, (x, w)))
-
 except Exception as error:
-    said = f"{type(error).__name__}: {error}"
-    print(said)
-    # It has to say which operator is at fault, and what is wrong with it.
-    named = names(said, "dimension 0", "dimension 0s", "shape[0]", "shape[0]s")
-    sys.exit(0 if named and names(said, "w") else 1)
+    print(f"{type(error).__name__}: {error}")
+    sys.exit(0 if says_what_is_wrong(error) else 1)
 print("TVM compiles and runs this program, which is invalid")
 sys.exit(1)

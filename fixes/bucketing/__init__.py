@@ -1,0 +1,1 @@
+"""Programs over one symbol, compiled as static programs for a few sizes."""

@@ -1,0 +1,1 @@
+"""The framework: the record of a fix, its probes, installation, passes and upstream recipe."""

@@ -1,0 +1,91 @@
+"""The recipe of an upstream patch: how a fix changes TVM's own Python sources.
+
+A recipe is a tuple of steps. Each step names a function of ours that goes upstream; the patch
+includes every definition of ours that the function needs. A module whose definitions become a new
+file of TVM has a constant ``UPSTREAM`` with the name of the file.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Function = Callable[..., Any]
+"""A function or class at the top level of one of our modules."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A new file of TVM, as a path below ``python/tvm``.
+
+    It gets the docstring of our module, or ``docstring`` if given.
+    """
+
+    path: str
+    docstring: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """Register ``function``, called with ``arguments`` if any, as the lowering of ``operator``."""
+
+    operator: str
+    function: Function
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """Register what ``function`` returns for the present lowering of ``operator``."""
+
+    operator: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """Check the arguments of ``constructor`` by ``function``, called with ``arguments`` if any.
+
+    A constructor is a function of ``relax/op/nn/nn.py``.
+    """
+
+    constructor: str
+    function: Function
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Register ``function`` above what TVM's C++ registers as attribute ``key`` of ``operators``.
+
+    With ``wraps``, register what ``function`` returns for the present attribute.
+    """
+
+    operators: tuple[str, ...]
+    key: str
+    function: Function
+    wraps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Give the function of the same name in ``file`` the body of ``function``."""
+
+    file: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Put ``value``, called with ``key``, into the dictionary that ``function`` returns.
+
+    ``function``, of ``file``, writes the dictionary out.
+
+    """
+
+    file: str
+    function: str
+    key: str
+    value: Function
+
+
+Step = Lowering | Wrapping | Checking | Override | Body | Entry

@@ -1,0 +1,1 @@
+"""Fixes of TVM's importers."""

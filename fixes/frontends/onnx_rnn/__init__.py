@@ -1,0 +1,1 @@
+"""The importer of ONNX's LSTM, GRU and RNN."""

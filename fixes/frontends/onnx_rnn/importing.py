@@ -1,0 +1,199 @@
+"""ONNX's LSTM, GRU and RNN, which TVM's importer does not support.
+
+The product of the input and its weights is a matmul. The rest of a node is one function of TIR with
+a loop over time, so that batch and length may be symbolic. Dtypes narrower than float32 are
+computed in float32.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tvm import relax, te
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, Rebinding, refuse
+from relaxcheck.fixes.framework.patch import Entry, NewFile
+from relaxcheck.fixes.frontends.onnx_rnn import arguments, probe
+from relaxcheck.fixes.frontends.onnx_rnn.cells import Recurrence
+from relaxcheck.fixes.frontends.onnx_rnn.loops import loops
+from relaxcheck.fixes.tvm_api import BlockBuilder, Expr, PrimExpr, Tensor
+
+UPSTREAM = NewFile(
+    "relax/frontend/onnx/recurrent.py",
+    """ONNX's LSTM, GRU and RNN.
+
+The input's product with its weights is a matmul; all else of a node is one function of TIR, with a
+loop over time, so that batch and length may be symbolic. Dtypes narrower than float32 are
+computed in float32.
+""",
+)
+
+OPERATORS = ("LSTM", "GRU", "RNN")
+
+_IMPORTER = "relax/frontend/onnx/onnx_frontend.py"
+_FIRST_OPSET = 7
+"""Earlier opsets have other attributes and other numbers of outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """The importer's entry for an operator; the importer asks it for a function by opset."""
+
+    operator: str
+
+    def get_converter(self, opset: int) -> Callable[..., Expr]:
+        """The function that converts a node of a model of ``opset``.
+
+        Its arguments are the builder, the inputs (None for an omitted one), the attributes by name,
+        and the importer's parameters.
+
+        Raises:
+            OpNotImplemented: the opset is too old.
+        """
+        if opset < _FIRST_OPSET:
+            raise refuse(self.operator, opset=opset)
+        return functools.partial(_convert, self.operator)
+
+
+CONVERTERS: dict[str, Any] = {operator: Converter(operator) for operator in OPERATORS}
+"""Entries for the importer's table while the fix is on."""
+
+
+def _convert(
+    operator: str,
+    builder: BlockBuilder,
+    inputs: Sequence[Expr | None],
+    attributes: Mapping[str, Any],
+    parameters: Any,
+) -> Expr:
+    """The outputs of a node as a tuple, or Y alone if the node has a single output."""
+    operands = arguments.named(operator, list(inputs))
+    what = arguments.recurrence(operator, attributes, operands["R"])
+    operands, sizes = arguments.shaped(builder, what, operands)
+    dtype = tvm_api.dtype_of(operands["X"])
+    inner = dtype if dtype == "float64" else "float32"
+    result = builder.emit(_recurrence(builder, what, operands, sizes, inner))
+    names = _outputs(what)
+    outputs = [builder.emit(relax.TupleGetItem(result, index)) for index in range(len(names))]
+    if inner != dtype:
+        outputs = [builder.emit(relax.op.astype(output, dtype)) for output in outputs]
+    # Within a branch the importer takes a tuple for the only output.
+    if attributes["tvm_custom"]["num_outputs"] == 1:
+        return outputs[0]
+    return relax.Tuple(outputs)
+
+
+def _outputs(what: Recurrence) -> list[str]:
+    return ["Y", "Y_h", "Y_c"] if what.operator == "LSTM" else ["Y", "Y_h"]
+
+
+def _recurrence(
+    builder: BlockBuilder,
+    what: Recurrence,
+    operands: Mapping[str, Expr],
+    sizes: arguments.Sizes,
+    dtype: str,
+) -> Expr:
+    """The call that computes the outputs and the scratch memory, in ``dtype``."""
+
+    def widened(expr: Expr) -> Expr:
+        if tvm_api.dtype_of(expr) in (dtype, "int32"):
+            return expr
+        return builder.emit(relax.op.astype(expr, dtype))
+
+    tensors = {name: widened(operand) for name, operand in operands.items()}
+    rows = len(what.reverse) * what.gates * what.hidden
+    weights = builder.emit(relax.op.permute_dims(tensors.pop("W"), [2, 0, 1]))
+    weights = builder.emit(relax.op.reshape(weights, (sizes.inputs, rows)))
+    tensors["projected"] = builder.emit(relax.op.matmul(tensors.pop("X"), weights))
+    tensors["R"] = builder.emit(relax.op.permute_dims(tensors["R"], [0, 2, 1]))
+    assertions: list[tuple[PrimExpr, str]] = []
+
+    def compute(*inputs: Tensor) -> list[Tensor]:
+        named = dict(zip(tensors, inputs, strict=True))
+        axes = named["projected"].shape
+        length, batch = (axes[1], axes[0]) if what.batch_first else (axes[0], axes[1])
+        here = arguments.Sizes(length, batch, sizes.inputs, sizes.hidden)
+        shapes = {
+            name: list(buffer.shape)
+            for name, buffer in named.items()
+            if name not in ("projected", "R")
+        }
+        assertions.extend(arguments.agree(what, here, shapes))
+        outputs = _output_shapes(what, length, batch)
+        return _external(
+            f"{what.operator.lower()}_loops",
+            outputs,
+            inputs,
+            lambda ins, outs: loops(
+                what,
+                dict(zip(tensors, ins, strict=True)),
+                dict(zip(outputs, outs, strict=True)),
+            ),
+            dtype,
+        )
+
+    return tvm_api.call_te(
+        builder, compute, list(tensors.values()), assertions, what.operator.lower()
+    )
+
+
+def _external(
+    name: str,
+    outputs: Mapping[str, Sequence[Any]],
+    inputs: Sequence[Tensor],
+    body: Callable[[Sequence[Any], Sequence[Any]], Any],
+    dtype: str,
+) -> list[Tensor]:
+    shapes = list(outputs.values())
+    tensors = te.extern(shapes, list(inputs), body, name=name, dtype=[dtype] * len(shapes))
+    return list(tensors)
+
+
+def _output_shapes(
+    what: Recurrence, length: PrimExpr, batch: PrimExpr
+) -> dict[str, list[PrimExpr | int]]:
+    directions, rows = len(what.reverse), what.gates * what.hidden
+    state = [*what.state_at(directions, batch), what.hidden]
+    shapes: dict[str, list[PrimExpr | int]] = dict.fromkeys(_outputs(what), state)
+    shapes["Y"] = [*what.at(length, directions, batch), what.hidden]
+    shapes["gates"] = [rows]
+    if what.operator == "GRU":
+        shapes["reset"] = [what.hidden]
+    return shapes
+
+
+def _rebindings() -> tuple[Rebinding, ...]:
+    from tvm.relax.frontend.onnx import onnx_frontend
+
+    original = onnx_frontend._get_convert_map
+
+    @functools.wraps(original)
+    def convert_map() -> dict[str, Any]:
+        return {**original(), **CONVERTERS}
+
+    return (Rebinding(original, convert_map),)
+
+
+FIX = Fix(
+    name="onnx_rnn",
+    operators=OPERATORS,
+    fault="ONNX models with LSTM, GRU or RNN are not imported",
+    issue=None,
+    parts=(
+        *(
+            FaultPart(operator, functools.partial(probe.lacks, operator, direction="bidirectional"))
+            for operator in OPERATORS
+        ),
+        FaultPart("sequence lengths", probe.lacks_lengths),
+        FaultPart("peepholes", probe.lacks_peepholes),
+        FaultPart("symbolic dimensions", functools.partial(probe.lacks, "LSTM", symbolic=True)),
+    ),
+    rebindings=_rebindings,
+    after="empty_constants",
+    patch=tuple(
+        Entry(_IMPORTER, "_get_convert_map", operator, Converter) for operator in OPERATORS
+    ),
+)

@@ -1,0 +1,1 @@
+"""The export and import of PyTorch's LSTM, GRU and RNN."""

@@ -1,0 +1,1 @@
+"""Fixes of single operators: their legalizations, and the TOPI functions behind these."""

@@ -1,0 +1,1 @@
+"""Reductions over axes that may be empty at run time."""

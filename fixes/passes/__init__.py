@@ -1,0 +1,1 @@
+"""Fixes of TVM's passes, and passes that make lowered programs compile."""

@@ -1,0 +1,1 @@
+"""Fixes of symbolic shapes: inference, casts and checks over a whole program."""

@@ -1,0 +1,1 @@
+"""Symbols that occur in the inputs only within expressions, solved from the inputs' sizes."""

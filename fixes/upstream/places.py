@@ -1,0 +1,68 @@
+"""Maps our definitions to places in TVM's own sources, by the recipes of the fixes."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from relaxcheck import fixes
+from relaxcheck.fixes.framework.patch import Body, Entry, NewFile, Override, Step
+from relaxcheck.fixes.upstream.slices import Definition
+from relaxcheck.fixes.upstream.source import PatchError
+
+_PACKAGE = f"{fixes.__name__}."
+
+_BELOW_THE_FRAMEWORK = {
+    "tvm_api": NewFile("relax/op/exprs.py", "Types, shapes and dimensions of expressions."),
+    "tvm_api.shapes": NewFile(
+        "relax/op/dimensions.py", "Symbolic dimensions, and the types that hold them."
+    ),
+}
+"""These modules import nothing of the framework, and so have no constant ``UPSTREAM``."""
+
+STEPS: dict[str, tuple[Step, ...]] = {fix.name: fix.patch for fix in fixes.ALL}
+"""The steps of each fix's patch; none for a fix that is made of passes."""
+
+
+def definition(function: Callable[..., Any]) -> Definition:
+    """The definition of ``function`` in our modules."""
+    return function.__module__.removeprefix(_PACKAGE), function.__qualname__
+
+
+def new_file(module: str) -> NewFile | None:
+    """The new file of TVM that ``module`` of ours becomes, or None."""
+    if module in _BELOW_THE_FRAMEWORK:
+        return _BELOW_THE_FRAMEWORK[module]
+    value = getattr(import_module(_PACKAGE + module), "UPSTREAM", None)
+    return value if isinstance(value, NewFile) else None
+
+
+def file_of(module: str) -> str:
+    """The file of TVM that receives the definitions of ``module`` of ours.
+
+    Raises:
+        PatchError: there is none.
+    """
+    new = new_file(module)
+    if new is not None:
+        return new.path
+    for steps in STEPS.values():
+        for step in steps:
+            if isinstance(step, Body) and definition(step.function)[0] == module:
+                return step.file
+    raise PatchError(f"{_PACKAGE}{module} has no place in TVM")
+
+
+def public_names() -> dict[Definition, str]:
+    """Upstream names of definitions that are private in our modules but used by others in TVM."""
+    named = (
+        definition(step.value if isinstance(step, Entry) else step.function)
+        for steps in STEPS.values()
+        for step in steps
+        if not isinstance(step, Body | Override)
+    )
+    return {name: name[1].lstrip("_") for name in named if name[1].startswith("_")}
+
+
+def over_cpp(name: str) -> bool:
+    """True if the patch overrides something in TVM's C++, which it cannot change."""
+    return any(isinstance(step, Override) for step in STEPS[name])

@@ -1,0 +1,301 @@
+"""Combines fixes into one change of TVM's Python sources, read from the installed TVM."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path, PurePosixPath
+
+import tvm
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import fix
+from relaxcheck.fixes.framework.patch import (
+    Body,
+    Checking,
+    Entry,
+    Function,
+    Lowering,
+    NewFile,
+    Override,
+    Step,
+    Wrapping,
+)
+from relaxcheck.fixes.upstream import editing
+from relaxcheck.fixes.upstream.places import STEPS, definition, file_of, new_file, public_names
+from relaxcheck.fixes.upstream.slices import Definition, Slices
+from relaxcheck.fixes.upstream.source import Edit, PatchError, Source, is_text, names, unannotated
+
+INSTALLED = Path(str(tvm.__file__)).parent
+_CONSTRUCTORS = "relax/op/nn/nn.py"
+_LEGALIZATIONS = "relax/transform/legalize_ops"
+_PASSES = "relax/transform/__init__.py"
+_REGISTER = "from tvm.ir.op import register_op_attr"
+_SHAPES = "RequiresArgumentShapes"
+_OVER = tvm_api.LEGALIZATION_LEVEL
+_CHECKS = definition(fix.checks)
+
+
+@dataclass(slots=True)
+class Change:
+    """TVM's files after the change; ``originals`` are the present ones, without new files."""
+
+    slices: Slices
+    files: dict[str, Source] = field(default_factory=dict)
+    originals: dict[str, Source] = field(default_factory=dict)
+    tails: dict[str, list[str]] = field(default_factory=dict)
+    """Statements at the end of new files, by our module."""
+
+    def source(self, file: str) -> Source:
+        """``file`` of TVM with the edits so far."""
+        if file not in self.files:
+            path = INSTALLED / file
+            if not path.is_file():
+                raise PatchError(f"the installed TVM has no {file}")
+            self.originals[file] = self.files[file] = Source(file, path.read_text())
+        return self.files[file]
+
+    def edit(self, file: str, edit: Edit, *lines: str) -> None:
+        """Apply ``edit`` to ``file``, and add the imports ``lines``."""
+        edited = self.source(file).edited([edit])
+        self.files[file] = editing.with_imports(edited, lines)
+
+
+def change(fixes: Iterable[str]) -> Change:
+    """The change that ``fixes``, by name, make together.
+
+    Raises:
+        PatchError: TVM lacks a place that a fix changes.
+    """
+    changes = Change(Slices())
+    steps = dict.fromkeys(step for name in fixes for step in STEPS[name])
+    for step in steps:
+        _take(changes, step)
+    for file in list(changes.originals):
+        before, now = changes.originals[file], changes.files[file]
+        elsewhere = partial(_is_named_elsewhere, file)
+        changes.files[file] = editing.without_unused(now, before, elsewhere)
+    _add_modules(changes)
+    return changes
+
+
+def _take(changes: Change, step: Step) -> None:
+    match step:
+        case Body():
+            _write_body(changes, step)
+        case Override():
+            _override(changes, step)
+        case Entry():
+            value = _called(_asked(changes, step.value), f'"{step.key}"')
+            edit = editing.entered(changes.source(step.file), step.function, step.key, value)
+            changes.edit(step.file, edit, _import(step.value))
+        case Lowering():
+            file, function = _legalization(step.operator), _asked(changes, step.function)
+            settings = _settings(step.operator)
+            edit = editing.lowered(
+                changes.source(file), step.operator, _called(function, step.arguments), settings
+            )
+            changes.edit(file, edit, _import(step.function), _REGISTER)
+        case Wrapping():
+            file, function = _legalization(step.operator), _asked(changes, step.function)
+            edit = editing.wrapped(changes.source(file), step.operator, function)
+            changes.edit(file, edit, _import(step.function))
+        case Checking():
+            changes.slices.ask([_CHECKS])
+            function = _called(_asked(changes, step.function), step.arguments)
+            edit = editing.decorated(
+                changes.source(_CONSTRUCTORS), step.constructor, f"checks({function})"
+            )
+            lines = (_import(step.function), f"from {_dotted(_CHECKS[0])} import {_CHECKS[1]}")
+            changes.edit(_CONSTRUCTORS, edit, *lines)
+
+
+def _settings(operator: str) -> list[str]:
+    level = f", level={_OVER}" if tvm_api.get_op(operator).has_attr(_SHAPES) else ""
+    return [f'register_op_attr("{operator}", "{_SHAPES}", False{level})']
+
+
+def _override(changes: Change, step: Override) -> None:
+    function = _asked(changes, step.function).rpartition(".")[2]
+    module, name = definition(step.function)
+    lines = ["for operator in (", *(f'    "{operator}",' for operator in step.operators), "):"]
+    argument = name
+    if step.wraps:
+        lines.append(f'    original = Op.get(operator).get_attr("{step.key}")')
+        argument = f"{function}(original)"
+    lines.append(f'    register_op_attr(operator, "{step.key}", {argument}, level={_OVER})')
+    comment = "# Above the level of what is registered in C++."
+    changes.tails.setdefault(module, []).append("\n".join([comment, *lines]))
+    source = changes.source(_PASSES)
+    changes.files[_PASSES] = editing.with_last_import(source, _import(step.function))
+
+
+def _write_body(changes: Change, step: Body) -> None:
+    """Replace a function body of TVM by ours, with everything it needs."""
+    module, name = definition(step.function)
+    alone = Slices(unannotated)
+    alone.ask([(module, name)])
+    source = changes.source(step.file)
+    ours = alone.module(module).source
+    function = ours.function(name)
+
+    def inlined(piece: Definition) -> str:
+        return piece[1] if piece[1].startswith("_") or piece == (module, name) else f"_{piece[1]}"
+
+    edits = alone.rename_edits(module, function, inlined)
+    rest = [statement for statement in function.body if not is_text(statement)]
+    start = ours.line(rest[0].lineno)
+    delegating = [statement for statement in rest if "_ORIGINAL" in names(statement)]
+    inner = [edit for edit in edits if edit.start >= start and not _inside(ours, edit, delegating)]
+    for statement in delegating:
+        begin = ours.line(statement.lineno)
+        inner.append(Edit(begin, ours.end(statement), editing.guards(source, name)))
+    end = ours.end(function)
+    body = _cut(ours, inner, start, end)
+    helpers = [
+        text
+        for owner in sorted(alone.modules, key=lambda owner: (owner == module, owner))
+        for text in alone.text(owner, inlined, (name, "_ORIGINAL", "_MODULE"))
+    ]
+    before = "".join(f"{text}\n\n\n" for text in helpers)
+    edited = editing.with_body(source, name, body, before)
+    lines = [
+        line
+        for owner in alone.modules
+        for line in alone.imported(owner, [*helpers, "def f():\n" + body])
+    ]
+    changes.files[step.file] = editing.with_imports(edited, lines)
+
+
+def _inside(source: Source, edit: Edit, nodes: Iterable[ast.stmt]) -> bool:
+    return any(source.start(node) <= edit.start < source.end(node) for node in nodes)
+
+
+def _cut(source: Source, edits: Iterable[Edit], start: int, end: int) -> str:
+    """The edited text between two bytes."""
+    data = source.text.encode()
+    rest = len(data) - end
+    edited = source.edited(edits).text.encode()
+    return edited[start : len(edited) - rest].decode()
+
+
+def _add_modules(changes: Change) -> None:
+    for module in sorted({module for module, _ in changes.slices.needed}):
+        place = new_file(module)
+        if place is None:
+            continue
+        if (INSTALLED / place.path).exists():
+            raise PatchError(f"the installed TVM has a {place.path} already")
+        changes.files[place.path] = Source(place.path, _new(changes, module, place))
+
+
+def _new(changes: Change, module: str, place: NewFile) -> str:
+    slices = changes.slices
+    texts = slices.text(module, partial(_written, module))
+    tail = changes.tails.get(module, [])
+    about = place.docstring or ast.get_docstring(slices.module(module).source.tree) or ""
+    if "\n" in about:
+        about = about.strip() + "\n"
+    lines = slices.imported(module, texts)
+    if tail:
+        used = "Op, register_op_attr" if "Op.get(" in "".join(tail) else "register_op_attr"
+        lines.append(f"from tvm.ir.op import {used}")
+    lines += _our_imports(slices, module)
+    head = f'{licence()}\n"""{about}"""\n'
+    imported = Source(place.path, "\n".join(lines[:1]) + "\n")
+    text = editing.with_imports(imported, lines[1:]).text
+    return "\n\n\n".join([f"{head}\n{text.rstrip()}", *_joined(texts), *tail]) + "\n"
+
+
+def _joined(texts: Iterable[str]) -> Iterator[str]:
+    """``texts``, with consecutive single lines joined."""
+    lines: list[str] = []
+    for text in texts:
+        if "\n" not in text:
+            lines.append(text)
+            continue
+        if lines:
+            yield "\n".join(lines)
+            lines = []
+        yield text
+    if lines:
+        yield "\n".join(lines)
+
+
+def _our_imports(slices: Slices, module: str) -> Iterator[str]:
+    needed = [definition for owner, definition in slices.needed if owner == module]
+    source = slices.module(module)
+    used = {name for definition in needed for name in names(source.statements[definition])}
+    named: dict[str, list[str]] = {}
+    for alias in sorted(used & set(source.ours)):
+        owner, name = source.ours[alias]
+        if name:
+            named.setdefault(_dotted(owner), []).append(name)
+        else:
+            package, _, last = _dotted(owner).rpartition(".")
+            named.setdefault(package, []).append(last)
+    for package, several in named.items():
+        yield f"from {package} import {', '.join(sorted(several))}"
+
+
+def _written(module: str, piece: Definition) -> str:
+    owner, name = piece
+    written = public_names().get(piece, name)
+    return written if owner == module else f"{_dotted(owner).rpartition('.')[2]}.{written}"
+
+
+def _asked(changes: Change, function: Function) -> str:
+    """Add the definition of ``function``; returns its name in other files of TVM."""
+    piece = definition(function)
+    changes.slices.ask([piece])
+    return _written("", piece)
+
+
+def _called(function: str, arguments: str) -> str:
+    return f"{function}({arguments})" if arguments else function
+
+
+def _dotted(module: str) -> str:
+    """The dotted name of the file of TVM with the definitions of ``module`` of ours."""
+    return ".".join(("tvm", *PurePosixPath(file_of(module)).with_suffix("").parts))
+
+
+def _import(function: Function) -> str:
+    """The relative import of the file with ``function``."""
+    return f"from . import {PurePosixPath(file_of(definition(function)[0])).stem}"
+
+
+@cache
+def _legalization(operator: str) -> str:
+    """The file that registers the legalization of ``operator``."""
+    for path in sorted((INSTALLED / _LEGALIZATIONS).glob("*.py")):
+        text = path.read_text()
+        if operator in text and editing.registration(Source(path.name, text), operator):
+            return path.relative_to(INSTALLED).as_posix()
+    raise PatchError(f"no file of {_LEGALIZATIONS} registers a legalization of {operator}")
+
+
+def _is_named_elsewhere(file: str, name: str) -> bool:
+    """True if a file of TVM other than ``file`` contains ``name``."""
+    return any(name in text for other, text in _texts().items() if other != file)
+
+
+@cache
+def _texts() -> dict[str, str]:
+    """The text of every Python file of TVM, by path within the package."""
+    return {
+        path.relative_to(INSTALLED).as_posix(): path.read_text() for path in INSTALLED.rglob("*.py")
+    }
+
+
+def licence() -> str:
+    """The licence header of TVM's files."""
+    lines = (INSTALLED / _CONSTRUCTORS).read_text().splitlines()
+    head = []
+    for line in lines:
+        if not line.startswith("#"):
+            break
+        head.append(line)
+        if "under the License." in line and "limitations" not in line:
+            break
+    return "\n".join(head)

@@ -1,0 +1,57 @@
+"""The form of the call of a node's operator, read from its record; a plain call without one."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+from relaxcheck.generators.core.program import Node
+from relaxcheck.generators.operators import OPERATORS
+
+T = TypeVar("T")
+
+
+def form(operator: str) -> Literal["call", "cast", "tir"]:
+    """The form of the operator's call; see ``Operator.form``."""
+    record = OPERATORS.get(operator)
+    return record.form if record is not None else "call"
+
+
+def grouped(operator: str, arguments: Sequence[T]) -> list[T | list[T]]:
+    """``arguments`` as TVM's function takes them: those of an operand of many as one list."""
+    record = OPERATORS.get(operator)
+    many = [at for at, operand in enumerate(record.operands) if operand.many] if record else []
+    if record is None or not many:
+        return list(arguments)
+    (at,) = many
+    end = len(arguments) - (len(record.operands) - at - 1)
+    return [*arguments[:at], list(arguments[at:end]), *arguments[end:]]
+
+
+def attributes_of_type(operator: str, kind: str) -> tuple[str, ...]:
+    """The attributes of ``operator`` whose type (``record.Attribute.type``) is ``kind``."""
+    record = OPERATORS.get(operator)
+    return (
+        tuple(attribute.name for attribute in record.attributes if attribute.type == kind)
+        if record
+        else ()
+    )
+
+
+def telling(node: Node) -> dict[str, Any]:
+    """The attributes of ``node`` that are not at TVM's default.
+
+    A list of nothing but the default is at the default, too.
+    """
+    record = OPERATORS.get(node.operator)
+    defaults = (
+        {attribute.name: attribute.default for attribute in record.attributes} if record else {}
+    )
+    return {
+        name: value
+        for name, value in node.attributes.items()
+        if name not in defaults or not _is_default(value, defaults[name])
+    }
+
+
+def _is_default(value: Any, default: object) -> bool:
+    alike = set(value) == {default} if isinstance(value, tuple) else value == default
+    return alike and type(value) in (type(default), tuple)

@@ -1,0 +1,1 @@
+"""The program model, dimensions, values, axes and steering."""

@@ -1,0 +1,56 @@
+"""Preconditions: what a pass demands of a program, by TVM's own documentation.
+
+A program that a precondition excludes is not drawn: whatever a pass does to it is no bug.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from relaxcheck.generators.core.axes import Axis, run_axes
+from relaxcheck.generators.core.case import Value
+from relaxcheck.generators.core.points import Given, narrowed
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """A pipeline that takes programs of some dtypes alone, in the words of ``source``."""
+
+    pipeline: str
+    dtypes: tuple[str, ...]
+    words: str
+    source: str
+
+
+PRECONDITIONS = (
+    Precondition(
+        "mixed-precision",
+        ("float32",),
+        "Currently the pass assumes the input module to be fp32 only",
+        "docstring of tvm.relax.transform.ToMixedPrecision",
+    ),
+)
+
+_DTYPE = "dtype"
+"""The axis of a program's dtypes."""
+
+
+def takes(pipeline: Value, dtype: Value) -> bool:
+    """True if no precondition of ``pipeline`` excludes programs of ``dtype``."""
+    return all(
+        dtype in condition.dtypes for condition in PRECONDITIONS if condition.pipeline == pipeline
+    )
+
+
+def with_run_axes(axes: Sequence[Axis], pipelines: Sequence[str]) -> tuple[Axis, ...]:
+    """``axes`` and those of how a program is compiled and fed; preconditions hold at every point.
+
+    The dtypes are those that at least one of ``pipelines`` takes.
+    """
+    taken = {
+        axis.name: [value for value in axis.values if any(takes(name, value) for name in pipelines)]
+        for axis in axes
+        if axis.name == _DTYPE
+    }
+    pipeline, *others = run_axes(pipelines)
+    limited = replace(pipeline, allowed=Given((_DTYPE,), lambda dtype, name: takes(name, dtype)))
+    return (*narrowed(axes, taken), limited, *others)

@@ -1,0 +1,349 @@
+"""Relax programs as data, and the kind of case that is about one of them.
+
+A program names Relax operators and attributes, no TVMScript, so that the same file runs on every
+supported release.
+"""
+
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from relaxcheck.generators.core import dims
+from relaxcheck.generators.core.case import (
+    AnyCase,
+    Data,
+    Expectation,
+    Valid,
+    Value,
+    content,
+    decoded,
+)
+from relaxcheck.generators.core.dims import Dim
+
+FORMAT = 1
+"""The format number of a case that is a program; it changes when an older reader would misread."""
+
+
+EXEC_MODES = ("bytecode", "compiled")
+"""The modes of the Relax virtual machine."""
+
+REGIMES = ("normal", "exact", "special", "boundary")
+"""How input values are drawn (see ``relaxcheck.generators.core.values``)."""
+
+ORDINARY_REGIMES = ("normal", "exact", "boundary")
+"""The regimes of finite values; verdicts of ``special`` are counted apart."""
+
+DTYPES = (
+    *("float16", "float32", "float64", "bfloat16", "bool"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
+"""The dtypes, by TVM's names, that an input may have."""
+
+
+class Random(Data, frozen=True, tag="random"):
+    """Values drawn from the case's seed in the case's regime."""
+
+
+class Literal(Data, frozen=True, tag="literal"):
+    """Values given in full, in row-major order."""
+
+    values: tuple[int | float, ...]
+
+
+class Offsets(Data, frozen=True, tag="offsets"):
+    """A vector of ``n + 1`` increasing offsets from 0 to ``total``: the bounds of n sequences.
+
+    Every sequence holds at least one element where ``total >= n``.
+    """
+
+    total: Dim
+
+
+class LongestSegment(Data, frozen=True, tag="longest-segment"):
+    """A scalar: the largest difference between neighbours of the ``Offsets`` input ``of``."""
+
+    of: str
+
+
+class Below(Data, frozen=True, tag="below"):
+    """Integers from 0 to ``limit - 1``, drawn from the case's seed: places on an axis."""
+
+    limit: Dim
+
+
+class Positive(Data, frozen=True, tag="positive"):
+    """Magnitudes of drawn values, plus ``least``: what a logarithm or a divisor needs."""
+
+    least: float
+
+
+class Misfit(Data, frozen=True, tag="misfit"):
+    """Random values in ``shape``, which is not the one that the program states: a wrong call."""
+
+    shape: tuple[Dim, ...]
+
+
+Fill = Random | Literal | Offsets | LongestSegment | Below | Positive | Misfit
+
+
+class ShapeValue(Data, frozen=True, tag="shape"):
+    """An attribute that is a shape, with symbolic dimensions where wanted."""
+
+    dims: tuple[Dim, ...]
+
+
+Attribute = bool | int | float | str | None | tuple[int, ...] | ShapeValue
+
+
+class Input(Data, frozen=True):
+    """A tensor that the program is given: shape, dtype name (TVM's), run-time or constant."""
+
+    name: str
+    shape: tuple[Dim, ...]
+    dtype: str
+    constant: bool = False
+    fill: Fill = Random()
+
+
+ITEM = "item"
+"""The attribute that says which item of a tuple a node is, where its operator gives a tuple."""
+
+
+class Node(Data, frozen=True):
+    """One call of the Relax operator ``relax.op.<operator>`` on earlier values, by name.
+
+    Where the operator gives a tuple (``split``, ``nn.batch_norm``) a node is one item of it, the
+    one that the attribute ``item`` numbers; nodes that differ in that alone are one call.
+    ``match_cast`` is a binding rather than an operator: its ``shape`` may name symbols that no
+    input has, and it gives them their values.
+    """
+
+    name: str
+    operator: str
+    arguments: tuple[str, ...]
+    attributes: dict[str, Attribute] = msgspec.field(default_factory=dict)
+
+
+CALL = "call"
+"""The operator of a node that calls one of the program's own functions, named by ``function``.
+
+``sizes`` are what the function's symbols are there, in the order of their names.
+"""
+
+
+SIZES = "sizes"
+"""The parameter that tells the sizes of a program's symbols as a shape, in their order."""
+
+
+class Program(Data, frozen=True, omit_defaults=True):
+    """A graph in evaluation order: each node uses inputs and earlier nodes only.
+
+    ``functions`` are other programs, by name, that nodes may call: of run-time inputs, one output
+    and symbols of their own, without functions in turn.
+
+    ``told`` says how the caller tells the sizes of the symbols, before all inputs: as one shape, as
+    scalars, or not at all, so that they follow from the inputs' shapes.
+    """
+
+    inputs: tuple[Input, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+    functions: dict[str, "Program"] = msgspec.field(default_factory=dict)
+    told: typing.Literal["", "shape", "scalars"] = ""
+
+    def __post_init__(self) -> None:
+        if self.told not in ("", "shape", "scalars"):
+            raise ValueError(f"told {self.told!r} is unknown; known are 'shape' and 'scalars'")
+        defined: set[str] = set()
+        for tensor in self.inputs:
+            _define(tensor.name, defined)
+            for dim in tensor.shape:
+                if dims.canonical(dim) != dim:
+                    raise ValueError(
+                        f"input {tensor.name}: dimension {dim!r} is to be written "
+                        f"{dims.canonical(dim)!r}"
+                    )
+            if tensor.constant and any(map(dims.symbols, tensor.shape)):
+                raise ValueError(f"input {tensor.name}: a constant has a static shape")
+            if (
+                tensor.constant
+                and isinstance(tensor.fill, Below)
+                and dims.symbols(tensor.fill.limit)
+            ):
+                raise ValueError(f"input {tensor.name}: a constant is below a static limit")
+            if isinstance(tensor.fill, LongestSegment) and tensor.fill.of not in defined:
+                raise ValueError(f"input {tensor.name}: no earlier input {tensor.fill.of!r}")
+        for node in self.nodes:
+            for argument in node.arguments:
+                if argument not in defined:
+                    raise ValueError(f"node {node.name}: argument {argument!r} is not defined yet")
+            _define(node.name, defined)
+            if node.operator == CALL:
+                _check_call(node, self.functions)
+        for output in self.outputs:
+            if output not in defined:
+                raise ValueError(f"output {output!r} is not defined")
+        if not self.outputs:
+            raise ValueError("a program has at least one output")
+        for name, function in self.functions.items():
+            _check_function(name, function)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The names of all symbolic dimensions, sorted."""
+        names: set[str] = set()
+        for dim in self._all_dims():
+            # Most are integers.
+            if isinstance(dim, str):
+                names |= dims.symbols(dim)
+        return tuple(sorted(names))
+
+    def _all_dims(self) -> Iterator[Dim]:
+        for tensor in self.inputs:
+            yield from tensor.shape
+            if isinstance(tensor.fill, Offsets):
+                yield tensor.fill.total
+            if isinstance(tensor.fill, Below):
+                yield tensor.fill.limit
+            if isinstance(tensor.fill, Misfit):
+                yield from tensor.fill.shape
+        for node in self.nodes:
+            for value in node.attributes.values():
+                if isinstance(value, ShapeValue):
+                    yield from value.dims
+
+    def sizes_told(self, binding: Mapping[str, int]) -> tuple[int | tuple[int, ...], ...]:
+        """The arguments before the inputs where the symbols are as in ``binding``."""
+        sizes = tuple(binding[name] for name in self.symbols)
+        if not self.told or not sizes:
+            return ()
+        return (sizes,) if self.told == "shape" else sizes
+
+    def input(self, name: str) -> Input:
+        """The input called ``name``. Raises ``KeyError`` if there is none."""
+        for tensor in self.inputs:
+            if tensor.name == name:
+                return tensor
+        raise KeyError(name)
+
+
+def called(node: Node, functions: Mapping[str, Program]) -> tuple[Program, tuple[Dim, ...]]:
+    """The function that the call ``node`` names, and the sizes of its symbols.
+
+    Raises:
+        ValueError: there is no such function, or no sizes are given.
+    """
+    name, sizes = node.attributes.get("function"), node.attributes.get("sizes")
+    extents = sizes.dims if isinstance(sizes, ShapeValue) else sizes
+    if not isinstance(name, str) or name not in functions or not isinstance(extents, tuple):
+        raise ValueError(f"node {node.name}: no function {name!r}, or no sizes of its symbols")
+    return functions[name], extents
+
+
+def _check_call(node: Node, functions: Mapping[str, Program]) -> None:
+    function, sizes = called(node, functions)
+    if len(node.arguments) != len(function.inputs) or len(sizes) != len(function.symbols):
+        raise ValueError(
+            f"node {node.name}: the function takes {len(function.inputs)} arguments and has "
+            f"{len(function.symbols)} symbols"
+        )
+
+
+def _check_function(name: str, function: Program) -> None:
+    made = {node.name for node in function.nodes}
+    if (
+        not name.isidentifier()
+        or function.functions
+        or function.told
+        or any(tensor.constant for tensor in function.inputs)
+        or len(function.outputs) != 1
+        or function.outputs[0] not in made
+    ):
+        raise ValueError(
+            f"function {name!r}: it has run-time inputs, one output that a node makes, no "
+            "functions of its own, and is not told the sizes of its symbols"
+        )
+
+
+def _define(name: str, defined: set[str]) -> None:
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is not a name")
+    if name in defined:
+        raise ValueError(f"{name!r} is defined twice")
+    defined.add(name)
+
+
+class Case(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
+    """A program and everything that decides what happens to it.
+
+    ``bindings`` are the values of the symbols, one run of the compiled module for each (one empty
+    binding for a static program). ``opt_level`` is LLVM's. ``regime`` names how input values are
+    drawn from ``seed`` (see ``generators.core.values``). In each regime of ``also`` there is one
+    run more, whose inputs are drawn in it; constants stay as they are. ``at`` are the values of the
+    family's axes that the case was built at (see ``generators.core.axes.point_of``); whoever
+    changes program, bindings or expectation leaves it out.
+    """
+
+    kind: typing.ClassVar[str] = "program"
+
+    family: str
+    program: Program
+    bindings: tuple[dict[str, int], ...] = ({},)
+    pipeline: str = "build"
+    exec_mode: str = "bytecode"
+    opt_level: int = 0
+    regime: str = "normal"
+    also: tuple[str, ...] = ()
+    seed: int = 0
+    fixes: bool = False
+    expect: Expectation = Valid()
+    at: dict[str, Value] | msgspec.UnsetType = msgspec.UNSET
+
+    def __post_init__(self) -> None:
+        wanted = set(self.program.symbols)
+        for binding in self.bindings:
+            if set(binding) != wanted:
+                raise ValueError(
+                    f"binding {binding} must give a value to each of {sorted(wanted)} and no other"
+                )
+        if not self.bindings:
+            raise ValueError("a case has at least one binding")
+        for label, value, known in (
+            ("exec_mode", self.exec_mode, EXEC_MODES),
+            *(("regime", regime, REGIMES) for regime in (self.regime, *self.also)),
+            *(("dtype", tensor.dtype, DTYPES) for tensor in self.program.inputs),
+        ):
+            if value not in known:
+                raise ValueError(f"{label} {value!r} is unknown; known are {', '.join(known)}")
+
+    @property
+    def runs(self) -> tuple[tuple[int, str], ...]:
+        """The runs of the compiled module: number of the binding, and regime."""
+        count = len(self.bindings)
+        own = ((at, self.regime) for at in range(count))
+        return (*own, *((at % count, regime) for at, regime in enumerate(self.also, 1)))
+
+    @property
+    def largest(self) -> dict[str, int]:
+        """By symbol the largest size that it is bound to."""
+        return {name: max(row[name] for row in self.bindings) for name in self.program.symbols}
+
+    def shape(self, name: str, binding: Mapping[str, int]) -> tuple[int, ...]:
+        """The concrete shape of the input ``name`` at ``binding``."""
+        return tuple(dims.evaluate(dim, binding) for dim in self.program.input(name).shape)
+
+
+def decode(text: bytes | str, source: str = "case") -> Case:
+    """The program that ``text`` holds; ``source`` is what an error calls it.
+
+    Raises:
+        CaseError: malformed JSON, an unknown format, or not a well-formed case.
+    """
+    return decoded(text, source, {FORMAT: Case})
+
+
+def read(path: Path) -> Case:
+    """The program in the file ``path``. Raises ``CaseError`` also when it cannot be read."""
+    return decode(content(path), source=str(path))

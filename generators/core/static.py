@@ -1,0 +1,96 @@
+"""A program at one binding: every dimension a number, every function written out.
+
+That is what an oracle is given: it needs no binding, and knows operators only.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from relaxcheck.generators.core.dims import evaluate
+from relaxcheck.generators.core.program import (
+    CALL,
+    Attribute,
+    Below,
+    Fill,
+    Misfit,
+    Node,
+    Offsets,
+    Program,
+    ShapeValue,
+    called,
+)
+from relaxcheck.generators.core.tir_functions import CALL_TIR, meant
+
+
+def static(program: Program, binding: Mapping[str, int]) -> Program:
+    """``program`` with every dimension at its value under ``binding``.
+
+    Attributes that are shapes become lists of integers, and calls of functions what these do: of
+    those of TIR the operator that computes the same.
+
+    Raises:
+        KeyError: a symbol has no value.
+    """
+    if _is_static(program):
+        return program
+    inputs = tuple(
+        msgspec.structs.replace(
+            tensor,
+            shape=tuple(evaluate(dim, binding) for dim in tensor.shape),
+            fill=_static_fill(tensor.fill, binding),
+        )
+        for tensor in program.inputs
+    )
+    nodes: list[Node] = []
+    for node in program.nodes:
+        if node.operator == CALL_TIR:
+            nodes.append(meant(node))
+            continue
+        plain = msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
+        if node.operator == CALL:
+            nodes += _inlined(plain, program.functions)
+        else:
+            nodes.append(plain)
+    return Program(inputs, tuple(nodes), program.outputs)
+
+
+def _is_static(program: Program) -> bool:
+    values = (value for node in program.nodes for value in node.attributes.values())
+    shapes = any(isinstance(value, ShapeValue) for value in values)
+    return not (program.symbols or program.functions or shapes)
+
+
+def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
+    match fill:
+        case Offsets(total=total):
+            return Offsets(evaluate(total, binding))
+        case Below(limit=limit):
+            return Below(evaluate(limit, binding))
+        case Misfit(shape=shape):
+            return Misfit(tuple(evaluate(dim, binding) for dim in shape))
+    return fill
+
+
+def _static(
+    attributes: Mapping[str, Attribute], binding: Mapping[str, int]
+) -> dict[str, Attribute]:
+    return {
+        name: tuple(evaluate(dim, binding) for dim in value.dims)
+        if isinstance(value, ShapeValue)
+        else value
+        for name, value in attributes.items()
+    }
+
+
+def _inlined(node: Node, functions: Mapping[str, Program]) -> Iterator[Node]:
+    """Yield the nodes of the function that ``node`` calls, evaluated, in the caller's names."""
+    function, sizes = called(node, functions)
+    plain = static(function, dict(zip(function.symbols, map(int, sizes), strict=True)))
+    names = {callee.name: f"{node.name}__{callee.name}" for callee in plain.nodes}
+    names[plain.outputs[0]] = node.name
+    inputs = (tensor.name for tensor in plain.inputs)
+    names |= dict(zip(inputs, node.arguments, strict=True))
+    for callee in plain.nodes:
+        arguments = tuple(names[argument] for argument in callee.arguments)
+        yield msgspec.structs.replace(callee, name=names[callee.name], arguments=arguments)

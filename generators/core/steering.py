@@ -1,0 +1,164 @@
+"""Steering: points drawn at random, but towards the pairs of cells that no point has had yet.
+
+Each point is made to have one pair still missing, chosen at random. Every other axis draws its
+value by weight; each missing pair that the value makes with those already there adds to its weight.
+When nothing is missing any more, the weights of ``weights`` alone are left. Some points are small:
+most of their axes, or all, have their least value, and the pair is one that allows that.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.case import Value
+from relaxcheck.generators.core.covering import Order, complete_with
+from relaxcheck.generators.core.pairs import Pairs
+
+_SMALL = 5
+"""One point in so many is small: its axes mostly have the least value that is allowed. Loops of one
+iteration are what a compiler simplifies most, and hardly come together by chance."""
+
+_MOSTLY = (0.75, 1.0, 1.0)
+"""How often an axis of a small point has its least value: one of these for each small point."""
+
+_PULL = 20
+"""How many times a value's own weight one missing pair adds to it."""
+
+
+class Steering:
+    """Draws points of ``axes``, each towards what the points before it left out.
+
+    The same choices in the same order give the same points on every machine: weights are integers.
+    ``impossible`` holds the pairs of cells (by number) known to be in no valid point; ``discarded``
+    counts the points given up because they were to have such a pair.
+    """
+
+    def __init__(self, axes: Sequence[Axis]):
+        self.axes = axes
+        self.pairs, self.impossible = possible(axes)
+        self.discarded = 0
+        for axis in axes:
+            if not axis.steered:
+                self.pairs.leave_out(axis.name)
+        self._weights = {axis.name: weights(axis) for axis in axes}
+        small = np.zeros(len(self.pairs.cells), np.bool_)
+        for axis in axes:
+            numbers = dict(zip(axis.values, self.pairs.numbers[axis.name], strict=True))
+            small[[numbers[value] for value in axis.least[:1] or axis.values]] = True
+        self._small = np.outer(small, small)
+
+    def point(self, choice: int) -> Point:
+        """A valid point, decided by ``choice`` and the points drawn before.
+
+        Raises:
+            ValueError: the axes have no valid point.
+        """
+        source = random.Random(choice)
+        small = source.choice(_MOSTLY) if source.randrange(_SMALL) == 0 else 0.0
+        while True:
+            # A small point is only made to have what leaves it small.
+            missing = self.pairs.missing & self._small if small else self.pairs.missing
+            pair = _any_of(missing, source)
+            point = complete_with(self.axes, {}, self._order(source, pair, small))
+            if point is not None:
+                self.pairs.strike([point])
+                return point
+            if pair is None:
+                raise ValueError("the axes have no valid point")
+            self.discarded += 1
+            self.impossible.append(pair)
+            self.pairs.give_up(*pair)
+
+    def _order(self, source: random.Random, pair: tuple[int, int] | None, small: float) -> Order:
+        """Orders the values of each axis at random by weight, leaving out what ``pair`` rules out.
+
+        As often as ``small`` says, the least values come before all others. What comes after the
+        first value is asked for only where the first leads nowhere.
+        """
+        wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
+
+        def order(axis: Axis, point: Point) -> Iterator[Value]:
+            if axis.name not in wanted and source.random() < small:
+                yield from axis.least
+            left = [
+                (value, weight * (1 + _PULL * gain))
+                for value, number, weight, gain in zip(
+                    axis.values,
+                    self.pairs.numbers[axis.name],
+                    self._weights[axis.name],
+                    self.pairs.gains(axis.name, point),
+                    strict=True,
+                )
+                if wanted.get(axis.name, number) == number
+            ]
+            while left:
+                (at,) = source.choices(range(len(left)), [weight for _, weight in left])
+                yield left.pop(at)[0]
+
+        return order
+
+
+def _any_of(pairs: NDArray[np.bool_], source: random.Random) -> tuple[int, int] | None:
+    """One of ``pairs`` of cells (cells by cells), by number; None where there is none."""
+    chosen = np.flatnonzero(pairs)
+    if not len(chosen):
+        return None
+    cell, other = divmod(int(chosen[source.randrange(len(chosen))]), len(pairs))
+    return cell, other
+
+
+def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:
+    """The pairs of cells of ``axes``, and those (by number) that were taken out as impossible.
+
+    Some of the pairs that are left may be impossible as well, for what three axes or more say.
+    """
+    pairs = Pairs(axes)
+    impossible = list(_excluded(tuple(axes)))
+    for pair in impossible:
+        pairs.give_up(*pair)
+    return pairs, impossible
+
+
+@lru_cache(maxsize=32)
+def _excluded(axes: tuple[Axis, ...]) -> tuple[tuple[int, int], ...]:
+    """The pairs that one axis rules out whatever the values of all others are.
+
+    A campaign asks twice: to draw, and to count.
+    """
+    return tuple(_ruled_out(axes, Pairs(axes)))
+
+
+def _ruled_out(axes: Sequence[Axis], pairs: Pairs) -> Iterator[tuple[int, int]]:
+    for at, axis in enumerate(axes):
+        judged = dict(zip(pairs.numbers[axis.name], axis.values, strict=True))
+        for earlier in axes[:at]:
+            there = dict(zip(pairs.numbers[earlier.name], earlier.values, strict=True))
+            for (cell, assumed), (other, value) in product(there.items(), judged.items()):
+                if not axis.allowed({earlier.name: assumed}, value):
+                    yield cell, other
+
+
+def weights(axis: Axis) -> tuple[int, ...]:
+    """The relative weight of each value of ``axis`` in a draw.
+
+    All cells but the default's weigh the same, and split their weight evenly among their values, so
+    that a cell with many values does not drown the others. ``axis.weight`` multiplies this.
+    """
+    sizes = Counter(repr(axis.cell(value)) for value in axis.values if value != axis.default)
+    others, common = len(axis.values) - 1, lcm(*sizes.values())
+    return tuple(
+        axis.weight(value)
+        * (
+            max(len(sizes), 1) * common
+            if value == axis.default
+            else others * common // sizes[repr(axis.cell(value))]
+        )
+        for value in axis.values
+    )

@@ -1,0 +1,225 @@
+"""Input values of a case: made from its seed and regime, the same on every machine.
+
+The bits come from Philox, a counter-based generator (Salmon et al., "Parallel random numbers: as
+easy as 1, 2, 3", SC 2011), keyed by a hash of seed, input name and binding. Only its raw 64-bit
+words are used, which NumPy guarantees to be stable; every mapping to a value is done here, in
+integer arithmetic.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxcheck.generators.core.dims import evaluate
+from relaxcheck.generators.core.program import (
+    Below,
+    Case,
+    Input,
+    Literal,
+    LongestSegment,
+    Misfit,
+    Offsets,
+    Positive,
+)
+
+Array = NDArray[Any]
+
+_PHILOX = np.random.Philox(key=0)
+"""Set to its beginning, with another key, for each input: a new one would ask the system for
+entropy that a key makes useless, and take ten times as long."""
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """The NumPy dtype for TVM's dtype ``name`` (bfloat16 through ml_dtypes)."""
+    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+
+
+def arrays(case: Case, binding_index: int, regime: str | None = None) -> dict[str, Array]:
+    """The value of each input of ``case`` at its binding number ``binding_index``, by name.
+
+    ``regime`` is the case's own unless given. A constant has the same value at every binding, and
+    always in the case's own regime.
+    """
+    binding = case.bindings[binding_index]
+    made: dict[str, Array] = {}
+    for tensor in case.program.inputs:
+        run, drawn = (
+            (-1, case.regime) if tensor.constant else (binding_index, regime or case.regime)
+        )
+        shape = case.shape(tensor.name, binding)
+        made[tensor.name] = _fill(case, tensor, shape, run, drawn, binding, made)
+    return made
+
+
+def constants(case: Case) -> dict[str, Array]:
+    """The values of the constant inputs of ``case``, by name."""
+    return {
+        tensor.name: _fill(case, tensor, case.shape(tensor.name, {}), -1, case.regime, {}, {})
+        for tensor in case.program.inputs
+        if tensor.constant
+    }
+
+
+def _fill(
+    case: Case,
+    tensor: Input,
+    shape: tuple[int, ...],
+    run: int,
+    regime: str,
+    binding: Mapping[str, int],
+    made: Mapping[str, Array],
+) -> Array:
+    dtype = numpy_dtype(tensor.dtype)
+    match tensor.fill:
+        case Literal(values=values):
+            return np.array(values, dtype).reshape(shape)
+        case Offsets(total=total):
+            size = evaluate(total, binding)
+            return _offsets(_words(case, tensor, run, size), size, shape[0] - 1).astype(dtype)
+        case LongestSegment(of=of):
+            return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
+        case Below(limit=limit):
+            below = _words(case, tensor, run, prod(shape)) >> np.uint64(32)
+            return (
+                (below % np.uint64(max(evaluate(limit, binding), 1))).astype(dtype).reshape(shape)
+            )
+        case Misfit(shape=other):
+            shape = tuple(evaluate(dim, binding) for dim in other)
+    words = _words(case, tensor, run, prod(shape))
+    if isinstance(tensor.fill, Positive):
+        drawn = _in_regime(case, tensor, run, words, regime, dtype)
+        moved: Array = np.abs(drawn) + dtype.type(tensor.fill.least)
+        return moved.astype(dtype).reshape(shape)
+    return _in_regime(case, tensor, run, words, regime, dtype).reshape(shape)
+
+
+def _in_regime(
+    case: Case,
+    tensor: Input,
+    run: int,
+    words: NDArray[np.uint64],
+    regime: str,
+    dtype: np.dtype[Any],
+) -> Array:
+    """A flat array of ``dtype``, an element for each of ``words``."""
+    ordinary = _regime(words, regime, dtype)
+    if regime == "special":
+        kind, rarity = _digest(case, tensor, run)[16:18]
+        return _with_specials(ordinary, words, kind, rarity)
+    if regime == "boundary":
+        return _spread(ordinary, words)
+    return ordinary
+
+
+def _digest(case: Case, tensor: Input, run: int) -> bytes:
+    """32 random bytes of one input: 16 key its words, the others decide about all its elements."""
+    return hashlib.sha256(f"{case.seed}/{tensor.name}/{run}".encode()).digest()
+
+
+def _words(case: Case, tensor: Input, run: int, count: int) -> NDArray[np.uint64]:
+    key = _digest(case, tensor, run)[:16]
+    _PHILOX.state = {
+        "bit_generator": "Philox",
+        "state": {
+            "counter": np.zeros(4, np.uint64),
+            "key": np.frombuffer(key, dtype="<u8").astype(np.uint64),
+        },
+        "buffer": np.zeros(4, np.uint64),
+        "buffer_pos": 4,
+        "has_uint32": 0,
+        "uinteger": 0,
+    }
+    return np.asarray(_PHILOX.random_raw(max(count, 1)), np.uint64)[:count]
+
+
+# normal: multiples of 2**-11 in [-2, 2). exact: small integers, so that sums of products are
+# exactly representable and any difference at all is a bug. special: normal with signed zeros,
+# subnormal numbers, the largest finite ones, infinities and NaN in between; integers with their
+# limits, which wrap around. boundary: normal at three magnitudes, products of which stay finite.
+def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Array:
+    bits = (words >> np.uint64(40)).astype(np.int64)
+    if dtype.kind == "b":
+        return (bits % 2).astype(dtype)
+    if dtype.kind in "iu":
+        # Products of two such values summed a few hundred times stay inside int16.
+        return (bits % 8 - (4 if dtype.kind == "i" else 0)).astype(dtype)
+    if regime == "exact":
+        return (bits % 7 - 3).astype(np.float64).astype(dtype)
+    return ((bits % 8192 - 4096).astype(np.float64) / 2048.0).astype(dtype)
+
+
+# Every second tensor has its own kind of special value, so that sums do not all end in NaN.
+_KINDS = ("none", "none", "tiny", "tiny", "huge", "infinite", "nan", "all")
+
+_ONE_IN = (16, 64, 256)
+"""One element in so many is special, four times as many where all are tiny; and always one."""
+
+
+def _with_specials(ordinary: Array, words: NDArray[np.uint64], kind: int, rarity: int) -> Array:
+    """``ordinary`` (flat) with special values at some places, all chosen by the random words."""
+    chosen = _KINDS[kind % len(_KINDS)]
+    if chosen == "none" or not words.size or ordinary.dtype.kind == "b":
+        return ordinary
+    table = _specials(ordinary.dtype, chosen)
+    one_in = np.uint64(_ONE_IN[rarity % len(_ONE_IN)] // (4 if chosen == "tiny" else 1))
+    place = (words >> np.uint64(8)) % one_in == 0
+    place[int(words[0] % np.uint64(words.size))] = True
+    which = ((words >> np.uint64(20)) % np.uint64(len(table))).astype(np.int64)
+    mixed: Array = np.where(place, table[which], ordinary)
+    return mixed
+
+
+def _specials(dtype: np.dtype[Any], kind: str) -> Array:
+    """The special values of ``dtype``; integers have one kind only."""
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return np.array([info.min, info.max, 0, info.max if dtype.kind == "u" else -1], dtype)
+    known = ml_dtypes.finfo(dtype)
+    normal, smallest = float(known.smallest_normal), float(known.smallest_subnormal)
+    largest = float(known.max)
+    magnitudes = {
+        "tiny": (0.0, smallest, normal - smallest, normal),
+        "huge": (largest, largest / 4),
+        "infinite": (np.inf,),
+        "nan": (np.nan,),
+    }
+    parts = magnitudes.values() if kind == "all" else (magnitudes[kind],)
+    values = [sign * value for part in parts for value in part for sign in (1, -1)]
+    return np.array(values, np.float64).astype(dtype)
+
+
+# Powers of two such that sums of thousands of products of two such elements stay finite.
+_EXPONENTS = {
+    "float16": (-11, 0, 1),
+    "bfloat16": (-60, 0, 55),
+    "float32": (-60, 0, 55),
+    "float64": (-500, 0, 500),
+}
+
+
+def _spread(ordinary: Array, words: NDArray[np.uint64]) -> Array:
+    """``ordinary`` (flat), each element times one of three powers of two; integers as they are."""
+    if ordinary.dtype.name not in _EXPONENTS:
+        return ordinary
+    exponents = np.array(_EXPONENTS[ordinary.dtype.name])
+    which = ((words >> np.uint64(8)) % np.uint64(len(exponents))).astype(np.int64)
+    spread: Array = np.ldexp(ordinary.astype(np.float64), exponents[which])
+    return spread.astype(ordinary.dtype)
+
+
+def _offsets(words: NDArray[np.uint64], total: int, segments: int) -> NDArray[np.int64]:
+    """``segments + 1`` offsets from 0 to ``total``, no segment empty where that is possible."""
+    if segments <= 0:
+        return np.zeros(segments + 1, np.int64)
+    if total < segments:
+        inner = np.minimum(np.arange(1, segments), total)
+    else:
+        # The cuts are the first distinct positions in the order that the random words give.
+        order = np.argsort(words[: total - 1], kind="stable") + 1
+        inner = np.sort(order[: segments - 1])
+    return np.concatenate([[0], inner, [total]]).astype(np.int64)

@@ -1,0 +1,232 @@
+"""Emission: a case's program as a Relax module."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax, te
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
+from relaxcheck.generators.calls import attributes_of_type, form, grouped
+from relaxcheck.generators.core import values
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.dims import ARITHMETIC, Dim, fold, symbols
+from relaxcheck.generators.core.program import (
+    CALL,
+    ITEM,
+    SIZES,
+    Attribute,
+    Case,
+    Node,
+    Program,
+    ShapeValue,
+)
+from relaxcheck.generators.core.tir_functions import FUNCTIONS, argument_dims
+
+
+class UnknownOperator(CaseError):
+    """The running TVM has no ``relax.op.<operator>``."""
+
+
+def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
+    """A module whose function ``main`` computes the program of ``case``; its others are private.
+
+    Its parameters are the sizes that the program is told, if it is, and the run-time inputs in
+    order, followed by the constant inputs in order where
+    ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
+    nodes stand in one dataflow block. Each symbol is one int64 variable.
+
+    Raises:
+        UnknownOperator: the running TVM lacks an operator of the program.
+        CaseError: a symbol has no defining parameter.
+        Exception: whatever TVM raises when it builds a call or infers its type.
+    """
+    program = case.program
+    _require_definitions(case)
+    leading, sizes = _sizes(program)
+    constants = values.constants(case)
+    bound: dict[str, Any] = {}
+    run_time: list[Any] = []
+    parameters: list[Any] = []
+    for tensor in program.inputs:
+        if tensor.constant and not constants_as_parameters:
+            bound[tensor.name] = tvm_api.const(constants[tensor.name])
+            continue
+        shape = [_dim(dim, sizes) for dim in tensor.shape]
+        bound[tensor.name] = relax.Var(tensor.name, tvm_api.tensor_type(shape, tensor.dtype))
+        (parameters if tensor.constant else run_time).append(bound[tensor.name])
+    for each in (program, *program.functions.values()):
+        for node in each.nodes:
+            _function(node)
+    builder = relax.BlockBuilder()
+    called = {
+        name: _emit_function(builder, name, function)
+        for name, function in program.functions.items()
+    }
+    _emit_body(builder, "main", program, [*leading, *run_time, *parameters], bound, sizes, called)
+    return builder.get()
+
+
+def _sizes(program: Program) -> tuple[list[Any], dict[str, Any]]:
+    """The parameters that tell sizes, and for each symbol the variable that it is in dimensions."""
+    if program.told == "scalars":
+        both = {name: tvm_api_shapes.scalar_parameter(name) for name in program.symbols}
+        parameters = [parameter for parameter, _ in both.values()]
+        return parameters, {name: symbol for name, (_, symbol) in both.items()}
+    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}
+    if not program.told or not sizes:
+        return [], sizes
+    return [relax.Var(SIZES, tvm_api_shapes.shape_type(list(sizes.values())))], sizes
+
+
+def _emit_function(builder: Any, name: str, function: Program) -> Any:
+    """The variable of a private function of the module, which has symbols of its own."""
+    sizes = {symbol: tvm_api.shape_var(symbol) for symbol in function.symbols}
+    bound = {}
+    for tensor in function.inputs:
+        shape = [_dim(dim, sizes) for dim in tensor.shape]
+        bound[tensor.name] = relax.Var(tensor.name, tvm_api.tensor_type(shape, tensor.dtype))
+    return _emit_body(builder, name, function, list(bound.values()), bound, sizes, {})
+
+
+def _emit_body(
+    builder: Any,
+    name: str,
+    program: Program,
+    parameters: list[Any],
+    bound: dict[str, Any],
+    sizes: Mapping[str, Any],
+    called: Mapping[str, Any],
+) -> Any:
+    """The global variable of the function ``name``, private but for ``main``."""
+    tuples: dict[Hashable, Any] = {}
+    with builder.function(name, parameters, private=name != "main"):
+        with builder.dataflow():
+            for node in program.nodes:
+                if node.operator == CALL:
+                    arguments = [bound[argument] for argument in node.arguments]
+                    call = relax.Call(called[str(node.attributes["function"])], arguments)
+                    bound[node.name] = builder.emit(call, name_hint=node.name)
+                else:
+                    bound[node.name] = _emitted(builder, node, bound, sizes, tuples)
+            results = [builder.emit_output(bound[output]) for output in program.outputs]
+        return builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
+
+
+def _require_definitions(case: Case) -> None:
+    """Raise ``CaseError`` where a symbol is in no shape that a call decides.
+
+    It may be known from ``2*m`` alone: what TVM makes of that is for the case to show.
+    """
+    if case.program.told:
+        return
+    defined: set[str] = set()
+    for tensor in case.program.inputs:
+        if not tensor.constant:
+            defined |= {name for dim in tensor.shape for name in symbols(dim)}
+    for node in case.program.nodes:
+        cast_to = node.attributes.get("shape")
+        if form(node.operator) == "cast" and isinstance(cast_to, ShapeValue):
+            defined |= {name for dim in cast_to.dims for name in symbols(dim)}
+    for symbol in case.program.symbols:
+        if symbol not in defined:
+            raise CaseError(f"symbol {symbol} is in no dimension of a run-time input")
+
+
+def _emitted(
+    builder: Any,
+    node: Node,
+    bound: Mapping[str, Any],
+    sizes: Mapping[str, Any],
+    tuples: dict[Hashable, Any],
+) -> Any:
+    """The variable that ``node`` is bound to; ``tuples`` are the calls that gave tuples so far."""
+    operands = grouped(node.operator, [bound[argument] for argument in node.arguments])
+    listed = attributes_of_type(node.operator, "expressions")
+    attributes = {
+        name: _listed(value, sizes) if name in listed else _attribute(value, sizes)
+        for name, value in node.attributes.items()
+        if name != ITEM
+    }
+    if form(node.operator) == "cast":
+        to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
+        return builder.match_cast(operands[0], to, name_hint=node.name)
+    if form(node.operator) == "tir":
+        to = tvm_api.tensor_type(list(attributes["shape"].values), attributes["dtype"])
+        function = builder.add_func(_tir_function(node), str(node.attributes["function"]))
+        return builder.emit(relax.op.call_tir(function, operands, to), name_hint=node.name)
+    for name in attributes_of_type(node.operator, "constant"):
+        attributes[name] = _scalar(attributes[name], attributes)
+    if ITEM not in node.attributes:
+        return builder.emit(_function(node)(*operands, **attributes), name_hint=node.name)
+    others = {name: value for name, value in node.attributes.items() if name != ITEM}
+    key = (node.operator, node.arguments, tuple(sorted(others.items())))
+    if key not in tuples:
+        tuples[key] = builder.emit(_function(node)(*operands, **attributes))
+    item = relax.TupleGetItem(tuples[key], node.attributes[ITEM])
+    return builder.emit(item, name_hint=node.name)
+
+
+def _tir_function(node: Node) -> Any:
+    """The function of TIR that ``node`` calls."""
+    axes = {name: tvm_api.shape_var(name) for dim in argument_dims(node) for name in symbols(dim)}
+    # A number of Python's would be 32 bits wide.
+    dims = (_dim(dim, axes) for dim in argument_dims(node))
+    shape = [tvm_api.integer(dim) if isinstance(dim, int) else dim for dim in dims]
+    x = te.placeholder(shape, str(node.attributes["dtype"]), name="x")
+    names = {"te": te, "tir_x": x, "tir_k": te.reduce_axis((0, x.shape[-1]))}
+    # Written as text, for the scripts that are made of a finding have it so.
+    result = eval(FUNCTIONS[str(node.attributes["function"])].source, names)
+    return te.create_prim_func([x, result]).without_attr("global_symbol")
+
+
+def _scalar(value: Any, attributes: Mapping[str, Any]) -> Any:
+    kind = values.numpy_dtype(str(attributes["dtype"]))
+    return tvm_api.const(np.array(value, kind))
+
+
+def _listed(value: Attribute, sizes: Mapping[str, Any]) -> Any:
+    dims = value.dims if isinstance(value, ShapeValue) else value
+    return [_dim(dim, sizes) for dim in dims] if isinstance(dims, tuple) else dims
+
+
+def _function(node: Node) -> Any:
+    if node.operator == CALL or form(node.operator) != "call":
+        return None
+    function: Any = relax.op
+    for part in node.operator.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        raise UnknownOperator(f"node {node.name}: this TVM has no operator {node.operator!r}")
+    return function
+
+
+def _dim(dim: Dim, sizes: Mapping[str, Any]) -> Any:
+    if not symbols(dim):
+        return dim
+    # TIR's own // and % of expressions are refused as ambiguous; its floordiv and floormod are not.
+    # Its + and * would make m of m + 0 and 1*m.
+    operations = {
+        **ARITHMETIC,
+        "+": tvm.tirx.Add,
+        "*": tvm.tirx.Mul,
+        "//": tvm.tirx.floordiv,
+        "%": tvm.tirx.floormod,
+    }
+    return fold(
+        dim,
+        constant=tvm_api.integer,
+        symbol=lambda name: sizes[name],
+        binary=lambda sign, left, right: operations[sign](left, right),
+    )
+
+
+def _attribute(value: Attribute, sizes: Mapping[str, Any]) -> Any:
+    match value:
+        case ShapeValue(dims=dims):
+            return relax.ShapeExpr([_dim(dim, sizes) for dim in dims])
+        case tuple():
+            return list(value)
+    return value

@@ -1,0 +1,1 @@
+"""Integer expressions: their language, how they are drawn, and what each is worth."""

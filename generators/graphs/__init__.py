@@ -1,0 +1,1 @@
+"""Programs of several operators over symbolic dimensions."""

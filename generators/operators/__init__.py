@@ -1,0 +1,28 @@
+"""The operators: one record each, found by looking into the modules of this folder.
+
+A module that describes operators has them in a tuple ``OPERATORS``; nothing else lists them.
+"""
+
+import pkgutil
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from relaxcheck.generators.operators.record import Operator
+
+
+def _discovered() -> Iterator[Operator]:
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        yield from getattr(import_module(module.name), "OPERATORS", ())
+
+
+def _by_name() -> dict[str, Operator]:
+    records: dict[str, Operator] = {}
+    for operator in _discovered():
+        if operator.name in records:
+            raise ValueError(f"two records of the operator {operator.name}")
+        records[operator.name] = operator
+    return dict(sorted(records.items()))
+
+
+OPERATORS: Mapping[str, Operator] = _by_name()
+"""Every record, by Relax name, in alphabetical order."""

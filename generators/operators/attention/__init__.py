@@ -1,0 +1,1 @@
+"""Attention over sequences of one length, and over concatenated ones of several."""

@@ -1,0 +1,88 @@
+"""Tensors made of nothing but a shape, and tensors of another dtype."""
+
+from relaxcheck.generators.core import program
+from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.draft import Draft, Value, shape_value
+from relaxcheck.generators.core.operand import DTYPE
+from relaxcheck.generators.core.points import Given, text
+from relaxcheck.generators.operators.choices import INTEGERS, decimal
+from relaxcheck.generators.operators.record import (
+    FLOATS,
+    Apply,
+    Attribute,
+    Numerics,
+    Operand,
+    Operator,
+)
+
+_RANKS = (2, 0, 1, 3, 4)
+_LIKE = Operand("like", ranks=_RANKS, dtypes=(*FLOATS, "int32", "int8", "bool"))
+_NUMBERS = Operand("like", ranks=_RANKS, dtypes=(*FLOATS, "int32", "int8"))
+
+
+def _made(name: str) -> Apply:
+    def apply(draft: Draft, value: Value, point: Point) -> None:
+        attributes: dict[str, program.Attribute] = (
+            decimal(point, "fill_value") if name == "full" else {}
+        )
+        shape = shape_value(value.shape)
+        draft.call(name, [], value.shape, value.dtype, shape=shape, dtype=value.dtype, **attributes)
+
+    return apply
+
+
+def _astype(draft: Draft, value: Value, point: Point) -> None:
+    to = text(point, "to")
+    draft.call("astype", [value], value.shape, to, dtype=to)
+
+
+def _record(name: str, meaning: str) -> Operator:
+    return Operator(
+        name,
+        meaning=meaning,
+        source=f"docstring of relax.op.{name}",
+        operands=(),
+        like=_LIKE,
+        attributes=(Attribute("shape", "shape"), Attribute("dtype", "dtype")),
+        apply=_made(name),
+        numerics=Numerics.COPIES,
+    )
+
+
+OPERATORS = (
+    _record("zeros", "A tensor of zeros."),
+    _record("ones", "A tensor of ones."),
+    Operator(
+        "full",
+        meaning="A tensor of one number, cast to dtype.",
+        source="docstring of relax.op.full",
+        operands=(),
+        like=_NUMBERS,
+        attributes=(
+            Attribute("shape", "shape"),
+            Attribute("fill_value", "constant"),
+            Attribute("dtype", "dtype", None),
+        ),
+        axes=(Axis("fill_value", ("2", "0", "-1", "3"), "2"),),
+        apply=_made("full"),
+        numerics=Numerics.COPIES,
+    ),
+    Operator(
+        "astype",
+        meaning="The operand in another dtype: rounded to nearest between floating-point formats, "
+        "towards zero from these to integers.",
+        source="docstring of relax.op.astype; MEANINGS.md, Moving elements",
+        operands=(Operand("x", ranks=_RANKS, dtypes=(*FLOATS, *INTEGERS, "bool")),),
+        attributes=(Attribute("dtype", "dtype"),),
+        axes=(
+            Axis(
+                "to",
+                ("float64", "float32", "float16", "int32", "int8", "int64", "bool"),
+                "float64",
+                Given((DTYPE,), lambda dtype, to: dtype != to),
+            ),
+        ),
+        apply=_astype,
+        numerics=Numerics.ROUNDS,
+    ),
+)

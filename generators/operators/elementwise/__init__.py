@@ -1,0 +1,1 @@
+"""Operators that work element by element, and how two operands broadcast."""

@@ -1,0 +1,17 @@
+"""Groups of operators: siblings that one definition or lowering in TVM serves."""
+
+import re
+
+_GROUPS = {"nn.attention": "attention", "nn.attention_var_len": "attention"}
+
+_SPATIAL = re.compile(r"\d+d(?=_|$)")
+"""The number of spatial dimensions in a name: ``1d`` in ``nn.conv1d_transpose``."""
+
+
+def group_of(operator: str) -> str:
+    """The group of ``operator``: ``nn.conv_transpose`` for ``nn.conv2d_transpose``.
+
+    Operators that differ in their number of spatial dimensions alone are siblings. An operator
+    without siblings is a group by its own name.
+    """
+    return _GROUPS.get(operator) or _SPATIAL.sub("", operator)

@@ -1,0 +1,202 @@
+"""The operator record: everything that is true of one Relax operator, as data.
+
+Families, graphs, emission, scripts, documentation and the table of operators read it. Oracles are
+joined to it by name alone, so that they stay independent.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache
+from typing import Literal
+
+from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.draft import Draft, Unfit, Value
+from relaxcheck.generators.core.faults import Fault
+from relaxcheck.generators.core.operand import facts, operand_axes
+
+FLOATS = ("float32", "float64", "float16")
+
+
+class Numerics(StrEnum):
+    """The class of a correct result's distance from the exact one."""
+
+    COPIES = "copies"
+    """Elements are moved or chosen: bit for bit."""
+    ROUNDS = "rounds"
+    """One operation of IEEE 754 an element."""
+    APPROXIMATES = "approximates"
+    """A function such as ``exp``: a few units in the last place."""
+    ACCUMULATES = "accumulates"
+    """Sums of many terms: the order of summation is free."""
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED = _Required()
+"""The default of an attribute that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An argument that is a tensor (or a shape, as a value).
+
+    ``many``: the operator takes a list of such operands in place of this one.
+    """
+
+    name: str
+    ranks: tuple[int, ...] = ()
+    dtypes: tuple[str, ...] = FLOATS
+    optional: bool = False
+    many: bool = False
+    kind: Literal["tensor", "shape"] = "tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An argument that is no tensor. ``default`` is that of TVM's function, or ``REQUIRED``.
+
+    Types: ``axis`` and ``axes`` count dimensions, from the end where negative. An ``expressions``
+    is a list of integer expressions, which TVM's function takes as a list and not as a shape. A
+    ``constant`` is a number that it takes as a Relax constant of the dtype that the attribute
+    ``dtype`` names. Where a default is one number, a list of that number alone is the default too.
+    """
+
+    name: str
+    type: Literal[
+        "bool", "int", "float", "text", "dtype", "layout", "axis", "axes", "ints", "shape",
+        "expressions", "constant",
+    ]  # fmt: skip
+    default: object = REQUIRED
+
+
+Apply = Callable[[Draft, Value, Point], None]
+"""Appends the calls of an operator to a draft, on the operand at hand, at a point of the axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOperand:
+    """Axes of the operand at hand that are the operator's own: batch, heads, layouts and the like.
+
+    They stand among the record's ``axes``, and ``names`` says which they are. ``start(draft,
+    point)`` makes the operand in a family, ``bindings(point)`` gives the sizes that its symbols are
+    run at. ``describe(value)`` gives a point's values for an operand of a graph: of the axes that
+    the operand decides, and of others that a graph is not to vary; it raises ``Unfit`` where the
+    operator does not take the operand.
+    """
+
+    names: frozenset[str]
+    start: Callable[[Draft, Point], Value]
+    bindings: Callable[[Point], tuple[Mapping[str, int], ...]]
+    describe: Callable[[Value], Point]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """One Relax operator.
+
+    ``name`` is what follows ``relax.op.``. ``meaning`` says in a few sentences what it computes,
+    ``source`` who says so. ``operands[at_hand]`` is the operand at hand: a graph's last value, or
+    what a single-operator family makes of the operand's axes. An operator without tensor operands
+    has ``like`` instead, a tensor that lends the call its shape and dtype. ``axes`` are what else
+    varies; ``allowed`` may read the operand (see ``generators.core.operand``).
+
+    ``apply(draft, value, point)`` appends the operator's calls to ``draft``, on ``value``, and is
+    the rule for the result's shape and dtype. It draws nothing, makes further operands by
+    ``draft.input``, and states what it needs of dimensions by ``draft.require``. Its last value is
+    the result. In a family no reachable point may raise ``Unfit``; in a graph it may.
+
+    ``operand_fits`` restricts the operand's shapes in a family (sizes are numbers there); ``own``
+    replaces the operand's usual axes (rank, sizes, symbolic, dtype). ``faults`` are the ways to
+    make a valid program of the family invalid. ``layouts`` is what ConvertLayout is asked for,
+    where the operator has layouts. ``narrowed``: ToMixedPrecision computes it in float16, so that
+    its family is compiled by that pass too. ``also`` are further operators that the same function
+    of ``relax.op`` calls. ``form`` is how it is called: as a function of
+    ``relax.op``, as a binding that casts, or by ``call_tir``.
+    """
+
+    name: str
+    meaning: str
+    source: str
+    operands: tuple[Operand, ...]
+    apply: Apply
+    numerics: Numerics
+    attributes: tuple[Attribute, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    requires: str = ""
+    operand_fits: Callable[[tuple[Dim, ...]], bool] | None = field(default=None, repr=False)
+    faults: tuple[Fault, ...] = ()
+    layouts: tuple[str, ...] = ()
+    form: Literal["call", "cast", "tir"] = "call"
+    at_hand: int = 0
+    like: Operand | None = None
+    own: OwnOperand | None = None
+    narrowed: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def hand(self) -> Operand:
+        """The operand at hand."""
+        return self.like or self.operands[self.at_hand]
+
+    @property
+    def family_axes(self) -> tuple[Axis, ...]:
+        """The axes of the single-operator family, but for how a program is compiled and fed."""
+        return self.axes if self.own is not None else _reachable(self)
+
+    @property
+    def drawn_axes(self) -> tuple[Axis, ...]:
+        """The axes that are left to draw where the operand is there already."""
+        decided = self.own.names if self.own is not None else ()
+        return tuple(axis for axis in self.axes if axis.name not in decided)
+
+    @property
+    def operand_axes(self) -> tuple[Axis, ...]:
+        """The axes that make the operand at hand, where it has no axes of its own."""
+        return operand_axes(self.hand.ranks, self.hand.dtypes, self.operand_fits)
+
+    def facts(self, value: Value) -> Point:
+        """The part of a point that ``value`` decides as the operand at hand.
+
+        Raises:
+            Unfit: the operator does not take it.
+        """
+        if self.own is not None:
+            return self.own.describe(value)
+        operand = self.hand
+        if value.rank not in operand.ranks or value.dtype not in operand.dtypes:
+            raise Unfit(f"{self.name} takes no {value.dtype} of rank {value.rank}")
+        return facts(value.shape, value.dtype)
+
+
+@cache
+def _reachable(record: Operator) -> tuple[Axis, ...]:
+    """The axes of the record's family, without values that no operand of the family allows.
+
+    A choice among axes counts as far as any operator's rank goes.
+    """
+    rank, sizes, symbolic, _ = own = record.operand_axes
+    operands = [
+        {rank.name: count, sizes.name: pattern, symbolic.name: symbols}
+        for count in rank.values
+        for pattern in sizes.choices({rank.name: count})
+        for symbols in symbolic.choices({rank.name: count, sizes.name: pattern})
+    ]
+    return (
+        *own,
+        *(
+            replace(
+                axis,
+                values=tuple(
+                    value
+                    for value in axis.values
+                    if any(axis.allowed(operand, value) for operand in operands)
+                ),
+            )
+            for axis in record.axes
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Operators whose result has places along spatial axes: convolution, pooling, interpolation."""

@@ -1,0 +1,1 @@
+"""Transposed convolution in one, two and three dimensions."""

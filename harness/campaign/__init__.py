@@ -1,0 +1,1 @@
+"""Campaigns: draw cases, run them, group failures, merge and resume."""

@@ -1,0 +1,148 @@
+"""Cases of a campaign: an endless stream that is a function of a seed."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count as numbers
+from pathlib import Path
+from statistics import median_low
+
+from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
+
+from relaxcheck.generators.core.axes import Family, cases
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.sampling import draw
+from relaxcheck.generators.core.steering import Steering
+from relaxcheck.harness.kinds import as_drawn
+
+_VALID = 7
+"""Valid cases of a family for each invalid one."""
+
+_LOT = 24
+"""Examples that Hypothesis draws at a time."""
+
+_FEW = 4
+"""Examples of one fault that Hypothesis draws at a time; few campaigns use more."""
+
+_CHOICES = st.integers(0, 2**64 - 1)
+
+
+def keep_hypothesis_in(directory: Path) -> None:
+    """Have Hypothesis keep its own files in ``directory``, not in the user's folder."""
+    set_hypothesis_home_dir(directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Stream ``number`` (from 1) of ``of``: a part of a campaign, independent of the others.
+
+    A number draws the same cases whatever ``of`` is. ``1/1`` draws other cases: it is the campaign
+    that is not split.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise ValueError(f"shard {self} is none: from 1/{self.of} to {self.of}/{self.of}")
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def key(self, seed: int) -> str:
+        """The text that all random choices of this stream are derived from."""
+        return str(seed) if self.of == 1 else f"{seed}/stream {self.number}"
+
+
+WHOLE = Shard()
+"""The one shard of a campaign that is not split."""
+
+
+def stream(
+    families: Sequence[Family], seed: int, *, uniform: bool = False, shard: Shard = WHOLE
+) -> Iterator[AnyCase]:
+    """Cases of each of ``families`` in rounds (``turns_of``), without end.
+
+    One in eight is an invalid program, in families that have such.
+
+    Valid cases are as their kind wants them drawn (``harness.kind.Kind.as_drawn``), and steered
+    towards pairs of cells not drawn yet (``generators.core.steering``). If ``uniform``, Hypothesis
+    draws every axis by its weights alone.
+    """
+    valid = _uniform if uniform else _steered
+    key = shard.key(seed)
+    drawn = [
+        (valid(family, key), _invalid(family, key) if family.invalid else None, turns)
+        for family, turns in zip(families, turns_of(families), strict=True)
+    ]
+    for round_number in numbers():
+        for own_valid, own_invalid, turns in drawn:
+            for number in range(round_number * turns, (round_number + 1) * turns):
+                if own_invalid is None or (number + 1) % (_VALID + 1):
+                    yield as_drawn(next(own_valid))
+                else:
+                    yield next(own_invalid)
+
+
+def turns_of(families: Sequence[Family]) -> tuple[int, ...]:
+    """Cases of each family in a round: its pairs of cells, in multiples of the median family's.
+
+    Ninety operators have one family each. With one turn each, the few with many axes, where most
+    combinations lie and where faults hide longest, would get one case in twenty; in proportion to
+    the pairs they get one in three, and every operator is still drawn in every round.
+    """
+    pairs = [_pairs(family) for family in families]
+    usual = median_low(pairs)
+    return tuple(max(1, round(count / max(usual, 1))) for count in pairs)
+
+
+def _pairs(family: Family) -> int:
+    """The pairs of cells of two axes of ``family``, impossible ones among them."""
+    cells = [len({repr(axis.cell(value)) for value in axis.values}) for axis in family.axes]
+    return (sum(cells) ** 2 - sum(count**2 for count in cells)) // 2
+
+
+def _steered(family: Family, key: str) -> Iterator[AnyCase]:
+    steering = Steering(family.axes)
+    for seed in _seeds(f"{key}/{family.name}/valid"):
+        for choice in dict.fromkeys(draw(_CHOICES, _LOT, seed)):
+            # Hypothesis prefers small integers, and small ones come again in another lot.
+            mixed = choice ^ seed
+            yield family.build(steering.point(mixed), mixed % 2**32)
+
+
+def _uniform(family: Family, key: str) -> Iterator[AnyCase]:
+    for seed in _seeds(f"{key}/{family.name}/valid"):
+        yield from draw(cases(family), _LOT, seed)
+
+
+def _invalid(family: Family, key: str) -> Iterator[AnyCase]:
+    """Each fault in turn, so that none is rare."""
+    name = f"{key}/{family.name}/invalid"
+    drawn = [
+        _examples(strategy, _seeds(f"{name}/{number}"))
+        for number, strategy in enumerate(family.invalid)
+    ]
+    # Another stream begins with another fault.
+    first = next(_seeds(name)) % len(drawn)
+    while True:
+        for faulty in (*drawn[first:], *drawn[:first]):
+            yield next(faulty)
+
+
+def _examples(strategy: st.SearchStrategy[AnyCase], seeds: Iterator[int]) -> Iterator[AnyCase]:
+    first = next(seeds)
+    alone = draw(strategy, 1, first)
+    yield from alone
+    # The same again and more: the first hundreds of cases need no second one of any fault.
+    yield from draw(strategy, _FEW, first)[len(alone) :]
+    for seed in seeds:
+        yield from draw(strategy, _FEW, seed)
+
+
+def _seeds(name: str) -> Iterator[int]:
+    """Seeds of 64 bits, one for each lot of examples."""
+    for number in numbers():
+        yield int.from_bytes(hashlib.sha256(f"{name}/{number}".encode()).digest()[:8], "big")

@@ -1,0 +1,210 @@
+"""The options of a campaign: from the command line, or from the campaign that it resumes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness import kinds
+from relaxcheck.harness.campaign.campaign import Plan
+from relaxcheck.harness.campaign.drawing import Shard
+from relaxcheck.harness.campaign.fixes import Fixes
+from relaxcheck.harness.journal.journal import Journal, Mode
+from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.triage.fingerprint import FINGERPRINT_FORMAT
+
+ALL = "all"
+"""Instead of names: every family, also those that are drawn only when named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that a resumed campaign must share, and its folder.
+
+    ``release`` names the TVM release of the workers (``harness.releases.releases``), or several,
+    the oldest first, separated by spaces.
+    """
+
+    families: tuple[str, ...]
+    pipelines: tuple[str, ...]
+    seed: int
+    fixes: Fixes
+    uniform: bool
+    shard: Shard
+    release: str
+    directory: Path
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The name of each release, the oldest first."""
+        return tuple(self.release.split())
+
+    @property
+    def description(self) -> dict[str, str]:
+        """The options as the journal holds them, by the names in ``OPTIONS``."""
+        return {
+            "families": " ".join(self.families),
+            FINGERPRINTS: str(FINGERPRINT_FORMAT),
+            "pipelines": " ".join(self.pipelines),
+            "seed": str(self.seed),
+            "fixes": self.fixes.value,
+            "drawn": "uniformly" if self.uniform else "steered",
+            "shard": str(self.shard),
+            "release": self.release,
+        }
+
+    def plan(
+        self,
+        seconds: float,
+        most_cases: int | None,
+        known: tuple[Finding, ...] = (),
+        *,
+        until_new: bool = False,
+    ) -> Plan:
+        """The plan of a campaign with these options.
+
+        Failures are reduced along all pipelines, so that a pipeline is blamed only if it matters.
+        The grace at the end is multiplied by the number of releases.
+        """
+        plan = Plan(
+            _made(self.families, self.pipelines),
+            self.seed,
+            seconds,
+            self.fixes.sides,
+            most_cases,
+            uniform=self.uniform,
+            shard=self.shard,
+            grids=_made(self.families),
+            known=known,
+            until_new=until_new,
+        )
+        return replace(plan, grace=plan.grace * len(self.releases))
+
+
+OPTIONS = ("families", "pipelines", "seed", "fixes", "drawn", "shard", "release")
+"""The keys of a campaign's description besides its versions."""
+
+
+FINGERPRINTS = "fingerprint format"
+"""The key of a campaign's description for the format of its fingerprints."""
+
+MERGED = "merged"
+"""The key of a merge's description for the options of its campaigns, as JSON."""
+
+
+def resumed(directory: Path, options: Sequence[str]) -> Options:
+    """The options of the campaign in ``directory``; the command line may have ``options`` none.
+
+    Raises:
+        CaseError: some were given, the campaign ended before it began, or its description is
+            incomplete.
+        JournalError: there is no campaign.
+    """
+    if options:
+        raise CaseError(
+            f"--resume goes on with what the campaign draws and with its fixes; "
+            f"leave out {', '.join(options)}"
+        )
+    with Journal(directory, Mode.RESUME) as journal:
+        described = journal.description
+    if MERGED in described:
+        raise CaseError(
+            f"{directory} is a merge of campaigns and draws nothing itself; go on with one of them"
+        )
+    if (why := not_begun(described)) is not None:
+        raise CaseError(f"the campaign in {directory} {why}; start a new one")
+    if described.get(FINGERPRINTS) != str(FINGERPRINT_FORMAT):
+        raise CaseError(
+            f"the campaign in {directory} tells findings apart in another way than this version of "
+            f"relaxcheck does; start a new one (--known {directory} knows what it found)"
+        )
+    return Options(
+        chosen_families(described["families"].split()),
+        chosen_pipelines(described["pipelines"].split()),
+        int(described["seed"]),
+        Fixes(described["fixes"]),
+        described["drawn"] == "uniformly",
+        shard(described["shard"]),
+        described["release"],
+        directory,
+    )
+
+
+def not_begun(described: Mapping[str, str]) -> str | None:
+    """The reason that a campaign ``described`` so cannot be resumed or merged; None if it can."""
+    missing = [option for option in OPTIONS if option not in described]
+    if len(missing) == len(OPTIONS):
+        return "ended before it began"
+    if missing:
+        return (
+            "was written by another version of relaxcheck, which did not record its "
+            f"{' and '.join(missing)}"
+        )
+    return None
+
+
+def check_versions(
+    directory: Path, recorded: Mapping[str, str], environment: Mapping[str, str]
+) -> None:
+    """Check that a campaign resumes with the versions that it was ``recorded`` with.
+
+    Raises:
+        CaseError: ``environment`` has others.
+    """
+    changed = [
+        f"{name} was {recorded[name]} and is {version}"
+        for name, version in environment.items()
+        if recorded.get(name, version) != version
+    ]
+    if changed:
+        raise CaseError(f"cannot go on with {directory}: {'; '.join(changed)}; start a new one")
+
+
+def chosen_families(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The families called ``names``: the usual ones without names, every family for ``ALL``.
+
+    Raises:
+        CaseError: there is no such family.
+    """
+    if not names:
+        return tuple(family.name for family in kinds.usual_families())
+    if list(names) == [ALL]:
+        return tuple(family.name for family in kinds.families())
+    _made(names)
+    return tuple(names)
+
+
+def chosen_pipelines(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The pipelines called ``names``, in their usual order; all without names.
+
+    Raises:
+        CaseError: there is no such pipeline.
+    """
+    known = kinds.pipelines()
+    for name in names or ():
+        if name not in known:
+            raise CaseError(f"no pipeline {name!r}; the pipelines are {', '.join(known)}")
+    return tuple(name for name in known if not names or name in names)
+
+
+def shard(text: str) -> Shard:
+    """The shard written ``K/N``.
+
+    Raises:
+        CaseError: ``text`` has another form, or there is no such shard.
+    """
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal()):
+        raise CaseError(f"shard {text!r} is not of the form K/N, such as 2/8")
+    try:
+        return Shard(int(number), int(of))
+    except ValueError as error:
+        raise CaseError(str(error)) from error
+
+
+def _made(names: Sequence[str], pipelines: Sequence[str] | None = None) -> tuple[Family, ...]:
+    try:
+        return tuple(kinds.family(name, pipelines) for name in names)
+    except KeyError as error:
+        raise CaseError(str(error.args[0])) from error

@@ -1,0 +1,1 @@
+"""Integer expressions: ask the analyzer, compile, compare."""

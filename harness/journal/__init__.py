@@ -1,0 +1,1 @@
+"""The journal of a campaign, one SQLite file."""

@@ -1,0 +1,207 @@
+"""The protocol of a kind of case: the one object through which the engine deals with it.
+
+A kind says how its cases are read, drawn, executed in a worker, validated, made simpler, and told
+apart when they fail. ``harness.kinds`` is the registry; ``reports.kinds`` renders cases by the name
+of their kind. Methods that are not abstract have defaults for a kind whose cases stand for
+themselves: one case a verdict, reduced along the axes of its family.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+import msgspec
+
+from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.outcome import Outcome, Reference
+
+C = TypeVar("C", bound=AnyCase)
+T = TypeVar("T")
+
+Progress = Callable[[str], None]
+"""Called with the name of each stage as it begins."""
+
+Trials = Generator[AnyCase, Outcome, T]
+"""A computation that asks for the outcomes of cases, one at a time, and ends with a ``T``."""
+
+Step = Callable[[C, Outcome], Iterator[C]]
+"""A step of reduction: candidates simpler than a failing case, the simplest first."""
+
+
+class Tracing(msgspec.Struct, frozen=True):
+    """Settings for a record of the passes of one case, and the passes to leave out.
+
+    ``file`` is written while they run, so that it outlives the worker;
+    ``harness.triage.bisection.trace`` reads it. A pass is named by its path there: the passes
+    ``without`` do not run, the module before and after ``show`` is written as text, and the fixes
+    are on while the passes ``fixed`` run, in a case that has them off. ``direct``: the functions
+    that LegalizeOps makes are not compiled any further, but built one by one and called.
+    """
+
+    file: str
+    without: tuple[str, ...] = ()
+    show: str | None = None
+    fixed: tuple[str, ...] = ()
+    direct: bool = False
+
+
+class Kind(ABC, Generic[C]):
+    """One kind of case.
+
+    ``formats`` maps the ``format`` numbers of its JSON to the classes of its cases. ``pipelines``
+    names the ways to compile that its families draw from, the plainest first. ``along_axes``: a
+    case follows from its point and its seed, so that a failure is reduced along the axes of its
+    family; otherwise by ``steps`` alone, of which there is one at least, and its signature alone
+    explains it. ``runs_together``:
+    several cases may share one compilation (``execute_together``). ``has_passes``: its cases are
+    compiled by passes that can be traced and left out one by one.
+    """
+
+    name: ClassVar[str]
+    formats: ClassVar[Mapping[int, type[AnyCase]]]
+    pipelines: ClassVar[tuple[str, ...]] = ()
+    along_axes: ClassVar[bool] = True
+    runs_together: ClassVar[bool] = False
+    has_passes: ClassVar[bool] = False
+
+    # Reading and drawing
+
+    def check(self, case: C) -> None:
+        """Check a case that was decoded, beyond its types.
+
+        Raises:
+            CaseError: it makes no sense, in one line.
+        """
+
+    @abstractmethod
+    def families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
+        """Every family of this kind, compiled by ``pipelines`` where its cases are compiled so."""
+
+    def usual_families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
+        """The families that a campaign draws from when the user names none."""
+        return self.families(pipelines)
+
+    def as_drawn(self, case: C) -> C:
+        """``case`` as a campaign runs it, with everything that is cheap to check along."""
+        return case
+
+    # Executing, in a worker
+
+    def prepare(self) -> None:
+        """Import everything that executing takes, before workers are forked."""
+
+    @abstractmethod
+    def execute(
+        self, case: C, progress: Progress, *, plain: bool = False, tracing: Tracing | None = None
+    ) -> Outcome:
+        """The outcome of ``case``; ``plain``: without the shortcuts that make a compile cheaper.
+
+        Raises:
+            CaseError: the case names something that does not exist.
+        """
+
+    def execute_together(
+        self, cases: Sequence[C], progress: Callable[[int | None, str], None]
+    ) -> Iterator[Outcome]:
+        """The outcomes of ``cases``, in order, from one compilation.
+
+        ``progress`` gets the number of the case as well, None in a stage that all share. Where it
+        raises, the cases without an outcome run again one by one.
+        """
+        raise NotImplementedError
+
+    def validate(self, case: C, progress: Progress) -> tuple[Reference, str]:
+        """The reference's view of ``case``, and how it contradicts the case ("" if it does not).
+
+        A drawn case is valid or invalid by construction; one that somebody wrote, or that a
+        reduction made, is checked before TVM sees it.
+        """
+        return Reference(), ""
+
+    # Describing
+
+    @abstractmethod
+    def operators(self, case: C) -> tuple[str, ...]:
+        """The operators of ``case``, each once, or another name of its subject."""
+
+    def group(self, operator: str) -> str:
+        """The group of siblings that ``operator`` is in; its own name if it has none."""
+        return operator
+
+    @abstractmethod
+    def way(self, case: C) -> str:
+        """The way ``case`` is run, in a few words: ``pipeline build``."""
+
+    def size(self, case: C) -> int:
+        """The number of nodes."""
+        return 1
+
+    def drawn_content(self, case: C) -> object:
+        """The part of ``case`` that its seed decides, besides the values of inputs."""
+        return case.seed
+
+    def at_level(self, case: C, opt_level: int) -> C | None:
+        """``case`` at LLVM's optimisation level ``opt_level``; None where nothing is compiled."""
+        return None
+
+    # Batches: cases that stand for many
+
+    def is_batch(self, case: C) -> bool:
+        """True if ``case`` stands for several, which run as cases of their own if they fail."""
+        return False
+
+    def is_part(self, case: C) -> bool:
+        """True if ``case`` came from another case, and was not drawn itself."""
+        return False
+
+    def count(self, case: C) -> int:
+        """The number of cases that were drawn with ``case``."""
+        return 1
+
+    def weight(self, case: C, outcomes: Sequence[Outcome]) -> int:
+        """The number of verdicts that ``case`` counts for; ``outcomes`` are by release."""
+        return 1
+
+    def parts(self, case: C, outcome: Outcome) -> tuple[tuple[AnyCase, ...], ...]:
+        """The cases to run by themselves after ``outcome``, in groups.
+
+        Of each group at least one is expected to fail.
+        """
+        return ()
+
+    def noun(self, case: C) -> str:
+        """The word for ``case`` in a message about its parts."""
+        return self.name
+
+    # Reducing and explaining
+
+    def isolate(self, case: C, outcome: Outcome) -> Trials[tuple[C, Outcome]]:
+        """The failure with only those runs of ``case`` that it takes (see ``as_drawn``)."""
+        return case, outcome
+        yield
+
+    @property
+    def steps(self) -> Sequence[Step[C]]:
+        """The steps that make a failing case simpler off the axes, in the order to try them."""
+        return ()
+
+    def measure(self, case: C) -> tuple[float, ...]:
+        """The place of ``case`` in the order that every one of ``steps`` goes down."""
+        return ()
+
+    def blame(self, case: C) -> dict[str, str]:
+        """The blame for a failure whose smallest case is ``case``, if not ``along_axes``."""
+        return {}
+
+    def attribute(self, case: C, outcome: Outcome) -> Trials[Attribution] | None:
+        """Put the settings of a failing case back one by one; None where it has no such settings.
+
+        Every trial has to be validated.
+        """
+        return None
+
+    def endings(self, case: C) -> Sequence[tuple[str, str, C]]:
+        """``case`` cut off after each of its nodes: the node's name, its operator, the case."""
+        return ()

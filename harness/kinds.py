@@ -1,0 +1,158 @@
+"""The registry of kinds of cases, and what the engine asks of any case through it.
+
+To add a kind, add the module that holds it, as ``KIND``, to ``PATHS``. The modules are imported at
+first use, so that nothing else has to name a kind.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from relaxcheck.generators.core import case as cases
+from relaxcheck.generators.core.axes import Family, UnknownFamily
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.kind import Kind
+
+PATHS: tuple[str, ...] = (
+    "relaxcheck.harness.programs.kind",
+    "relaxcheck.harness.expressions.kind",
+)
+
+T = TypeVar("T")
+
+
+def every() -> tuple[Kind[Any], ...]:
+    """All kinds, in the order of ``PATHS``."""
+    return tuple(_by_name(PATHS).values())
+
+
+def of(case: AnyCase) -> Kind[Any]:
+    """The kind of ``case``."""
+    return _by_name(PATHS)[case.kind]
+
+
+@cache
+def _by_name(paths: Sequence[str]) -> dict[str, Kind[Any]]:
+    kinds: dict[str, Kind[Any]] = {}
+    for path in paths:
+        kind = import_module(path).KIND
+        if kind.name in kinds:
+            raise ValueError(f"{path}: there is already a kind {kind.name!r}")
+        if not kind.along_axes and not kind.steps:
+            raise ValueError(f"{path}: no failure can be reduced: neither along axes nor by steps")
+        kinds[kind.name] = kind
+    return kinds
+
+
+@cache
+def _formats(paths: Sequence[str]) -> dict[int, type[AnyCase]]:
+    formats: dict[int, type[AnyCase]] = {}
+    for kind in _by_name(paths).values():
+        for number, type_ in kind.formats.items():
+            if number in formats:
+                raise ValueError(f"{kind.name}: format {number} belongs to another kind")
+            formats[number] = type_
+    return dict(sorted(formats.items()))
+
+
+def decode(text: bytes | str, source: str = "case") -> AnyCase:
+    """The case in ``text``, of any kind; errors call it ``source``.
+
+    Raises:
+        CaseError: malformed JSON, an unknown format, or not a well-formed case.
+    """
+    return _checked(cases.decoded(text, source, _formats(PATHS)), source)
+
+
+def read(path: Path) -> AnyCase:
+    """The case in the file ``path``, of a family that there is.
+
+    Raises:
+        CaseError: it cannot be read, or as ``decode``; or its family has no such point.
+    """
+    case = decode(cases.content(path), source=str(path))
+    axes = _axes(PATHS).get(case.family)
+    if axes is None:
+        raise cases.CaseError(f"{path}: no family {case.family!r}; relaxcheck families lists them")
+    for name in case.at if isinstance(case.at, dict) else ():
+        if name not in axes:
+            raise cases.CaseError(f"{path}: the family {case.family} has no axis {name!r}")
+    return case
+
+
+@cache
+def _axes(paths: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The names of the axes of each family."""
+    return {each.name: frozenset(axis.name for axis in each.axes) for each in families()}
+
+
+def decode_record(text: bytes | str, type: type[T]) -> T:
+    """The record in ``text``: JSON of a ``type`` that may hold cases of any kind.
+
+    Raises:
+        msgspec.DecodeError: malformed JSON, not a ``type``, or a case in it cannot be read.
+    """
+    return msgspec.json.decode(text, type=type, dec_hook=_decode_hook)
+
+
+def _decode_hook(type: type, raw: object) -> object:
+    if type is not AnyCase:
+        raise NotImplementedError(f"a record holds a {type.__name__}")
+    return _checked(cases.converted(raw, "record", _formats(PATHS)), "record")
+
+
+def _checked(case: AnyCase, source: str) -> AnyCase:
+    try:
+        of(case).check(case)
+    except cases.CaseError as error:
+        raise cases.CaseError(f"{source}: {error}") from error
+    return case
+
+
+def pipelines() -> tuple[str, ...]:
+    """The names of all pipelines, of every kind, the plainest first."""
+    return tuple(dict.fromkeys(name for kind in every() for name in kind.pipelines))
+
+
+def families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
+    """Every family of every kind, compiled by the ``chosen`` pipelines (None: by all)."""
+    own = pipelines() if chosen is None else chosen
+    return tuple(family for kind in every() for family in kind.families(own))
+
+
+def usual_families(chosen: Sequence[str] | None = None) -> tuple[Family, ...]:
+    """The families that a campaign draws from when the user names none."""
+    own = pipelines() if chosen is None else chosen
+    return tuple(family for kind in every() for family in kind.usual_families(own))
+
+
+def family(name: str, chosen: Sequence[str] | None = None) -> Family:
+    """The family called ``name``.
+
+    Raises:
+        UnknownFamily: there is none; the message lists those that there are.
+    """
+    known = {each.name: each for each in families(chosen)}
+    if name not in known:
+        raise UnknownFamily(f"no family {name!r}; the families are {', '.join(known)}")
+    return known[name]
+
+
+def as_drawn(case: AnyCase) -> AnyCase:
+    """``case`` as a campaign runs it, with everything that is cheap to check along."""
+    drawn: AnyCase = of(case).as_drawn(case)
+    return drawn
+
+
+def operators(case: AnyCase) -> tuple[str, ...]:
+    """The operators of ``case``, each once, or another name of its subject."""
+    return of(case).operators(case)
+
+
+def way(case: AnyCase) -> str:
+    """The way ``case`` is run, in a few words: ``pipeline build``, ``position index``."""
+    return of(case).way(case)

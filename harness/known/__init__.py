@@ -1,0 +1,1 @@
+"""The corpus and the failures that are declared as expected."""

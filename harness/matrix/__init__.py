@@ -1,0 +1,1 @@
+"""Cases of the corpus, declared failures and claims by TVM release."""

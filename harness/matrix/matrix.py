@@ -1,0 +1,309 @@
+"""The matrix: cases and declared failures by TVM release, with the fixes off and on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from relaxcheck.generators.core.case import AnyCase, CaseError, Invalid, with_fixes
+from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
+from relaxcheck.harness.kinds import operators, read, way
+from relaxcheck.harness.known.corpus import (
+    CASE,
+    SCRIPT,
+    Record,
+    entries,
+    entry_folder,
+    is_entry,
+    read_record,
+)
+from relaxcheck.harness.known.expected_failures import (
+    ExpectedFailure,
+    Known,
+    KnownFinding,
+    declared,
+)
+from relaxcheck.harness.known.known import findings_in
+from relaxcheck.harness.known.tally import utc_today
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.paths import CORPUS
+from relaxcheck.harness.releases.releases import Release, ReleaseError, release
+from relaxcheck.harness.triage.scripts import exit_code, run_script
+from relaxcheck.harness.workers.jobs import Job, Limits
+from relaxcheck.harness.workers.pool import Pool, PoolError
+
+SIDES = {False: "off", True: "on"}
+"""The key of a cell by whether the fixes are on."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with the release, the number of its cells that are done, and of all its cells."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """The verdict on a case on a release; ``declared`` is the expected one, None if there is none.
+
+    ``otherwise``: the verdict is the declared one, but the failure differs. ``script`` is the exit
+    code of the case's ``repro.py``, which has no fixes; None if it was not run. ``objection`` says
+    why that code is wrong.
+    """
+
+    verdict: Verdict
+    message: str = ""
+    declared: Verdict | None = None
+    otherwise: bool = False
+    script: int | None = None
+    objection: str = ""
+
+    @property
+    def surprises(self) -> bool:
+        """True if it is not as declared, or fails and nothing is declared."""
+        if self.declared is None:
+            return self.verdict not in (Verdict.PASS, Verdict.REJECTED)
+        return self.otherwise or self.verdict is not self.declared
+
+    @property
+    def promised(self) -> str:
+        """The result that a surprising cell should have had: ``pass``, ``another opaque-crash``."""
+        return f"another {self.declared}" if self.otherwise else str(self.declared)
+
+
+def unexpected(cell: Cell, side: str) -> bool:
+    """True if ``cell``, of ``side``, has to be looked into.
+
+    Without the fixes a case with no declaration may fail; with them it may not.
+    """
+    return cell.surprises and (cell.declared is not None or side == SIDES[True])
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A case, or a declared failure (``gap``) by a case of it.
+
+    ``reason`` explains why a case of the corpus is declared to fail with the fixes on; ``cells``
+    are by release, then by ``SIDES``.
+    """
+
+    name: str
+    title: str
+    issue: str | None
+    case: AnyCase
+    gap: bool = False
+    reason: str = ""
+    cells: dict[str, dict[str, Cell]] = {}
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A release; ``environment`` are its versions, ``missing`` the reason that it did not run."""
+
+    release: str
+    environment: dict[str, str] = {}
+    missing: str = ""
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    """Rows and columns, the oldest release first."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The subject of a row, and its declaration: by the corpus, as known, or None.
+
+    ``script`` reproduces it without the harness.
+    """
+
+    row: Row
+    declared: Record | Known | None = None
+    script: Path | None = None
+
+    def wanted(self, version: str, *, fixes: bool) -> Verdict | None:
+        """The verdict that is declared for ``version`` of apache-tvm.
+
+        A declaration that has expired expects a pass, and so does a gap on releases that it does
+        not name. A known finding declares nothing on other releases.
+        """
+        declared = self.declared
+        match declared:
+            case Record():
+                return declared.verdict(version, fixes=fixes)
+            case ExpectedFailure() | KnownFinding() if declared.concerns(version, fixes=fixes):
+                return self._right if declared.expired(utc_today()) else declared.verdict
+            case ExpectedFailure() if declared.fixes in (None, fixes):
+                return self._right
+        return None
+
+    def cell(self, outcome: Outcome, version: str, *, fixes: bool) -> Cell:
+        """The cell of ``outcome`` on ``version`` of apache-tvm."""
+        wanted = self.wanted(version, fixes=fixes)
+        otherwise = (
+            isinstance(self.declared, ExpectedFailure | KnownFinding)
+            and wanted is outcome.verdict is self.declared.verdict
+            and not self.declared.expects(outcome)
+        )
+        summary = headline(outcome.message)
+        if (
+            isinstance(self.declared, ExpectedFailure | KnownFinding)
+            and wanted is not outcome.verdict
+        ):
+            late = self.declared.concerns(version, fixes=fixes) and self.declared.expects(outcome)
+            summary += f" (expected until {self.declared.expires})" if late else ""
+        return Cell(outcome.verdict, summary, wanted, otherwise)
+
+    @property
+    def _right(self) -> Verdict:
+        invalid = isinstance(self.row.case.expect, Invalid)
+        return Verdict.REJECTED if invalid else Verdict.PASS
+
+
+def subjects(places: Sequence[Path]) -> tuple[Subject, ...]:
+    """The cases in ``places``: files, folders of files, or campaigns, for their findings.
+
+    Without places the corpus and the declared failures.
+
+    Raises:
+        CaseError: a place holds no case, or a file is malformed.
+        JournalError: a campaign cannot be read.
+    """
+    if not places:
+        return (*_corpus(CORPUS), *(_gap(entry) for entry in declared()))
+    return tuple(subject for place in places for subject in _at(place))
+
+
+def run(
+    wanted: Sequence[Subject], releases: Sequence[str], workers: int, limits: Limits, show: Progress
+) -> Matrix:
+    """The matrix of ``wanted`` on ``releases``, one after the other.
+
+    A release that is not installed, or whose workers do not start, is a column without cells that
+    says so.
+    """
+    columns = []
+    cells: list[dict[str, dict[str, Cell]]] = [{} for _ in wanted]
+    for name in releases:
+        try:
+            with Pool(workers, limits, release=release(name)) as pool:
+                column = Column(name, pool.environment)
+                outcomes = list(_column(pool, wanted, name, show))
+        except (ReleaseError, PoolError) as error:
+            column, outcomes = Column(name, missing=str(error)), []
+        columns.append(column)
+        for number, side, cell in outcomes:
+            cells[number].setdefault(name, {})[side] = cell
+    rows = zip(wanted, cells, strict=True)
+    return Matrix(
+        tuple(columns),
+        tuple(msgspec.structs.replace(subject.row, cells=by) for subject, by in rows),
+    )
+
+
+def with_scripts(matrix: Matrix, wanted: Sequence[Subject], workers: int, show: Progress) -> Matrix:
+    """``matrix`` with the exit code of each row's ``repro.py`` on each release that ran.
+
+    It must be 1 if the case fails without the fixes, and 0 if it does not.
+    """
+    scripted = [number for number, subject in enumerate(wanted) if subject.script is not None]
+    rows = list(matrix.rows)
+    for column in matrix.columns:
+        if column.missing:
+            continue
+        name = column.release
+        run_one = partial(_scripted, release(name))
+        chosen = [wanted[number] for number in scripted], [rows[number] for number in scripted]
+        with ThreadPoolExecutor(workers) as threads:
+            for done, cell in enumerate(threads.map(run_one, *chosen), 1):
+                row = rows[scripted[done - 1]]
+                sides = {**row.cells[name], SIDES[False]: cell}
+                cells = {**row.cells, name: sides}
+                rows[scripted[done - 1]] = msgspec.structs.replace(row, cells=cells)
+                show(f"{name}, scripts", done, len(scripted))
+    return msgspec.structs.replace(matrix, rows=tuple(rows))
+
+
+def _scripted(where: Release, subject: Subject, row: Row) -> Cell:
+    cell = row.cells[where.name][SIDES[False]]
+    assert subject.script is not None
+    seconds = subject.declared.seconds if isinstance(subject.declared, Record) else Limits().seconds
+    try:
+        ended = run_script(subject.script, where, seconds)
+    except CaseError as error:
+        return msgspec.structs.replace(cell, objection=str(error))
+    to_be = exit_code(cell.verdict)
+    objection = "" if ended.code == to_be else f"{ended.code}, and not {to_be}: {ended.output}"
+    return msgspec.structs.replace(cell, script=ended.code, objection=objection)
+
+
+def _column(
+    pool: Pool, wanted: Sequence[Subject], name: str, show: Progress
+) -> Iterator[tuple[int, str, Cell]]:
+    """Row number, side and cell of everything in ``wanted``."""
+    for number, subject in enumerate(wanted):
+        for fixes in SIDES:
+            pool.submit(Job(with_fixes(subject.row.case, fixes), tag=number))
+    total = len(wanted) * len(SIDES)
+    for done, (job, outcome) in enumerate(pool.drain(), 1):
+        assert isinstance(job.tag, int)
+        fixes = job.case.fixes
+        version = pool.environment["apache-tvm"]
+        yield job.tag, SIDES[fixes], wanted[job.tag].cell(outcome, version, fixes=fixes)
+        show(name, done, total)
+
+
+def _corpus(folder: Path) -> Iterator[Subject]:
+    for entry in entries(folder):
+        yield _declared(entry.folder, entry.case, entry.expected)
+
+
+def _declared(folder: Path, case: AnyCase, record: Record) -> Subject:
+    row = Row(folder.name, record.title, record.issue, case, reason=record.reason)
+    return Subject(row, record, folder / SCRIPT)
+
+
+def _at(place: Path) -> Iterator[Subject]:
+    # An export of an entry has its name.
+    entry = entry_folder(str(place)) or place.resolve()
+    if place.is_file():
+        files = [place]
+    elif (place / FILE_NAME).is_file():
+        yield from _found(place)
+        return
+    elif is_entry(entry):
+        yield _declared(entry, read(entry / CASE), read_record(entry))
+        return
+    elif any(map(is_entry, place.glob("*/*"))):
+        yield from _corpus(place)
+        return
+    elif (entry / CASE).is_file():
+        files = [entry / CASE]
+    else:
+        files = sorted(place.glob("*.json")) or sorted(place.glob(f"*/{CASE}"))
+    if not files:
+        raise CaseError(f"{place}: no case file, no folder of cases, no entry of the corpus")
+    for file in files:
+        yield subject_of(file.parent.name if file.name == CASE else file.stem, read(file))
+
+
+def subject_of(name: str, case: AnyCase) -> Subject:
+    """The subject called ``name`` of a ``case`` of which nothing is declared."""
+    calls = " + ".join(operators(case))
+    return Subject(Row(name, f"{calls}, {way(case)}", None, case))
+
+
+def _found(campaign: Path) -> Iterator[Subject]:
+    """The findings of ``campaign``, by their smallest cases."""
+    with Journal(campaign, Mode.READ) as journal:
+        recorded = list(findings_in(journal))
+    if not recorded:
+        raise CaseError(f"{campaign} is a campaign that found nothing")
+    for finding in recorded:
+        title = f"{finding.verdict}, {finding.operator}: {finding.blamed}"
+        yield Subject(Row(finding.case.identifier, title, None, finding.case))
+
+
+def _gap(known: Known) -> Subject:
+    row = Row(known.name, known.reason, known.issue, known.case, gap=True)
+    return Subject(row, known)

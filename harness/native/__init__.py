@@ -1,0 +1,1 @@
+"""Native code: targets and linking, for every kind of case that is compiled."""

@@ -1,0 +1,1 @@
+"""Verdicts and outcomes as plain data, and the texts of errors."""

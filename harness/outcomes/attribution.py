@@ -1,0 +1,104 @@
+"""Attribution as data: what was put back to its default in a failing case, and what came of it."""
+
+import enum
+
+import msgspec
+
+from relaxcheck.generators.core.program import Attribute
+from relaxcheck.harness.outcomes.outcome import Verdict
+
+_PASSES = frozenset({Verdict.PASS, Verdict.REJECTED})
+
+
+class Aspect(enum.StrEnum):
+    """The kinds of differences between two cases."""
+
+    ATTRIBUTE = "attribute"
+    DTYPE = "dtype"
+    SYMBOL = "symbol"
+    NODE = "node"
+    CONSTANT = "constant"
+    SETTING = "setting"
+    SHAPE = "shape"
+
+
+class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A setting called ``name`` that is ``was`` in one case and ``to`` in another (None: absent).
+
+    The name is that of an attribute, an input, a symbol, an operator or a field of ``Case``.
+    """
+
+    what: Aspect
+    name: str
+    was: Attribute
+    to: Attribute
+
+
+class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The verdicts on the case with these ``differences``, one for each draw of the inputs.
+
+    In ``alike`` of them it failed in the same way, so that they are not to blame; ``undecided`` of
+    them were cut short by a limit, and say nothing. ``axis`` is the family's axis that they are
+    on, where they are on one.
+    """
+
+    differences: tuple[Difference, ...]
+    verdicts: tuple[Verdict, ...]
+    alike: int
+    axis: str = ""
+    undecided: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """True if the failure was gone with every draw."""
+        return not self.alike and not self.undecided
+
+    @property
+    def known(self) -> bool:
+        """True unless a limit cut a run short: then nobody knows if the failure was gone."""
+        return bool(self.alike) or not self.undecided
+
+    @property
+    def named(self) -> frozenset[tuple[Aspect, str]]:
+        """The kinds of its differences."""
+        return frozenset((difference.what, difference.name) for difference in self.differences)
+
+    @property
+    def passes(self) -> bool:
+        """True if it passed with every draw."""
+        return set(self.verdicts) <= _PASSES
+
+
+class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings put back in a case that failed in ``failed`` of ``drawn`` draws of its inputs.
+
+    Draws that a limit cut short do not count.
+    """
+
+    drawn: int
+    failed: int
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def blamed(self) -> tuple[Condition, ...]:
+        """The conditions under which it did not fail in the same way.
+
+        Without those that contain another such condition: the rest of them need not matter.
+        """
+        held = [condition for condition in self.conditions if condition.holds]
+        return tuple(
+            condition
+            for condition in held
+            if not any(other.named < condition.named for other in held)
+        )
+
+    def needed(self, condition: Condition) -> tuple[Difference, ...]:
+        """The differences of ``condition`` without those that alone did not matter."""
+        alike = [alone for alone in self.conditions if alone.alike and len(alone.named) == 1]
+        innocent = {name for alone in alike for name in alone.named}
+        needed = tuple(
+            difference
+            for difference in condition.differences
+            if (difference.what, difference.name) not in innocent
+        )
+        return needed or condition.differences

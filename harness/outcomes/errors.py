@@ -1,0 +1,128 @@
+"""Error messages: the names and numbers in them, and which messages are alike."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
+_INSTALLED = re.compile(r"/[^\s\"':]*/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_LAYOUT = re.compile(r"\b(?!(?:TOPI|INFO)\b)[A-Z]{3,6}(?:\d+[a-z])*\b")
+_DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+)\b")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_BY_NAME = ("AttributeError: ", "KeyError: ", "NameError: ")
+"""Python exceptions whose text differs by names alone, so that names are not folded."""
+_SAYS_NOTHING = re.compile(r"Check failed|is false|^\w+(?:Error|Exception)\b|dtype|'…'")
+"""Parts of a folded message that say nothing: its class, TVM's frame, what was folded."""
+ALONE = r"(?<![\w.])-?\d+(?!\w|\.\d)"
+"""An integer that is no part of a name or of another number. Generated scripts use it too."""
+LOCATION = r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*"
+"""The module in which a pass fails, which TVM appends since 0.27. It names all that it holds."""
+_SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
+"""A bracket around short items: a shape, a list of strides, an empty argument list."""
+
+REFUSALS = (
+    *("not supported", "not implemented", "unsupported", "NotImplementedError"),
+    *("only support", "only supports"),
+)
+"""Words of an error about something that is not supported; some are the name of its class."""
+
+
+def pattern(terms: Iterable[str]) -> str:
+    """A regular expression that finds any of ``terms`` as whole words; use it with IGNORECASE.
+
+    The words of a term may be apart or together, and begin or end a longer name:
+    ``output_padding`` is found in "output padding", ``batch_size`` in ``BatchSize``, ``bias`` in
+    ``bias_shape``; but ``add`` is not in "padding". Generated scripts
+    (``relaxcheck.reports.programs.repro``) have a function that does the same.
+    """
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return rf"(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])"
+
+
+def spelled(terms: Iterable[str]) -> tuple[str, ...]:
+    """``terms``, each in the singular and in the plural."""
+    return tuple(dict.fromkeys(form for term in terms for form in (term, f"{term}s")))
+
+
+def names(message: str, operator: str, terms: Iterable[str]) -> bool:
+    """True if ``message`` names ``operator`` (its last part suffices) and one of ``terms``.
+
+    Names are matched as in ``pattern``, ``terms`` in the plural as well.
+    """
+    return names_operator(message, operator) and mentions(message, terms)
+
+
+def mentions(message: str, terms: Iterable[str]) -> bool:
+    """True if ``message`` names any of ``terms``, in the singular or plural (see ``pattern``)."""
+    return _has(message, spelled(terms))
+
+
+def _has(message: str, terms: Sequence[str]) -> bool:
+    return bool(terms) and bool(re.search(pattern(terms), without_module(message), re.IGNORECASE))
+
+
+def without_module(message: str) -> str:
+    """``message`` without the module that TVM appends to show where a pass failed."""
+    return re.sub(LOCATION, "", message)
+
+
+def last_part(operator: str) -> str:
+    """The name of ``operator`` without its modules: ``add`` for ``ns.add``."""
+    return operator.rpartition(".")[2]
+
+
+def names_operator(message: str, operator: str) -> bool:
+    """True if ``message`` names ``operator``; its last part suffices."""
+    return _has(message, (last_part(operator),))
+
+
+def disowns(message: str, operator: str) -> bool:
+    """True if ``message`` says that ``operator``, or some use of it, is not supported."""
+    return names_operator(message, operator) and _has(message, REFUSALS)
+
+
+def portable(message: str) -> str:
+    """``message`` with the paths of installed files relative to the installation."""
+    return _INSTALLED.sub("", message)
+
+
+_NO_HEADLINE = ("File ", "Traceback", "Stack trace", "^", "(... ")
+
+
+def headline(message: str) -> str:
+    """The most telling line of ``message``: the last one that is not part of a traceback."""
+    lines = [line.strip() for line in without_module(message).splitlines()]
+    lines = [line for line in lines if line and not line.startswith(_NO_HEADLINE)]
+    return lines[-1] if lines else ""
+
+
+def normalise(message: str) -> str:
+    """The headline of ``message`` with numbers, strings, layouts, dtypes and paths folded."""
+    line = headline(message)
+    line = _ADDRESS.sub("0x…", line)
+    line = _PATH.sub(r"\1", line)
+    if not line.startswith(_BY_NAME):
+        line = _QUOTED.sub("'…'", line)
+    line = _LAYOUT.sub("L", line)
+    line = _DTYPE.sub("dtype", line)
+    line = _NUMBER.sub("#", line)
+    return _SHAPE.sub("(#)", line)[:300]
+
+
+def has_words(folded: str) -> bool:
+    """True if a message that was ``folded`` (``normalise``) has words of its own.
+
+    ``RuntimeError:`` has none, nor has ``InternalError: Check failed: (#) is false:``.
+    """
+    return bool(re.search(r"[A-Za-z]{3}", _SAYS_NOTHING.sub("", folded)))
+
+
+def states(message: str, numbers: Iterable[int]) -> bool:
+    """True if each of ``numbers`` stands in ``message`` by itself."""
+    return integers_in(message) >= set(numbers)
+
+
+def integers_in(message: str) -> set[int]:
+    """The integers that stand in ``message`` by themselves: 8 does not in "int8"."""
+    return set(map(int, re.findall(ALONE, without_module(message))))

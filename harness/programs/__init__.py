@@ -1,0 +1,1 @@
+"""Relax programs: compile, run, judge."""

@@ -1,0 +1,222 @@
+"""Attribution: the settings of a failing case whose defaults make the failure go.
+
+Each setting is put back by itself, and tried on several draws of the inputs: with one draw, a wrong
+value may be right by coincidence. If the reference says that the program is invalid then, other
+ways are tried (a layout together with the shape that has it), or none.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from msgspec.structs import replace
+
+from relaxcheck.generators.calls import telling
+from relaxcheck.generators.core.axes import Family, non_default, point_of, with_defaults
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.program import Case, Literal, Program, Random
+from relaxcheck.harness.kind import Trials
+from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.reduction import graph_steps, setting_steps, value_steps
+from relaxcheck.harness.programs.reduction.simplicity import Defaults
+from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
+from relaxcheck.harness.triage.finding import CUT_SHORT
+from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
+from relaxcheck.harness.triage.reduction.search import RUNNING
+
+DRAWS = 3
+"""The draws of the inputs that the failure, and each setting put back, are tried with."""
+
+_SILENT = frozenset({Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE})
+"""Verdicts that say neither that the failure is gone nor that it is there."""
+
+
+def attribute(
+    case: Case, outcome: Outcome, family: Family | None, defaults: Defaults
+) -> Trials[Attribution]:
+    """The attribution of the failure ``outcome`` of ``case``; every trial has to be validated.
+
+    The axes of ``family`` are tried if ``case`` lies on them. Nothing is put back in an invalid
+    program: its fault is known.
+    """
+    signature = signature_of(case, outcome)
+    draws = [_Draw(0, False)]
+    drawn = 1
+    for draw in _draws(case, outcome):
+        redrawn = draw.of(case)
+        result = yield redrawn
+        alike = same_signature(redrawn, result, signature)
+        drawn += alike or result.verdict not in CUT_SHORT
+        if alike:
+            draws.append(draw)
+    conditions = []
+    if not isinstance(case.expect, Invalid):
+        for ways in _changes(case, outcome, family, defaults).values():
+            condition = yield from _put_back(case, outcome, ways, draws)
+            if condition is not None:
+                conditions.append(condition)
+    return Attribution(drawn, len(draws), tuple(conditions))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """Other inputs: of another seed, and drawn (``random``) if values were written out."""
+
+    seed: int
+    random: bool
+
+    def of(self, case: Case) -> Case:
+        """``case`` with these inputs."""
+        inputs = tuple(
+            replace(tensor, fill=Random())
+            if self.random and isinstance(tensor.fill, Literal)
+            else tensor
+            for tensor in case.program.inputs
+        )
+        program = replace(case.program, inputs=inputs)
+        return replace(case, program=program, seed=case.seed + self.seed)
+
+
+def _draws(case: Case, outcome: Outcome) -> list[_Draw]:
+    """Other inputs than the case's; one draw is enough if it fails before it has inputs."""
+    written = any(isinstance(tensor.fill, Literal) for tensor in case.program.inputs)
+    count = DRAWS if outcome.stage in RUNNING else 2
+    return [_Draw(seed, written) for seed in range(1, count)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """``case`` with a setting put back to its default, and the axis of the setting, if any."""
+
+    case: Case
+    differences: tuple[Difference, ...]
+    axis: str = ""
+
+
+def _put_back(
+    case: Case, outcome: Outcome, ways: list[_Way], draws: list[_Draw]
+) -> Trials[Condition | None]:
+    """The result of the first of ``ways`` that is a valid program; None if none is."""
+    signature = signature_of(case, outcome)
+    axis = next((way.axis for way in ways if way.axis), "")
+    for way in ways:
+        verdicts, alike, undecided = [], 0, 0
+        for draw in draws:
+            tried = draw.of(way.case)
+            result = yield tried
+            if result.verdict in _SILENT:
+                break
+            verdicts.append(result.verdict)
+            same = same_signature(tried, result, signature)
+            alike += same
+            undecided += not same and result.verdict in CUT_SHORT
+        if len(verdicts) == len(draws):
+            return Condition(way.differences, tuple(verdicts), alike, axis, undecided)
+    return None
+
+
+def _changes(
+    case: Case, outcome: Outcome, family: Family | None, defaults: Defaults
+) -> dict[tuple[tuple[Aspect, str], ...], list[_Way]]:
+    """The ways to put settings back, by the setting."""
+    known = Knowledge(defaults, ran=outcome.stage in RUNNING)
+    ways: dict[tuple[tuple[Aspect, str], ...], list[_Way]] = {}
+    for axis, changed in (*_structural(case, known), *_on_axes(case, family)):
+        different = differences(case, changed)
+        if different:
+            key = tuple((difference.what, difference.name) for difference in different)
+            ways.setdefault(key, []).append(_Way(changed, different, axis))
+    return ways
+
+
+def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
+    for node in case.program.nodes:
+        default = known.defaults.get(node.operator, {})
+        for name, value in telling(node).items():
+            if name in default and default[name] == value:
+                continue
+            others = {key: kept for key, kept in node.attributes.items() if key != name}
+            for attributes in (others, {**others, name: default.get(name)}):
+                changed = with_node(case, replace(node, attributes=attributes))
+                yield from _unless_nonsense(partial(remade, case, nodes=changed))
+    for step in (value_steps.layouts, value_steps.dtypes, value_steps.constants):
+        yield from (("", variant) for variant in step(case, known))
+    for symbol in case.program.symbols:
+        yield from (("", variant) for variant in setting_steps.fixed(case, symbol))
+    for field, plain in setting_steps.PLAIN.items():
+        if field != "also" and getattr(case, field) != plain:
+            yield "", replace(case, **{field: plain})
+    yield from (("", variant) for variant in graph_steps.bypassed(case))
+
+
+def _unless_nonsense(make: Callable[[], Case]) -> Iterator[tuple[str, Case]]:
+    return (("", variant) for variant in candidate(make))
+
+
+def _on_axes(case: Case, family: Family | None) -> Iterator[tuple[str, Case]]:
+    """``case`` with each axis of ``family`` at its default."""
+    if family is None:
+        return
+    try:
+        point = point_of(family, case)
+    except ValueError:
+        # It does not lie on the axes.
+        return
+    for axis in non_default(family.axes, point):
+        changed = with_defaults(family.axes, point, (axis,))
+        made = family.build(changed, case.seed) if changed is not None else None
+        if isinstance(made, Case):
+            yield axis, replace(made, fixes=case.fixes)
+
+
+def differences(case: Case, other: Case) -> tuple[Difference, ...]:
+    """The differences that make ``other`` of ``case``, for a person.
+
+    Shapes count only if nothing else differs: they follow from layouts and symbols.
+    """
+    different = [*_of_nodes(case.program, other.program), *_of_inputs(case.program, other.program)]
+    different += [
+        Difference(Aspect.SETTING, name, getattr(case, name), getattr(other, name))
+        for name in ("pipeline", "exec_mode", "opt_level", "regime")
+        if getattr(case, name) != getattr(other, name)
+    ]
+    return tuple(different or _of_shapes(case.program, other.program))
+
+
+def _of_nodes(program: Program, other: Program) -> Iterator[Difference]:
+    theirs = {node.name: node for node in other.nodes}
+    for node in program.nodes:
+        if node.name not in theirs:
+            yield Difference(Aspect.NODE, node.operator, True, None)
+            continue
+        attributes = theirs[node.name].attributes
+        for name in dict.fromkeys((*node.attributes, *attributes)):
+            was, to = node.attributes.get(name), attributes.get(name)
+            if was != to:
+                yield Difference(Aspect.ATTRIBUTE, name, was, to)
+
+
+def _of_inputs(program: Program, other: Program) -> Iterator[Difference]:
+    for name in program.symbols:
+        if name not in other.symbols:
+            yield Difference(Aspect.SYMBOL, name, True, None)
+    theirs = {tensor.name: tensor for tensor in other.inputs}
+    for tensor in program.inputs:
+        to = theirs.get(tensor.name, tensor)
+        if tensor.dtype != to.dtype:
+            yield Difference(Aspect.DTYPE, tensor.name, tensor.dtype, to.dtype)
+        if tensor.constant != to.constant:
+            yield Difference(Aspect.CONSTANT, tensor.name, tensor.constant, to.constant)
+
+
+def _of_shapes(program: Program, other: Program) -> Iterator[Difference]:
+    theirs = {tensor.name: tensor for tensor in other.inputs}
+    for tensor in program.inputs:
+        to = theirs.get(tensor.name, tensor)
+        if tensor.shape != to.shape:
+            yield Difference(Aspect.SHAPE, tensor.name, _shape(tensor.shape), _shape(to.shape))
+
+
+def _shape(dims: tuple[int | str, ...]) -> str:
+    return f"({', '.join(map(str, dims))}{',' * (len(dims) == 1)})"

@@ -1,0 +1,311 @@
+"""Compiling a Relax module to an executable that runs, in distinct stages.
+
+Everything goes through plain ``relax.build``: a pass instrument reports the running pass, and keeps
+the module that LegalizeOps returned, so that no list of passes is copied from any release.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from relaxcheck import fixes
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.values import Array, constants
+from relaxcheck.generators.families import desired_layouts
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.native.link import LinkError, can_link, linked
+from relaxcheck.harness.native.target import target
+from relaxcheck.harness.programs.direct import NotDirect, called
+from relaxcheck.harness.programs.late_linking import (
+    Left,
+    hand_over,
+    leaving_code,
+    link_together,
+    named,
+)
+from relaxcheck.harness.programs.legalization_log import collected
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.tracing import Tracer
+
+# TVM has no type information of its own.
+Module = Any
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class StageError(Exception):
+    """An exception of TVM's, and its stage: a pass's name, or ``codegen``."""
+
+    stage: str
+    cause: BaseException
+
+
+@dataclass(slots=True)
+class SilentBail(Exception):
+    """LegalizeOps left ``calls``, high-level operator calls, without an error.
+
+    ``logged`` are the messages of legalizations until then.
+    """
+
+    stage: str
+    operators: tuple[str, ...]
+    calls: tuple[str, ...]
+    logged: tuple[str, ...]
+
+
+def unlowered(module: Module) -> list[tuple[str, str]]:
+    """The calls in ``module`` whose operator has a legalization: (operator, call as text).
+
+    After LegalizeOps there must be none: an operator that registers ``FLegalize`` has no other way
+    to executable code. Operators of the runtime (``call_tir``, ``memory.*``, ``vm.*``) have none.
+    """
+    calls: list[tuple[str, str]] = []
+
+    def visit(expr: Any) -> None:
+        if (
+            isinstance(expr, relax.Call)
+            and isinstance(expr.op, tvm.ir.Op)
+            and expr.op.get_attr("FLegalize") is not None
+        ):
+            # The printer puts a remark about constants before the call.
+            lines = [line for line in str(expr).splitlines() if not line.startswith("#")]
+            calls.append((str(expr.op.name), " ".join(lines)))
+
+    for function in module.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    return calls
+
+
+@tvm.instrument.pass_instrument
+class _Watch:
+    """Follows the passes: the running one, and the calls that LegalizeOps left.
+
+    ``lowered`` is the module that LegalizeOps returned, if it is kept. One instrument serves all
+    programs, since TVM never frees an instrument, nor anything that it holds.
+    """
+
+    def __init__(self) -> None:
+        self.begin(lambda stage: None, keeps=False)
+
+    def begin(self, progress: Progress, *, keeps: bool) -> None:
+        """Follow the passes of another program, and forget the last one."""
+        self.progress = progress
+        self.keeps = keeps
+        self.running: list[str] = []
+        self.left: list[tuple[str, str]] = []
+        self.lowered: Module | None = None
+
+    def run_before_pass(self, module: Module, info: Any) -> None:
+        name = str(info.name)
+        self.running.append(name)
+        self.progress(name)
+
+    def run_after_pass(self, module: Module, info: Any) -> None:
+        # Passes that began after this one and did not end have failed, and a pass caught that.
+        while self.running[-1] != str(info.name):
+            self.running.pop()
+        self.running.pop()
+        if str(info.name) == "LegalizeOps" and not self.left:
+            self.left = unlowered(module)
+            self.lowered = module if self.keeps else None
+        self.progress(self.running[-1] if self.running else "codegen")
+
+    @property
+    def stage(self) -> str:
+        """The innermost running pass; code generation runs outside all passes.
+
+        ``sequential`` and the unnamed pass around a pipeline do not count.
+        """
+        named = [name for name in self.running if name not in ("sequential", "_pipeline")]
+        return named[-1] if named else "codegen"
+
+
+@cache
+def _watch() -> Any:
+    return _Watch()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An executable, the name of its main function, and the native code left for later, if any.
+
+    ``direct``: the module that LegalizeOps returned, to run in place of the executable.
+    """
+
+    executable: tvm.runtime.Executable
+    main: str = "main"
+    left: Left | None = None
+    direct: Module | None = None
+
+
+def build(
+    module: Module,
+    case: Case,
+    progress: Progress,
+    *,
+    late: str | None = None,
+    tracing: Tracing | None = None,
+) -> Compiled:
+    """Compile ``module`` as ``case`` says.
+
+    ``progress`` gets the name of each stage as it begins. With ``late``, native code is left for
+    ``link``, to be generated with that of other programs of other names. ``tracing`` says what to
+    record, and which passes to leave out.
+
+    Raises:
+        StageError: TVM raised.
+        SilentBail: LegalizeOps left a high-level call behind.
+    """
+    pipeline = PIPELINES[case.pipeline]
+    where = target(case.opt_level)
+    watch = _watch()
+    watch.begin(progress, keeps=tracing is not None and tracing.direct)
+    if late is not None:
+        module = named(module, late)
+    instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
+    logged: list[str] = []
+    try:
+        with tvm.transform.PassContext(instruments=instruments), collected() as logged:
+            for step in pipeline.before:
+                with where:
+                    module = STEPS[step](module, case)
+                _raise_if_left(watch, logged)
+            fused = pipeline.relax_pipeline == "target"
+            passes = _passes(case, where, fused=fused)
+            if late is None:
+                return Compiled(
+                    relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode),
+                    direct=watch.lowered,
+                )
+            if passes == "default":
+                # The default of relax.build on a CPU.
+                passes = relax.get_pipeline("default")
+            with leaving_code(where) as left:
+                passes = hand_over(passes, late)
+                executable = relax.build(
+                    module, where, relax_pipeline=passes, exec_mode=case.exec_mode
+                )
+            return Compiled(executable, late + "main", left)
+    except SilentBail:
+        raise
+    except Exception as error:
+        # Code generation dies of a call that LegalizeOps left: report the cause, not the symptom.
+        _raise_if_left(watch, logged)
+        raise StageError(watch.stage, error) from error
+
+
+def _passes(case: Case, where: tvm.target.Target, *, fused: bool) -> Any:
+    """The pipeline to give to ``relax.build`` for ``case``.
+
+    With the fixes on it has their passes, if the case's pipeline says so.
+    """
+    if case.fixes and PIPELINES[case.pipeline].passes_of_fixes:
+        return fixes.pipeline(where if fused else None)
+    return relax.get_default_pipeline(where) if fused else "default"
+
+
+def can_link_late(case: Case) -> bool:
+    """True if ``case`` may take part in late linking.
+
+    Linking is the cheap way at level 0 alone (``harness.native.link``). Relax functions that call
+    each other use names without the program's prefix, so they cannot take part.
+    """
+    return case.opt_level == 0 and not case.program.functions and can_link()
+
+
+def link(compiled: Sequence[Compiled]) -> None:
+    """Generate the native code that each of ``compiled`` left, all at once.
+
+    Raises:
+        Exception: any that TVM or the linker raises; either of them may be at fault.
+    """
+    link_together(
+        [(member.executable, member.left) for member in compiled if member.left is not None]
+    )
+
+
+def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
+    """The compiled module's ``main``, its native code ``cheaply`` through an object file.
+
+    Raises:
+        StageError: TVM raised; the stage is ``load``.
+        LinkError: native code could not be linked, which need not be TVM's fault.
+    """
+    try:
+        if compiled.direct is not None:
+            return called(compiled.direct, target(0))
+        executable = linked(compiled.executable) if cheaply else compiled.executable
+        function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())[compiled.main]
+    except LinkError:
+        raise
+    except Exception as error:
+        raise StageError("load", error) from error
+    return function
+
+
+Argument = Array | int | tuple[int, ...]
+"""A tensor, a scalar or a shape."""
+
+
+def run(main: Callable[..., Any], arguments: Sequence[Argument]) -> tuple[Array, ...]:
+    """Call the compiled ``main`` on ``arguments``.
+
+    Raises:
+        StageError: TVM raised; the stage is ``run``.
+        NotDirect: the program cannot be run without the passes after LegalizeOps.
+    """
+    try:
+        result = main(*map(_argument, arguments))
+        tensors = [result] if hasattr(result, "numpy") else list(result)
+        return tuple(tensor.numpy() for tensor in tensors)
+    except NotDirect:
+        raise
+    except Exception as error:
+        raise StageError("run", error) from error
+
+
+def _argument(argument: Argument) -> Any:
+    match argument:
+        case int():
+            return argument
+        case tuple():
+            return tvm.runtime.ShapeTuple(argument)
+    return tvm.runtime.tensor(argument)
+
+
+def _raise_if_left(watch: Any, logged: Sequence[str]) -> None:
+    if watch.left:
+        operators, calls = zip(*watch.left, strict=True)
+        raise SilentBail("LegalizeOps", operators, calls, tuple(logged))
+
+
+def _bind_params(module: Module, case: Case) -> Module:
+    values: Mapping[str, Any] = {
+        name: tvm.runtime.tensor(value) for name, value in constants(case).items()
+    }
+    return relax.transform.BindParams("main", dict(values))(module)
+
+
+def _bounded(module: Module, case: Case) -> Module:
+    """``module`` with upper bounds of its symbols, those of ``case``, for planning memory."""
+    variable, main = module.get_global_var("main"), module["main"]
+    module = module.clone()
+    module.update_func(variable, main.with_attr("tir_var_upper_bound", case.largest))
+    return module
+
+
+STEPS: dict[str, Callable[[Module, Case], Module]] = {
+    "LegalizeOps": lambda module, case: relax.transform.LegalizeOps()(module),
+    "ToMixedPrecision": lambda module, case: relax.transform.ToMixedPrecision()(module),
+    "ConvertLayout": lambda module, case: relax.transform.ConvertLayout(
+        desired_layouts(case.program)
+    )(module),
+    "UpperBounds": _bounded,
+    "BindParams": _bind_params,
+    "FoldConstant": lambda module, case: relax.transform.FoldConstant()(module),
+}

@@ -1,0 +1,110 @@
+"""Running the module that LegalizeOps returns without the passes after it.
+
+Its functions are built one by one, and called in the order of the program: no memory plan, no
+virtual machine. This second way to run a lowered program separates a wrong legalization from faults
+of later passes.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+
+# TVM has no type information of its own.
+Module = Any
+Value = Any
+
+_CALL_TIR = tvm.ir.Op.get("relax.call_tir")
+_CONSTANT = type(tvm_api.const(np.zeros(())))
+
+
+class NotDirect(Exception):
+    """The program has other parts than calls of functions, tuples and constants.
+
+    This is a limit of ours, no fault of TVM's.
+    """
+
+
+def called(module: Module, target: Any) -> Callable[..., Value]:
+    """A function of the run-time tensors that computes ``main`` of ``module``, after LegalizeOps.
+
+    It returns a tensor or a tuple of tensors.
+
+    Raises:
+        Exception: any that TVM raises when it builds the functions.
+    """
+    built = {
+        variable.name_hint: tvm.tirx.build(
+            function.with_attr("global_symbol", "direct"), target=target
+        )["direct"]
+        for variable, function in module.functions.items()
+        if isinstance(function, tvm.tirx.PrimFunc)
+    }
+    main = module["main"]
+    if not all(map(tvm_api.is_tensor, main.params)):
+        raise NotDirect("a parameter is no tensor")
+
+    def run(*tensors: Value) -> Value:
+        known = dict(zip(main.params, tensors, strict=True))
+        sizes = tvm_api.analyzer()
+        for parameter, tensor in known.items():
+            for dim, size in zip(tvm_api.shape_of(parameter), tensor.shape, strict=True):
+                if tvm_api.is_variable(dim):
+                    sizes.bind(dim, tvm_api.integer(int(size)))
+        frame = _Frame(known, sizes, built)
+        for block in main.body.blocks:
+            for binding in block.bindings:
+                if not isinstance(binding, relax.VarBinding):
+                    raise NotDirect(f"{type(binding).__name__}: {binding}")
+                known[binding.var] = frame.value(binding.value)
+        return frame.value(main.body.body)
+
+    return run
+
+
+class _Frame:
+    """The values of variables while ``main`` runs; ``sizes`` is an analyzer with the symbols."""
+
+    def __init__(self, known: dict[Any, Value], sizes: Any, built: Mapping[str, Any]) -> None:
+        self.known, self.sizes, self.built = known, sizes, built
+
+    def value(self, expr: Any) -> Value:
+        """The value of ``expr``: a tensor, or a tuple of values."""
+        match expr:
+            case relax.Var():
+                return self.known[expr]
+            case _ if isinstance(expr, _CONSTANT):
+                return tvm_api.tensor_of(expr)
+            case relax.Tuple():
+                return tuple(self.value(field) for field in expr.fields)
+            case relax.TupleGetItem():
+                return self.value(expr.tuple_value)[expr.index]
+            case relax.Call() if expr.op == _CALL_TIR:
+                return self.call(expr)
+        raise NotDirect(f"{type(expr).__name__}: {expr}")
+
+    def call(self, expr: Any) -> Value:
+        """Call a function on tensors, on outputs made for it, and on its symbols."""
+        function, arguments, *more = expr.args
+        type_ = tvm_api.type_of(expr)
+        single = tvm_api.is_tensor(expr)
+        results = [self.empty(field) for field in ([type_] if single else type_.fields)]
+        symbols = [self.size(dim) for shape in more for dim in shape.values]
+        self.built[function.name_hint](*self.value(arguments), *results, *symbols)
+        return results[0] if single else tuple(results)
+
+    def empty(self, kind: Any) -> Value:
+        """A tensor of the type ``kind``."""
+        shape = tuple(self.size(dim) for dim in kind.shape.values)
+        return tvm.runtime.empty(shape, tvm_api.dtype_of(kind))
+
+    def size(self, dim: Any) -> int:
+        """``dim`` with the symbols' values."""
+        size = tvm_api.as_int(self.sizes.simplify(dim))
+        if size is None:
+            raise NotDirect(f"the dimension {dim} is not known")
+        return size

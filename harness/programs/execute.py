@@ -1,0 +1,303 @@
+"""Executing cases in this process: emit, compile, run at each binding, judge."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.generators.emission.programs import emit
+from relaxcheck.harness.kind import Progress, Tracing
+from relaxcheck.harness.outcomes.clock import Clock
+from relaxcheck.harness.outcomes.errors import disowns, names, normalise
+from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
+from relaxcheck.harness.programs import compile as compiling
+from relaxcheck.harness.programs.compile import SilentBail, StageError
+from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
+from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
+from relaxcheck.harness.programs.legalization_log import reason
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.rejection import is_rejection
+from relaxcheck.harness.workers.switching import switch_fixes
+
+
+def execute(
+    case: Case,
+    progress: Progress = lambda stage: None,
+    *,
+    plain: bool = False,
+    tracing: Tracing | None = None,
+) -> Outcome:
+    """The outcome of ``case``; ``progress`` gets the name of each stage as it begins.
+
+    ``plain`` compiles as every user of TVM does; otherwise native code may be loaded in a cheaper
+    way (``harness.native.link``). ``tracing`` says what to record of the passes, and which of
+    them to leave out.
+
+    It never raises because of TVM.
+
+    Raises:
+        CaseError: the case names an operator, pipeline or regime that does not exist.
+        Exception: a fault of the harness itself.
+    """
+    begun = _begin(case, progress, None, tracing)
+    if isinstance(begun, Outcome):
+        return begun
+    (runs,) = _asked([begun])
+    return _end(begun, runs, plain=plain)
+
+
+def execute_together(
+    cases: Sequence[Case], progress: Callable[[int | None, str], None]
+) -> Iterator[Outcome]:
+    """The outcomes of ``cases``, in order, whose native code is generated and linked all at once.
+
+    ``progress`` gets the number of the case and the name of each stage as it begins; None in a
+    stage that all cases share.
+
+    Raises:
+        Exception: a fault outside TVM, or in a shared stage. Cases without an outcome have to be
+            executed alone.
+    """
+    begun = []
+    for number, case in enumerate(cases):
+        late = name_of(number) if compiling.can_link_late(case) else None
+        begun.append(_begin(case, partial(progress, number), late))
+    compiled = [member for member in begun if isinstance(member, _Compiled)]
+    progress(None, "link")
+    shared = Clock()
+    with shared("tvm"):
+        compiling.link([member.program for member in compiled])
+    for member in compiled:
+        member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
+    runs = iter(_asked(compiled))
+    for this in begun:
+        yield this if isinstance(this, Outcome) else _end(this, next(runs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A case whose program is compiled; ``late`` is its name if its native code is shared.
+
+    ``progress`` gets the name of each of its stages as it begins.
+    """
+
+    case: Case
+    program: compiling.Compiled
+    clock: Clock
+    late: str | None
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of a case: binding, regime, inputs, and the expected outputs or an exception."""
+
+    index: int
+    regime: str
+    values: Mapping[str, Array]
+    expected: Expected | Exception
+
+
+def _begin(
+    case: Case, progress: Progress, late: str | None, tracing: Tracing | None = None
+) -> _Compiled | Outcome:
+    """Compile ``case``; returns its outcome if it ends there."""
+    if case.pipeline not in PIPELINES:
+        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    switch_fixes(case.fixes)
+    clock = Clock()
+    try:
+        with clock("tvm"):
+            progress("emit")
+            module = _emitted(case)
+            program = compiling.build(module, case, progress, late=late, tracing=tracing)
+    except SilentBail as bail:
+        left = _nameless("left after LegalizeOps: " + "; ".join(bail.calls), late)
+        why = _nameless(reason(bail.operators[0], bail.logged), late)
+        return Outcome(
+            Verdict.SILENT_BAIL,
+            bail.stage,
+            _short(bail.operators[0]),
+            f"{left}\n{why}" if why else left,
+            seconds=clock.seconds,
+            cause=normalise(why),
+        )
+    except StageError as error:
+        if late is not None and error.stage == READS_PREFIX:
+            # The name that late linking gives the program may be at fault.
+            return _begin(case, progress, None, tracing)
+        return _refusal(case, error, clock, late)
+    return _Compiled(case, program, clock, late, progress)
+
+
+def _emitted(case: Case) -> Any:
+    try:
+        pipeline = PIPELINES[case.pipeline]
+        return emit(case, constants_as_parameters=pipeline.constants_as_parameters)
+    except CaseError:
+        raise
+    except Exception as error:
+        raise StageError("emit", error) from error
+
+
+def _asked(compiled: Sequence[_Compiled]) -> list[list[_Run]]:
+    """The runs of each of ``compiled``, none if it is invalid; asks the oracles about all."""
+    planned: list[tuple[_Compiled, int, str]] = []
+    questions: list[Question] = []
+    for member in compiled:
+        mixed = PIPELINES[member.case.pipeline].mixed_precision
+        for index, regime in () if isinstance(member.case.expect, Invalid) else member.case.runs:
+            member.progress("oracle")
+            planned.append((member, index, regime))
+            program = static(member.case.program, member.case.bindings[index])
+            questions.append(Question(program, arrays(member.case, index, regime), mixed))
+
+    @contextmanager
+    def on(number: int) -> Iterator[None]:
+        member, *_ = planned[number]
+        member.progress("oracle")
+        with member.clock("oracles"):
+            yield
+
+    answered = zip(planned, questions, all_expected(questions, on), strict=True)
+    runs: dict[int, list[_Run]] = {id(member): [] for member in compiled}
+    for (member, index, regime), question, expected in answered:
+        runs[id(member)].append(_Run(index, regime, question.arrays, expected))
+    return list(runs.values())
+
+
+def _end(compiled: _Compiled, runs: Sequence[_Run], *, plain: bool = False) -> Outcome:
+    """Load and run a compiled case; judge its outputs."""
+    case, clock = compiled.case, compiled.clock
+    try:
+        with clock("tvm"):
+            compiled.progress("load")
+            main = compiling.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+        if isinstance(case.expect, Invalid):
+            return _ran_though_invalid(case, main, compiled.progress, clock)
+        return _run_all(case, main, runs, compiled.progress, clock)
+    except StageError as error:
+        return _refusal(case, error, clock, compiled.late)
+
+
+def _nameless(message: str, late: str | None) -> str:
+    return message if late is None else nameless(message, late)
+
+
+def _run_all(
+    case: Case,
+    main: Callable[..., object],
+    runs: Sequence[_Run],
+    progress: Progress,
+    clock: Clock,
+) -> Outcome:
+    run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
+    checks: list[Check] = []
+    seen: list[Expected] = []
+    verdict, message, stage = Verdict.PASS, "", None
+    for run in runs:
+        wanted = run.expected
+        if isinstance(wanted, Exception):
+            progress("oracle")
+            raise wanted
+        seen.append(wanted)
+        with clock("tvm"):
+            progress("run")
+            size_arguments = case.program.sizes_told(case.bindings[run.index])
+            actual = compiling.run(
+                main, [*size_arguments, *(run.values[name] for name in run_time)]
+            )
+        with clock("compare"):
+            progress("compare")
+            judgement = judge(case.program, case.bindings[run.index], actual, wanted, run.regime)
+        checks.extend(judgement.checks)
+        if judgement.verdict is not Verdict.PASS and (
+            verdict is Verdict.PASS or (judgement.verdict.is_failure and not verdict.is_failure)
+        ):
+            where = "" if run.regime == case.regime else f" (inputs in the {run.regime} regime)"
+            verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
+    everywhere = tuple(
+        n for n in seen[0].agreeing if all(n in expected.agreeing for expected in seen)
+    )
+    if verdict is Verdict.PASS and not everywhere:
+        verdict, message = Verdict.NO_ORACLE, "no oracle ran at every binding"
+    elements = sum(check.elements for check in checks)
+    if verdict is Verdict.PASS and 0 < elements == sum(check.unconstrained for check in checks):
+        verdict, message = Verdict.NO_ORACLE, ALL_UNCONSTRAINED
+    return Outcome(
+        verdict,
+        stage,
+        None,
+        message,
+        tuple(checks),
+        everywhere,
+        {name: reason for expected in seen for name, reason in expected.unsupported.items()},
+        clock.seconds,
+    )
+
+
+def _ran_though_invalid(
+    case: Case, main: Callable[..., object], progress: Progress, clock: Clock
+) -> Outcome:
+    assert isinstance(case.expect, Invalid)
+    run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
+    for index in range(len(case.bindings)):
+        progress("oracle")
+        values = arrays(case, index)
+        progress("run")
+        with clock("tvm"):
+            size_arguments = case.program.sizes_told(case.bindings[index])
+            compiling.run(main, [*size_arguments, *(values[name] for name in run_time)])
+    return Outcome(
+        Verdict.ACCEPTS_INVALID,
+        "run",
+        case.expect.operator,
+        f"compiled and ran, though invalid by its {case.expect.fault[0]}",
+        seconds=clock.seconds,
+    )
+
+
+def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> Outcome:
+    message = _nameless(f"{type(error.cause).__name__}: {error.cause}", late)
+    # One that NumPy raised inside a legalization comes back through TVM as another class.
+    if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
+        return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)
+    if isinstance(case.expect, Invalid):
+        operator = case.expect.operator
+        if is_rejection(case, case.expect, error.stage, message):
+            verdict = Verdict.REJECTED
+        elif disowns(message, operator):
+            verdict = Verdict.UNSUPPORTED
+        else:
+            verdict = Verdict.OPAQUE_CRASH
+        return Outcome(verdict, error.stage, operator, message, seconds=clock.seconds)
+    named = _named(case, message)
+    return Outcome(
+        Verdict.UNSUPPORTED if named else Verdict.OPAQUE_CRASH,
+        error.stage,
+        named or _only_operator(case),
+        message,
+        seconds=clock.seconds,
+    )
+
+
+def _named(case: Case, message: str) -> str | None:
+    """The operator that ``message`` says is unsupported, or names with one of its attributes."""
+    for node in case.program.nodes:
+        if disowns(message, node.operator) or names(message, node.operator, node.attributes):
+            return node.operator
+    return None
+
+
+def _only_operator(case: Case) -> str | None:
+    operators = {node.operator for node in case.program.nodes}
+    return operators.pop() if len(operators) == 1 else None
+
+
+def _short(operator: str) -> str:
+    return operator.removeprefix("relax.")

@@ -1,0 +1,195 @@
+"""Judging TVM's outputs by those of the reference and the oracles."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.core.values import Array, numpy_dtype
+from relaxcheck.harness.outcomes.outcome import Check, Verdict
+from relaxcheck.oracles.answer import Bounded, Unsupported
+from relaxcheck.oracles.compare import within
+from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to the reference and the oracles: a program's outputs for its input arrays.
+
+    The oracles compute in the program's own dtypes, so they are held to its own bounds; with
+    ``mixed_precision`` the outputs have the wider bounds of the pipeline's numerics.
+    """
+
+    program: Program
+    arrays: Mapping[str, Array]
+    mixed_precision: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The reference's outputs at one binding, and the oracles' judgement of them.
+
+    ``agreeing`` oracles lie within the reference's bounds; ``splits`` maps the others to how they
+    differ; ``unsupported`` maps those that could not run to their reason.
+    """
+
+    outputs: tuple[Bounded, ...]
+    agreeing: tuple[str, ...]
+    splits: Mapping[str, str]
+    unsupported: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict at one binding, with its checks and a description of the difference."""
+
+    verdict: Verdict
+    checks: tuple[Check, ...]
+    message: str = ""
+
+
+def expected(program: Program, arrays: Mapping[str, Array], *, mixed_precision: bool) -> Expected:
+    """The expected outputs of ``program`` on ``arrays``, as in a ``Question``.
+
+    Raises:
+        Exception: the reference or an oracle cannot answer.
+    """
+    (answer,) = all_expected([Question(program, arrays, mixed_precision)])
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def all_expected(
+    questions: Sequence[Question],
+    on: Callable[[int], AbstractContextManager[None]] = lambda number: nullcontext(),
+) -> list[Expected | Exception]:
+    """The answers to ``questions`` by the reference and every oracle, or their exceptions.
+
+    Each oracle answers all questions before the next one begins: an oracle is so much code that
+    alternating between them drives each out of the processor's caches, which takes half of the
+    time. The context ``on(number)`` is open while that question is being answered.
+    """
+
+    def each(step: _Step, before: Sequence[_Asked | Exception]) -> list[_Asked | Exception]:
+        after: list[_Asked | Exception] = []
+        for number, (question, asked) in enumerate(zip(questions, before, strict=True)):
+            if isinstance(asked, Exception):
+                after.append(asked)
+                continue
+            with on(number):
+                try:
+                    after.append(step(question, asked))
+                except Exception as error:
+                    after.append(error)
+        return after
+
+    answers = each(_referred, [_Asked((), Expected((), (), {}, {}))] * len(questions))
+    for name in ORACLES:
+        answers = each(partial(_answered, name), answers)
+    return [answer if isinstance(answer, Exception) else answer.expected for answer in answers]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The answer to a question so far; ``own`` are the outputs in the program's own dtypes."""
+
+    own: tuple[Bounded, ...]
+    expected: Expected
+
+
+_Step = Callable[[Question, _Asked], _Asked]
+
+
+def _referred(question: Question, asked: _Asked) -> _Asked:
+    """``asked`` with the reference's outputs."""
+    program, arrays = question.program, question.arrays
+    own = evaluate(program, arrays)
+    outputs = evaluate(program, arrays, Numerics.MIXED_FLOAT16) if question.mixed_precision else own
+    return _Asked(own, replace(asked.expected, outputs=outputs))
+
+
+def _answered(name: str, question: Question, asked: _Asked) -> _Asked:
+    """``asked`` with the answer of the oracle ``name``."""
+    before = asked.expected
+    try:
+        answers = ORACLES[name](question.program, question.arrays)
+    except Unsupported as reason:
+        answered = replace(before, unsupported={**before.unsupported, name: str(reason)})
+        return replace(asked, expected=answered)
+    differences = [
+        f"output {output}: {difference}"
+        for output, answer, reference in zip(
+            question.program.outputs, answers, asked.own, strict=True
+        )
+        if (difference := _difference(answer, reference)) is not None
+    ]
+    if differences:
+        answered = replace(before, splits={**before.splits, name: "; ".join(differences)})
+    else:
+        answered = replace(before, agreeing=(*before.agreeing, name))
+    return replace(asked, expected=answered)
+
+
+def judge(
+    program: Program,
+    binding: Mapping[str, int],
+    actual: tuple[Array, ...],
+    wanted: Expected,
+    regime: str = "normal",
+) -> Judgement:
+    """The verdict on TVM's outputs ``actual`` at ``binding``, for inputs drawn in ``regime``."""
+    if len(actual) != len(wanted.outputs):
+        return Judgement(
+            Verdict.WRONG_SHAPE,
+            (),
+            f"{len(actual)} outputs where the program has {len(wanted.outputs)}",
+        )
+    checks: list[Check] = []
+    worst = (Verdict.PASS, "")
+    for name, array, reference in zip(program.outputs, actual, wanted.outputs, strict=True):
+        verdict, message, ratio, unconstrained = _hold(array, reference)
+        checks.append(
+            Check(dict(binding), name, ratio, wanted.agreeing, array.size, unconstrained, regime)
+        )
+        if verdict is not Verdict.PASS and worst[0] is Verdict.PASS:
+            where = f"{name} at {dict(binding)}" if binding else name
+            worst = (verdict, f"output {where}: {message}")
+    if not wanted.agreeing and not wanted.splits:
+        reasons = "; ".join(wanted.unsupported.values())
+        return Judgement(Verdict.NO_ORACLE, tuple(checks), f"no oracle ran: {reasons}")
+    if wanted.splits:
+        # Oracles that differ from the reference say nothing certain about TVM, right or wrong.
+        splits = "; ".join(f"{name}: {how}" for name, how in wanted.splits.items())
+        return Judgement(Verdict.ORACLE_SPLIT, tuple(checks), splits)
+    return Judgement(worst[0], tuple(checks), worst[1])
+
+
+def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None, int]:
+    """Verdict, message, largest error by bound, and the number of unconstrained elements."""
+    if array.shape != reference.value.shape:
+        return Verdict.WRONG_SHAPE, f"shape {array.shape}, not {reference.value.shape}", None, 0
+    if array.dtype != numpy_dtype(reference.dtype):
+        return Verdict.WRONG_DTYPE, f"dtype {array.dtype}, not {reference.dtype}", None, 0
+    compared = within(array, reference)
+    ratio = float(compared.ratio) if np.isfinite(compared.ratio) else None
+    if compared.ok:
+        return Verdict.PASS, "", ratio, compared.unconstrained
+    assert compared.worst is not None
+    actual, wanted = array[compared.worst], reference.value[compared.worst]
+    return (
+        Verdict.WRONG_VALUE,
+        f"{compared.outside} of {array.size} elements outside their bound; worst at "
+        f"{list(compared.worst)}: {actual} for {wanted:g} ± {reference.bound[compared.worst]:.3g}",
+        ratio,
+        compared.unconstrained,
+    )
+
+
+def _difference(answer: Array, reference: Bounded) -> str | None:
+    verdict, message, *_ = _hold(answer, reference)
+    return None if verdict is Verdict.PASS else message

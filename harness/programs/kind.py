@@ -1,0 +1,174 @@
+"""Relax programs as a kind of case: everything that the engine needs to know of them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import ClassVar
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from relaxcheck.generators import families
+from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, Case
+from relaxcheck.generators.operators.groups import group_of
+from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
+from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.outcome import Outcome, Reference
+from relaxcheck.harness.programs import attribution, wellformed
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.reduction import sequence, simplicity
+from relaxcheck.harness.programs.reduction.simplicity import Defaults
+from relaxcheck.harness.programs.reduction.steps import Knowledge
+from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
+from relaxcheck.harness.triage.reduction.search import RUNNING
+
+
+class Programs(Kind[Case]):
+    """Cases that are Relax programs."""
+
+    name = Case.kind
+    formats: ClassVar[Mapping[int, type[AnyCase]]] = {FORMAT: Case}
+    pipelines = tuple(PIPELINES)
+    runs_together = True
+    has_passes = True
+
+    def check(self, case: Case) -> None:
+        """Check names, attributes and sizes of a case that was decoded. Raises ``CaseError``."""
+        wellformed.check(case)
+
+    def families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
+        """Every family of programs, compiled by ``pipelines``."""
+        return families.every(pipelines)
+
+    def usual_families(self, pipelines: Sequence[str]) -> tuple[Family, ...]:
+        """The families that a campaign draws from when the user names none."""
+        return families.families(pipelines)
+
+    def as_drawn(self, case: Case) -> Case:
+        """``case`` run in the other ordinary regimes too: to compile costs far more than to run."""
+        if case.regime not in ORDINARY_REGIMES:
+            return case
+        others = tuple(regime for regime in ORDINARY_REGIMES if regime != case.regime)
+        return replace(case, also=others)
+
+    # Compiling imports TVM, and vetting the oracles: only workers do that.
+
+    def prepare(self) -> None:
+        """Import TVM and the oracles."""
+        from relaxcheck.harness.programs import execute, vetting  # noqa: F401
+
+    def execute(
+        self, case: Case, progress: Progress, *, plain: bool = False, tracing: Tracing | None = None
+    ) -> Outcome:
+        """Emit, compile and run ``case``, and judge its outputs."""
+        from relaxcheck.harness.programs import execute
+
+        return execute.execute(case, progress, plain=plain, tracing=tracing)
+
+    def execute_together(
+        self, cases: Sequence[Case], progress: Callable[[int | None, str], None]
+    ) -> Iterator[Outcome]:
+        """The outcomes of ``cases``, whose native code is generated and linked all at once."""
+        from relaxcheck.harness.programs import execute
+
+        return execute.execute_together(cases, progress)
+
+    def validate(self, case: Case, progress: Progress) -> tuple[Reference, str]:
+        """The reference holds the program to the definition of each of its operators."""
+        from relaxcheck.harness.programs import vetting
+
+        return vetting.validate(case, progress)
+
+    def operators(self, case: Case) -> tuple[str, ...]:
+        """The operators of the program, each once."""
+        return tuple(dict.fromkeys(node.operator for node in case.program.nodes))
+
+    def group(self, operator: str) -> str:
+        """Operators that one definition or lowering in TVM serves are a group."""
+        return group_of(operator)
+
+    def way(self, case: Case) -> str:
+        """The pass pipeline."""
+        return f"pipeline {case.pipeline}"
+
+    def size(self, case: Case) -> int:
+        """The number of nodes."""
+        return len(case.program.nodes)
+
+    def drawn_content(self, case: Case) -> object:
+        """The program, which a seed may decide."""
+        return case.program
+
+    def at_level(self, case: Case, opt_level: int) -> Case:
+        """``case`` at LLVM's optimisation level ``opt_level``."""
+        return replace(case, opt_level=opt_level)
+
+    def isolate(self, case: Case, outcome: Outcome) -> Trials[tuple[Case, Outcome]]:
+        """The failure with inputs of one regime, where one will do for it."""
+        if not case.also:
+            return case, outcome
+        if outcome.stage not in RUNNING:
+            # It never ran: its inputs have nothing to do with it.
+            return replace(case, also=()), outcome
+        outside = (
+            check.regime for check in outcome.checks if check.ratio is None or check.ratio > 1
+        )
+        first = next(outside, case.regime)
+        signature = signature_of(case, outcome)
+        for regime in sorted((case.regime, *case.also), key=lambda regime: regime != first):
+            alone = replace(case, regime=regime, also=())
+            result = yield alone
+            if same_signature(alone, result, signature):
+                return alone, result
+        return case, outcome
+
+    @property
+    def steps(self) -> Sequence[Step[Case]]:
+        """All steps, each with what the outcome tells about the case."""
+        return [partial(_candidates, step) for step in sequence.STEPS]
+
+    def measure(self, case: Case) -> tuple[float, ...]:
+        """A measure of the effort to read ``case``: less is simpler."""
+        return simplicity.measure(case, defaults())
+
+    def attribute(self, case: Case, outcome: Outcome) -> Trials[Attribution]:
+        """Put attributes, dtypes, symbols, settings and nodes back one by one."""
+        members = self.families(self.pipelines)
+        family = next((member for member in members if member.name == case.family), None)
+        return attribution.attribute(case, outcome, family, defaults())
+
+    def endings(self, case: Case) -> Sequence[tuple[str, str, Case]]:
+        """``case`` with each node in turn as its output."""
+        nodes = case.program.nodes
+        return [(node.name, node.operator, _ending_with(case, node.name)) for node in nodes]
+
+
+def _candidates(
+    step: Callable[[Case, Knowledge], Iterator[Case]], case: Case, outcome: Outcome
+) -> Iterator[Case]:
+    return step(case, sequence.known(outcome, defaults()))
+
+
+@cache
+def defaults() -> Defaults:
+    """The attributes' defaults, by operator, of all families."""
+    return simplicity.defaults_of(families.every(tuple(PIPELINES)))
+
+
+def _ending_with(case: Case, name: str) -> Case:
+    """``case`` with the node ``name`` as its output, without the nodes that this does not need.
+
+    Without them, symbols that a match_cast brought in may be gone, too.
+    """
+    program, wanted = case.program, {name}
+    for node in reversed(program.nodes):
+        if node.name in wanted:
+            wanted.update(node.arguments)
+    nodes = tuple(node for node in program.nodes if node.name in wanted)
+    ending = replace(program, nodes=nodes, outputs=(name,))
+    bindings = [{symbol: binding[symbol] for symbol in ending.symbols} for binding in case.bindings]
+    return replace(case, program=ending, bindings=tuple(bindings), at=UNSET)
+
+
+KIND = Programs()

@@ -1,0 +1,135 @@
+"""Late linking: one code generation and one library for the native code of several programs.
+
+Each program goes alone through every pass, Relax's and TIR's; they share only the steps after that.
+Each has a name of its own, which prefixes the names of all its functions, and which no message
+shows (``nameless``).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import tvm
+import tvm_ffi
+from tvm import relax
+
+from relaxcheck.harness.native.link import LinkError, shared_library
+
+Module = Any
+
+_CODE_GENERATION = "target.build.llvm"
+_PREFIX = "system_lib_prefix"
+"""The attribute of a module that TVM reads a prefix of its TIR functions' names from."""
+READS_PREFIX = "AttachGlobalSymbol"
+"""The pass that reads it, and fails on some functions (those of ``topk`` in 0.27) for it alone."""
+_OWNER = "relaxcheck"
+"""The attribute of a lowered module whose native code is left for later: its program's name."""
+_STAND_INS: dict[str, Any] = {}
+"""Stand-ins for native code, by the text of its target."""
+
+
+@dataclass(slots=True)
+class Left:
+    """Native code to generate later: TIR functions, and their stand-in until then."""
+
+    target: tvm.target.Target
+    functions: dict[Any, Any] = field(default_factory=dict)
+    stand_in: Any = None
+
+
+def name_of(number: int) -> str:
+    """The prefix of the names of functions of the program ``number`` in a group."""
+    return f"relaxcheck{number}_"
+
+
+def nameless(message: str, name: str) -> str:
+    """``message`` without the name of the program it is about."""
+    return message.replace(name, "")
+
+
+def named(module: Module, name: str) -> Module:
+    """``module`` for compilation under ``name``; its pipeline has to end with ``hand_over``."""
+    return module.with_attr(_PREFIX, name)
+
+
+def hand_over(pipeline: Any, name: str) -> Any:
+    """``pipeline``, and after it the Relax functions get their ``name`` and code is left for later.
+
+    TVM itself gives the prefix to TIR functions only.
+    """
+
+    def finish(module: Module, context: Any) -> Module:
+        functions = {}
+        for variable, function in module.functions.items():
+            if isinstance(function, relax.Function):
+                own = name + str(variable.name_hint)
+                functions[tvm.ir.GlobalVar(own)] = function.with_attr("global_symbol", own)
+            else:
+                functions[variable] = function
+        attributes = dict(module.attrs)
+        del attributes[_PREFIX]
+        return tvm.IRModule(functions, attrs={**attributes, _OWNER: name})
+
+    return tvm.transform.Sequential(
+        [pipeline, tvm.transform.module_pass(finish, opt_level=0, name="HandOver")]
+    )
+
+
+@contextmanager
+def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
+    """While this is open, no native code is generated for modules that were handed over.
+
+    TVM finds its code generator by name, in a table that anybody can write to.
+    """
+    generate = tvm_ffi.get_global_func(_CODE_GENERATION)
+    left = Left(target)
+
+    def leave(module: Module, where: Any) -> Any:
+        if _OWNER not in (module.attrs or {}):
+            return generate(module, where)
+        left.functions.update(module.functions.items())
+        left.stand_in = _nothing(generate, where)
+        return left.stand_in
+
+    tvm_ffi.register_global_func(_CODE_GENERATION, leave, override=True)
+    try:
+        yield left
+    finally:
+        tvm_ffi.register_global_func(_CODE_GENERATION, generate, override=True)
+
+
+def _nothing(generate: Any, where: Any) -> Any:
+    """Native code of no function, as ``generate`` gives it for the target ``where``.
+
+    The same one stands in for all programs: it takes ``generate`` a millisecond to set up LLVM.
+    """
+    text = str(where)
+    if text not in _STAND_INS:
+        _STAND_INS[text] = generate(tvm.IRModule({}), where)
+    return _STAND_INS[text]
+
+
+def link_together(compiled: Sequence[tuple[Any, Left]]) -> None:
+    """Generate the code left by each executable, and put it where its stand-in is.
+
+    Raises:
+        LinkError: the linker failed.
+        Exception: any that TVM raises; any of the programs may be at fault.
+    """
+    functions = {
+        name: function for _, left in compiled for name, function in left.functions.items()
+    }
+    if not functions:
+        return
+    generate = tvm_ffi.get_global_func(_CODE_GENERATION)
+    library = shared_library(generate(tvm.IRModule(functions), compiled[0][1].target))
+    for executable, left in compiled:
+        if left.stand_in is None:
+            continue
+        imports = list(executable.mod.imports)
+        if not any(imported.same_as(left.stand_in) for imported in imports):
+            raise LinkError("an executable lost the place of its native code")
+        executable.mod.clear_imports()
+        for imported in imports:
+            executable.mod.import_module(library if imported.same_as(left.stand_in) else imported)

@@ -1,0 +1,114 @@
+"""Steps that make the graph of a program smaller: outputs, nodes, arguments, inputs."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import msgspec
+
+from relaxcheck.generators.core.dims import Dim, evaluate, symbols
+from relaxcheck.generators.core.program import Case, Input, LongestSegment, Node
+from relaxcheck.harness.outcomes.outcome import Computed
+from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
+
+
+def outputs(case: Case, known: Knowledge) -> Iterator[Case]:
+    """One output alone; all but one."""
+    own = case.program.outputs
+    if len(own) > 1:
+        for output in own:
+            yield from candidate(partial(remade, case, outputs=(output,)))
+        for output in own:
+            others = [other for other in own if other != output]
+            yield from candidate(partial(remade, case, outputs=others))
+
+
+def nodes(case: Case, known: Knowledge) -> Iterator[Case]:
+    """One node alone; the graph up to a node; a node's value as an input; without a node.
+
+    A node that is left out is replaced by each of its arguments in turn.
+    """
+    own = case.program.nodes
+    if len(own) > 1:
+        for node in own:
+            yield from candidate(partial(_cut, case, known, node.arguments, (node.name,)))
+    for node in own:
+        yield from candidate(partial(remade, case, outputs=(node.name,)))
+    for node in reversed(own):
+        yield from candidate(partial(_cut, case, known, (node.name,)))
+    yield from bypassed(case)
+
+
+def bypassed(case: Case) -> Iterator[Case]:
+    """``case`` without one node: each of its arguments in turn replaces it."""
+    for node in case.program.nodes:
+        for argument in dict.fromkeys(node.arguments):
+            yield from candidate(partial(_bypassed, case, node, argument))
+
+
+def arguments(case: Case, known: Knowledge) -> Iterator[Case]:
+    """A call without one of its arguments, the last first."""
+    for node in case.program.nodes:
+        for at in reversed(range(len(node.arguments))):
+            fewer = (*node.arguments[:at], *node.arguments[at + 1 :])
+            called = msgspec.structs.replace(node, arguments=fewer)
+            yield from candidate(partial(remade, case, nodes=with_node(case, called)))
+
+
+def inputs(case: Case, known: Knowledge) -> Iterator[Case]:
+    """Without all inputs that nothing uses; without one of them."""
+    program = case.program
+    used = {name for node in program.nodes for name in node.arguments} | set(program.outputs)
+    used |= {tensor.fill.of for tensor in program.inputs if isinstance(tensor.fill, LongestSegment)}
+    unused = [tensor.name for tensor in program.inputs if tensor.name not in used]
+    for gone in (unused, *([name] for name in unused)):
+        left = [tensor for tensor in program.inputs if tensor.name not in gone]
+        yield from candidate(partial(remade, case, inputs=left))
+
+
+def _bypassed(case: Case, node: Node, argument: str) -> Case:
+    def renamed(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(argument if name == node.name else name for name in names)
+
+    others = [
+        msgspec.structs.replace(kept, arguments=renamed(kept.arguments))
+        for kept in case.program.nodes
+        if kept is not node
+    ]
+    return remade(case, nodes=others, outputs=renamed(case.program.outputs))
+
+
+def _cut(
+    case: Case, known: Knowledge, names: Sequence[str], outputs: Sequence[str] | None = None
+) -> Case:
+    """``case`` with the nodes ``names`` as inputs, of the reference's shapes and dtypes."""
+    computed = {node.name for node in case.program.nodes} & set(names)
+    made = [
+        Input(name, _shape(case, known.values[name]), known.values[name].dtype)
+        for name in dict.fromkeys(names)
+        if name in computed
+    ]
+    left = [node for node in case.program.nodes if node.name not in computed]
+    return remade(case, inputs=(*case.program.inputs, *made), nodes=left, outputs=outputs)
+
+
+def _shape(case: Case, value: Computed) -> tuple[Dim, ...]:
+    """The dimensions of ``value``: integers, or those of an input that are equal at every binding.
+
+    Raises:
+        ValueError: one varies like that of no input.
+    """
+    there = dict.fromkeys(
+        dim for tensor in case.program.inputs for dim in tensor.shape if symbols(dim)
+    )
+    dims: list[Dim] = []
+    for column in zip(*value.shapes, strict=True):
+        alike = [dim for dim in there if tuple(_at_all(case, dim)) == column]
+        if not alike and len(set(column)) > 1:
+            raise ValueError(f"a dimension of {column} is none of an input's")
+        dims.append(alike[0] if alike else column[0])
+    return tuple(dims)
+
+
+def _at_all(case: Case, dim: Dim) -> Iterator[int]:
+    for binding in case.bindings:
+        yield evaluate(dim, binding)

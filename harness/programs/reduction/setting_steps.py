@@ -1,0 +1,152 @@
+"""Steps that simplify compiling and running: pipeline, mode, bindings, symbols."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import msgspec
+
+from relaxcheck.generators.core.dims import Dim, symbols
+from relaxcheck.generators.core.program import (
+    EXEC_MODES,
+    REGIMES,
+    Attribute,
+    Below,
+    Case,
+    Input,
+    Offsets,
+    ShapeValue,
+)
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.reduction.steps import (
+    Knowledge,
+    candidate,
+    remade,
+    smaller,
+    substituted,
+)
+
+PLAIN: dict[str, object] = {
+    "pipeline": next(iter(PIPELINES)),
+    "exec_mode": EXEC_MODES[0],
+    "opt_level": 0,
+    "also": (),
+    "regime": REGIMES[0],
+}
+"""The plainest way to compile and run, by field of a case."""
+
+
+def settings(case: Case, known: Knowledge) -> Iterator[Case]:
+    """The plainest way to compile and run; a pipeline with fewer steps; one setting plainer."""
+    yield msgspec.structs.replace(case, **PLAIN)
+    for name, value in PLAIN.items():
+        yield msgspec.structs.replace(case, **{name: value})
+    own = PIPELINES.get(case.pipeline)
+    for name, pipeline in PIPELINES.items():
+        if own is not None and set(pipeline.before) < set(own.before):
+            yield msgspec.structs.replace(case, pipeline=name)
+    for regime in case.also:
+        yield msgspec.structs.replace(case, regime=regime, also=())
+        others = tuple(regime_kept for regime_kept in case.also if regime_kept != regime)
+        yield msgspec.structs.replace(case, also=others)
+    for regime in REGIMES[: REGIMES.index(case.regime)]:
+        yield msgspec.structs.replace(case, regime=regime)
+
+
+def seeds(case: Case, known: Knowledge) -> Iterator[Case]:
+    """The first seeds."""
+    for seed in range(4):
+        yield msgspec.structs.replace(case, seed=seed)
+
+
+def bindings(case: Case, known: Knowledge) -> Iterator[Case]:
+    """One binding alone; all but one."""
+    if len(case.bindings) > 1:
+        for binding in case.bindings:
+            yield msgspec.structs.replace(case, bindings=(binding,), at=msgspec.UNSET)
+        for at in range(len(case.bindings)):
+            others = (*case.bindings[:at], *case.bindings[at + 1 :])
+            yield msgspec.structs.replace(case, bindings=others, at=msgspec.UNSET)
+
+
+def static(case: Case, known: Knowledge) -> Iterator[Case]:
+    """Integers for all symbols, or for one; one symbol for two; a symbol for an expression."""
+    names = case.program.symbols
+    if not names:
+        return
+    for binding in case.bindings:
+        yield from _replaced(case, binding)
+    for name in names:
+        for value in dict.fromkeys(binding[name] for binding in case.bindings):
+            yield from _replaced(case, {name: value})
+            for size in smaller(value):
+                yield from _replaced(case, {name: size})
+    for name in names:
+        for other in names:
+            if other < name:
+                yield from _replaced(case, {name: other})
+    for dim in dict.fromkeys(dim for tensor in case.program.inputs for dim in tensor.shape):
+        for name in sorted(symbols(dim)):
+            if dim != name:
+                yield from candidate(partial(with_dims, case, {dim: name}))
+
+
+def fixed(case: Case, name: str) -> Iterator[Case]:
+    """``case`` with the symbol ``name`` replaced by each value that it is bound to."""
+    for value in dict.fromkeys(binding[name] for binding in case.bindings):
+        yield from _replaced(case, {name: value})
+
+
+def _replaced(case: Case, values: Mapping[str, Dim]) -> Iterator[Case]:
+    def changed() -> Case:
+        return with_dims(case, {dim: substituted(dim, values) for dim in _symbolic(case)})
+
+    yield from candidate(changed)
+
+
+def _symbolic(case: Case) -> tuple[Dim, ...]:
+    """Every dimension of ``case`` that has a symbol."""
+    dims: list[Dim] = []
+    for tensor in case.program.inputs:
+        dims += tensor.shape
+        if isinstance(tensor.fill, Offsets):
+            dims.append(tensor.fill.total)
+        if isinstance(tensor.fill, Below):
+            dims.append(tensor.fill.limit)
+    for node in case.program.nodes:
+        for value in node.attributes.values():
+            if isinstance(value, ShapeValue):
+                dims += value.dims
+    return tuple(dict.fromkeys(dim for dim in dims if symbols(dim)))
+
+
+def with_dims(case: Case, changes: Mapping[Dim, Dim]) -> Case:
+    """``case`` with dimensions replaced in all shapes, those in attributes too.
+
+    Raises:
+        ValueError: the result is no case.
+    """
+
+    def all_of(dims: Sequence[Dim]) -> tuple[Dim, ...]:
+        return tuple(changes.get(dim, dim) for dim in dims)
+
+    def attribute(value: Attribute) -> Attribute:
+        return ShapeValue(all_of(value.dims)) if isinstance(value, ShapeValue) else value
+
+    def changed(tensor: Input) -> Input:
+        fill = tensor.fill
+        if isinstance(fill, Offsets):
+            fill = Offsets(changes.get(fill.total, fill.total))
+        if isinstance(fill, Below):
+            fill = Below(changes.get(fill.limit, fill.limit))
+        return msgspec.structs.replace(tensor, shape=all_of(tensor.shape), fill=fill)
+
+    return remade(
+        case,
+        inputs=[changed(tensor) for tensor in case.program.inputs],
+        nodes=[
+            msgspec.structs.replace(
+                node, attributes={name: attribute(value) for name, value in node.attributes.items()}
+            )
+            for node in case.program.nodes
+        ],
+    )

@@ -1,0 +1,103 @@
+"""A pass instrument: writes a trace (``harness.triage.bisection.trace``), leaves out passes."""
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import tvm
+import tvm_ffi
+
+from relaxcheck import fixes
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.triage.bisection.trace import LeftOut, Line, PassBegun, PassEnded
+
+# TVM has no type information of its own.
+Module = Any
+
+
+@dataclass(slots=True)
+class _Running:
+    """A running pass: on the program, or ``aside``, on a module of its own.
+
+    ``children`` counts the passes that it ran, by name; ``before`` is the state at its start.
+    """
+
+    name: str
+    path: str
+    aside: bool
+    before: int
+    children: Counter[str] = field(default_factory=Counter)
+    program: bool = False
+
+
+@tvm.instrument.pass_instrument
+class Tracer:
+    """Follows the state of the program, from pass to pass, by its structural hash.
+
+    A pass inside another one runs on the program if it starts in the state that the last one left.
+    A pass that has run such passes is a step of its own only if it ends in another state than the
+    last of them.
+    """
+
+    def __init__(self, tracing: Tracing) -> None:
+        self.tracing = tracing
+        # Unbuffered: all that was written is there, whatever ends this process. Truncated: a killed
+        # worker may have left a trace of the same case.
+        self.file = os.open(tracing.file, os.O_WRONLY | os.O_TRUNC | os.O_CREAT, 0o600)
+        self.outermost = Counter[str]()
+        self.running: list[_Running] = []
+        self.state = 0
+
+    def exit_pass_ctx(self) -> None:
+        """All passes are done."""
+        os.close(self.file)
+
+    def should_run(self, module: Module, info: Any) -> bool:
+        """True if the pass has to run; TVM asks once for each pass, before it begins."""
+        name = str(info.name)
+        around = self.running[-1] if self.running else None
+        now = int(tvm_ffi.structural_hash(module))
+        aside = around is not None and (around.aside or now != self.state)
+        if not aside:
+            self.state = now
+        counted = around.children if around else self.outermost
+        counted[name] += 1
+        number = f"#{counted[name]}" if counted[name] > 1 else ""
+        path = f"{around.path}/{name}{number}" if around else f"{name}{number}"
+        if not aside:
+            if path in self.tracing.without:
+                self._write(LeftOut(path, name))
+                return False
+            if around is not None:
+                around.program = True
+            self._write(PassBegun(path, name, self._text(path, module)))
+            if path in self.tracing.fixed:
+                # The fixes compile something to see if they are needed: do not trace that.
+                with tvm.transform.PassContext():
+                    fixes.install()
+        self.running.append(_Running(name, path, aside, now))
+        return True
+
+    def run_after_pass(self, module: Module, info: Any) -> None:
+        """Record the end of the pass."""
+        while (ended := self.running.pop()).name != str(info.name):
+            # It raised, and the pass around it continued: FoldConstant may.
+            if not ended.aside:
+                self._write(PassEnded(step=False))
+        if ended.aside:
+            return
+        if ended.path in self.tracing.fixed:
+            fixes.uninstall()
+        now = int(tvm_ffi.structural_hash(module))
+        step = now != self.state or not ended.program
+        self.state = now
+        text = self._text(ended.path, module)
+        self._write(PassEnded(step, changed=now != ended.before, text=text))
+
+    def _text(self, path: str, module: Module) -> str | None:
+        return str(module.script(show_meta=False)) if path == self.tracing.show else None
+
+    def _write(self, line: Line) -> None:
+        os.write(self.file, msgspec.json.encode(line) + b"\n")

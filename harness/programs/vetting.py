@@ -1,0 +1,68 @@
+"""Vetting: check that a program is valid or invalid as its case says, before TVM sees it.
+
+A drawn case is valid or invalid by construction; one that somebody wrote, or that a reduction made,
+need not be. The reference holds its program to the definition of each operator
+(``oracles/MEANINGS.md``).
+"""
+
+import msgspec
+
+from relaxcheck.generators.core.case import Invalid, Mismatch, Valid
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.static import static
+from relaxcheck.generators.core.values import arrays
+from relaxcheck.harness.kind import Progress
+from relaxcheck.harness.outcomes.outcome import Computed, Reference
+from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.reference.evaluate import evaluate
+
+
+def validate(case: Case, progress: Progress) -> tuple[Reference, str]:
+    """The reference's view of ``case``, and how that contradicts the case ("": it does not).
+
+    It contradicts a case that is marked valid if it refuses it, and a case that is marked invalid
+    if it accepts it. It has no view on an operator that it does not know.
+    """
+    progress("oracle")
+    verdict = reference(case)
+    contradiction = ""
+    if not verdict.unknown:
+        if isinstance(case.expect, Valid) and verdict.refused:
+            contradiction = f"marked valid, but the reference refuses it: {verdict.refused}"
+        elif isinstance(case.expect, Invalid) and not verdict.refused and not _is_call(case):
+            contradiction = "marked invalid, but the reference accepts it"
+    return verdict, contradiction
+
+
+def _is_call(case: Case) -> bool:
+    """True if the call is wrong, not the program, which is all that the reference sees."""
+    return isinstance(case.expect, Mismatch)
+
+
+def reference(case: Case) -> Reference:
+    """The reference's view of the program of ``case``, at every binding.
+
+    It refuses by ``ValueError``, as NumPy does where shapes do not fit. A failed lookup stands for
+    a missing argument, or for a dtype that the operator has no bounds for.
+
+    Raises:
+        MemoryError: it is too big to say.
+        Exception: anything else, which is a fault of the reference's.
+    """
+    names = tuple(node.name for node in case.program.nodes)
+    every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
+    computed = []
+    try:
+        for at in range(len(case.bindings)):
+            plain = static(every, case.bindings[at])
+            computed.append(evaluate(plain, arrays(case, at)))
+    except Unsupported as reason:
+        return Reference(str(reason), unknown=True)
+    except (ValueError, LookupError, ArithmeticError) as error:
+        return Reference(f"{type(error).__name__}: {error}")
+    return Reference(
+        values={
+            name: Computed(results[0].dtype, tuple(result.value.shape for result in results))
+            for name, results in zip(names, zip(*computed, strict=True), strict=False)
+        }
+    )

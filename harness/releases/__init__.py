@@ -1,0 +1,1 @@
+"""TVM releases side by side."""

@@ -1,0 +1,43 @@
+"""The environment variables of processes that compute: one thread, no telemetry.
+
+Thread pools slow small cases tenfold and make a fork hang; ONNX Runtime's telemetry writes to the
+home directory. Libraries read the variables when they are imported.
+"""
+
+import os
+import platform
+from importlib import metadata
+
+VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TVM_NUM_THREADS": "1",
+    "ORT_DISABLE_TELEMETRY": "1",
+}
+
+_PACKAGES = ("apache-tvm", "apache-tvm-ffi", "torch", "onnx", "onnxruntime", "numpy", "hypothesis")
+
+
+def single_threaded() -> dict[str, str]:
+    """A copy of this process's environment with ``VARIABLES`` set, for a child process."""
+    return {**os.environ, **VARIABLES}
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python, the platform and every package that a verdict depends on."""
+    by_package = {"python": platform.python_version(), "platform": _platform()}
+    for package in _PACKAGES:
+        try:
+            by_package[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            by_package[package] = "not installed"
+    return by_package
+
+
+def _platform() -> str:
+    """Operating system, processor and C library: no verdict depends on more, such as the kernel."""
+    library = " ".join(platform.libc_ver())
+    return ", ".join(
+        name for name in (f"{platform.system()} {platform.machine()}", library) if name
+    )

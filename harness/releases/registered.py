@@ -1,0 +1,44 @@
+"""Finds out which operators a TVM release registers, in a process of that release's environment.
+
+``python -m relaxcheck.harness.releases.registered`` is that process. It writes one JSON object.
+"""
+
+import sys
+
+import msgspec
+
+from relaxcheck.harness.releases.releases import Release
+from relaxcheck.harness.releases.surveying import query
+
+
+class Registered(msgspec.Struct, frozen=True):
+    """The operators of Relax that TVM registers, by name, and the names of the fixes of each."""
+
+    operators: tuple[str, ...]
+    fixes: dict[str, tuple[str, ...]]
+
+
+def registered(release: Release) -> Registered:
+    """Ask ``release``; takes some seconds, mostly to import TVM.
+
+    Raises:
+        ReleaseError: its process does not start, or ends early.
+    """
+    return query(release, "relaxcheck.harness.releases.registered", type=Registered)
+
+
+def _here() -> Registered:
+    from relaxcheck import fixes
+    from relaxcheck.fixes.tvm_api import operators
+
+    by_operator: dict[str, list[str]] = {}
+    for fix in fixes.ALL:
+        for name in fix.operators:
+            by_operator.setdefault(name.removeprefix("relax."), []).append(fix.name)
+    return Registered(
+        operators.registered(), {name: tuple(names) for name, names in by_operator.items()}
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(msgspec.json.encode(_here()).decode() + "\n")

@@ -1,0 +1,1 @@
+"""From failures to findings: signature, attribution, reduction, bisection."""

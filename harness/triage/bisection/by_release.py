@@ -1,0 +1,53 @@
+"""Finding the releases on which a case fails: it runs on each, alone in a fresh process."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.outcomes.differential import passed
+from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.releases.releases import ReleaseError, release
+from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease
+from relaxcheck.harness.workers.jobs import Job, Limits
+from relaxcheck.harness.workers.pool import Pool, PoolError
+
+
+def ran_on(name: str, outcome: Outcome) -> OnRelease:
+    """``outcome`` of the case on the release ``name``."""
+    return OnRelease(name, outcome.verdict, outcome.stage, outcome.message)
+
+
+def run_on(
+    names: Sequence[str], case: AnyCase, limits: Limits, announce: Callable[[str], None]
+) -> Iterator[OnRelease]:
+    """Run ``case`` on each of the releases ``names``; call ``announce`` with each name first.
+
+    A release that is not installed, or whose workers do not start, has the reason in place of a
+    verdict.
+    """
+    for name in names:
+        announce(name)
+        try:
+            with Pool(1, limits, release=release(name)) as pool:
+                pool.submit(Job(case, fresh=True))
+                ((_, outcome),) = pool.drain()
+        except (ReleaseError, PoolError) as error:
+            yield OnRelease(name, missing=str(error))
+        else:
+            yield ran_on(name, outcome)
+
+
+def concluded(releases: Sequence[OnRelease]) -> ByRelease:
+    """The first of ``releases`` (the oldest first) that fails, and the first to pass again."""
+    ran = [release for release in releases if release.verdict is not None]
+    first_bad = next(
+        (release for release in ran if release.verdict and release.verdict.is_failure), None
+    )
+    later = ran[ran.index(first_bad) + 1 :] if first_bad else []
+    good = next(
+        (release for release in later if release.verdict and passed(Outcome(release.verdict))), None
+    )
+    return ByRelease(
+        tuple(releases),
+        first_bad.release if first_bad else None,
+        good.release if good else None,
+    )

@@ -1,0 +1,62 @@
+"""Running a bisection: each trial alone in a worker, which writes its trace into a file."""
+
+import tempfile
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.triage.bisection.search import Bisected, Evidence, Traced, Trial, bisect
+from relaxcheck.harness.triage.bisection.trace import read
+from relaxcheck.harness.workers.jobs import Job
+from relaxcheck.harness.workers.pool import Pool
+
+NO_PROGRAM = "it is no program that passes are looked for in"
+"""The reason that no pass is named for an expression."""
+
+
+def bisected(
+    pool: Pool, case: AnyCase, show: Callable[[int, Trial, Outcome], None] = lambda *_: None
+) -> Bisected:
+    """Bisect ``case``; call ``show`` with each trial that ended and its number, from 1.
+
+    Nothing else may be running on ``pool``.
+    """
+    with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
+        bisection = bisect(case)
+        trial = next(bisection)
+        for number in count(1):
+            file = Path(folder, f"{number}.jsonl")
+            tracing = Tracing(str(file), trial.without, trial.show, trial.fixed, trial.direct)
+            pool.submit(Job(trial.case, fresh=trial.plain, alone=True, tracing=tracing))
+            ((_, outcome),) = pool.drain()
+            show(number, trial, outcome)
+            try:
+                trial = bisection.send(Traced(outcome, read(file)))
+            except StopIteration as end:
+                result: Bisected = end.value
+                return result
+    raise AssertionError("a bisection ends")
+
+
+def ran(pool: Pool, case: AnyCase) -> Bisected:
+    """Run ``case``, whose kind has no passes, in a new process.
+
+    Nothing else may be running on ``pool``.
+    """
+    pool.submit(Job(case, fresh=True))
+    ((_, outcome),) = pool.drain()
+    return Bisected(
+        case.identifier,
+        outcome.verdict,
+        outcome.stage,
+        headline(outcome.message),
+        None,
+        Evidence.NONE,
+        NO_PROGRAM,
+        " + ".join(operators(case)),
+    )

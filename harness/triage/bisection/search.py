@@ -1,0 +1,382 @@
+"""Bisection: find the pass that breaks a case, by running it with passes left out.
+
+Nothing runs here: ``bisect`` is a generator that asks for runs of a case, one at a time, and
+receives their outcomes.
+
+The pipeline's *prefix* up to a pass is completed by the shortest way to an executable: of the later
+passes only the needed ones run. The search finds these from the last pass to the first: it leaves
+each out, together with those left out before, and keeps it out if the result is right, or fails in
+the same way. (So a needed pass adds nothing to the prefix before it: it was on the shortest way.)
+"""
+
+import enum
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from difflib import unified_diff
+
+import msgspec
+from msgspec.structs import replace
+
+from relaxcheck.generators.core.case import AnyCase, Invalid
+from relaxcheck.harness.kinds import of
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
+from relaxcheck.harness.outcomes.plain import does, where
+from relaxcheck.harness.triage.bisection.trace import ByRelease, Step, Trace
+from relaxcheck.harness.triage.fingerprint import operators, signature_of
+
+LOWERING = "LegalizeOps"
+"""The pass that turns calls of operators into functions; later passes see only these."""
+
+_WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+_RIGHT = frozenset({Verdict.PASS, Verdict.REJECTED})
+"""The verdicts of a valid program that is right, and of an invalid one that is refused."""
+_RUNNING = ("run", "compare")
+
+
+class Evidence(enum.StrEnum):
+    """The evidence for a culprit.
+
+    ``EMIT``: TVM refuses the program while it is built, before any pass. ``PREFIX``: with the
+    passes up to this one it fails, with those before it, it is right. ``RAISED``: even the shortest
+    way fails, in this pass. ``DIRECT``: even the shortest way is wrong, and so are the functions
+    that this pass makes, each built by itself and called; their code generation is not separated
+    from it. ``FIXED``: fixes that are on while some passes run, and off for the others, single
+    this one out.
+    """
+
+    NONE = "none"
+    EMIT = "emit"
+    PREFIX = "prefix"
+    RAISED = "raised"
+    DIRECT = "direct"
+    FIXED = "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A run to do: of ``case``, without the steps whose paths are ``without``.
+
+    ``plain``: in a new process and without shortcuts. ``show``: the path of the step to show before
+    and after. ``fixed``: the steps during which the fixes are on, in a case that has them off.
+    ``direct``: call the functions that the last ``LegalizeOps`` makes one by one. ``ending``: the
+    node that ``case`` was cut off after, if it was.
+    """
+
+    case: AnyCase
+    without: tuple[str, ...] = ()
+    plain: bool = False
+    show: str | None = None
+    fixed: tuple[str, ...] = ()
+    direct: bool = False
+    ending: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The outcome of a trial, and the trace that its worker wrote."""
+
+    outcome: Outcome
+    trace: Trace
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """The result of one run, for a table.
+
+    Of a prefix: ``step`` is its last pass, or None for the shortest way alone; ``needed``: the pass
+    is part of every shorter way. Of an ablation: the optional ``step`` alone was left out.
+    """
+
+    step: Step | None
+    verdict: Verdict
+    stage: str | None
+    message: str
+    needed: bool = False
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """A node after which the program, cut off there, fails, and the verdict then."""
+
+    node: str
+    operator: str
+    verdict: Verdict
+
+
+class Bisected(msgspec.Struct, frozen=True):
+    """The result of a bisection of ``case``.
+
+    ``culprit`` is the name of a pass, ``emit``, or None if it is unknown; ``why`` explains it in a
+    sentence either way. ``operator`` is the one at fault, or those of the program. ``node`` is the
+    first node after which the program, cut off there, fails: of a wrong value the first that
+    differs. ``before``, ``after`` and ``difference`` are TVMScript around the culprit and their
+    unified diff, empty if there is none. ``by_release`` is set if other releases were tried.
+    """
+
+    case: str
+    verdict: Verdict
+    stage: str | None
+    message: str
+    culprit: str | None
+    evidence: Evidence
+    why: str
+    operator: str
+    node: Ending | None = None
+    prefixes: tuple[Tried, ...] = ()
+    ablations: tuple[Tried, ...] = ()
+    before: str = ""
+    after: str = ""
+    difference: str = ""
+    by_release: ByRelease | None = None
+
+
+Bisection = Generator[Trial, Traced, Bisected]
+_Runs = Generator[Trial, Traced, Outcome]
+
+
+def bisect(case: AnyCase) -> Bisection:
+    """Find the pass that breaks ``case``. Deterministic; takes one or two runs for each step.
+
+    If ``case`` does not fail, the result has its verdict with a description, and nothing else.
+    """
+    first = yield Trial(case, plain=True)
+    outcome = first.outcome
+    bisected = Bisected(
+        case.identifier,
+        outcome.verdict,
+        outcome.stage,
+        headline(outcome.message),
+        None,
+        Evidence.NONE,
+        DESCRIPTIONS[outcome.verdict],
+        outcome.operator or operators(case),
+    )
+    if not outcome.verdict.is_failure:
+        return bisected
+    node = yield from _first_node(case, outcome)
+    if node is not None and outcome.verdict in _WRONG:
+        bisected = replace(bisected, operator=node.operator)
+    bisected = replace(bisected, node=node)
+    if outcome.stage == "emit":
+        why = f"TVM refuses the program ({bisected.operator}) when it is built: no pass has run"
+        return replace(bisected, culprit="emit", evidence=Evidence.EMIT, why=why)
+    search = _Search(case, outcome, _suspects(outcome, first.trace))
+    yield from search.walk()
+    ablations: tuple[Tried, ...] = ()
+    if search.boundary is not None:
+        ablations = yield from search.ablate()
+    blame = yield from _blame(search, first.trace, bisected.operator)
+    bisected = replace(bisected, prefixes=search.prefixes, ablations=ablations, why=blame.why)
+    if blame.step is None:
+        return bisected
+    shown = (yield Trial(case, show=blame.step.path)).trace
+    before, after, name = shown.before or "", shown.after or "", blame.step.name
+    return replace(
+        bisected,
+        culprit=name,
+        evidence=blame.evidence,
+        before=before,
+        after=after,
+        difference=difference(before, after, name),
+    )
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """The unified diff of the module around the pass ``name``; empty without ``after``."""
+    if not after:
+        return ""
+    lines = unified_diff(
+        before.splitlines(), after.splitlines(), f"before {name}", f"after {name}", lineterm=""
+    )
+    return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class _Search:
+    """The steps of a failing case that may be to blame, and the results without some of them.
+
+    ``left``: the steps that the shortest way leaves out, in the order of leaving them out.
+    ``boundary``: the step without which the failure is gone, after all optional later ones are.
+    ``prefixes``: from the shortest to the whole pipeline.
+    """
+
+    case: AnyCase
+    outcome: Outcome
+    suspects: Sequence[Step]
+    left: tuple[str, ...] = ()
+    boundary: Step | None = None
+    prefixes: tuple[Tried, ...] = ()
+    needed: list[Step] = field(default_factory=list)
+    known: dict[tuple[frozenset[str], bool], Outcome] = field(default_factory=dict)
+
+    def alike(self, outcome: Outcome) -> bool:
+        """True if ``outcome`` has the signature of the failure."""
+        return signature_of(self.case, outcome) == signature_of(self.case, self.outcome)
+
+    def walk(self) -> Generator[Trial, Traced, None]:
+        """Leave out every step that the result does not need, from the last to the first."""
+        rows: list[Tried] = []
+        current = self.outcome
+        for step in reversed(self.suspects):
+            without = yield from self.run((*self.left, step.path))
+            right = without.verdict in _RIGHT
+            kept = not right and (self.boundary is not None or not self.alike(without))
+            rows.append(_tried(step, current, needed=kept))
+            if kept:
+                self.needed.insert(0, step)
+                continue
+            if right and self.boundary is None:
+                self.boundary = step
+            self.left = (*self.left, step.path)
+            current = without
+        rows.append(_tried(None, current))
+        self.prefixes = tuple(reversed(rows))
+
+    def ablate(self) -> Generator[Trial, Traced, tuple[Tried, ...]]:
+        """The results of the whole pipeline without each of the optional steps."""
+        rows = []
+        for step in self.suspects:
+            if step.path in self.left:
+                rows.append(_tried(step, (yield from self.run((step.path,)))))
+        return tuple(rows)
+
+    def confirm(self) -> Generator[Trial, Traced, bool]:
+        """True if the decisive outcomes come again in new processes, without shortcuts."""
+        if self.boundary is None:
+            return self.alike((yield from self.run(self.left, plain=True)))
+        at = self.left.index(self.boundary.path)
+        fails = yield from self.run(self.left[:at], plain=True)
+        passes = yield from self.run(self.left[: at + 1], plain=True)
+        return self.alike(fails) and passes.verdict in _RIGHT
+
+    def run(self, without: tuple[str, ...], *, plain: bool = False) -> _Runs:
+        """The outcome of the case without these steps; each combination runs once."""
+        if not without:
+            return self.outcome
+        key = frozenset(without), plain
+        if key not in self.known:
+            self.known[key] = (yield Trial(self.case, without, plain)).outcome
+        return self.known[key]
+
+
+def _suspects(outcome: Outcome, trace: Trace) -> tuple[Step, ...]:
+    """The steps that changed something before the failure showed, and the step it showed in.
+
+    An unlowered call shows after the pass that should have lowered it.
+    """
+    steps = list(trace.steps)
+    if outcome.verdict is Verdict.SILENT_BAIL:
+        last = max(at for at, step in enumerate(steps) if step.name == outcome.stage)
+        return tuple(step for step in steps[: last + 1] if step.changed or step is steps[last])
+    if trace.unfinished is not None:
+        steps.append(trace.unfinished)
+    return tuple(step for step in steps if step.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blame:
+    """The step to blame, the evidence, and a sentence that explains it."""
+
+    step: Step | None
+    evidence: Evidence
+    why: str
+
+
+def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Traced, _Blame]:
+    outcome, boundary = search.outcome, search.boundary
+    names = ", ".join(dict.fromkeys(step.name for step in search.needed))
+    way = f"where no other pass runs than {names}" if names else "where no pass runs"
+    if not (yield from search.confirm()):
+        return _nobody("what was seen without some passes did not come again in a new process")
+    if boundary is not None:
+        alone = yield from search.run((boundary.path,))
+        cured = "is right as well" if alone.verdict in _RIGHT else f"{does(alone)}"
+        why = (
+            f"with the passes up to {boundary.name}, and of the later ones only what it takes to "
+            f"compile, the program {does(outcome)}; without {boundary.name} it is right, and the "
+            f"whole pipeline without it {cured}"
+        )
+        return _Blame(boundary, Evidence.PREFIX, why)
+    bailed = outcome.verdict is Verdict.SILENT_BAIL
+    if search.suspects and (bailed or trace.unfinished is not None):
+        showed = search.suspects[-1]
+        what = f"leaves a call of {operator} unlowered" if bailed else "fails"
+        without = yield from search.run((showed.path,))
+        why = f"{showed.name} {what}, even {way}; without {showed.name} the program {does(without)}"
+        return _Blame(showed, Evidence.RAISED, why)
+    lowering = next((step for step in reversed(search.needed) if step.name == LOWERING), None)
+    if outcome.stage not in _RUNNING or lowering is None:
+        showed_at = where(outcome.stage) or "when its outputs are compared"
+        return _nobody(f"it fails alike {way}, and then in none of them but {showed_at}")
+    direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
+    at = search.needed.index(lowering)
+    inside = f"{lowering.path}/"
+    early = [step for step in search.needed[:at] if not step.path.startswith(inside)]
+    if search.alike(direct) and early:
+        return (yield from _before_lowering(search, early, lowering))
+    if search.alike(direct):
+        why = (
+            f"the program {does(outcome)} already if each of the functions that {LOWERING} makes "
+            f"of {operator} is built by itself and called"
+        )
+        return _Blame(lowering, Evidence.DIRECT, why)
+    after = [step.name for step in search.needed[at + 1 :]]
+    return _nobody(
+        f"it fails alike {way}; if each of the functions that {LOWERING} makes is built by itself "
+        f"and called, it {does(direct)}: it may be any of {', '.join(after)}, or code generation"
+    )
+
+
+def _before_lowering(
+    search: _Search, early: Sequence[Step], lowering: Step
+) -> Generator[Trial, Traced, _Blame]:
+    """The pass to blame up to ``lowering``, if none of them can be left out.
+
+    Without one of ``early`` the program may be refused, which says nothing about that pass. Fixes
+    of the lowering, if there are any, are another way to lower the pass's result.
+    """
+    names = ", ".join(step.name for step in early)
+    if not search.case.fixes:
+        with_fixed = Trial(search.case, search.left, plain=True, fixed=(lowering.path,))
+        lowered = (yield with_fixed).outcome
+        if lowered.verdict in _RIGHT:
+            why = f"with a correction in place while {LOWERING} runs, and only then, it is right"
+            return _Blame(lowering, Evidence.FIXED, why)
+        paths = (*(step.path for step in early), lowering.path)
+        all_fixed = Trial(search.case, search.left, plain=True, fixed=paths)
+        both = (yield all_fixed).outcome
+        if len(early) == 1 and search.alike(lowered) and both.verdict in _RIGHT:
+            why = (
+                f"with a correction in place while {LOWERING} runs the program still "
+                f"{does(lowered)}, with one in place while {names} runs too it is right; without "
+                f"{names} it is not compiled at all"
+            )
+            return _Blame(early[0], Evidence.FIXED, why)
+    return _nobody(
+        f"without {names} it fails in another way, so it may be any of {names} and {LOWERING}"
+    )
+
+
+def _nobody(why: str) -> _Blame:
+    return _Blame(None, Evidence.NONE, why)
+
+
+def _first_node(case: AnyCase, outcome: Outcome) -> Generator[Trial, Traced, Ending | None]:
+    """The first node after which the program, cut off there, fails.
+
+    None if there is none, or the program is invalid.
+    """
+    if isinstance(case.expect, Invalid):
+        return None
+    endings = of(case).endings(case)
+    if len(endings) == 1:
+        ((name, operator, _),) = endings
+        return Ending(name, operator, outcome.verdict)
+    for name, operator, ending in endings:
+        result = (yield Trial(ending, ending=name)).outcome
+        if result.verdict.is_failure:
+            return Ending(name, operator, result.verdict)
+    return None
+
+
+def _tried(step: Step | None, outcome: Outcome, *, needed: bool = False) -> Tried:
+    return Tried(step, outcome.verdict, outcome.stage, headline(outcome.message), needed)

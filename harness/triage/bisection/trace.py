@@ -1,0 +1,115 @@
+"""Traces: the passes that a worker ran, as plain data; and the verdicts by release.
+
+A *step* is a pass that takes the program from one state to the next. A pass that only runs others
+on the program (a pipeline, a named sequence) is no step: those are. Neither is a pass on something
+that another pass compiles on the side, a constant's value, say. A step's *path* names it and all
+passes around it: the same path is the same step in every run of a case, whatever is left out.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from relaxcheck.harness.outcomes.outcome import Verdict
+
+
+class PassBegun(msgspec.Struct, frozen=True, tag="begun"):
+    """A pass began; ``text`` is the module before it, if wanted."""
+
+    path: str
+    name: str
+    text: str | None = None
+
+
+class PassEnded(msgspec.Struct, frozen=True, tag="ended"):
+    """The pass that began last ended.
+
+    ``step``: it was a step. ``changed``: it changed the module. ``text``: the module after it, if
+    wanted.
+    """
+
+    step: bool
+    changed: bool = False
+    text: str | None = None
+
+
+class LeftOut(msgspec.Struct, frozen=True, tag="left-out"):
+    """A step that was left out would have begun here."""
+
+    path: str
+    name: str
+
+
+Line = PassBegun | PassEnded | LeftOut
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A step by its path and its name; ``changed``: it changed the module."""
+
+    path: str
+    name: str
+    changed: bool
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """The steps that ended, in order, and the ``unfinished`` one in which the run ended, if any.
+
+    ``before`` and ``after`` are the module as TVMScript around the step to show; None if it did not
+    begin, or did not end.
+    """
+
+    steps: tuple[Step, ...] = ()
+    unfinished: Step | None = None
+    before: str | None = None
+    after: str | None = None
+
+
+class OnRelease(msgspec.Struct, frozen=True):
+    """The verdict on a case on ``release``; ``missing`` says why there is none."""
+
+    release: str
+    verdict: Verdict | None = None
+    stage: str | None = None
+    message: str = ""
+    missing: str = ""
+
+
+class ByRelease(msgspec.Struct, frozen=True):
+    """A case on all ``releases``, the oldest first.
+
+    ``first_bad`` is the first release on which it fails, ``good_again`` the first after that on
+    which it passes; None if there is none. Releases on which it did not run do not count.
+    """
+
+    releases: tuple[OnRelease, ...]
+    first_bad: str | None
+    good_again: str | None
+
+
+def read(file: Path) -> Trace:
+    """The trace in ``file``; empty if the worker wrote none.
+
+    Raises:
+        msgspec.DecodeError: a line other than the last does not belong to a trace.
+    """
+    if not file.exists():
+        return Trace()
+    # The last line may be incomplete: a worker may die while it writes.
+    lines = file.read_bytes().split(b"\n")[:-1]
+    steps: list[Step] = []
+    running: list[PassBegun] = []
+    before = after = None
+    for line in lines:
+        match msgspec.json.decode(line, type=Line):
+            case PassBegun() as begun:
+                running.append(begun)
+                before = begun.text or before
+            case PassEnded() as ended:
+                began = running.pop()
+                after = ended.text or after
+                if ended.step:
+                    steps.append(Step(began.path, began.name, ended.changed))
+            case LeftOut():
+                continue
+    last = Step(running[-1].path, running[-1].name, True) if running else None
+    return Trace(tuple(steps), last, before, after)

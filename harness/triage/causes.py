@@ -1,0 +1,68 @@
+"""Causes: findings that differ in nothing but sibling operators are shown as one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from relaxcheck.harness.kinds import of
+from relaxcheck.harness.outcomes.severity import Severity, rank
+from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.triage.fingerprint import sibling_key
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause: a finding, or one for each of several sibling operators, the worst first."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def lead(self) -> Finding:
+        """The finding that stands for all."""
+        return self.findings[0]
+
+    @property
+    def severity(self) -> Severity | None:
+        """The severity of the worst finding."""
+        return self.lead.severity
+
+    @property
+    def count(self) -> int:
+        """The cases of all findings."""
+        return sum(finding.count for finding in self.findings)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators, one for each finding."""
+        return tuple(finding.operator for finding in self.findings)
+
+    @property
+    def confirmed(self) -> bool | None:
+        """True if all findings were confirmed, False if one was not; None: not all were tried."""
+        tried = [finding.confirmed for finding in self.findings]
+        return False if False in tried else None if None in tried else True
+
+
+def by_cause(findings: Sequence[Finding]) -> list[Cause]:
+    """``findings`` by cause, the worst cause first.
+
+    The order is by severity, then regressions, then by how many cases a cause has.
+    """
+    together: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        cause = sibling_key(finding.signature, finding.blame, of(finding.case).group)
+        key = (cause, finding.regression, *finding.releases.items())
+        together.setdefault(key, []).append(finding)
+    causes = [Cause(tuple(sorted(group, key=_order))) for group in together.values()]
+    return sorted(causes, key=_cause_order)
+
+
+def _gravity(finding: Finding) -> tuple[int, bool]:
+    return rank(finding.severity), finding.regression is None
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return (*_gravity(finding), -finding.count, finding.operator, finding.fingerprint)
+
+
+def _cause_order(cause: Cause) -> tuple[object, ...]:
+    return (*_gravity(cause.lead), -cause.count, *_order(cause.lead))

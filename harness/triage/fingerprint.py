@@ -1,0 +1,153 @@
+"""Fingerprints: failures of one cause share one, by TVM's message or by the blamed axes."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from relaxcheck.generators.core.axes import PIPELINE
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.kinds import operators as operators_of
+from relaxcheck.harness.outcomes.errors import has_words, last_part, normalise, pattern
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+
+FINGERPRINT_FORMAT = 5
+"""Changes when the same failure would get another fingerprint."""
+
+_WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+_EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
+"""Verdicts with a message of TVM's: one message of one stage about one operator is one cause."""
+
+INVALID = "invalid"
+"""The value of the axis that stands for the fault of an invalid program in its blame."""
+
+_BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run", "compare"})
+"""Stages of an operator's own code; all others are passes over whole programs."""
+
+_CHECK = "Check failed"
+
+_CHECKED = "emit"
+"""The stage in which Relax infers types, and refuses what is invalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Inputs of the fingerprint that a single outcome gives.
+
+    A failure with the fixes on (``fixes``) has another cause than one without: the fixes did not
+    cure it.
+    """
+
+    verdict: Verdict
+    stage: str | None
+    operator: str
+    message: str
+    fixes: bool
+
+
+def operators(case: AnyCase) -> str:
+    """The operators of ``case`` as one text, for a failure that names none."""
+    return " + ".join(operators_of(case))
+
+
+def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
+    """The signature of the failure ``outcome`` of ``case``.
+
+    Of a wrong value and of a silent bail the message is the cause that the worker found, if it
+    found one: neither numbers that differ nor the calls that are left can be compared.
+    """
+    has_cause = outcome.verdict in _WRONG or outcome.verdict is Verdict.SILENT_BAIL
+    message = outcome.cause if has_cause else normalise(outcome.message)
+    operator = outcome.operator or operators(case)
+    return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes)
+
+
+def same_signature(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
+    """True if ``outcome`` of ``case`` has ``signature``; if none named an operator, any will do.
+
+    A reduction may drop the nodes around the one at fault, and with them their operators. A silent
+    bail that was recorded without a logged reason matches any reason.
+    """
+    other = signature_of(case, outcome)
+    if signature.verdict is Verdict.SILENT_BAIL and not (signature.message and other.message):
+        signature, other = replace(signature, message=""), replace(other, message="")
+    alike = replace(other, operator=signature.operator) == signature
+    return alike and set(other.operator.split(" + ")) <= set(signature.operator.split(" + "))
+
+
+def explainable(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
+    """True if a finding with ``signature`` may explain the failure ``outcome`` of ``case``.
+
+    As ``same_signature``; but where no operator was named, the one at fault may be one of several
+    in ``case``.
+    """
+    if same_signature(case, outcome, signature):
+        return True
+    other = signature_of(case, outcome)
+    within = set(signature.operator.split(" + ")) <= set(other.operator.split(" + "))
+    alike = replace(other, operator=signature.operator) == signature
+    return outcome.operator is None and within and alike
+
+
+def fingerprint(signature: Signature, blame: dict[str, str]) -> str:
+    """12 hexadecimal digits that are the same for the same cause, over runs, seeds and machines.
+
+    The axes that count are those of ``cause_axes``; those of the several spatial dimensions
+    (``stride.h``, ``stride.w``) count as one. An invalid program that gets past type inference has
+    one cause for each operator and fault, whatever happens later: nothing checks it.
+    """
+    invalid = INVALID in blame.values()
+    axes = sorted({_counted(*item) for item in cause_axes(signature, blame).items()})
+    if invalid and signature.stage != _CHECKED:
+        parts = ["unchecked", signature.operator, str(signature.fixes)]
+    else:
+        parts = [INVALID] * invalid
+        parts += map(str, (signature.verdict, signature.stage, signature.operator))
+        parts += [str(signature.fixes), signature.message]
+    whole = "\0".join((str(FINGERPRINT_FORMAT), *parts, *axes))
+    return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+
+def sibling_key(signature: Signature, blame: dict[str, str], group_of: Callable[[str], str]) -> str:
+    """As ``fingerprint``, but the same for all operators of one group (``Kind.group``).
+
+    The operators' names in the message count as one too. A failed C++ check is one line of TVM's
+    source: if a pass raises it that has no code of single operators, all operators are one group,
+    provided that the check has words to tell it from others.
+    """
+    message = signature.message
+    wide = signature.stage not in _BY_OPERATOR and _CHECK in message
+    if wide and names_cause(signature):
+        return fingerprint(replace(signature, operator=""), blame)
+    for operator in signature.operator.split(" + "):
+        message = re.sub(pattern((last_part(operator),)), "#", message, flags=re.IGNORECASE)
+    groups = " + ".join(map(group_of, signature.operator.split(" + ")))
+    return fingerprint(replace(signature, operator=groups, message=message), blame)
+
+
+def _counted(axis: str, value: str) -> str:
+    return f"{axis}={value}" if axis == PIPELINE else axis.split(".")[0]
+
+
+def cause_axes(signature: Signature, blame: dict[str, str]) -> dict[str, str]:
+    """The part of ``blame`` that separates causes with one ``signature``.
+
+    Nothing where the message names the cause: several attributes lead to one branch of a
+    legalization, or to one check. The pipeline alone where it is blamed: the default passes are
+    right with everything else that it takes, so one of its own passes is wrong. Of an invalid
+    program that nothing refuses in time it is the fault.
+    """
+    checked = INVALID not in blame.values() or signature.stage == _CHECKED
+    if checked and names_cause(signature):
+        return {}
+    return {PIPELINE: blame[PIPELINE]} if PIPELINE in blame else blame
+
+
+def names_cause(signature: Signature) -> bool:
+    """True if the message names the cause, whatever leads to it.
+
+    TVM explains a crash; the worker that looked into a wrong value explains that.
+    """
+    if signature.verdict in _WRONG:
+        return bool(signature.message)
+    return signature.verdict in _EXPLAINED_BY_TVM and has_words(signature.message)

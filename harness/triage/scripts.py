@@ -1,0 +1,59 @@
+"""Running a ``repro.py`` as its reader does: alone, outside this project, in a process."""
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.releases import releases
+from relaxcheck.harness.releases.releases import Release
+
+BESIDES = 120.0
+"""Seconds that a script may take besides its case: to import TVM and PyTorch."""
+
+_RAISED = "Traceback (most recent call last)"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRun:
+    """A script's exit ``code``, the headline of its ``output``, and if it ``raised``."""
+
+    code: int
+    output: str
+    raised: bool
+
+
+def exit_code(verdict: Verdict) -> int:
+    """The exit code of a script whose case has ``verdict``: 1 while the bug is there."""
+    return int(verdict.is_failure)
+
+
+def run_script(script: Path, release: Release, seconds: float) -> ScriptRun:
+    """Run ``script`` with the interpreter of ``release``; its case takes at most ``seconds``.
+
+    Raises:
+        CaseError: it did not end in time.
+    """
+    variables = {
+        key: value for key, value in releases.environment(release).items() if key != "PYTHONPATH"
+    }
+    with tempfile.TemporaryDirectory(prefix="relaxcheck-script-") as elsewhere:
+        try:
+            ended = subprocess.run(
+                [str(release.python), str(script.absolute())],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                cwd=elsewhere,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                timeout=seconds + BESIDES,
+            )
+        except subprocess.TimeoutExpired as late:
+            raise CaseError(f"{script} did not end in {late.timeout:.0f} s") from late
+    output = headline(ended.stdout + ended.stderr)
+    return ScriptRun(ended.returncode, output, _RAISED in ended.stderr)

@@ -1,0 +1,1 @@
+"""Worker processes: the pool, the zygote, the protocol between them."""

@@ -1,0 +1,89 @@
+"""Jobs of workers, their limits, and the state of each worker."""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.kinds import of
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.workers.processes import Process
+from relaxcheck.harness.workers.protocol import Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a case: wall-clock seconds, and bytes of memory that the worker may grow by.
+
+    A worker is replaced after ``cases`` cases, or when it keeps more than ``kept`` bytes, so that
+    nothing accumulates. It gets up to ``together`` cases at a time that share one compilation.
+    """
+
+    seconds: float = 60.0
+    memory: int = 4 << 30
+    kept: int = 1 << 30
+    cases: int = 1000
+    together: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A case to run.
+
+    ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut.
+    ``alone``: not together with others; jobs with an ``ask`` for the reference must be. ``tracing``
+    requires one of both. ``releases``: names of the TVM releases to run on (none: on all that have
+    workers).
+    """
+
+    case: AnyCase
+    tag: object = None
+    fresh: bool = False
+    alone: bool = False
+    ask: Ask = Ask.RUN
+    tracing: Tracing | None = None
+    releases: tuple[str, ...] = ()
+
+    @property
+    def joins(self) -> str:
+        """The kind of the jobs that it may run together with; empty if it runs alone."""
+        together = of(self.case).runs_together and not (self.alone or self.fresh)
+        return self.case.kind if together else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A job, and the number of workers that it was given to before."""
+
+    job: Job
+    starts: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A worker; ``unanswered`` are left of ``given`` jobs, ``number`` is that of its last mark."""
+
+    process: Process
+    done: int = 0
+    unanswered: deque[Queued] = field(default_factory=deque)
+    assigned: int = 0
+    number: int | None = 0
+    deadline: float = 0.0
+    kill_reason: Verdict | None = None
+
+    @property
+    def on(self) -> Queued | None:
+        """The job that it works on, the first one if it works on all; None if idle."""
+        if not self.unanswered:
+            return None
+        answered = self.assigned - len(self.unanswered)
+        return self.unanswered[max(0, (self.process.mark.number or 0) - answered)]
+
+    @property
+    def left(self) -> list[Queued]:
+        """The jobs to give to another worker; only the current one counts as started."""
+        on = self.on
+        return [
+            queued if queued is on else replace(queued, starts=queued.starts - 1)
+            for queued in self.unanswered
+        ]

@@ -1,0 +1,50 @@
+"""The messages between the engine, the zygote and the workers: one JSON object each."""
+
+import enum
+
+import msgspec
+
+from relaxcheck.harness.kind import Tracing
+
+SCRATCH = "RELAXCHECK_SCRATCH"
+"""The environment variable of the zygote that names its folder for temporary files."""
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command: ``fork`` a worker, or ``reap``: wait for the worker ``pid`` to exit."""
+
+    verb: str
+    pid: int = 0
+    memory_limit: int = 0
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The ``pid`` of a new worker; or of a reaped one, with its signal or its exit code."""
+
+    pid: int = 0
+    signal: int | None = None
+    exit_code: int | None = None
+    environment: dict[str, str] = {}
+
+
+class Ask(enum.StrEnum):
+    """The action on a case."""
+
+    RUN = "run"
+    VETTED = "vetted"
+    """Run it if the reference finds it as valid or invalid as it says (``Kind.validate``)."""
+    VET = "vet"
+    """Only ask the reference."""
+
+
+class Order(msgspec.Struct, frozen=True):
+    """Cases for a worker, as JSON; it answers with an ``Outcome`` for each, in their order.
+
+    ``plain``: compile as every user of TVM does, without shortcuts that make a compile cheaper.
+    With ``tracing`` there is one case.
+    """
+
+    cases: tuple[msgspec.Raw, ...]
+    plain: bool = False
+    ask: Ask = Ask.RUN
+    tracing: Tracing | None = None

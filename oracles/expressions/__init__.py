@@ -1,0 +1,1 @@
+"""Oracles of integer expressions: Z3 and SymPy."""

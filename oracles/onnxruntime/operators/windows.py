@@ -1,0 +1,200 @@
+"""ONNX nodes for convolutions, poolings and interpolation."""
+
+from collections.abc import Callable, Sequence
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from relaxcheck.oracles import limitations
+from relaxcheck.oracles.limitations import When
+from relaxcheck.oracles.onnxruntime.call import Call, limit, operator
+from relaxcheck.oracles.onnxruntime.graph import Wire, is_float
+from relaxcheck.oracles.onnxruntime.layouts import pack, unpack
+
+
+def _list(value: Any, rank: int) -> list[int]:
+    return [value] * rank if isinstance(value, int) else list(value) * (rank // len(value) or 1)
+
+
+def _common(
+    call: Call, size: Sequence[int], sizes: Sequence[int]
+) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """ONNX's attributes of a window of ``size`` that slides over ``sizes``, and its places."""
+    attributes, rank = dict(call.node.attributes), len(size)
+    strides, dilations = (_list(attributes.get(name, 1), rank) for name in ("strides", "dilation"))
+    pads = _list(attributes.get("padding", 0), rank)
+    if len(pads) == rank:
+        pads = pads * 2
+    spans = [d * (k - 1) + 1 for d, k in zip(dilations, size, strict=True)]
+    out = tuple(
+        (sizes[at] + pads[at] + pads[at + rank] - spans[at]) // strides[at] + 1
+        for at in range(rank)
+    )
+    return {"strides": strides, "pads": pads, "dilations": dilations}, out
+
+
+def _nothing(call: Call, shape: tuple[int, ...], dtype: str) -> Wire:
+    kind = np.float64 if dtype == "float64" else np.float32
+    zeros = np.zeros(shape, kind if is_float(dtype) else np.int64)
+    return Wire(call.graph.constant(zeros), shape, dtype)
+
+
+_STORED_AS_FLOAT = ("float32", "float16", "bfloat16")
+
+
+def _is_no_float32(call: limitations.Call) -> bool:
+    dtype = call.attributes.get("out_dtype") or call.operands[0].dtype
+    return dtype not in _STORED_AS_FLOAT
+
+
+for _name in ("nn.conv1d", "nn.avg_pool1d", "nn.avg_pool2d", "image.resize2d"):
+    limit(
+        _name,
+        When("float64 or an integer", _is_no_float32),
+        "ONNX Runtime has no kernel for float64 and integers",
+    )
+for _name in ("nn.max_pool1d", "nn.max_pool2d"):
+    limit(
+        _name,
+        When("an integer", lambda call: not is_float(call.operands[0].dtype)),
+        "ONNX Runtime has no kernel for integers of more than 8 bits",
+    )
+
+
+def _conv(spatial: str) -> Callable[[Call], Wire]:
+    def convolved(call: Call) -> Wire:
+        options, graph = dict[str, Any](call.node.attributes), call.graph
+        layout, dtype = options.get("data_layout", f"NC{spatial}"), options.get("out_dtype")
+        dtype = dtype or call.operands[0].dtype
+        data, kernel = (graph.cast(each, dtype) for each in call.operands)
+        x = unpack(graph, data, layout, f"NC{spatial}")
+        w = unpack(graph, kernel, options.get("kernel_layout", f"OI{spatial}"), f"OI{spatial}")
+        attributes, out = _common(call, w.shape[2:], x.shape[2:])
+        shape = (x.shape[0], w.shape[0], *out)
+        if not prod(x.shape) or not prod(w.shape):
+            convolution = _nothing(call, shape, dtype)
+        else:
+            groups = options.get("groups", 1)
+            name = graph.call("Conv", x.name, w.name, group=groups, **attributes)
+            convolution = Wire(name, shape, dtype)
+        laid = pack(graph, convolution, options.get("out_layout", layout), f"NC{spatial}")
+        return graph.settle(laid.name, laid.shape, dtype)
+
+    return convolved
+
+
+def _pool(call: Call, rank: int, onnx_operator: str, **more: Any) -> Wire:
+    (x,) = call.operands
+    size = _list(call.node.attributes.get("pool_size", 1), rank)
+    attributes, out = _common(call, size, x.shape[2:])
+    shape = (*x.shape[:2], *out)
+    if not prod(x.shape):
+        return _nothing(call, shape, x.dtype)
+    name = call.graph.call(onnx_operator, x.name, kernel_shape=size, **attributes, **more)
+    return call.graph.settle(name, shape, x.dtype)
+
+
+operator("nn.conv1d")(_conv("W"))
+
+
+@operator("nn.max_pool1d")
+def _max_pool1d(call: Call) -> Wire:
+    return _pool(call, 1, "MaxPool")
+
+
+@operator("nn.max_pool2d")
+def _max_pool2d(call: Call) -> Wire:
+    return _pool(call, 2, "MaxPool")
+
+
+@operator("nn.avg_pool1d")
+def _avg_pool1d(call: Call) -> Wire:
+    include = call.node.attributes.get("count_include_pad", True)
+    return _pool(call, 1, "AveragePool", count_include_pad=int(bool(include)))
+
+
+@operator("nn.avg_pool2d")
+def _avg_pool2d(call: Call) -> Wire:
+    include = call.node.attributes.get("count_include_pad", False)
+    return _pool(call, 2, "AveragePool", count_include_pad=int(bool(include)))
+
+
+@operator("nn.adaptive_avg_pool1d")
+def _adaptive_avg_pool1d(call: Call) -> Wire:
+    return _adaptive(call, 1)
+
+
+@operator("nn.adaptive_avg_pool2d")
+def _adaptive_avg_pool2d(call: Call) -> Wire:
+    return _adaptive(call, 2)
+
+
+def _adaptive(call: Call, rank: int) -> Wire:
+    """ONNX has none: the sums of the windows along each axis in turn, divided by their sizes."""
+    (x,), graph = call.operands, call.graph
+    wanted = call.node.attributes.get("output_size")
+    out = list(x.shape[2:]) if wanted is None else _list(wanted, rank)
+    shape = (*x.shape[:2], *out)
+    if not prod(x.shape):
+        return _nothing(call, shape, call.operands[0].dtype)
+    name, counts = x.name, np.ones((1,) * rank)
+    for axis, size, places in zip(range(2, 2 + rank), x.shape[2:], out, strict=True):
+        at = graph.integers((axis,))
+        sums, sizes = [], []
+        for place in range(places):
+            first, last = place * size // places, ((place + 1) * size + places - 1) // places
+            ends = (graph.integers((first,)), graph.integers((last,)))
+            sums.append(
+                graph.call("ReduceSum", graph.call("Slice", name, *ends, at), at, keepdims=1)
+            )
+            sizes.append(last - first)
+        name = graph.call("Concat", *sums, axis=axis)
+        counts = counts * np.reshape(sizes, [places if axis == 2 + n else 1 for n in range(rank)])
+    kind = np.float64 if x.dtype == "float64" else np.float32
+    mean = graph.call("Div", name, graph.constant(counts.astype(kind)))
+    return graph.settle(mean, shape, x.dtype)
+
+
+@operator("image.resize2d")
+def _resize2d(call: Call) -> Wire:
+    attributes: dict[str, Any] = dict(call.node.attributes)
+    x, graph = call.operands[0], call.graph
+    shape = (*x.shape[:2], *_list(attributes["size"], 2))
+    if not prod(x.shape):
+        return _nothing(call, shape, call.operands[0].dtype)
+    more: dict[str, Any] = {"mode": attributes.get("method", "linear").removesuffix("_neighbor")}
+    if more["mode"] == "nearest":
+        more["nearest_mode"] = attributes.get("rounding_method", "round")
+    more["coordinate_transformation_mode"] = attributes.get(
+        "coordinate_transformation_mode", "half_pixel"
+    )
+    # Its shape inference takes a size that is no constant for an empty one.
+    size = graph.call("Constant", value_ints=shape)
+    name = graph.call("Resize", x.name, "", "", size, **more)
+    return graph.settle(name, shape, x.dtype)
+
+
+def _is_rounded(size: int, places: int) -> bool:
+    """True if ``places / size`` is no float32: a coordinate may then be below a whole number."""
+    divisor = size // gcd(size, places)
+    return divisor & (divisor - 1) != 0
+
+
+def _rounds_scale(call: limitations.Call) -> bool:
+    if call.attributes.get("method") != "nearest_neighbor":
+        return False
+    sizes = call.operands[0].shape[2:], _list(call.attributes.get("size", 1), 2)
+    return bool(prod(call.operands[0].shape)) and any(map(_is_rounded, *sizes))
+
+
+limit(
+    "image.resize2d",
+    When("a size that is a value", lambda call: len(call.operands) > 1),
+    "image.resize2d to a size that is a value",
+)
+limit(
+    "image.resize2d",
+    When("nearest neighbour by a scale that is no power of two", _rounds_scale),
+    "Resize divides by a rounded scale",
+)

@@ -1,0 +1,85 @@
+"""The PyTorch oracle: PyTorch's own kernels, in the program's own dtypes.
+
+Integers are computed in int64 and wrapped around to their dtype after each operator. Attributes go
+to PyTorch as they are; masks come from ``tril`` and ``triu``, layouts from ``einsum``. Nothing here
+is derived from what another oracle or the reference uses.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from relaxcheck.generators.core.program import Node, Program
+from relaxcheck.generators.core.values import numpy_dtype
+from relaxcheck.oracles.answer import Array, Unsupported
+from relaxcheck.oracles.limitations import ANY, Operand, check, check_input, dtype
+from relaxcheck.oracles.pytorch.tensors import FLOATS, Held, Operator, limit
+from relaxcheck.oracles.pytorch.tensors import OPERATORS as OPERATORS
+from relaxcheck.oracles.registry import discover
+
+torch.set_num_threads(1)
+torch.backends.mkldnn.enabled = False  # oneDNN is slower on tensors this small
+# NNPACK, taken for batches of 16 and more, transforms its operands: no sum of products any more.
+torch.backends.nnpack.set_flags(False)
+
+discover("relaxcheck.oracles.pytorch.operators")
+
+limit(ANY, dtype("uint64"), "uint64 does not fit int64")
+
+
+def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    """The outputs of ``program`` for the input ``arrays``, in its output dtypes.
+
+    Raises:
+        Unsupported: PyTorch cannot evaluate an operator, dtype or shape of the program.
+
+    The program must be valid; the reference refuses one that is not.
+    """
+    values: dict[str, Held] = {}
+    for source in program.inputs:
+        array = arrays[source.name]
+        check_input("pytorch", array.shape, source.dtype)
+        values[source.name] = _held(array, source.dtype)
+    with torch.inference_mode():
+        for node in program.nodes:
+            operands = [values[name] for name in node.arguments]
+            check(
+                "pytorch",
+                node,
+                (
+                    Operand(tuple(each.tensor.shape), each.dtype, name not in arrays)
+                    for name, each in zip(node.arguments, operands, strict=True)
+                ),
+            )
+            if node.operator not in OPERATORS:
+                raise Unsupported(f"pytorch: no operator {node.operator}")
+            values[node.name] = _called(OPERATORS[node.operator], node, operands)
+    return tuple(_array(values[name]) for name in program.outputs)
+
+
+def _called(function: Operator, node: Node, operands: list[Held]) -> Held:
+    try:
+        return function(node, operands)
+    except (NotImplementedError, RuntimeError) as error:
+        # A kernel that lacks a dtype says so in these words, whichever of the two it raises.
+        if "not implemented for" not in str(error):
+            raise
+        raise Unsupported(f"pytorch: {str(error).splitlines()[0]}") from error
+
+
+def _held(array: Array, dtype: str) -> Held:
+    if dtype == "bfloat16":
+        bits = np.array(array, order="C").view(np.int16)
+        return Held(torch.from_numpy(bits).view(torch.bfloat16), dtype)
+    if dtype in FLOATS:
+        return Held(torch.from_numpy(np.array(array, order="C")), dtype)
+    return Held(torch.from_numpy(array.astype(np.int64)), dtype)
+
+
+def _array(held: Held) -> Array:
+    if held.dtype == "bfloat16":
+        bits: Array = held.tensor.contiguous().view(torch.int16).numpy()
+        return bits.view(numpy_dtype("bfloat16"))
+    array: Array = held.tensor.numpy().astype(numpy_dtype(held.dtype), order="C", copy=False)
+    return array

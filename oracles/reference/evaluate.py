@@ -1,0 +1,47 @@
+"""The reference: every operator evaluated beyond float64, with an error bound per element."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from relaxcheck.generators.core.program import Program
+from relaxcheck.oracles.answer import Array, Bounded, Unsupported
+from relaxcheck.oracles.limitations import Operand, check
+from relaxcheck.oracles.reference.estimate import Estimate, exact, finished
+from relaxcheck.oracles.reference.evaluation import OPERATORS as OPERATORS
+from relaxcheck.oracles.reference.evaluation import Numerics as Numerics
+from relaxcheck.oracles.registry import discover
+
+discover("relaxcheck.oracles.reference.operators")
+
+
+def evaluate(
+    program: Program, arrays: Mapping[str, Array], numerics: Numerics = Numerics.OWN
+) -> tuple[Bounded, ...]:
+    """The outputs of ``program`` for the input ``arrays``, each with its bound.
+
+    Raises:
+        Unsupported: an operator has no reference.
+        ValueError: the program is not valid.
+    """
+    values: dict[str, Estimate] = {}
+    for source in program.inputs:
+        estimate = exact(arrays[source.name], source.dtype)
+        values[source.name] = replace(estimate, half=True) if source.constant else estimate
+    # The reference's own overflows and invalid operations are results: infinities, unconstrained.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        for node in program.nodes:
+            operands = [values[name] for name in node.arguments]
+            check(
+                "reference",
+                node,
+                (
+                    Operand(each.value.shape, each.dtype, name not in arrays)
+                    for name, each in zip(node.arguments, operands, strict=True)
+                ),
+            )
+            if node.operator not in OPERATORS:
+                raise Unsupported(f"reference: no operator {node.operator}")
+            values[node.name] = OPERATORS[node.operator](node, operands, numerics)
+        return tuple(finished(values[name]) for name in program.outputs)

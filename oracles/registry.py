@@ -1,0 +1,37 @@
+"""An oracle's operators: functions declared under Relax names, found in a folder of modules."""
+
+import pkgutil
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def declare(
+    table: dict[str, Function],
+) -> Callable[[str], Callable[[Function], Function]]:
+    """Return the decorator that enters a function into ``table`` under a Relax operator name.
+
+    The decorator raises ``ValueError`` when the name is already taken.
+    """
+
+    def operator(name: str) -> Callable[[Function], Function]:
+        def enter(function: Function) -> Function:
+            if name in table:
+                raise ValueError(f"operator {name} is declared twice")
+            table[name] = function
+            return function
+
+        return enter
+
+    return operator
+
+
+def discover(package: str) -> None:
+    """Import every module of ``package``, so that its declarations take effect.
+
+    A new operator is a new file in the folder; there is no list to extend.
+    """
+    for module in pkgutil.iter_modules(import_module(package).__path__):
+        import_module(f"{package}.{module.name}")

@@ -1,0 +1,78 @@
+"""The command line: ``relaxcheck fuzz`` is the module ``relaxcheck.cli.commands.fuzz``.
+
+A command's module is imported when it is called, so that ``relaxcheck --help`` answers at once.
+"""
+
+import importlib
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from relaxcheck import __version__
+from relaxcheck.cli.exit_codes import EXIT_CODES
+
+SUMMARIES = {
+    "Look for failures": {
+        "fuzz": "Draw programs, compile and run them with TVM, and check every result.",
+        "report": "Write a campaign, or the corpus, as one web page.",
+        "merge": "Merge campaigns: shards, machines, nights.",
+        "families": "List the families of programs and their axes.",
+        "operators": "List the operators of Relax: which are drawn, checked and fixed.",
+    },
+    "Look into a failure": {
+        "replay": "Run cases again and compare with what was recorded.",
+        "reduce": "Make a failing case smaller while it fails in the same way.",
+        "bisect": "Find the pass that breaks a case, and the first TVM release that fails.",
+        "export": "Write a failure as a script and an issue, or as a test for TVM.",
+        "known": "List, add and remove expected failures.",
+    },
+    "Fixes and TVM releases": {
+        "fixes": "List the fixes that this TVM needs, or write them as patches for TVM.",
+        "releases": "List the supported TVM releases, or install them side by side.",
+        "matrix": "Run the corpus on every installed TVM release, fixes off and on.",
+        "claims": "Check claims about dynamic shapes on every installed TVM release.",
+        "algebra": "Look into what TVM's analyzer says about integer expressions.",
+    },
+}
+"""The commands, by panel of ``relaxcheck --help``, with the line that it shows for each."""
+
+
+class _Commands(TyperGroup):
+    """Shows ``SUMMARIES``, and loads a command when it is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for panel, commands in SUMMARIES.items():
+            for name, line in commands.items():
+                self.add_command(TyperCommand(name, help=line, rich_help_panel=panel))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command that ``args`` call, loaded."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, None if command is None else load(str(command.name)), rest
+
+
+def load(name: str) -> Any:
+    """The click command ``name``. Its module's ``app`` holds it alone, or is a group of its own."""
+    module = importlib.import_module(f"relaxcheck.cli.commands.{name}")
+    return typer.main.get_command(module.app)
+
+
+app = typer.Typer(cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"relaxcheck {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=EXIT_CODES)
+def relaxcheck(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find bugs in Apache TVM's Relax compiler on CPU, and apply fixes for them."""

@@ -1,0 +1,1 @@
+"""``relaxcheck algebra``: facts, kernels, causes."""

@@ -1,0 +1,151 @@
+"""``relaxcheck export --all``: every finding of a campaign, or each new entry of a corpus."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from relaxcheck.cli.actions.exporting.one import (
+    FaultError,
+    Say,
+    Wanted,
+    Workers,
+    complete,
+    exported,
+)
+from relaxcheck.cli.exit_codes import FAULT, INTERRUPTED
+from relaxcheck.cli.lookup import RecordedCase
+from relaxcheck.cli.terminal import called_as, newest_campaign
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
+from relaxcheck.harness.known.corpus import EXPORTED, EXPORTS, FILES, entries
+from relaxcheck.harness.known.known import findings_in
+from relaxcheck.harness.outcomes.differential import described_on
+from relaxcheck.harness.programs.reproduction import limits_of
+from relaxcheck.harness.triage.causes import by_cause
+from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.harness.workers.pool import PoolError
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """The exports of ``directory``, into folders in ``out``.
+
+    ``silent`` findings say nothing about TVM (oracles that differ, say) and are not exported.
+    """
+
+    directory: Path
+    out: Path
+    wanted: tuple[Wanted, ...]
+    silent: tuple[Finding, ...] = ()
+
+
+def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
+    """All findings of ``directory``, or of the newest campaign; ``seconds`` to reduce each.
+
+    Raises:
+        CaseError: there is no campaign, or the corpus is malformed.
+        JournalError: it holds no campaign, or cannot be read.
+    """
+    if directory is None:
+        directory = newest_campaign()
+    if not (directory / FILE_NAME).is_file() and (chosen := entries(directory)):
+        wanted = (
+            Wanted(
+                entry.name,
+                RecordedCase(entry.case, entry=entry.name, expected=entry.expected),
+                entry.folder if out is None else out / entry.case.family / entry.name,
+                FILES if out is None else EXPORTED,
+            )
+            for entry in chosen
+        )
+        return All(directory, out or directory, tuple(wanted))
+    target = out or directory / EXPORTS
+    with Journal(directory, Mode.READ) as journal:
+        environment = journal.description
+        causes = by_cause(tuple(findings_in(journal)))
+    # The worst first: an export that is interrupted has them.
+    findings = [finding for cause in causes for finding in cause.findings]
+    return All(
+        directory,
+        target,
+        tuple(
+            Wanted(
+                finding.case.identifier,
+                RecordedCase(
+                    finding.case,
+                    finding.outcome,
+                    finding,
+                    described_on(finding.outcome.release, environment),
+                ),
+                target / finding.case.family / finding.case.identifier,
+                seconds=seconds,
+            )
+            for finding in findings
+            if finding.verdict.is_failure
+        ),
+        tuple(finding for finding in findings if not finding.verdict.is_failure),
+    )
+
+
+def export_all(exports: All, case_seconds: float | None, console: Console) -> int:
+    """Export all of ``exports`` that is not complete; the exit code. Raises ``CaseError``."""
+
+    def tell(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    left = [export for export in exports.wanted if not complete(export)]
+    before = len(exports.wanted) - len(left)
+    tell(f"{exports.directory}: {len(left)} to export to {exports.out}, {before} exported before")
+    for silent in exports.silent:
+        tell(f"not exported: {silent.case.identifier[:8]}: {silent.verdict} says nothing about TVM")
+    failed = faults = 0
+    seconds = Limits().seconds if case_seconds is None else case_seconds
+    try:
+        with Workers(Limits(seconds=seconds)) as workers:
+            for number, export in enumerate(left, 1):
+                begun = f"{number}/{len(left)} {export.folder.parent.name} {export.name}"
+                try:
+                    _check_deadline(export.recorded, seconds, exports.directory)
+                    with telling(console, begun) as say:
+                        record = exported(export, workers, say)
+                    tell(f"{begun}: {record.title}")
+                except (CaseError, PoolError) as error:
+                    failed += 1
+                    faults += isinstance(error, FaultError)
+                    tell(f"{begun}: NOT exported: {error}")
+    except KeyboardInterrupt:
+        tell(f"Interrupted; finished exports are kept. To continue: {_command(exports)}")
+        return INTERRUPTED
+    tell(f"Written to {exports.out}: {len(exports.wanted) - failed} of {len(exports.wanted)}")
+    return FAULT if faults else int(failed > 0)
+
+
+def _command(exports: All) -> str:
+    return f"{called_as()} export --all --dir {exports.directory} --out {exports.out}"
+
+
+def _check_deadline(failure: RecordedCase, seconds: float, directory: Path) -> None:
+    """Raise ``CaseError`` for a timeout that was recorded with another deadline."""
+    if failure.outcome is None:
+        return
+    recorded = limits_of(failure.outcome, Limits(seconds=seconds)).seconds
+    if recorded != seconds:
+        raise CaseError(
+            f"recorded as past a deadline of {recorded:g} s; to export it, give "
+            f"--dir {directory} --case-seconds {recorded:g}"
+        )
+
+
+@contextmanager
+def telling(console: Console, begun: str) -> Iterator[Say]:
+    """A live line on a terminal, a line for each step elsewhere."""
+    begun = f"{begun}: " if begun else ""
+    if console.is_terminal:
+        with console.status(begun) as status:
+            yield lambda step: status.update(f"{begun}{step} …")
+    else:
+        yield lambda step: console.print(f"{begun}{step} …", markup=False, highlight=False)

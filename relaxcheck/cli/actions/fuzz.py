@@ -1,0 +1,183 @@
+"""``relaxcheck fuzz``: from its options to a campaign."""
+
+import os
+import random
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from math import inf
+from pathlib import Path
+
+from relaxcheck.cli.actions.campaign import Run, run
+from relaxcheck.cli.actions.cluster import Spread, spread
+from relaxcheck.cli.options import MOST_WORKERS, Format
+from relaxcheck.cli.reporters import (
+    JsonLinesReporter,
+    QuietReporter,
+    Reporter,
+    SummaryReporter,
+    TextReporter,
+)
+from relaxcheck.cli.terminal import RUNS, console
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.campaign.campaign import Plan
+from relaxcheck.harness.campaign.drawing import WHOLE, keep_hypothesis_in
+from relaxcheck.harness.campaign.fixes import Fixes
+from relaxcheck.harness.campaign.options import (
+    Options,
+    chosen_families,
+    chosen_pipelines,
+    resumed,
+)
+from relaxcheck.harness.campaign.options import shard as shard_of
+from relaxcheck.harness.journal.journal import Journal, Mode
+from relaxcheck.harness.kinds import operators, way
+from relaxcheck.harness.known.known import known_findings
+from relaxcheck.harness.releases.releases import ALL, left_out, named, own
+from relaxcheck.harness.workers.jobs import Limits
+
+_MINUTES = 5.0
+_SHOWN = 10
+"""Cases of a dry run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The options of the command line; None where one was not given."""
+
+    families: list[str] | None
+    pipelines: str | None
+    fixes: Fixes | None
+    tvm: str | None
+    seed: int | None
+    shard: str | None
+    uniform: bool
+    out: Path | None
+    resume: Path | None
+    minutes: float | None
+    cases: int | None
+    until_new: bool
+    known: list[Path]
+    workers: str
+    case_seconds: float
+    recycle: int | None
+    cluster: str | None
+    shards: int | None
+
+
+def fuzz(request: Request, reporter: Reporter) -> int:
+    """Run the campaign; the exit code.
+
+    Raises:
+        CaseError: bad options, or as ``actions.campaign.run`` and ``actions.cluster.spread``.
+        JournalError, PoolError: as these two.
+    """
+    options = _options(request)
+    plan = _plan(request, options)
+    limits = Limits(seconds=request.case_seconds, cases=request.recycle or Limits().cases)
+    for line in left_out() if request.tvm == ALL else ():
+        reporter.say(line)
+    if request.cluster is not None:
+        if request.resume is not None or request.shard is not None:
+            raise CaseError("--cluster makes its own shards; leave out --resume and --shard")
+        # A thread of the cluster stands for a core.
+        size = 1 if request.workers == "auto" else _workers(request.workers)
+        return spread(
+            request.cluster, Spread(options, plan, request.shards, size, limits), reporter
+        )
+    if request.shards is not None:
+        raise CaseError("--shards needs --cluster; for one shard on this machine give --shard K/N")
+    size = _workers(request.workers)
+    return run(Run(options, plan, size, limits, request.resume is not None), reporter)
+
+
+def describe(request: Request) -> None:
+    """Print the plan and its first cases. Raises as ``fuzz``."""
+    plan = _plan(request, _options(request))
+    out = console()
+    for family in plan.families:
+        size = " × ".join(str(len(axis.values)) for axis in family.axes)
+        out.print(f"[b]{family.name}[/b]: {len(family.axes)} axes ({size} values)", highlight=False)
+    fixes = " and ".join("on" if side else "off" for side in plan.fixes)
+    out.print(
+        f"fixes {fixes}, seed {plan.seed}, {plan.extent}; the first cases would be:",
+        highlight=False,
+    )
+    with tempfile.TemporaryDirectory() as nowhere:
+        keep_hypothesis_in(Path(nowhere))
+        for case in islice(plan.cases(), _SHOWN):
+            about = ", ".join(operators(case))
+            out.print(f"  {case.identifier}  {way(case)}  {about}", highlight=False)
+
+
+def reporter(form: Format, summary: Path | None, *, quiet: bool, all_messages: bool) -> Reporter:
+    """The reporter for these options. Raises ``CaseError`` where they exclude each other."""
+    if quiet and form is Format.JSONL:
+        raise CaseError("--quiet and --format jsonl exclude each other")
+    kind = QuietReporter if quiet else TextReporter
+    chosen: Reporter = kind(console(), all_messages=all_messages)
+    if form is Format.JSONL:
+        chosen = JsonLinesReporter(lambda line: print(line, flush=True))
+    return chosen if summary is None else SummaryReporter(chosen, summary)
+
+
+def _options(request: Request) -> Options:
+    if request.resume is not None:
+        fixed = {
+            "FAMILY": request.families,
+            "--pipelines": request.pipelines,
+            "--fixes": request.fixes,
+            "--tvm": request.tvm,
+            "--seed": request.seed,
+            "--shard": request.shard,
+            "--out": request.out,
+            "--uniform": request.uniform or None,
+        }
+        return resumed(request.resume, [name for name, value in fixed.items() if value is not None])
+    fixes = request.fixes or Fixes.OFF
+    stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
+    return Options(
+        chosen_families(request.families),
+        chosen_pipelines(None if request.pipelines is None else request.pipelines.split(",")),
+        random.SystemRandom().randrange(2**31) if request.seed is None else request.seed,
+        fixes,
+        request.uniform,
+        WHOLE if request.shard is None else shard_of(request.shard),
+        own().name if request.tvm is None else " ".join(named(request.tvm)),
+        request.out or RUNS / f"{stamp}-fixes-{fixes.value}",
+    )
+
+
+def _plan(request: Request, options: Options) -> Plan:
+    seconds, cases = _extent(request)
+    return options.plan(
+        seconds,
+        cases,
+        known_findings(request.known),
+        until_new=request.until_new,
+    )
+
+
+def _extent(request: Request) -> tuple[float, int | None]:
+    """The seconds and cases after which it ends; of a resumed campaign those that it has left."""
+    if request.minutes is not None:
+        return request.minutes * 60, request.cases
+    if request.cases is not None:
+        return inf, request.cases
+    left = None
+    if request.resume is not None:
+        with Journal(request.resume, Mode.READ) as journal:
+            left = journal.left
+    return left or (_MINUTES * 60, None)
+
+
+def _workers(wanted: str) -> int:
+    if wanted == "auto":
+        return len(os.sched_getaffinity(0))
+    # Python refuses to read numbers of thousands of digits.
+    if not wanted.isascii() or not wanted.isdecimal() or len(wanted) > 9:
+        raise CaseError(f"--workers {wanted[:20]}: give auto, or a number from 1 to {MOST_WORKERS}")
+    if not 1 <= int(wanted) <= MOST_WORKERS:
+        raise CaseError(f"--workers {wanted}: give auto, or a number from 1 to {MOST_WORKERS}")
+    return int(wanted)

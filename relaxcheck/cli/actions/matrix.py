@@ -1,0 +1,109 @@
+"""``relaxcheck matrix``: runs cases on all releases, prints the table, writes the page."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
+from relaxcheck.cli.lookup import look_up
+from relaxcheck.cli.terminal import console
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.known.corpus import entry_folder
+from relaxcheck.harness.matrix import matrix as running
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.paths import CHECKOUT
+from relaxcheck.harness.releases.releases import known
+from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.reports.page.releases import COMMITTED
+from relaxcheck.reports.tables import release_matrix
+
+
+def matrix(
+    cases: Sequence[Path],
+    tvm: Sequence[str] | None,
+    out: Path | None,
+    *,
+    workers: int,
+    case_seconds: float,
+    scripts: bool,
+) -> int:
+    """Run ``cases``, print the table, write the page; the exit code.
+
+    Raises:
+        CaseError: a case or a release cannot be used, or the page cannot be written.
+    """
+    screen = console()
+    wanted = tuple(subject for place in cases for subject in _at(place)) or running.subjects(())
+    limits = Limits(seconds=case_seconds)
+    with shown(screen) as show:
+        results = running.run(wanted, tvm or known(), workers, limits, show)
+        if scripts:
+            results = running.with_scripts(results, wanted, workers, show)
+    screen.print(release_matrix.table(results))
+    for line in release_matrix.lines(results):
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+    for name, where, cell in _faults(results):
+        fault = f"a fault of relaxcheck itself: {name} on {where}: {cell.message}"
+        screen.print(fault, highlight=False, markup=False, soft_wrap=True)
+    complete = not any(column.missing for column in results.columns)
+    if out is None and not cases and not tvm and complete and CHECKOUT:
+        out = COMMITTED
+    if out is not None:
+        try:
+            page = release_matrix.write(results, out)
+        except OSError as error:
+            raise CaseError(f"cannot write to {out}: {error.strerror}") from error
+        screen.print(f"Written to {page}", highlight=False, soft_wrap=True)
+    return _exit_code(results)
+
+
+def _at(place: Path) -> Iterator[running.Subject]:
+    """The cases in ``place``, or the one that it is the identifier of."""
+    if place.exists() or entry_folder(str(place)) is not None:
+        yield from running.subjects((place,))
+    else:
+        case = look_up(str(place), None).case
+        yield running.subject_of(case.identifier, case)
+
+
+def _exit_code(results: running.Matrix) -> int:
+    if any(_faults(results)):
+        return FAULT
+    if all(column.missing for column in results.columns):
+        return BAD_INPUT
+    return int(bool(release_matrix.surprises(results) or release_matrix.disagreeing(results)))
+
+
+def _faults(results: running.Matrix) -> Iterator[tuple[str, str, running.Cell]]:
+    """Cells where relaxcheck itself failed: name of the row, release and side, the cell."""
+    for row in results.rows:
+        for name, sides in row.cells.items():
+            for side, cell in sides.items():
+                if cell.verdict is Verdict.HARNESS_ERROR and cell.surprises:
+                    yield row.name, f"{name}, fixes {side}", cell
+
+
+@contextmanager
+def shown(screen: Console) -> Iterator[running.Progress]:
+    """A progress bar for each release; where there is no terminal, a line at its end."""
+    if not screen.is_terminal:
+
+        def say(release: str, done: int, total: int) -> None:
+            if done == total:
+                screen.print(f"TVM {release}: {total} runs", highlight=False)
+
+        yield say
+        return
+    columns = (TextColumn("TVM {task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=screen, transient=True) as progress:
+        bars = {}
+
+        def move(release: str, done: int, total: int) -> None:
+            if release not in bars:
+                bars[release] = progress.add_task(release, total=total)
+            progress.update(bars[release], completed=done)
+
+        yield move

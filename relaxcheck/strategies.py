@@ -1,0 +1,238 @@
+"""Hypothesis strategies of Relax programs, wrong calls and integer expressions.
+
+Use them in any ``@given``. Hypothesis draws every choice, structure included, so that it shrinks a
+failing program of many operators to the smallest one it finds::
+
+    from hypothesis import given
+    from relaxcheck import strategies
+
+    @given(strategies.cases(operators=["add", "multiply", "nn.relu"], max_nodes=4))
+    def test_my_pass(case):
+        strategies.check(case)
+
+``check`` compiles and runs a case in this process and holds the results to the oracles. The error
+it raises contains a script that reproduces the failure with TVM, NumPy and PyTorch alone. A program
+that ends the process ends the test run too: ``relaxcheck fuzz`` runs cases in worker processes.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from hypothesis import assume, note
+from hypothesis import strategies as st
+
+from relaxcheck.generators.core.axes import SEEDS, points
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.draft import Draft
+from relaxcheck.generators.core.points import narrowed
+from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case, Program
+from relaxcheck.generators.expressions import family as expression_family
+from relaxcheck.generators.expressions.cases import ANALYZED, POSITIONS, ExpressionCase
+from relaxcheck.generators.expressions.drawing import drawn_by
+from relaxcheck.generators.graphs import family as graph_family
+from relaxcheck.generators.graphs.choices import Choices
+from relaxcheck.generators.graphs.growth import Limits
+from relaxcheck.generators.graphs.mismatch import called_wrongly, wrong
+from relaxcheck.generators.graphs.programs import any_program, chosen
+from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.harness.outcomes.outcome import Outcome
+
+DTYPES = ("float32", "float16", "float64")
+"""Dtypes of the floating-point tensors of programs, the simplest first."""
+
+__all__ = [
+    "DTYPES", "cases", "check", "expressions", "invalid_calls", "module", "note_script", "programs",
+    "script",
+]  # fmt: skip
+
+
+def programs(
+    operators: Collection[str] | None = None,
+    max_nodes: int = 8,
+    symbolic: bool = True,
+    dtypes: Sequence[str] = DTYPES,
+) -> st.SearchStrategy[Program]:
+    """Valid programs of 1 to ``max_nodes`` operator calls.
+
+    Args:
+        operators: the Relax names, without ``relax.op.``, of all operators that nodes may call;
+            None for every operator with a record.
+        max_nodes: the most nodes.
+        symbolic: whether dimensions may have symbols.
+        dtypes: the dtypes of floating-point inputs, the simplest first.
+
+    Raises:
+        ValueError: an operator has no record, or ``max_nodes`` is below 1. Drawing raises it where
+            no program keeps to the limits, as where an operator needs another one for its operands.
+    """
+    return _programs(_drafts(operators, max_nodes, symbolic, dtypes))
+
+
+def cases(
+    operators: Collection[str] | None = None,
+    max_nodes: int = 8,
+    symbolic: bool = True,
+    dtypes: Sequence[str] = DTYPES,
+    pipelines: Sequence[str] = ("build",),
+    fixes: bool = False,
+) -> st.SearchStrategy[Case]:
+    """Programs as ``programs`` draws them, with the sizes, values and pipeline to run them with.
+
+    Args:
+        operators: as in ``programs``.
+        max_nodes: as in ``programs``.
+        symbolic: as in ``programs``.
+        dtypes: as in ``programs``.
+        pipelines: names of pass pipelines (``relaxcheck.harness.programs.pipelines``).
+        fixes: whether the fixes are installed.
+
+    Raises:
+        ValueError: as in ``programs``.
+    """
+    return _cases(_drafts(operators, max_nodes, symbolic, dtypes), tuple(pipelines), fixes)
+
+
+def invalid_calls(
+    operators: Collection[str] | None = None,
+    max_nodes: int = 8,
+    symbolic: bool = True,
+    dtypes: Sequence[str] = DTYPES,
+    pipelines: Sequence[str] = ("build",),
+    fixes: bool = False,
+) -> st.SearchStrategy[Case]:
+    """Valid programs called with an argument of a shape that they do not state.
+
+    TVM must refuse the call with an error that names the parameter, the dimension and the sizes.
+    Arguments and errors are those of ``cases``.
+    """
+    drafts = _drafts(operators, max_nodes, symbolic, dtypes)
+    # The program of one input whose dimensions are all symbols states nothing; a static one does.
+    static = _drafts(operators, max_nodes, False, dtypes)
+    return _wrong_calls(
+        _cases(drafts, tuple(pipelines), fixes), _cases(static, tuple(pipelines), fixes)
+    )
+
+
+def expressions(positions: Sequence[str] = (ANALYZED,)) -> st.SearchStrategy[ExpressionCase]:
+    """Integer expressions, each to be simplified or computed at one of ``positions``.
+
+    Args:
+        positions: where an expression stands: ``analyzer`` (the default), ``value``, ``index``,
+            ``shape``, ``parameter`` or ``extent``.
+
+    Raises:
+        ValueError: a position is unknown.
+    """
+    unknown = set(positions) - set(POSITIONS)
+    if unknown:
+        raise ValueError(f"unknown positions {', '.join(sorted(unknown))}")
+    return _expressions(tuple(positions))
+
+
+def module(case: Case | Program) -> Any:
+    """The ``tvm.IRModule`` whose function ``main`` computes the program.
+
+    Its parameters are the run-time inputs in order; constant inputs have the values that the case's
+    seed decides (0 for a bare program).
+    """
+    from relaxcheck.generators.emission.programs import emit
+
+    if isinstance(case, Program):
+        sizes = dict.fromkeys(case.symbols, 1)
+        case = Case(graph_family.NAME, case, bindings=(sizes,))
+    return emit(case)
+
+
+def check(case: AnyCase) -> None:
+    """Compile and run ``case`` in this process, and hold its results to the oracles.
+
+    Raises:
+        AssertionError: it fails. The text ends with a script that reproduces the failure.
+    """
+    outcome = _executed(case)
+    if outcome.verdict.is_failure:
+        failure = f"{outcome.verdict.value}: {outcome.message.strip()}"
+        raise AssertionError(f"{failure}\n\nThis script reproduces it:\n\n{script(case, outcome)}")
+
+
+def script(case: AnyCase, outcome: Outcome | None = None) -> str:
+    """A script that exits with 1 while ``case`` fails as in ``outcome``, and with 0 otherwise.
+
+    Without ``outcome`` the case is run first.
+    """
+    from relaxcheck.harness.releases.environment import versions
+    from relaxcheck.reports.kinds import rendering
+    from relaxcheck.reports.rendering import About
+
+    ended = outcome or _executed(case)
+    shown = rendering(case)
+    title = shown.title(case, ended, None, {})
+    text, _ = shown.pasted(case, ended, title, About(versions()))
+    return text
+
+
+def note_script(case: AnyCase) -> None:
+    """Have Hypothesis print the script of ``case`` if this example is the one that it reports."""
+    note(script(case))
+
+
+def _executed(case: AnyCase) -> Outcome:
+    from relaxcheck.harness import kinds
+
+    kind = kinds.of(case)
+    kind.prepare()
+    return kind.execute(case, lambda stage: None, plain=True)
+
+
+def _drafts(
+    operators: Collection[str] | None, max_nodes: int, symbolic: bool, dtypes: Sequence[str]
+) -> st.SearchStrategy[Draft]:
+    if max_nodes < 1:
+        raise ValueError(f"max_nodes is {max_nodes}: a program has at least one node")
+    if operators is None:
+        return any_program(Limits(max_nodes, None, symbolic), tuple(dtypes))
+    unknown = set(operators) - set(OPERATORS)
+    if unknown or not operators:
+        raise ValueError(f"no record of an operator {', '.join(sorted(unknown)) or '(none named)'}")
+    return any_program(Limits(max_nodes, frozenset(operators), symbolic), tuple(dtypes))
+
+
+@st.composite
+def _programs(draw: st.DrawFn, drafts: st.SearchStrategy[Draft]) -> Program:
+    return draw(drafts).program()
+
+
+@st.composite
+def _cases(
+    draw: st.DrawFn, drafts: st.SearchStrategy[Draft], pipelines: tuple[str, ...], fixes: bool
+) -> Case:
+    draft, choices = draw(drafts), Choices(draw)
+    return Case(
+        family=graph_family.NAME,
+        program=draft.program(),
+        bindings=chosen(draft, choices),
+        pipeline=choices.choice(pipelines),
+        regime=choices.choice(ORDINARY_REGIMES),
+        seed=draw(SEEDS),
+        fixes=fixes,
+    )
+
+
+@st.composite
+def _wrong_calls(
+    draw: st.DrawFn, cases: st.SearchStrategy[Case], static: st.SearchStrategy[Case]
+) -> Case:
+    case = draw(cases)
+    if not wrong(case):
+        case = draw(static)
+    # Even the static program may have no run-time input, and so no shape to get wrong.
+    assume(wrong(case))
+    return draw(called_wrongly(case))
+
+
+@st.composite
+def _expressions(draw: st.DrawFn, positions: tuple[str, ...]) -> ExpressionCase:
+    family = expression_family.family()
+    point = draw(points(narrowed(family.axes, {"position": positions})))
+    source = draw(st.randoms(use_true_random=False))
+    return ExpressionCase(family=family.name, at=dict(point), subject=drawn_by(point, source))

@@ -1,0 +1,1 @@
+"""Integer expressions: issues, scripts and tables."""

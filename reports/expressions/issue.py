@@ -1,0 +1,372 @@
+"""A failure of one expression: its title, a script that shows it, an issue."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.expressions.cases import (
+    ANALYZED,
+    EXTENT,
+    INDEX,
+    NEGATIVE,
+    PARAMETER,
+    SHAPE,
+    SIZES,
+    UNDEFINED,
+    ExpressionCase,
+)
+from relaxcheck.generators.expressions.language import BOOL, COMPARISONS, Variable, apply, names
+from relaxcheck.generators.expressions.subject import Problem, is_index
+from relaxcheck.harness.expressions.fault import RESTORED, Asked, asked_of
+from relaxcheck.harness.expressions.kernel_plans import (
+    SYMBOLIC,
+    UNTOUCHED,
+    Kernel,
+    Plan,
+    kernel_plan,
+    negative_points,
+    other_sizes,
+    shape_plan,
+    spread,
+    tensor_points,
+)
+from relaxcheck.harness.outcomes.errors import ALONE, LOCATION, headline
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.reports.expressions.source import (
+    condition_lines,
+    constant_text,
+    declared_lines,
+    is_condition,
+    node_text,
+    range_text,
+)
+from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release
+from relaxcheck.reports.rendering import Came
+
+_TITLE_WORDS = 12
+
+_DOES = MappingProxyType(
+    {
+        "const_int_bound": "const_int_bound excludes a value of",
+        "modular_set": "modular_set excludes a value of",
+        "int_set": "int_set does not cover",
+        "can_prove": "can_prove proves what does not hold of",
+        "can_prove-strong": "can_prove at SYMBOLIC_BOUND proves what does not hold of",
+        "can_prove_equal": "can_prove_equal proves two expressions equal that differ, one being",
+        "detect_iter_map": "detect_iter_map changes the value of",
+        "detect_iter_map-surjective": "detect_iter_map states a range that is not that of",
+        "detect_iter_map-bijective": "detect_iter_map takes for bijective what is not:",
+        "fold": "constants are folded wrong in",
+        RESTORED: "a constraint scope leaves something behind, seen in the simplification of",
+        "value": "a kernel computes another value than",
+        INDEX: "a kernel loads from another index than",
+        f"{INDEX}-reversed": "a kernel loads from another index than the end minus",
+        SHAPE: "Relax computes another size than",
+        PARAMETER: "Relax refuses a tensor of the size",
+        f"{PARAMETER}-accepted": "Relax accepts a tensor of another size than",
+        f"{PARAMETER}-untold": "an error does not tell the size of a tensor, which is not",
+        EXTENT: "Relax makes a tensor of another size than",
+    }
+)
+"""The wrong behaviour, by check; the expression follows."""
+
+_WAYS = MappingProxyType(
+    {ANALYZED: "the integer analyzer alone", **dict.fromkeys(SIZES, "relax.build")}
+)
+
+
+def title_text(case: ExpressionCase, outcome: Outcome) -> str:
+    """The wrong behaviour with the expression and its ranges; for a title."""
+    where = ", ".join(
+        f"{variable.name}: {variable.dtype} in [{variable.low}, {variable.high}]"
+        for variable in case.subject.variables
+    )
+    about = f"{case.subject.expression}" + (f" with {where}" if where else "")
+    if outcome.verdict in (Verdict.WRONG_VALUE, Verdict.PASS):
+        return f"{_does(asked_of(outcome.details))} {about}"
+    place = "the analyzer" if case.position == ANALYZED else f"an expression as {_place(case)}"
+    if outcome.verdict is Verdict.OPAQUE_CRASH:
+        words = headline(outcome.message).partition(": ")[2].split()[:_TITLE_WORDS]
+        return f'{place} raises "{" ".join(words)} …": {about}'
+    ends = {Verdict.TIMEOUT: "does not end", Verdict.OUT_OF_MEMORY: "takes all memory"}
+    return f"{place} {ends.get(outcome.verdict, 'ends the process')}: {about}"
+
+
+def _does(asked: Asked) -> str:
+    if asked.validity:
+        behaviour = f"{asked.question} adds an overflow or a division by zero to"
+    else:
+        behaviour = _DOES.get(asked.question, f"{asked.question} changes the value of")
+    return behaviour.replace(" ", " (ranges told anew) ", 1) if asked.after else behaviour
+
+
+def _place(case: ExpressionCase) -> str:
+    places = {
+        INDEX: "an index",
+        SHAPE: "a size",
+        PARAMETER: "the size of a parameter",
+        EXTENT: "the size of a tensor that is made",
+    }
+    return places.get(case.position, "a value in a kernel")
+
+
+def script_text(
+    case: ExpressionCase, outcome: Outcome, title: str, environment: Mapping[str, str]
+) -> str:
+    """The script ``repro.py``: exits with 1 while the failure is there, with 0 once it is gone.
+
+    Raises:
+        CaseError: the outcome says nothing about TVM, or the case runs with the fixes.
+    """
+    if not outcome.verdict.is_failure and outcome.verdict is not Verdict.PASS:
+        raise CaseError(f"case {case.identifier}: {outcome.verdict} is nothing to be shown")
+    if case.fixes:
+        raise CaseError(f"case {case.identifier} has the fixes on, which a script does not have")
+    analyzed = case.position == ANALYZED
+    body = _analysis(case, outcome) if analyzed else _compiled(case, outcome)
+    packages = "tvm" if analyzed else "tvm and numpy"
+    version = environment.get("apache-tvm", "")
+    seen = f" {'Seen' if outcome.verdict.is_failure else 'Gone'} with apache-tvm {version}."
+    quoted = title.replace("\\", "/").replace('"', "'")
+    return (
+        f'"""{quoted}\n\nThis script needs {packages}. It exits with 1 while the bug is there and '
+        f"with 0 once it is gone.\n{seen.strip() if version else ''}\n"
+        f'"""\n\n{body}'
+    )
+
+
+def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
+    subject, check = case.subject, asked_of(outcome.details).question
+    dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
+    raises = dies or outcome.verdict is Verdict.OPAQUE_CRASH
+    conditions = [node_text(constraint) for constraint in subject.constraints]
+    predicate = 'tirx.IntImm("bool", 1)'
+    if subject.constraints:
+        first, *others = subject.constraints
+        predicate = node_text(apply("and", first, others[0]) if others else first)
+    return TEMPLATES.get_template("expression_analysis.py.j2").render(
+        declared=declared_lines(subject.variables),
+        variables=subject.variables,
+        expression=node_text(subject.expression),
+        folded=node_text(subject.expression, folding=True),
+        is_condition=is_condition(subject.expression),
+        conditions=conditions,
+        other=None if subject.other is None else node_text(subject.other),
+        telling=[
+            line for variable in subject.variables for line in _telling(variable, case, outcome)
+        ],
+        predicate=predicate,
+        also=list(_also(subject, predicate)) if raises else [],
+        check="" if raises else check,
+        is_restored=check == RESTORED and not raises,
+        raises=raises,
+        dies=dies,
+    )
+
+
+def _also(subject: Problem, predicate: str) -> Iterator[str]:
+    """Questions for certain expressions alone, as calls: of comparisons, sums, indices."""
+    expression, variables = subject.expression, subject.variables
+    named = [variable.name for variable in variables if variable.name in names(expression)]
+    if expression.operator in COMPARISONS and named[:1] == [
+        variable.name for variable in variables[:1]
+    ]:
+        yield f"sym.deduce_bound({named[0]}, EXPRESSION, {{}}, {{}})"
+    alike = [variable.name for variable in variables if variable.dtype == expression.dtype]
+    if expression.dtype == BOOL:
+        return
+    if alike and len(alike) == len(variables):
+        for some in (alike, alike[:1]):
+            yield f"sym.detect_linear_equation(EXPRESSION, [{', '.join(some)}])"
+    if subject.other is not None or alike:
+        beside = "OTHER" if subject.other is not None else alike[0]
+        yield f"analyzer.try_compare(EXPRESSION, {beside})"
+    if is_index(subject):
+        yield f"sym.iter_map_simplify([EXPRESSION], LOOPS, {predicate})"
+        for level in ("NoCheck", "Surjective", "Bijective"):
+            checked = f"sym.iter_affine_map.IterMapLevel.{level}"
+            yield f"sym.detect_iter_map([EXPRESSION], LOOPS, {predicate}, {checked})"
+
+
+def _telling(variable: Variable, case: ExpressionCase, outcome: Outcome) -> list[str]:
+    """The lines that give an analyzer the range of ``variable``."""
+    match case.subject.told:
+        case "scope":
+            return [
+                line
+                for condition in condition_lines(variable)
+                for line in (
+                    f"KEPT.append(analyzer.constraint_scope({condition}))",
+                    "KEPT[-1].__enter__()",
+                )
+            ]
+        case "bound":
+            return [
+                f"analyzer.update({variable.name}, "
+                f"sym.ConstIntBound({variable.low}, {variable.high}), True)"
+            ]
+        case "nothing":
+            return ["pass"]
+    asked = asked_of(outcome.details)
+    if not asked.after:
+        return [f"analyzer.bind({variable.name}, {range_text(variable)})"]
+    before = [other for other in asked.first if other.name == variable.name]
+    lines = [f"analyzer.bind({variable.name}, {range_text(other)})" for other in before]
+    return [*lines, f"analyzer.bind({variable.name}, {range_text(variable)}, True)"]
+
+
+def _compiled(case: ExpressionCase, outcome: Outcome) -> str:
+    subject = case.subject
+    plan = (shape_plan if case.position in SIZES else kernel_plan)(subject, case.position)
+    if plan is None:
+        raise CaseError(f"case {case.identifier}: nothing of it is compiled")
+    dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
+    return TEMPLATES.get_template("expression_compiled.py.j2").render(
+        dies=dies,
+        position=case.position,
+        opt_level=case.opt_level,
+        declared=declared_lines(subject.variables),
+        expression=node_text(subject.expression),
+        nothing=UNTOUCHED,
+        points=case.points,
+        **(
+            _of_shape(plan, case) if plan.kernel is None else _of_kernel(plan, plan.kernel, outcome)
+        ),
+    )
+
+
+def _of_shape(plan: Plan, case: ExpressionCase) -> dict[str, Any]:
+    names = [variable.name for variable in plan.subject.variables]
+    cases = [
+        (tuple(plan.points.binding(point)[name] for name in names), int(plan.wanted[point]), size)
+        for point, size in _asked_sizes(plan, case)
+    ]
+    return {
+        "names": ", ".join(names),
+        "shape_type": '(getattr(relax, "ShapeStructInfo", None) or relax.ShapeType)',
+        "tensor_type": '(getattr(relax, "TensorStructInfo", None) or relax.TensorType)',
+        "cases": cases,
+        "highest": int(plan.wanted[plan.valid].max()),
+        "alone": ALONE,
+        "location": LOCATION,
+    }
+
+
+def _asked_sizes(plan: Plan, case: ExpressionCase) -> list[tuple[int, int]]:
+    """The points that are asked of a size, with what a tensor is given or to be made of."""
+    if case.points == UNDEFINED:
+        return [(int(point), 1) for point in spread(np.flatnonzero(~plan.valid))]
+    if case.points == NEGATIVE:
+        points = negative_points(plan)
+    else:
+        points = (
+            spread(np.flatnonzero(plan.valid)) if case.position == SHAPE else tensor_points(plan)
+        )
+    sizes = [(int(point), int(plan.wanted[point])) for point in points]
+    return sizes + (other_sizes(plan) if case.position == PARAMETER else [])
+
+
+def _of_kernel(plan: Plan, kernel: Kernel, outcome: Outcome) -> dict[str, Any]:
+    wrong = outcome.verdict is Verdict.WRONG_VALUE
+    asked = asked_of(outcome.details)
+    reverse = asked.question == f"{INDEX}-reversed"
+    # Where one way alone is wrong, the other is left out.
+    ways = (not (wrong and reverse), kernel.backwards and (reverse or not wrong))
+    dtype = kernel.expression.dtype
+    point = "0"
+    loops = []
+    for number, (variable, extent) in enumerate(zip(kernel.variables, kernel.extents, strict=True)):
+        offset = f' - tirx.const({variable.low}, "int64")' if variable.low else ""
+        place = f'(tirx.Cast("int64", {variable.name}){offset})'
+        point = place if point == "0" else f"({point} * {extent} + {place})"
+        innermost = kernel.symbolic and number == len(kernel.variables) - 1
+        loops.append(
+            {
+                "name": variable.name,
+                "dtype": variable.dtype,
+                "low": constant_text(variable.low, variable.dtype),
+                "extent": "n" if innermost else constant_text(extent, variable.dtype),
+            }
+        )
+    indices = []
+    if kernel.bounds is not None:
+        low, high = (constant_text(bound, dtype) for bound in kernel.bounds)
+        if ways[0]:
+            indices.append(f"tirx.Sub(expression, {low})" if kernel.bounds[0] else "expression")
+        if ways[1]:
+            indices.append(f"tirx.Sub({high}, expression)")
+    lengths = list(range(SYMBOLIC + 1)) if asked.iterations is None else [asked.iterations]
+    return {
+        "count": kernel.points,
+        "bounds": kernel.bounds,
+        "guarded": kernel.guarded,
+        "symbolic": kernel.symbolic,
+        "valid": plan.valid.astype(int).tolist(),
+        "point": point,
+        "loops": loops,
+        "indices": indices,
+        "written": kernel.points * sum(ways),
+        "cases": [
+            (
+                n,
+                [
+                    wanted
+                    for backwards in (False, True)
+                    if ways[backwards]
+                    for wanted in _written(plan, kernel, n, backwards=backwards)
+                ],
+            )
+            for n in (lengths if kernel.symbolic else [0])
+        ],
+    }
+
+
+def _written(plan: Plan, kernel: Kernel, n: int, *, backwards: bool) -> list[int]:
+    """The output expected of a kernel."""
+    outputs = []
+    for number, (value, valid) in enumerate(
+        zip(plan.wanted.tolist(), plan.valid.tolist(), strict=True)
+    ):
+        ran = valid or not kernel.guarded
+        if kernel.symbolic:
+            ran = ran and number % SYMBOLIC < n
+        if kernel.bounds is not None:
+            value = kernel.bounds[1] - value if backwards else value - kernel.bounds[0]
+        outputs.append(value if ran else UNTOUCHED)
+    return outputs
+
+
+def issue_text(
+    case: ExpressionCase,
+    outcome: Outcome,
+    title: str,
+    script: str,
+    environment: Mapping[str, str],
+    releases: Mapping[str, Came],
+    known: str | None,
+) -> str:
+    """The issue as Markdown, in TVM's own template; its first line is the title."""
+    area = {ANALYZED: "Arith", **dict.fromkeys(SIZES, "Relax")}.get(case.position, "TIR")
+    return TEMPLATES.get_template("issue.md.j2").render(
+        title=f"[Bug][{area}] {title}",
+        expected=_EXPECTED if case.position == ANALYZED else _COMPUTED,
+        actual=f"{title[0].upper()}{title[1:]}:",
+        message=outcome.message.strip(),
+        attribution="",
+        culprit=None,
+        releases={name: on_release(came, outcome) for name, came in releases.items()},
+        known=known,
+        environment=[(name, environment[name]) for name in PACKAGES if name in environment],
+        pipeline=_WAYS.get(case.position, "tvm.compile"),
+        repro=script,
+    )
+
+
+_EXPECTED = (
+    "The analyzer's answers about an expression hold wherever its variables are in their ranges "
+    "and the expression neither overflows nor divides by zero."
+)
+_COMPUTED = "The compiled program computes the expression wherever it has a value."

@@ -1,0 +1,1 @@
+"""A failure as an issue and as a script."""

@@ -1,0 +1,40 @@
+"""The parts of an issue in TVM's own bug-report template that every kind of case shares."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.plain import DOES
+from relaxcheck.reports.rendering import Came
+
+TEMPLATES = Environment(
+    loader=PackageLoader("relaxcheck.reports"),
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
+"""The parts of the environment that an issue mentions."""
+
+
+def on_release(came: Came, seen: Outcome) -> str:
+    """The behaviour of a release, compared with the outcome ``seen`` that the issue is about."""
+    if came.verdict is None:
+        return "could not be run on it"
+    if came.verdict is Verdict.PASS:
+        return "passes"
+    if came.verdict is Verdict.REJECTED:
+        return "refuses it, as it should"
+    if not came.verdict.is_failure:
+        return f"not known: it {DOES[came.verdict]}"
+    if came.alike:
+        return "fails in this way"
+    words = DOES[came.verdict]
+    if came.alike is None:
+        return f"fails: it {words}"
+    # The same verdict alone does not make it the same cause.
+    other = (
+        "too, but elsewhere or in other words" if came.verdict is seen.verdict else "in another way"
+    )
+    return f"fails {other}: it {words}"

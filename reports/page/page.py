@@ -1,0 +1,215 @@
+"""The page: its content in order, and the template that renders it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from relaxcheck.harness.campaign.options import OPTIONS
+from relaxcheck.harness.known.expected_failures import Known as Declared
+from relaxcheck.harness.known.tally import utc_today
+from relaxcheck.harness.matrix.matrix import Matrix
+from relaxcheck.harness.outcomes.differential import versions
+from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
+from relaxcheck.reports.page.accepted import accepted_gaps
+from relaxcheck.reports.page.coverage import coverage, letter
+from relaxcheck.reports.page.findings import Known, shown
+from relaxcheck.reports.page.plots import Point, timeline, timeline_svg, trend_svg
+from relaxcheck.reports.page.records import Record
+from relaxcheck.reports.page.releases import section
+from relaxcheck.reports.page.sections import Section, sections
+from relaxcheck.reports.tables.summary import plural
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("relaxcheck.reports"),
+    undefined=StrictUndefined,
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+_NOTHING = Known()
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources of the page.
+
+    ``record`` is its subject; ``earlier`` are campaigns before it, the first one first. ``known``
+    maps the case of a finding to further knowledge. ``corpus``: the record is a run of the corpus,
+    not a campaign. ``declared`` are failures declared as known. ``matrix`` is that of all
+    releases. ``command`` is how the user calls relaxcheck, ``folder`` the argument by which that
+    finds the campaign.
+    """
+
+    record: Record
+    earlier: Sequence[Record] = ()
+    known: Mapping[str, Known] | None = None
+    corpus: bool = False
+    declared: Sequence[Declared] = ()
+    matrix: Matrix | None = None
+    command: str = "relaxcheck"
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number at the top of the page, with a label and a remark."""
+
+    label: str
+    value: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A campaign in the trend: ``new`` counts findings it has first, ``gone`` those it lost.
+
+    Both are None for the first one.
+    """
+
+    name: str
+    tvm: str
+    cases: int
+    failing: float
+    findings: int
+    new: int | None
+    gone: int | None
+
+
+def page_text(sources: Sources) -> str:
+    """The page as HTML."""
+    record = sources.record
+    earlier = sources.earlier or None
+    known = sources.known or {}
+    entries = [
+        shown(finding, record, earlier, known.get(finding.case.identifier, _NOTHING))
+        for finding in record.findings
+    ]
+    line = None if sources.corpus else timeline(record.ran)
+    rows = trend([*sources.earlier, record]) if sources.earlier else []
+    listed = sections(entries, corpus=sources.corpus)
+    maps = coverage(record.ran, record.findings)
+    return _TEMPLATES.get_template("report.html.j2").render(
+        title=_title(record, listed, corpus=sources.corpus),
+        tvm=_versions(record),
+        corpus=sources.corpus,
+        record=record,
+        facts=facts(record, listed, line.seconds if line else 0.0, corpus=sources.corpus),
+        verdicts=_verdicts(record),
+        descriptions={str(verdict): description for verdict, description in DESCRIPTIONS.items()},
+        sections=listed,
+        rows=[row for section in listed for row in section.rows],
+        unfolded=sum(len(section.rows) for section in listed if not section.folded),
+        choices={
+            "verdict": [
+                str(v) for v in Verdict if any(entry.finding.verdict is v for entry in entries)
+            ],
+            "operator": sorted({entry.finding.operator for entry in entries}),
+        },
+        compared=earlier is not None or any(entry.accepted for entry in entries),
+        coverage=[asdict(coverage_map) for coverage_map in maps],
+        letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
+        off_axes=sum(case.count for case in record.ran if not case.cells),
+        releases=section(sources.matrix) if sources.matrix else None,
+        timeline=timeline_svg(line) if line else "",
+        trend=rows,
+        trend_plot=_trend_plot(rows) if rows else "",
+        gaps=accepted_gaps(record, sources.declared, utc_today()),
+        options=[(k, record.description[k]) for k in OPTIONS if k in record.description],
+        versions=[(k, v) for k, v in sorted(record.description.items()) if k not in OPTIONS],
+        command=sources.command,
+        folder=sources.folder,
+        made=moment(datetime.now(UTC)),
+        moment=moment,
+    )
+
+
+def moment(when: datetime) -> str:
+    """``when`` as text, in UTC."""
+    return when.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def duration(seconds: float) -> str:
+    """A duration as text: ``42 s``, ``7 min``, ``5 h 10 min``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def facts(
+    record: Record, listed: Sequence[Section], seconds: float, *, corpus: bool
+) -> tuple[Fact, ...]:
+    """The numbers at the top."""
+    cases, failed = record.cases, record.failed
+    share = f"{failed / cases:.0%}" if cases else "–"
+    numbers = [
+        Fact(section.title.lower(), str(len(section.rows)), plural(section.count, "case"))
+        for section in listed
+    ]
+    if corpus:
+        entries = sum(len(section.rows) for section in listed)
+        numbers = [Fact("entries", str(entries), "each run once, the fixes off")]
+    numbers += [
+        Fact("cases", f"{cases:,}", f"{record.unended} more did not end" if record.unended else ""),
+        Fact("failing", share, f"{failed:,} cases"),
+    ]
+    if seconds and not corpus:
+        rate = f"{cases / seconds:.1f} cases a second"
+        numbers.append(Fact("time", duration(seconds), rate))
+    return tuple(numbers)
+
+
+def trend(records: Sequence[Record]) -> list[Row]:
+    """One row per campaign, in the given order."""
+    rows: list[Row] = []
+    before: set[str] = set()
+    for number, record in enumerate(records):
+        has = {finding.fingerprint for finding in record.findings}
+        last = {f.fingerprint for f in records[number - 1].findings} if number else set()
+        rows.append(
+            Row(
+                record.name,
+                _versions(record),
+                record.cases,
+                record.failed / record.cases if record.ran else 0.0,
+                len(has),
+                len(has - before) if number else None,
+                len(last - has) if number else None,
+            )
+        )
+        before |= has
+    return rows
+
+
+def _trend_plot(rows: Sequence[Row]) -> str:
+    names = [f"{number}" for number in range(1, len(rows) + 1)]
+    return trend_svg(
+        [Point(name, row.findings, row.failing) for name, row in zip(names, rows, strict=True)]
+    )
+
+
+def _title(record: Record, listed: Sequence[Section], *, corpus: bool) -> str:
+    if corpus:
+        return f"The corpus on TVM {_versions(record)}"
+    count = sum(len(section.rows) for section in listed if not section.folded)
+    return f"{count or 'No'} finding{'' if count == 1 else 's'} in {record.cases:,} cases"
+
+
+def _versions(record: Record) -> str:
+    """The versions of TVM that it ran on; empty if it never began."""
+    return versions(record.description) if "apache-tvm" in record.description else ""
+
+
+def _verdicts(record: Record) -> list[tuple[Verdict, int, float, int]]:
+    """Each verdict that occurred: cases, their share of all, and those with special values."""
+    special = Counter(case.verdict for case in record.ran if case.special)
+    counts = record.verdicts
+    return [
+        (verdict, counts[verdict], counts[verdict] / record.cases, special[verdict])
+        for verdict in Verdict
+        if counts[verdict]
+    ]

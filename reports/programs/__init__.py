@@ -1,0 +1,1 @@
+"""Relax programs as Python source."""

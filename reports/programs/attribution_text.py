@@ -1,0 +1,181 @@
+"""The causes of a failure in TVM's own terms: attributes, dtypes, symbolic dimensions, passes."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from relaxcheck.generators.calls import telling
+from relaxcheck.generators.core.program import Attribute, Case
+from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.outcomes.plain import DOES
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.reports.programs.python_source import attribute_text
+
+_PLAIN_BUILD = "relax.build alone"
+
+_INPUTS = {
+    "normal": "ordinary inputs",
+    "exact": "inputs that are small integers",
+    "boundary": "inputs of very different magnitudes",
+    "special": "inputs with NaN, infinities and the like",
+}
+"""How inputs are drawn, by regime."""
+
+
+def settings_text(attribution: Attribution) -> str:
+    """The settings that the failure is due to, as a list; empty where none is known."""
+    named = dict.fromkeys(_needed(attribution, condition) for condition in attribution.blamed)
+    return ", ".join(named)
+
+
+def attribution_text(attribution: Attribution, case: Case, stage: str | None) -> str:
+    """Trials of ``case`` and their outcomes, in a few sentences; empty where there were none.
+
+    ``stage`` is the one that it fails in: inputs are mentioned only where there were any. Settings
+    at TVM's default are left out, also where the case writes them out.
+    """
+    if not attribution.conditions:
+        return ""
+    sentences = []
+    runs = "inputs" if stage in RUNNING else "runs"
+    if attribution.failed < attribution.drawn:
+        sentences.append(
+            f"It fails in this way with {attribution.failed} of the {attribution.drawn} {runs} "
+            "that were tried."
+        )
+    blamed = settings_text(attribution)
+    if blamed:
+        sentences.append(f"As far as was tried, it takes {blamed}:")
+        sentences.append(
+            "; ".join(_seen(condition, runs) for condition in attribution.blamed) + "."
+        )
+    names = {name for node in case.program.nodes for name in telling(node)}
+    others = [
+        condition
+        for condition in attribution.conditions
+        if not condition.holds
+        and (
+            not _attributes(condition) or any(each.name in names for each in _attributes(condition))
+        )
+    ]
+    if innocent := [_innocent(other, runs) for other in others if other.known]:
+        sentences.append(f"It fails all the same {'; '.join(innocent)}.")
+    if unknown := [_unknown(other) for other in others if not other.known]:
+        sentences.append(f"It cannot be told whether it takes the rest: {'; '.join(unknown)}.")
+    return " ".join(sentences)
+
+
+def innocent_operators(attribution: Attribution | None, case: Case) -> frozenset[str]:
+    """The operators of ``case`` without which it fails all the same.
+
+    Not those that are there several times: without one of them, another may be what it takes.
+    """
+    if attribution is None:
+        return frozenset()
+    counts = Counter(node.operator for node in case.program.nodes)
+    return frozenset(
+        name
+        for condition in attribution.conditions
+        if condition.alike and len(condition.named) == 1
+        for what, name in condition.named
+        if what is Aspect.NODE and counts[name] == 1
+    )
+
+
+def _attributes(condition: Condition) -> list[Difference]:
+    return [
+        difference for difference in condition.differences if difference.what is Aspect.ATTRIBUTE
+    ]
+
+
+def _needed(attribution: Attribution, condition: Condition) -> str:
+    """The setting that was put back, as it is in the case that fails, without what is innocent."""
+    return _listed(replace(condition, differences=attribution.needed(condition)), "was")
+
+
+def _innocent(condition: Condition, runs: str) -> str:
+    count = len(condition.verdicts)
+    some = "" if condition.alike == count else f" ({condition.alike} of {count} {runs})"
+    return f"{_with(condition)}{some}"
+
+
+def _seen(condition: Condition, runs: str) -> str:
+    """The outcome of putting it back."""
+    count = len(condition.verdicts)
+    inputs = f" ({count} input{'s' if count > 1 else ''})" if runs == "inputs" else ""
+    if condition.passes:
+        return f"{_with(condition)} it passes{inputs}"
+    return f"{_with(condition)} it does not fail in this way, but {_does(condition)}{inputs}"
+
+
+def _unknown(condition: Condition) -> str:
+    return f"{_with(condition)} it {_does(condition)}"
+
+
+def _does(condition: Condition) -> str:
+    """The program's behaviour instead, where that is not to pass."""
+    return " or ".join(
+        sorted({DOES[verdict] for verdict in condition.verdicts if verdict is not Verdict.PASS})
+    )
+
+
+def _with(condition: Condition) -> str:
+    return f"with {_listed(condition, 'to')}"
+
+
+def _listed(condition: Condition, side: str) -> str:
+    """Its differences, those of dtypes that are alike together."""
+    parts: dict[str, None] = {}
+    for difference in condition.differences:
+        alike = [
+            other.name
+            for other in condition.differences
+            if difference.what is Aspect.DTYPE is other.what
+            and getattr(other, side) == getattr(difference, side)
+        ]
+        parts[
+            f"{', '.join(alike)} in {getattr(difference, side)}"
+            if alike
+            else _said(difference, side)
+        ] = None
+    return " and ".join(parts)
+
+
+def _said(difference: Difference, side: str) -> str:
+    """It as it ``was``, or as it was put ``to``."""
+    value = getattr(difference, side)
+    match difference.what:
+        case Aspect.ATTRIBUTE:
+            return _attribute(difference.name, value)
+        case Aspect.SYMBOL:
+            return f"symbolic {difference.name}" if value else f"{difference.name} static"
+        case Aspect.NODE:
+            return f"together with {difference.name}" if value else f"no {difference.name}"
+        case Aspect.CONSTANT:
+            return (
+                f"constant {difference.name}" if value else f"{difference.name} given at run time"
+            )
+        case Aspect.SHAPE:
+            return f"{difference.name} of shape {value}"
+    return _setting(difference.name, value)
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    return f"no {name}" if value is None else f"{name}={attribute_text(value)}"
+
+
+def _setting(name: str, value: object) -> str:
+    words: Mapping[str, str] = {
+        "exec_mode": f'exec_mode="{value}"',
+        "opt_level": f"LLVM's opt-level {value}",
+        "regime": _INPUTS.get(str(value), str(value)),
+    }
+    if name != "pipeline":
+        return words[name]
+    pipeline = PIPELINES[str(value)]
+    if pipeline.before:
+        return ", ".join(pipeline.before)
+    return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD

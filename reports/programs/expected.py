@@ -1,0 +1,155 @@
+"""The expected value of an output and its bound, as lines of Python."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relaxcheck.generators.core.program import Program
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.reproduction import Reproduction, one_bound
+from relaxcheck.oracles.answer import Bounded
+from relaxcheck.oracles.pytorch.source import reference_source
+from relaxcheck.oracles.reference.estimate import FORMATS
+from relaxcheck.reports.programs.python_source import array_text, rounded_up, shape_text
+
+_TWICE = 2
+"""Bounds that PyTorch's own rounding adds to, in float64, are taken so many times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The output ``output`` (its position) of a run: what it should be and how it is compared.
+
+    ``reference`` are the lines of a function that computes it, empty where it is written out;
+    ``value`` the expression of it and ``bound`` that of its bound, ``remark`` where that comes
+    from; ``single``, whether it is one number for all elements. ``dtype`` is what both are
+    compared in, ``type`` the shape and dtype that the output has, as text. ``finite`` says whether
+    all of it is finite with a finite bound; ``signed``, whether the signs of zeros count.
+    """
+
+    output: int
+    reference: Sequence[str]
+    value: str
+    bound: str
+    remark: str
+    single: bool
+    dtype: str
+    type: str
+    finite: bool
+    signed: bool
+
+
+def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
+    """The expected output of ``what``; ``names`` are the script's variables."""
+    wanted = what.values[what.output]
+    integer = wanted.dtype not in FORMATS
+    lines = _reference(what, names)
+    used = [
+        names[tensor.name]
+        for tensor in what.case.program.inputs
+        if re.search(rf"\b{names[tensor.name]}\b", "\n".join(lines))
+    ]
+    value = f"reference({', '.join(used)})" if lines else array_text(wanted.value)
+    if lines:
+        lines = [
+            f"def reference({', '.join(used)}):",
+            f'    """PyTorch, in {"int64" if integer else "float64"}."""',
+            *(f"    {line}" for line in [*_tensors(what.case.program, names, used), *lines]),
+            f"    return {names[what.output]}.numpy(){_wrapping(wanted, integer)}",
+        ]
+    bound, remark, single = _bound(what, wanted, computed=bool(lines))
+    return Expected(
+        output=what.case.program.outputs.index(what.output),
+        reference=lines,
+        value=value,
+        bound=bound,
+        remark=remark,
+        single=single,
+        dtype="int64" if integer else "float64",
+        type=f'({shape_text(wanted.value.shape)}, "{wanted.dtype}")',
+        finite=bool(np.isfinite(wanted.value).all() and np.isfinite(wanted.bound).all()),
+        signed=wanted.signed_zeros and what.runs[0].regime == "special",
+    )
+
+
+def _wrapping(wanted: Bounded, integer: bool) -> str:
+    return f'.astype("{wanted.dtype}").astype("int64")' if integer else ""
+
+
+def _reference(what: Reproduction, names: Mapping[str, str]) -> list[str]:
+    """The lines that compute the output in PyTorch; none where it is better written out.
+
+    That is where PyTorch refuses (empty tensors, unsigned 64 bits), would not do what narrower
+    arithmetic does (overflow, and wrap around between operators), or is not exact enough.
+    """
+    program, (run,) = what.case.program, what.runs
+    dtypes = {tensor.name: tensor.dtype for tensor in program.inputs}
+    dtypes |= {node.name: what.values[node.name].dtype for node in program.nodes}
+    shapes = {name: array.shape for name, array in run.inputs.items()}
+    shapes |= {node.name: what.values[node.name].value.shape for node in program.nodes}
+    integers = any(what.values[node.name].dtype not in FORMATS for node in program.nodes)
+    if (
+        any(0 in shape for shape in shapes.values())
+        or (_is_doubled(what) and what.ratio is not None and what.ratio < 1.01 * _TWICE)
+        or "uint64" in dtypes.values()
+        or (integers and len(program.nodes) > 1)
+        or not all(_is_plain(what.values[node.name]) for node in program.nodes)
+        or not all(np.isfinite(array.astype(np.float64)).all() for array in run.inputs.values())
+    ):
+        return []
+    return reference_source(program, names, shapes, dtypes) or []
+
+
+def _is_doubled(what: Reproduction) -> bool:
+    """True if PyTorch rounds no less than what it is compared with."""
+    return what.values[what.output].dtype == "float64"
+
+
+def _is_plain(value: Bounded) -> bool:
+    return bool(np.isfinite(value.value).all() and np.isfinite(value.bound).all())
+
+
+def _tensors(program: Program, names: Mapping[str, str], used: Sequence[str]) -> list[str]:
+    """Lines that make tensors of the arrays ``used``."""
+    lines = []
+    for wide in ("float64", "int64"):
+        chosen = [
+            names[tensor.name]
+            for tensor in program.inputs
+            if names[tensor.name] in used and (tensor.dtype in FORMATS) is (wide == "float64")
+        ]
+        if len(chosen) == 1:
+            lines.append(f'{chosen[0]} = torch.tensor({chosen[0]}.astype("{wide}"))')
+        elif chosen:
+            both = ", ".join(chosen)
+            made = f'torch.tensor(each.astype("{wide}"))'
+            lines.append(f"{both} = ({made} for each in ({both}))")
+    return lines
+
+
+def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str, bool]:
+    """The bound as an expression, a remark on where it comes from, whether it is one number."""
+    if wanted.dtype not in FORMATS:
+        return "0", "Integers are exact.", True
+    if not wanted.bound.any():
+        return "0", "All of it can be represented exactly, so that nothing is rounded.", True
+    mixed = PIPELINES[what.case.pipeline].mixed_precision
+    where = "float16 (ToMixedPrecision)" if mixed else "the program's own dtypes"
+    twice = computed and _is_doubled(what)
+    factor = _TWICE if twice else 1
+    single = one_bound(wanted, what.ratio and what.ratio / factor)
+    if what.outcome.verdict is Verdict.PASS and np.isfinite(wanted.bound).all():
+        single = float(wanted.bound.max())
+    whose = "the largest of all elements" if single is not None else "element by element"
+    remark = f"Bound on the rounding in {where}, {whose}."
+    if twice:
+        remark = f"Bound on the rounding in {where} and in PyTorch, {whose}."
+    # To round up takes at most a hundredth: more than some errors are above their bound.
+    rounded = float if what.ratio is not None and what.ratio <= 1.01 * factor else rounded_up
+    if single is not None:
+        return repr(rounded(factor * single)), remark, True
+    each = np.vectorize(lambda x: rounded(x) if np.isfinite(x) else x, otypes=[float])
+    return array_text(each(factor * wanted.bound)), remark, False

@@ -1,0 +1,208 @@
+"""A program as Python source that builds it with ``relax.BlockBuilder``, line by line."""
+
+from collections.abc import Mapping, Sequence
+
+from relaxcheck.generators.calls import attributes_of_type, form, grouped, telling
+from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.program import (
+    CALL,
+    ITEM,
+    SIZES,
+    Attribute,
+    Case,
+    Input,
+    Node,
+    Program,
+    ShapeValue,
+)
+from relaxcheck.generators.core.tir_functions import FUNCTIONS, argument_dims
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.reports.programs.python_source import (
+    attribute_text,
+    dim_text,
+    free_name,
+    shape_text,
+)
+
+
+def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
+    """The lines of a function ``program`` that gives the module of ``case``.
+
+    ``names`` are the script's variables for inputs and nodes; constant inputs are its parameters,
+    unless the pipeline wants them to be the module's.
+    """
+    program = case.program
+    as_parameters = PIPELINES[case.pipeline].constants_as_parameters
+    constants = [tensor for tensor in program.inputs if tensor.constant]
+    bound = [] if as_parameters else [names[constant.name] for constant in constants]
+    run_time = [names[tensor.name] for tensor in program.inputs if not tensor.constant]
+    late = [names[constant.name] for constant in constants] if as_parameters else []
+    lines = [f"def program({', '.join(bound)}):"]
+    if program.functions:
+        lines.append("    bb = relax.BlockBuilder()")
+    for name, function in program.functions.items():
+        lines += [f"    {line}" for line in _function(name, function)]
+    lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
+    if not program.functions:
+        lines.append("    bb = relax.BlockBuilder()")
+    parameters = [*told_names(program), *run_time, *late]
+    lines.append(f'    with bb.function("main", [{", ".join(parameters)}]):')
+    lines += [f"        {line}" for line in _body(program, names)]
+    return [*lines, "    return bb.get()"]
+
+
+def _function(name: str, function: Program) -> list[str]:
+    """A function of the module's own, whose variables are called after it."""
+    own = [*(named.name for named in function.inputs), *(named.name for named in function.nodes)]
+    names = {own_name: f"{name}_{own_name}" for own_name in own}
+    arguments = ", ".join(names[tensor.name] for tensor in function.inputs)
+    body = _body(function, names)
+    body[-1] = f"{name} = {body[-1]}"
+    return [
+        *_variables(function, names, as_parameters=False),
+        f'with bb.function("{name}", [{arguments}], private=True):',
+        *(f"    {line}" for line in body),
+    ]
+
+
+def told_names(program: Program) -> list[str]:
+    """The script's variables for the parameters that tell sizes; none is called as a symbol is."""
+    if not program.told or not program.symbols:
+        return []
+    shape = program.told == "shape"
+    wanted = [SIZES] if shape else [f"size_of_{symbol}" for symbol in program.symbols]
+    return [free_name(name, program.symbols) for name in wanted]
+
+
+def _symbols(program: Program) -> list[str]:
+    lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
+    names = told_names(program)
+    if not names:
+        return lines
+    if program.told == "shape":
+        symbols = ", ".join(program.symbols)
+        return [*lines, f'{names[0]} = relax.Var("{SIZES}", R.Shape([{symbols}]))']
+    # A scalar had a type that named its symbol; since 0.26 it is the symbol.
+    pairs = list(zip(names, program.symbols, strict=True))
+    before = [f'{name} = relax.Var("{symbol}", R.Prim(value={symbol}))' for name, symbol in pairs]
+    after = [
+        f'{symbol} = {name} = relax.Var("{symbol}", tvm.ir.PrimType("int64"))'
+        for name, symbol in pairs
+    ]
+    return [
+        *lines,
+        'if hasattr(relax, "PrimStructInfo"):',
+        *(f"    {line}" for line in before),
+        "else:",
+        *(f"    {line}" for line in after),
+    ]
+
+
+def _variables(program: Program, names: Mapping[str, str], as_parameters: bool) -> list[str]:
+    lines = _symbols(program)
+    for tensor in program.inputs:
+        name = names[tensor.name]
+        if tensor.constant and not as_parameters:
+            lines.append(f'{name} = relax.const({name}, "{tensor.dtype}")')
+        else:
+            lines.append(f'{name} = relax.Var("{tensor.name}", {_tensor(tensor)})')
+    return lines
+
+
+def _tensor(tensor: Input) -> str:
+    return _type(tensor.shape, tensor.dtype)
+
+
+def _type(shape: Sequence[Dim], dtype: object) -> str:
+    return f'R.Tensor({shape_text(shape, in_tvm=True)}, "{dtype}")'
+
+
+def _body(program: Program, names: Mapping[str, str]) -> list[str]:
+    """The lines of a function's body."""
+    lines = ["with bb.dataflow():"]
+    tuples: dict[str, str] = {}
+    for node in program.nodes:
+        lines += [f"    {line}" for line in _bound(node, names, tuples)]
+    outputs = [f"bb.emit_output({names[name]})" for name in program.outputs]
+    if len(outputs) == 1:
+        return [*lines, f"    output = {outputs[0]}", "bb.emit_func_output(output)"]
+    return [
+        *lines,
+        f"    outputs = [{', '.join(outputs)}]",
+        "bb.emit_func_output(relax.Tuple(outputs))",
+    ]
+
+
+def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list[str]:
+    """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples."""
+    arguments = [names[name] for name in node.arguments]
+    if form(node.operator) == "cast":
+        shape = node.attributes["shape"]
+        dims = shape.dims if isinstance(shape, ShapeValue) else shape
+        assert isinstance(dims, tuple)
+        to = _type(dims, node.attributes["dtype"])
+        return [f"{names[node.name]} = bb.match_cast({arguments[0]}, {to})"]
+    if form(node.operator) == "tir":
+        return _tir_call(node, names[node.name], arguments)
+    if node.operator == CALL:
+        function = node.attributes["function"]
+        text = f"relax.Call({function}, [{', '.join(arguments)}])"
+    else:
+        text = _call(node, arguments)
+    if ITEM not in node.attributes:
+        return [f"{names[node.name]} = bb.emit({text})"]
+    lines = []
+    if text not in tuples:
+        tuples[text] = f"{names[node.name]}_all"
+        lines.append(f"{tuples[text]} = bb.emit({text})")
+    item = f"relax.TupleGetItem({tuples[text]}, {node.attributes[ITEM]})"
+    return [*lines, f"{names[node.name]} = bb.emit({item})"]
+
+
+def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
+    """The lines of a function of TIR and of its call."""
+    function, dtype, to = (node.attributes[each] for each in ("function", "dtype", "shape"))
+    assert isinstance(to, ShapeValue)
+    parts = [
+        f'tirx.Var("{dim}", "int64")' if isinstance(dim, str) else f'tirx.IntImm("int64", {dim})'
+        for dim in argument_dims(node)
+    ]
+    source = FUNCTIONS[str(function)].source
+    reduced = ["tir_k = te.reduce_axis((0, tir_x.shape[-1]))"] if "tir_k" in source else []
+    made = 'te.create_prim_func([tir_x, tir_y]).without_attr("global_symbol")'
+    operands = ", ".join(arguments)
+    return [
+        f'tir_x = te.placeholder([{", ".join(parts)}], "{dtype}", name="x")',
+        *reduced,
+        f"tir_y = {source}",
+        f'tir = bb.add_func({made}, "{function}")',
+        f"{name} = bb.emit(relax.op.call_tir(tir, [{operands}], {_type(to.dims, dtype)}))",
+    ]
+
+
+def _call(node: Node, arguments: Sequence[str]) -> str:
+    operands = operand_texts(node, arguments)
+    listed = attributes_of_type(node.operator, "expressions")
+    constant = attributes_of_type(node.operator, "constant")
+    for name, value in telling(node).items():
+        if name == ITEM:
+            continue
+        text = _indices(value) if name in listed else attribute_text(value)
+        if name in constant:
+            text = f'relax.const({text}, "{node.attributes["dtype"]}")'
+        operands.append(f"{name}={text}")
+    return f"relax.op.{node.operator}({', '.join(operands)})"
+
+
+def operand_texts(node: Node, arguments: Sequence[str]) -> list[str]:
+    """``arguments`` as the call of ``node`` takes them: those of an operand of many as a list."""
+    return [
+        f"[{', '.join(operand)}]" if isinstance(operand, list) else operand
+        for operand in grouped(node.operator, arguments)
+    ]
+
+
+def _indices(value: Attribute) -> str:
+    if isinstance(value, ShapeValue):
+        return f"[{', '.join(map(dim_text, value.dims))}]"
+    return attribute_text(value)

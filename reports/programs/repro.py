@@ -1,0 +1,357 @@
+"""A failure as a script that stands alone, and as a test in the style of TVM's own."""
+
+import keyword
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from relaxcheck.generators.core.case import Invalid, Mismatch
+from relaxcheck.generators.core.program import Case, Input
+from relaxcheck.generators.families import desired_layouts
+from relaxcheck.harness.outcomes.errors import REFUSALS, last_part, spelled
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.rejection import subject_of
+from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
+from relaxcheck.harness.triage.fingerprint import operators
+from relaxcheck.reports.programs.expected import Expected, expected_of
+from relaxcheck.reports.programs.program_text import program_lines, told_names
+from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
+from relaxcheck.reports.programs.python_source import (
+    WIDTH,
+    fitted,
+    free_name,
+    shape_text,
+    string_text,
+)
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("relaxcheck.reports"),
+    undefined=StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+_TAKEN = frozenset(
+    {
+        *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
+        *("sizes", "te", "tir", "tir_k", "tir_x", "tir_y"),
+        *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
+        *("named", "names"),
+        *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
+        *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
+        *("subprocess", "sys", "target", "tirx", "torch", "tvm", "v", "vm", "wrong"),
+    }
+)
+"""Names that a script has of its own."""
+
+
+_MODULES = {
+    "ml_dtypes": "ml_dtypes",
+    "numpy": "np",
+    "pytest": "pytest",
+    "torch": "torch",
+    "torch.nn.functional": "F",
+}
+"""Modules that a script may import before TVM, with the names that it gives them."""
+
+
+_UNDECIDED = ",\nand with 2 where it is ended by a signal that says nothing of it"
+"""A clause on the exit code of a script whose process is to be ended."""
+
+
+_NEEDS = "#NEEDS"
+"""Stands for what a script imports, until that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """The names of which an error on an invalid program or ``call`` has to use one, as arguments.
+
+    ``parts`` are the operands and attributes that a check of type inference may name instead of the
+    ``fault``.
+    """
+
+    call: bool
+    operator: str
+    fault: str
+    parts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The parts of a script, each as logical lines of Python.
+
+    ``constants`` are the constant inputs, ``build`` what compiles the module ``mod``, ``calls``
+    for each run its binding as text, the lines of its inputs, and the call.
+    """
+
+    program: Sequence[str]
+    constants: Sequence[str]
+    build: Sequence[str]
+    calls: Sequence[tuple[str, Sequence[str], str]]
+    expected: Expected | None
+
+
+def repro_text(what: Reproduction, title: str, environment: Mapping[str, str]) -> str:
+    """The script ``repro.py``: exits with 1 while the failure is there, with 0 once it is gone.
+
+    ``title`` is its first line; ``environment`` the versions that the failure was seen with. One
+    output is held against its bound: that which failed, the first one of a case that passes.
+    """
+    return _rendered("repro.py.j2", what, title, environment)
+
+
+def pytest_text(what: Reproduction, title: str, environment: Mapping[str, str], name: str) -> str:
+    """The same as the test ``name``, marked as an expected failure with ``title`` as its reason."""
+    return _rendered("repro_test.py.j2", what, title, environment, name)
+
+
+def _rendered(
+    template: str,
+    what: Reproduction,
+    title: str,
+    environment: Mapping[str, str],
+    name: str = "",
+) -> str:
+    rendered = _TEMPLATES.get_template(template).render(
+        way=what.way.value,
+        limits=what.limits,
+        timed_out=what.outcome.verdict is Verdict.TIMEOUT,
+        out_of_memory=what.outcome.verdict is Verdict.OUT_OF_MEMORY,
+        ended_by=what.signal,
+        undecided=_UNDECIDED if what.way is Way.ENDS else "",
+        multiple=len(what.case.program.outputs) > 1,
+        compared=_compared(what),
+        subject=_subject(what),
+        refusals=_arguments(REFUSALS),
+        title=_docstring(title),
+        reason=_reason(title),
+        seen=_seen(what.outcome.verdict, environment.get("apache-tvm", "")),
+        name=name,
+        needs=_NEEDS,
+        refusal=_refusal(what),
+        wanted=_types(what),
+        script=_script(what),
+    )
+    head, body = rendered.split("#BODY\n")
+    lines = [part for line in body.splitlines() for part in _fitted(line)]
+    imports = _imports(body)
+    body = "\n".join([*imports, *helper_lines(body), *lines]) + "\n"
+    head = head.replace(_NEEDS, _needs(imports))
+    return head + re.sub(r"\n{4,}", "\n\n\n", body)
+
+
+def _needs(imports: Sequence[str]) -> str:
+    """The packages to install for ``imports``."""
+    packages = [
+        name for name in ("numpy", "torch", "ml_dtypes") if f"import {name}" in " ".join(imports)
+    ]
+    return ", ".join(["tvm", *packages[:-1]]) + "".join(
+        f" and {package}" for package in packages[-1:]
+    )
+
+
+def _seen(verdict: Verdict, version: str) -> str:
+    """The release of TVM on which the bug was seen, or was not."""
+    if not version:
+        return ""
+    return f" {'Seen' if verdict.is_failure else 'Gone'} with apache-tvm {version}."
+
+
+def _subject(what: Reproduction) -> str:
+    """The operators that an error may say are not supported, and then the bug is gone.
+
+    They are arguments of a call. That is so where the bug was that nothing was said.
+    """
+    if what.outcome.verdict not in (Verdict.OPAQUE_CRASH, Verdict.SILENT_BAIL):
+        return ""
+    return _arguments(map(last_part, operators(what.case).split(" + ")))
+
+
+def _compared(what: Reproduction) -> str:
+    """A sentence on the output that is compared, where there are several."""
+    outputs = what.case.program.outputs
+    if len(outputs) == 1:
+        return ""
+    others = sum(name != what.output for name in what.wrong)
+    more = f"; {others} more of them {'is' if others == 1 else 'are'} wrong" if others else ""
+    return f"Compared is output {outputs.index(what.output)} of {len(outputs)}{more}."
+
+
+def _docstring(title: str) -> str:
+    """``title`` as the first lines of a docstring."""
+    return "\n".join(textwrap.wrap(title.replace("\\", "/").replace('"', "'"), WIDTH - 3))
+
+
+def _reason(title: str) -> str:
+    """``title`` as a string over as many lines as it takes."""
+    text = string_text(title)
+    if len(f"    reason={text},") <= WIDTH:
+        return text
+    parts = textwrap.wrap(title, WIDTH - 10, drop_whitespace=False)
+    return "\n".join(["(", *(f"        {string_text(part)}" for part in parts), "    )"])
+
+
+def _fitted(line: str) -> list[str]:
+    stripped = line.lstrip()
+    if stripped.startswith(("#", '"""')):
+        return [line]
+    return fitted(stripped, len(line) - len(stripped))
+
+
+def _imports(body: str) -> list[str]:
+    """The imports that ``body``, and what draws its inputs, needs."""
+    text = body + "\n".join(helper_lines(body))
+
+    def used(*modules: str) -> list[str]:
+        return [name for name in modules if re.search(rf"\b{name}\.", text)]
+
+    standard = used(
+        "base64", "hashlib", "math", "re", "resource", "signal", "subprocess", "sys", "zlib"
+    )
+    lines = [f"import {name}" for name in standard] + [""] * bool(standard)
+    for module, name in _MODULES.items():
+        if used(name):
+            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
+    lines.append("import tvm")
+    if "tvm.testing." in text:
+        lines.append("import tvm.testing")
+    lines.append("from tvm import " + ", ".join(["relax", *used("te", "tirx")]))
+    return [*lines, "from tvm.script import relax as R"]
+
+
+def _script(what: Reproduction) -> Script:
+    case = what.case
+    names = _names(case)
+    constants = [tensor for tensor in case.program.inputs if tensor.constant]
+    first = what.runs[0] if what.runs else None
+    expected = expected_of(what, names) if what.way is Way.VALUES else None
+    return Script(
+        program=program_lines(case, names),
+        constants=_constants(case, constants, first, names),
+        build=_build(what, names),
+        calls=[_call(case, run, names) for run in what.runs],
+        expected=expected,
+    )
+
+
+def _names(case: Case) -> dict[str, str]:
+    """The script's variables for inputs and nodes."""
+    own = [*(tensor.name for tensor in case.program.inputs), *(n.name for n in case.program.nodes)]
+    sizes = told_names(case.program)
+    taken = {*_TAKEN, *case.program.symbols, *sizes, *keyword.kwlist}
+    names = {name: name for name in own if name not in taken}
+    for name in own:
+        if name in taken:
+            names[name] = free_name(name, {*taken, *names.values()})
+    return names
+
+
+def _constants(
+    case: Case, constants: Sequence[Input], run: Run | None, names: Mapping[str, str]
+) -> list[str]:
+    if not constants:
+        return []
+    run = run or run_of(case, 0, case.regime)
+    return [
+        line
+        for constant in constants
+        for line in input_lines(case, constant, run, names[constant.name])
+    ]
+
+
+def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
+    case = what.case
+    pipeline = PIPELINES[case.pipeline]
+    constants = [names[tensor.name] for tensor in case.program.inputs if tensor.constant]
+    bound = [] if pipeline.constants_as_parameters else constants
+    lines = [f"mod = program({', '.join(bound)})"]
+    target = f'tvm.target.Target({{"kind": "llvm", "opt-level": {case.opt_level}}})'
+    lines.append(f"target = {target}")
+    steps = []
+    for step in pipeline.before:
+        if what.way is Way.LEFT and step == "LegalizeOps":
+            break
+        steps.append(f"    mod = {_step(step, case, names)}(mod)")
+    if what.way is Way.LEFT:
+        steps.append("    mod = relax.transform.LegalizeOps()(mod)")
+    if steps:
+        lines += ["with target:", *steps]
+    if what.way is Way.LEFT:
+        return lines
+    options = ["mod", "target"]
+    if pipeline.relax_pipeline == "target":
+        options.append("relax_pipeline=relax.get_default_pipeline(target)")
+    if case.exec_mode != "bytecode":
+        options.append(f'exec_mode="{case.exec_mode}"')
+    build = f"relax.build({', '.join(options)})"
+    if what.loads:
+        return [*lines, f"vm = relax.VirtualMachine({build}, tvm.cpu())"]
+    return [*lines, build]
+
+
+def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
+    if step == "ConvertLayout":
+        layouts = ", ".join(
+            f'"{operator}": [{", ".join(f"{chr(34)}{axis}{chr(34)}" for axis in wanted)}]'
+            for operator, wanted in desired_layouts(case.program).items()
+        )
+        return f"relax.transform.ConvertLayout({{{layouts}}})"
+    if step == "UpperBounds":
+        bounds = ", ".join(f'"{name}": {size}' for name, size in case.largest.items())
+        bounded = f'm["main"].with_attr("tir_var_upper_bound", {{{bounds}}})'
+        return f'(lambda m: m.update_func(m.get_global_var("main"), {bounded}) or m)'
+    if step == "BindParams":
+        values = ", ".join(
+            f'"{tensor.name}": tvm.runtime.tensor({names[tensor.name]})'
+            for tensor in case.program.inputs
+            if tensor.constant
+        )
+        return f'relax.transform.BindParams("main", {{{values}}})'
+    return f"relax.transform.{step}()"
+
+
+def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str], str]:
+    run_time = [tensor for tensor in case.program.inputs if not tensor.constant]
+    lines = [
+        line for tensor in run_time for line in input_lines(case, tensor, run, names[tensor.name])
+    ]
+    arguments = ", ".join(names[tensor.name] for tensor in run_time)
+    passed = f"*map(tvm.runtime.tensor, ({arguments}))"
+    if len(run_time) == 1:
+        passed = f"tvm.runtime.tensor({arguments})"
+    for size in case.program.sizes_told(run.binding)[::-1]:
+        text = f"tvm.runtime.ShapeTuple({list(size)})" if isinstance(size, tuple) else str(size)
+        passed = f"{text}, {passed}"
+    binding = ", ".join(f"{symbol} = {value}" for symbol, value in run.binding.items())
+    return binding, lines, f'vm["main"]({passed})'
+
+
+def _refusal(what: Reproduction) -> _Refusal | None:
+    """The names that an error has to use if the program or the call is invalid."""
+    expected = what.case.expect
+    if what.way is not Way.UNCLEAR or not isinstance(expected, Invalid):
+        return None
+    subject = subject_of(what.case, expected)
+    return _Refusal(
+        isinstance(expected, Mismatch),
+        _arguments((last_part(expected.operator),)),
+        _arguments(spelled(subject.fault)),
+        _arguments(subject.named),
+    )
+
+
+def _arguments(texts: Iterable[str]) -> str:
+    """``texts`` as the arguments of a call."""
+    return ", ".join(map(string_text, dict.fromkeys(texts)))
+
+
+def _types(what: Reproduction) -> str:
+    """The shapes and dtypes of all outputs, as text of a list."""
+    outputs = [what.values[name] for name in what.case.program.outputs] if what.values else []
+    return ", ".join(f'({shape_text(output.value.shape)}, "{output.dtype}")' for output in outputs)

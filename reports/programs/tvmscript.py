@@ -1,0 +1,120 @@
+"""A program as TVMScript, for a person to read: no TVM is asked for it."""
+
+from collections.abc import Iterable, Sequence
+
+from relaxcheck.generators.calls import attributes_of_type, form, telling
+from relaxcheck.generators.core import dims
+from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.program import (
+    CALL,
+    ITEM,
+    Attribute,
+    Case,
+    Input,
+    Node,
+    Program,
+    ShapeValue,
+)
+from relaxcheck.reports.programs.program_text import operand_texts
+from relaxcheck.reports.programs.python_source import attribute_text, fitted, string_text
+
+
+def tvmscript(program: Program) -> str:
+    """``program`` as a Relax function in TVMScript; TVM's parser reads it (``R``, ``T``).
+
+    Constants stand among the parameters, with a remark. Attributes at TVM's default are left out.
+    """
+    lines = ["@R.function", "def main("]
+    for tensor in program.inputs:
+        remark = "  # constant" if tensor.constant else ""
+        lines.append(f"    {tensor.name}: {_tensor(tensor)},{remark}")
+    lines.append("):")
+    lines += [f"    {name} = T.int64()" for name in _needed(program)]
+    lines.append("    with R.dataflow():")
+    tuples: dict[str, str] = {}
+    for node in program.nodes:
+        for line in _bound(node, tuples):
+            lines += fitted(line, 8)
+    lines.append(f"        R.output({', '.join(dict.fromkeys(program.outputs))})")
+    returned = ", ".join(program.outputs)
+    lines.append(f"    return {returned if len(program.outputs) == 1 else f'({returned})'}")
+    return "\n".join(lines)
+
+
+def conditions(case: Case) -> tuple[tuple[str, str], ...]:
+    """The settings that the program is compiled and run with, by name."""
+    bound = "; ".join(
+        ", ".join(f"{k} = {v}" for k, v in binding.items()) for binding in case.bindings if binding
+    )
+    rows = (
+        ("pipeline", case.pipeline),
+        ("mode", case.exec_mode),
+        ("LLVM level", str(case.opt_level)),
+        ("inputs", ", ".join((case.regime, *case.also))),
+        ("seed", str(case.seed)),
+        ("fixes", "on" if case.fixes else "off"),
+        ("bindings", bound),
+    )
+    return tuple(row for row in rows if row[1])
+
+
+def _tensor(tensor: Input) -> str:
+    parts = [string_text(dim) if isinstance(dim, str) else str(dim) for dim in tensor.shape]
+    return f"R.Tensor({_tuple(parts)}, {string_text(tensor.dtype)})"
+
+
+def _needed(program: Program) -> list[str]:
+    """The symbols that stand in attributes, outside of strings."""
+    used: set[str] = set()
+    for node in program.nodes:
+        for value in node.attributes.values():
+            if isinstance(value, ShapeValue):
+                used |= _symbols(value.dims)
+    return sorted(used)
+
+
+def _symbols(shape: Sequence[Dim]) -> set[str]:
+    return {name for dim in shape for name in dims.symbols(dim)}
+
+
+def _bound(node: Node, tuples: dict[str, str]) -> list[str]:
+    """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples."""
+    text = _call(node)
+    if ITEM not in node.attributes:
+        return [f"{node.name} = {text}"]
+    lines = []
+    if text not in tuples:
+        tuples[text] = f"{node.name}_all"
+        lines.append(f"{tuples[text]} = {text}")
+    return [*lines, f"{node.name} = {tuples[text]}[{node.attributes[ITEM]}]"]
+
+
+def _call(node: Node) -> str:
+    if form(node.operator) == "cast":
+        shape = node.attributes["shape"]
+        dims = shape.dims if isinstance(shape, ShapeValue) else shape
+        assert isinstance(dims, tuple)
+        to = f"R.Tensor({_tuple(map(str, dims))}, {string_text(str(node.attributes['dtype']))})"
+        return f"R.match_cast({node.arguments[0]}, {to})"
+    if node.operator == CALL:
+        return f"{node.attributes['function']}({', '.join(node.arguments)})"
+    operands = operand_texts(node, node.arguments)
+    named = {name: value for name, value in telling(node).items() if name != ITEM}
+    listed = attributes_of_type(node.operator, "expressions")
+    texts = {name: _attribute(value, name in listed) for name, value in named.items()}
+    for name in attributes_of_type(node.operator, "constant"):
+        texts[name] = f"R.const({texts[name]}, {string_text(str(node.attributes['dtype']))})"
+    attributes = [f"{name}={text}" for name, text in texts.items()]
+    return f"R.{node.operator}({', '.join([*operands, *attributes])})"
+
+
+def _attribute(value: Attribute, listed: bool) -> str:
+    if isinstance(value, ShapeValue):
+        text = f"[{', '.join(map(str, value.dims))}]"
+        return text if listed else f"R.shape({text})"
+    return attribute_text(value)
+
+
+def _tuple(parts: Iterable[str]) -> str:
+    items = list(parts)
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

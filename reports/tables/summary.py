@@ -1,0 +1,186 @@
+"""The end of a campaign as tables for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from relaxcheck.harness.known.status import FindingStatus, status_text
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
+from relaxcheck.harness.outcomes.severity import MEANINGS, Severity
+from relaxcheck.harness.triage.causes import Cause
+from relaxcheck.reports.tables.results import Results
+
+CONFIRMED = {
+    True: "confirmed in fresh processes",
+    False: "unstable: it did not always come again in fresh processes",
+    None: "not confirmed: the campaign ended before",
+}
+_STYLES = {
+    Severity.WRONG_RESULT: "bold red",
+    Severity.CRASH: "red",
+    Severity.UNSUPPORTED: "yellow",
+    Severity.ERROR_MESSAGE: "",
+    None: "yellow",
+}
+HOW_LISTED = " (--all-messages lists them)"
+"""How a person has error messages listed on a terminal."""
+
+UNDECIDED = "no verdict on TVM"
+"""The heading of findings without a severity."""
+
+
+def plural(count: int, singular: str, several: str = "") -> str:
+    """``count`` with its noun: ``1 case``, ``2 cases``."""
+    return f"{count:,} {singular if count == 1 else several or f'{singular}s'}"
+
+
+def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Table:
+    """One row for each of ``causes``, the worst first, with a command that replays each finding."""
+    table = _table(title)
+    table.add_column("severity", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("operator", overflow="fold")
+    table.add_column("blamed on", overflow="fold")
+    table.add_column("cases", justify="right")
+    if results.several_releases:
+        table.add_column("by release", no_wrap=True)
+    table.add_column("replay", no_wrap=True)
+    above: Severity | str | None = ""
+    for cause in causes:
+        shown = "" if cause.severity is above else (cause.severity or UNDECIDED)
+        above = cause.severity
+        replays = (
+            f"{results.command} replay {finding.case.identifier[:8]}" for finding in cause.findings
+        )
+        severity = Text(shown, style=_STYLES[cause.severity])
+        table.add_row(severity, *_row(cause, results), Text("\n".join(replays)))
+    return table
+
+
+def known_table(results: Results) -> Table:
+    """One row for each finding that was known before: its status in this campaign."""
+    table = _table("Known findings")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("operator", overflow="fold")
+    table.add_column("blamed on", overflow="fold")
+    table.add_column("cases", justify="right")
+    if results.several_releases:
+        table.add_column("by release", no_wrap=True)
+    table.add_column("status", overflow="fold")
+    table.add_column("id", no_wrap=True)
+    for finding, status in results.known_findings:
+        style = "bold red" if status is FindingStatus.OTHERWISE else ""
+        status_cell = Text(
+            status_text(status, results.statuses.get(finding.fingerprint, {})), style=style
+        )
+        table.add_row(*_row(Cause((finding,)), results), status_cell, finding.case.identifier[:8])
+    return table
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        # On a terminal of 100 columns the longest blamed axis is then not folded.
+        collapse_padding=True,
+    )
+
+
+def _row(cause: Cause, results: Results) -> list[Text | str]:
+    lead = cause.lead
+    fixes = f" (fixes {'on' if lead.case.fixes else 'off'})" if results.both_sides else ""
+    verdicts = dict.fromkeys(finding.verdict for finding in cause.findings)
+    verdict = Text("\n".join(verdicts), style=_STYLES[cause.severity])
+    if lead.regression is not None:
+        verdict = Text.assemble(
+            (f"REGRESSION {lead.regression}", "reverse bold red"), "\n", verdict
+        )
+    operators = "\n".join(f"{operator}{fixes}" for operator in cause.operators)
+    blamed = Text(lead.blamed.replace(", ", ",\n"))
+    row: list[Text | str] = [verdict, operators, blamed, str(cause.count)]
+    if results.several_releases:
+        on_each = (f"{name} {verdict}" for name, verdict in lead.releases.items())
+        row.append(Text("\n".join(on_each)))
+    return row
+
+
+def messages(causes: Sequence[Cause]) -> Text:
+    """The place and message of each cause, one line each, and findings that did not come again."""
+    lines = Text(no_wrap=True, overflow="ellipsis")
+    for cause in causes:
+        lead = cause.lead
+        state = "" if cause.confirmed else f"{CONFIRMED[cause.confirmed]}; "
+        lines.append(f"{lead.case.identifier[:8]} ", style="bold")
+        lines.append(f"{state}{lead.stage}: {headline(lead.outcome.message)[:300]}\n")
+    return lines
+
+
+def verdicts_table(results: Results) -> Table:
+    """One row for each verdict that occurred, and one for each declared failure."""
+    table = _table("Verdicts")
+    table.add_column("verdict", no_wrap=True)
+    for title in results.columns:
+        table.add_column(title, justify="right")
+    table.add_column("meaning")
+    for verdict, counts in verdict_rows(results.columns):
+        style = "bold red" if verdict.is_failure else ""
+        shown = (str(count or "") for count in counts)
+        table.add_row(Text(verdict, style=style), *shown, DESCRIPTIONS[verdict])
+    for reason, count in results.gaps.items():
+        table.add_row("declared", str(count), *[""] * (len(results.columns) - 1), reason)
+    return table
+
+
+def verdict_rows(
+    columns: Mapping[str, Mapping[Verdict, int]],
+) -> list[tuple[Verdict, list[int]]]:
+    """Each verdict that occurred, and its cases in each column."""
+    counted = (
+        (verdict, [counts.get(verdict, 0) for counts in columns.values()]) for verdict in Verdict
+    )
+    return [(verdict, counts) for verdict, counts in counted if any(counts)]
+
+
+def oracles_text(counts: Mapping[int, int]) -> Text:
+    """The number of cases that two oracles judged, one, none."""
+    two, single, none = (counts.get(number, 0) for number in (2, 1, 0))
+    return Text(f"Judged {two} by two oracles, {single} by one; {none} by none (never a pass).")
+
+
+def error_messages_line(causes: Sequence[Cause], how: str = "") -> str:
+    """The number of error-message findings in one line; ``how`` they can be listed."""
+    if not causes:
+        return ""
+    count = plural(len(causes), "error-message finding")
+    cases = plural(sum(cause.count for cause in causes), "case")
+    return f"{count} in {cases}: {MEANINGS[Severity.ERROR_MESSAGE]}{how}."
+
+
+def campaign_summary(results: Results, *, all_messages: bool = False) -> Group:
+    """All tables of a campaign, for a terminal; error messages as a table with ``all_messages``."""
+    return Group(*_parts(results, all_messages=all_messages))
+
+
+def _parts(results: Results, *, all_messages: bool) -> Iterator[Table | Text]:
+    yield verdicts_table(results)
+    yield oracles_text(results.oracles)
+    new = "New findings" if results.known else "Findings"
+    if results.known:
+        yield known_table(results)
+    if results.causes:
+        yield findings_table(results.causes, results, new)
+        yield messages(results.causes)
+    else:
+        yield Text("No new findings." if results.known else "No findings.", style="green")
+    if results.error_messages and all_messages:
+        yield findings_table(results.error_messages, results, "Error messages")
+        yield messages(results.error_messages)
+    elif results.error_messages:
+        yield Text(error_messages_line(results.error_messages, HOW_LISTED))
+    yield from map(Text, results.happened)

@@ -1,0 +1,70 @@
+"""Nights in a row, by the script that the workflow and cron call."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from relaxcheck.harness.journal.journal import FILE_NAME
+
+SCRIPT = Path(__file__).resolve().parents[2] / "nightly.sh"
+
+COMMAND = """
+import sys
+from functools import partial
+from relaxcheck.cli import app
+from relaxcheck.cli.actions import campaign as running
+from relaxcheck.harness.workers.pool import Pool
+running.Pool = partial(Pool, zygote="tests.harness.toy_zygote")
+sys.argv += ["--cases", "24", "--seed", "3", "--workers", "1"]
+app()
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Path:
+    (tmp_path / "command.py").write_text(COMMAND)
+    return tmp_path / "command.py"
+
+
+def night(command: Path, folder: Path, faults: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(SCRIPT), str(folder), "1", str(folder / "summary.md")],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(SCRIPT.parent), *sys.path]),
+            "RELAXCHECK": f"{sys.executable} {command}",
+            "TOY_FAULTS": faults,
+            # The toy judges programs only.
+            "FAMILIES": "conv1d_transpose conv2d_transpose",
+        },
+        cwd=SCRIPT.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_only_a_failure_that_the_last_night_did_not_know_is_red(
+    command: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "nights"
+    folder.mkdir()
+    first = night(command, folder, "data_layout")
+    assert (first.returncode, "The first night" in first.stdout) == (0, True), first.stderr
+    kept = (folder / "known" / FILE_NAME).read_bytes()
+    both = night(command, folder, "data_layout stride")
+    assert both.returncode == 1, both.stdout + both.stderr
+    new = [line for line in both.stdout.splitlines() if line.startswith("finding ")]
+    assert new
+    assert all("stride" in line for line in new)
+    assert night(command, folder, "data_layout stride").returncode == 0
+    assert (folder / "summary.md").read_text().count("## apache-tvm ") == 3
+    # A night that does not come to its end leaves what is known as it is.
+    known = (folder / "known" / FILE_NAME).read_bytes()
+    assert known != kept
+    command.write_text("raise SystemExit(2)")
+    assert night(command, folder, "").returncode == 2
+    assert (folder / "known" / FILE_NAME).read_bytes() == known

@@ -1,0 +1,106 @@
+"""Normalizations, lowered by the fix, agree with NumPy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.lowerings import (
+    normalization,
+)
+from tests.fixes import compiled
+from tests.fixes import whole_programs as whole
+
+OP = relax.op
+
+
+def normalized(x: Any, axes: tuple[int, ...], *weights: Any) -> Any:
+    bias = weights[1] if weights[1:] else 0
+    apart = x - x.mean(axes, keepdims=True) if weights[1:] else x
+    return apart / np.sqrt((apart**2).mean(axes, keepdims=True) + 1e-5) * weights[0] + bias
+
+
+def grouped(x: Any, weight: Any, bias: Any) -> Any:
+    apart = x.reshape(x.shape[0], 2, 2 * x.shape[2])
+    result = normalized(apart, (2,), 1, 0).reshape(x.shape)
+    return result * weight[:, None] + bias[:, None]
+
+
+NORMS: list[tuple[Any, Any, tuple[Any, ...]]] = [
+    (
+        lambda *given: OP.nn.layer_norm(*given, axes=[-2, -1]),
+        lambda x, w, b: normalized(x, (1, 2), w, b),
+        (4, "M"),
+    ),
+    (
+        lambda *given: OP.nn.group_norm(*given, num_groups=2, channel_axis=1, axes=[2]),
+        grouped,
+        (4,),
+    ),
+    (
+        lambda *given: OP.nn.instance_norm(*given, channel_axis=-2, axes=[2]),
+        lambda x, w, b: normalized(x, (2,), w[:, None], b[:, None]),
+        (4,),
+    ),
+    (
+        lambda x, w, _: OP.nn.rms_norm(x, w, axes=[2, 1]),
+        lambda x, w, _: normalized(x, (1, 2), w.T),
+        ("M", 4),
+    ),
+]
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize(("make", "reference", "weights"), NORMS)
+def test_normalizations_of_float64(make: Any, reference: Any, weights: Any, fused: bool) -> None:
+    shapes = (("B", 4, "M"), weights, weights)
+    run = compiled.run_with(normalization.FIX, make, *shapes, dtypes=("float64",) * 3, fused=fused)
+    for binding in ({"B": 2, "M": 3}, {"B": 1, "M": 1}, {"B": 0, "M": 5}):
+        arrays = [
+            compiled.sample(compiled.size(shape, binding), "float64", seed)
+            for seed, shape in enumerate(shapes)
+        ]
+        np.testing.assert_allclose(run(*arrays), reference(*arrays), rtol=1e-9, atol=1e-12)
+
+
+def test_float16_is_normalized_over_all_axes_in_float32() -> None:
+    def make(x: Any, w: Any) -> Any:
+        return OP.nn.rms_norm(x, w, axes=[0])
+
+    half = ("float16", "float16")
+    run = compiled.run_with(normalization.FIX, make, ("M",), ("M",), dtypes=half, fused=False)
+    # Its square is outside float16.
+    array = np.full(3, 300, "float16")
+    result = run(array, np.ones(3, "float16"))
+    assert result.dtype == "float16"
+    np.testing.assert_allclose(result, 1, rtol=1e-3)
+
+
+def test_what_tvm_can_normalize_is_lowered_as_before() -> None:
+    shapes = (("B", 4, "M"), (4,), (4,))
+    program = compiled.module(NORMS[1][0], *shapes)
+    want = str(relax.transform.LegalizeOps()(program))
+    with installation.install([normalization.FIX]):
+        assert str(relax.transform.LegalizeOps()(program)) == want
+
+
+PROGRAMS: whole.Programs = {
+    "normalization": {
+        "float64": tuple(
+            whole.upstream("normalization", f"{name}_of_float64")
+            for name in ("layer_norm", "rms_norm")
+        ),
+        "all axes": (whole.upstream("normalization", "rms_norm_over_all_axes"),),
+        "groups": (whole.upstream("normalization", "group_norm_over_expressions"),),
+        "batches of float16": (whole.upstream("normalization", "batch_norm_of_float16"),),
+    },
+}
+
+CURES: whole.Cures = {
+    "batch-norm-float16": (("normalization", "batches of float16"),),
+    "layer-norm-float64": (("normalization", "float64"),),
+    "rms-norm-all-axes": (("normalization", "all axes"),),
+    "rms-norm-float64": (("normalization", "float64"),),
+}

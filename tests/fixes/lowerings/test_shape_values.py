@@ -1,0 +1,18 @@
+"""Reshapes to computed shapes."""
+
+from tvm import relax
+
+from tests.fixes import whole_programs as whole
+
+OP = relax.op
+
+
+PROGRAMS: whole.Programs = {
+    "shape_values": {
+        "shapes of tensors": (whole.upstream("shape_values", "reshape_to_the_shape_of_another"),),
+    },
+}
+
+CURES: whole.Cures = {
+    "shape-of-reshape": (("shape_values", "shapes of tensors"),),
+}

@@ -1,0 +1,123 @@
+"""FuseOps skips fusion where the result could not be lowered, and only there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import tvm
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.passes import fusion
+from tests.fixes import compiled
+from tests.fixes import whole_programs as whole
+
+OP = relax.op
+Pass = Callable[[Any], Any]
+
+
+def lowered() -> Any:
+    module = compiled.module(lambda x: OP.tanh(OP.nn.relu(x)), ("M",))
+    module = relax.transform.LegalizeOps()(module)
+    return relax.transform.AnnotateTIROpPattern()(module)
+
+
+def failing(message: str) -> Pass:
+    def run(module: Any) -> Any:
+        raise tvm.error.InternalError(f"Check failed: {message}")
+
+    return run
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, name: str, run: Pass) -> None:
+    """Replace TVM's pass ``name`` by ``run``."""
+    monkeypatch.setattr(fusion._ffi_api, name, lambda *level: run, raising=False)
+
+
+def test_what_can_be_fused_is() -> None:
+    module = lowered()
+    fused = fusion.FuseOps()(module)
+    tvm.ir.assert_structural_equal(fused, fusion._ORIGINAL()(module))
+    # A fused group is a Relax function, called by name.
+    assert compiled.calls(fused) == []
+
+
+def test_the_level_is_handed_on() -> None:
+    """Level 0 fuses nothing."""
+    module = lowered()
+    result = fusion.FuseOps(fuse_opt_level=0)(module)
+    tvm.ir.assert_structural_equal(result, fusion._ORIGINAL(fuse_opt_level=0)(module))
+    assert compiled.calls(result) == ["relax.call_tir"] * 2
+
+
+@pytest.mark.parametrize("name", ["FuseOps", "FuseTIR"])
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("(remap_.count(source)) is false: ", False),
+        ("Do not have a default for tirx.Call", False),
+        ("(depgroup != cur_group) is false: A cyclic dependency detected between", False),
+        ("Cannot find the FInferType attribute registered to op: prim.if_then_else", False),
+        ("(another) is false: ", True),
+    ],
+)
+def test_a_module_that_cannot_be_fused_is_left_as_it_was(
+    name: str, message: str, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = lowered()
+    replaced(monkeypatch, name, failing(message))
+    if told:
+        with pytest.raises(tvm.error.InternalError, match="another"):
+            fusion.FuseOps()(module)
+    else:
+        assert fusion.FuseOps()(module).same_as(module)
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_module_whose_shapes_would_be_lost_is_left_as_it_was(
+    known: bool, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The result of FuseTIR calls a function for one or two tensors, the last with or without
+    shape.
+    """
+    full = tvm_api.tensor_type((3,), "float32")
+    types = [full] * (count - 1) + [full if known else tvm_api.unshaped_type(1, "float32")]
+    tuple_type = getattr(relax, "TupleStructInfo", None) or relax.TupleType
+    x = relax.Var("x", full)
+    call = relax.Call(
+        tvm.ir.Op.get("relax.call_tir"),
+        [relax.ExternFunc("made"), relax.Tuple([x])],
+        None,
+        [types[0] if count == 1 else tuple_type(types)],
+    )
+    made = tvm.IRModule({"main": relax.Function([x], call, full)})
+    replaced(monkeypatch, "FuseTIR", lambda module: made)
+    module = lowered()
+    assert fusion.FuseOps()(module).same_as(module) is not known
+
+
+def test_the_pass_is_called_as_before() -> None:
+    """Bisection finds it, and pipelines place others, by its name."""
+    info = fusion.FuseOps().info
+    assert (str(info.name), int(info.opt_level)) == ("FuseOps", 0)
+
+
+PROGRAMS: whole.Programs = {
+    "fusion": {
+        "shapes of results": (whole.upstream("fusion", "a_strided_convolution"),),
+        "fused repeats": (whole.upstream("fusion", "a_convolution_of_what_is_repeated"),),
+        "conditional dimensions": (
+            whole.upstream("fusion", "a_slice_whose_bound_may_be_negative"),
+        ),
+        "casts between": (whole.upstream("fusion", "a_cast_between_two_calls"),),
+    },
+}
+
+CURES: whole.Cures = {
+    "slice-below-zero-fused": (("fusion", "conditional dimensions"),),
+    "slice-to-multiple-fused": (("fusion", "conditional dimensions"),),
+    "decoder-fused": (("fusion", "fused repeats"),),
+    "fused-after-repeat": (("fusion", "fused repeats"),),
+    "strided-conv1d-fused": (("fusion", "shapes of results"),),
+}

@@ -1,0 +1,58 @@
+"""Documented preconditions of passes hold for every case that is drawn."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relaxcheck.generators.core.axes import Axis, points
+from relaxcheck.generators.core.preconditions import PRECONDITIONS, takes, with_run_axes
+from relaxcheck.generators.families import every
+from relaxcheck.harness.programs.pipelines import PIPELINES
+
+FAMILIES = every(tuple(PIPELINES))
+AXES = (Axis("dtype", ("float16", "float32", "int8->int32"), "float16"), Axis("n", (1, 2), 1))
+
+
+def test_mixed_precision_takes_float32_alone() -> None:
+    assert takes("mixed-precision", "float32")
+    for dtype in ("float64", "float16", "bfloat16", "int8", "float32->float16"):
+        assert not takes("mixed-precision", dtype)
+    assert takes("build", "float64")
+
+
+def test_every_precondition_names_a_pipeline_and_quotes_its_source() -> None:
+    for precondition in PRECONDITIONS:
+        assert precondition.pipeline in PIPELINES
+        assert precondition.dtypes
+        assert precondition.words
+        assert precondition.source
+
+
+@pytest.mark.tvm
+def test_the_words_are_in_the_docstring_of_the_pass() -> None:
+    relax = pytest.importorskip("tvm.relax")
+    docstring = " ".join(relax.transform.ToMixedPrecision.__doc__.split())
+    (quoted,) = (
+        precondition.words
+        for precondition in PRECONDITIONS
+        if precondition.pipeline == "mixed-precision"
+    )
+    assert quoted in docstring
+
+
+@given(st.data())
+def test_no_point_has_a_pipeline_that_does_not_take_its_dtype(data: st.DataObject) -> None:
+    family = data.draw(st.sampled_from(FAMILIES))
+    point = data.draw(points(family.axes))
+    if "pipeline" in point:
+        assert takes(point["pipeline"], point["dtype"])
+
+
+def test_a_pipeline_alone_narrows_the_dtypes_to_what_it_takes() -> None:
+    (dtype, _, pipeline, *_) = with_run_axes(AXES, ("mixed-precision",))
+    assert (dtype.values, dtype.default) == (("float32",), "float32")
+    assert pipeline.choices({"dtype": "float32"}) == ("mixed-precision",)
+    (dtype, _, pipeline, *_) = with_run_axes(AXES, ("build", "mixed-precision"))
+    assert dtype.values == AXES[0].values
+    assert pipeline.choices({"dtype": "float16"}) == ("build",)
+    assert pipeline.choices({}) == ("build", "mixed-precision")

@@ -1,0 +1,112 @@
+"""Stands in for ``harness.expressions.kernels``: interprets what that compiles, so it is right.
+
+Values are those of Python's integers (``generators.expressions.scalar_values``), one point after
+the other; what is expected of kernels and sizes is computed by numpy, all points at once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+from tvm.error import InternalError
+
+from relaxcheck.generators.expressions.scalar_values import value_at
+from relaxcheck.harness.expressions import execute as execute_expressions
+from relaxcheck.harness.expressions import kernels
+from relaxcheck.harness.expressions.analyzer import check
+from relaxcheck.harness.expressions.kernel_plans import LENGTHS, Kernel
+from tests.harness.expressions.exact_session import ExactSession
+
+Function = Callable[..., None]
+
+
+def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have expressions checked against what is right, wherever they stand; TVM is not asked."""
+    monkeypatch.setattr(kernels, "kernels_built", _kernels_built)
+    monkeypatch.setattr(kernels, "call", _call)
+    monkeypatch.setattr(kernels, "shapes_built", lambda named, how: _sizes(named))
+    monkeypatch.setattr(kernels, "parameters_built", lambda named, how: _taking(named))
+    monkeypatch.setattr(kernels, "extents_built", lambda named, how: _making(named))
+
+    def exactly(subject: Any, *, fully: bool = False) -> Any:
+        return check(subject, ExactSession, fully=fully)
+
+    monkeypatch.setattr(execute_expressions, "check", exactly)
+
+
+def _kernels_built(groups: Sequence[Sequence[Kernel]], how: kernels.How) -> Mapping[str, Function]:
+    return {f"f{number}": _function(group) for number, group in enumerate(groups)}
+
+
+def _call(function: Function, table: Any, arrays: Sequence[Any]) -> Any:
+    function(table, *arrays)
+    return arrays[-1]
+
+
+def _function(group: Sequence[Kernel]) -> Function:
+    def run(table: Any, guard: Any, *rest: Any) -> None:
+        *lengths, out = rest
+        n = dict(zip(LENGTHS, map(len, lengths), strict=True))
+        guarded = written = 0
+        for one in group:
+            _nest(one, guard[guarded:], n, out[written:])
+            guarded, written = guarded + one.points, written + one.written
+
+    return run
+
+
+def _nest(kernel: Kernel, guard: Any, n: Mapping[str, int], out: Any) -> None:
+    counts = list(kernel.extents)
+    if kernel.symbolic:
+        counts[-1] = n[kernel.variables[-1].dtype]
+    names = [variable.name for variable in kernel.variables]
+    starts = [variable.low for variable in kernel.variables]
+    for steps in product(*map(range, counts)):
+        point = 0
+        for step, extent in zip(steps, kernel.extents, strict=True):
+            point = point * extent + step
+        if kernel.guarded and not guard[point]:
+            continue
+        at = (start + step for start, step in zip(starts, steps, strict=True))
+        value = value_at(kernel.expression, dict(zip(names, at, strict=True)))
+        if kernel.bounds is None:
+            # Of uint64 the bits are the same.
+            out[point] = (value + 2**63) % 2**64 - 2**63
+            continue
+        low, high = kernel.bounds
+        # What a table holds at a place is the place.
+        out[point] = value - low
+        if kernel.backwards:
+            out[kernel.points + point] = high - value
+
+
+def _sizes(named: kernels.Named) -> Callable[[Sequence[int]], tuple[int, ...]]:
+    return lambda given: tuple(_each(named, given))
+
+
+def _each(named: kernels.Named, given: Sequence[int]) -> Iterator[int]:
+    ends = [0]
+    for _, names in named:
+        ends.append(ends[-1] + len(names))
+    for (expression, names), (begin, end) in zip(named, pairwise(ends), strict=True):
+        yield value_at(expression, dict(zip(names, given[begin:end], strict=True)))
+
+
+def _taking(named: kernels.Named) -> kernels.OfSizes:
+    def take(given: Sequence[int], sizes: Sequence[int]) -> None:
+        for right, size in zip(_each(named, given), sizes, strict=True):
+            if size != right:
+                raise InternalError(f"{size} vs. {right}")
+
+    return take
+
+
+def _making(named: kernels.Named) -> Callable[[Sequence[int]], tuple[int, ...]]:
+    def make(given: Sequence[int]) -> tuple[int, ...]:
+        sizes = tuple(_each(named, given))
+        if min(sizes) < 0:
+            raise InternalError(f"an extent is {min(sizes)}")
+        return sizes
+
+    return make

@@ -1,0 +1,60 @@
+"""Linked native code gives what the just-in-time compiler's gives."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relaxcheck.generators.core.axes import cases
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.families import families
+from relaxcheck.harness.native import link
+from relaxcheck.harness.outcomes.outcome import Check, Verdict
+from relaxcheck.harness.programs.execute import execute
+from relaxcheck.harness.programs.pipelines import PIPELINES
+
+
+def both(case: Case) -> list[tuple[Verdict, str | None, str, tuple[Check, ...]]]:
+    """The outcomes of ``case`` by the cheap way and by the plain one."""
+    results = [execute(case, plain=plain) for plain in (False, True)]
+    return [(one.verdict, one.stage, one.message, one.checks) for one in results]
+
+
+ANY = st.one_of(cases(family) for family in families(tuple(PIPELINES)))
+
+
+@pytest.mark.parametrize("fixes_on", [True, False])
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(case=ANY)
+def test_what_comes_of_a_case_is_what_comes_by_the_plain_way(fixes_on: bool, case: Case) -> None:
+    cheap, plain = both(msgspec.structs.replace(case, fixes=fixes_on, opt_level=0))
+    assert cheap == plain
+
+
+def test_what_the_linker_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "_LINKER", "false")
+    executable = Compiled()
+    with pytest.raises(link.LinkError, match="ld: "):
+        link.linked(executable)
+
+
+def test_without_a_linker_the_executable_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "_LINKER", None)
+    executable = Compiled()
+    assert link.linked(executable) is executable
+    assert executable.mod.imports
+
+
+class Compiled:
+    """An executable with one native module, which writes an empty object file."""
+
+    def __init__(self) -> None:
+        self.mod = self
+        self.kind = "llvm"
+        self.imports = [self]
+
+    def clear_imports(self) -> None:
+        self.imports = []
+
+    def write_to_file(self, path: str, kind: str) -> None:
+        open(path, "w").close()

@@ -1,0 +1,34 @@
+"""Whose an exception is, of some that TVM raises and some that it does not."""
+
+from collections.abc import Callable
+
+import pytest
+import tvm
+from tvm import tirx
+from tvm.error import InternalError
+
+from relaxcheck.harness.outcomes.blame import is_of_tvm
+
+OF_TVM: dict[str, Callable[[], object]] = {
+    "a value that no int32 has": lambda: tirx.const(2**40, "int32"),
+    "an operand that is none": lambda: tirx.Add(None, tirx.const(1, "int32")),
+    "a shape that is none": lambda: tvm.runtime.ShapeTuple(["a"]),
+}
+
+
+@pytest.mark.parametrize("what", OF_TVM)
+def test_what_is_raised_within_tvm_is_its_own(what: str) -> None:
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        OF_TVM[what]()
+    assert not type(raised.value).__module__.startswith("tvm")
+    assert is_of_tvm(raised.value)
+
+
+def test_a_class_of_tvm_is_enough() -> None:
+    assert is_of_tvm(InternalError("no"))
+
+
+def test_the_same_of_our_own_making_is_not() -> None:
+    with pytest.raises(ValueError, match="invalid") as raised:
+        int("tvm")
+    assert not is_of_tvm(raised.value)

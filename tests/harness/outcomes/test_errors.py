@@ -1,0 +1,110 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relaxcheck.harness.outcomes.errors import (
+    disowns,
+    headline,
+    names,
+    normalise,
+    pattern,
+    spelled,
+    states,
+)
+
+REFUSAL = "Conv2dTranspose expects the output padding less than the strides, but got (4, 4)"
+
+
+@pytest.mark.parametrize(
+    ("message", "operator", "terms", "clear"),
+    [
+        (REFUSAL, "nn.conv2d_transpose", ("output_padding",), True),
+        (REFUSAL, "nn.conv2d_transpose", ("dilation", "strides"), True),
+        (REFUSAL, "nn.conv3d_transpose", ("output_padding",), False),
+        (REFUSAL, "nn.conv2d_transpose", ("groups",), False),
+        ("Check failed: (value >= 0) is false", "nn.conv2d_transpose", ("padding",), False),
+        ("nn.attention: window_size=3 is not implemented", "nn.attention", ("window_size",), True),
+        ("relax.nn.attention: num_heads (3)", "nn.attention", ("num_heads",), True),
+        # Part of another word, or of another identifier, is none.
+        ("the padding 3 of x is too large", "add", ("x",), False),
+        ("Check failed: conv2dish has strides", "nn.conv2d", ("strides",), False),
+        ("nn.attention_bias: no scale", "nn.attention", ("scale",), True),
+        ("add: the paddings differ", "add", ("padding",), True),
+        ("attention: seqstart_q and seqstart_k differ", "attention", ("seqstart",), True),
+        ("add: padding is 3", "add", ("pad",), False),
+        ("add: upstride is 3", "add", ("stride",), False),
+        ("add: it says nothing else", "add", (), False),
+    ],
+)
+def test_a_message_is_clear_if_it_names_operator_and_fault(
+    message: str, operator: str, terms: tuple[str, ...], clear: bool
+) -> None:
+    assert names(message, operator, terms) is clear
+
+
+def test_a_message_may_disown_a_whole_use_of_an_operator() -> None:
+    assert disowns(
+        "Legalization for sliding-window attention is not supported yet.", "nn.attention"
+    )
+    assert not disowns("Legalization for sliding windows is not supported yet.", "nn.attention")
+    assert not disowns("attention: batch dimension doesn't match", "nn.attention")
+    assert disowns("NotImplementedError: relax.add of two constants", "add")
+    assert not disowns("the padding is not supported", "add")
+    only = "InternalError: Check failed: (float) is false: group_norm: only support float32 for now"
+    assert disowns(only, "nn.group_norm")
+    assert not disowns(only, "nn.layer_norm")
+
+
+@given(st.sampled_from(("add", "conv2d_transpose", "output padding")), st.text(max_size=9))
+def test_what_is_found_stands_by_itself(term: str, around: str) -> None:
+    assert re.search(pattern((term,)), f"{around} {term.upper()}: {around}", re.IGNORECASE)
+    assert re.search(pattern((term,)), f"{term}_y", re.IGNORECASE)
+    for other in (f"x{term}", f"{term}y", f"{term}s"):
+        assert not re.search(pattern((term,)), other, re.IGNORECASE)
+    assert re.search(pattern(spelled((term,))), f"{term}s", re.IGNORECASE)
+
+
+def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: no\n'
+    assert headline(text) == "ValueError: no"
+    assert headline("") == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Cannot decide min_value for B*4", "Cannot decide min_value for B*17"),
+        ("at 0x7f2ab0 in /opt/a/b/c.cc:12", "at 0x123 in /home/x/c.cc:99"),
+        ('Invalid access to "x1"', 'Invalid access to "weights"'),
+        ("shape [1, 2, 3] differs", "shape [4, 5] differs"),
+        ('R.add(y, z) of R.Tensor((2, "Q", 8))', 'R.add(y, z) of R.Tensor((B, "K*2", 16))'),
+        ("R.Tensor((2, Q, 2, 8), dtype)", "R.Tensor((B, 5, 2, 8), dtype)"),
+        ("Invalid layout NWW8c: missing axis 67", "Invalid layout OXHW4i8o: missing axis 73"),
+        ("operands are float64 and float32", "operands are bfloat16 and float16"),
+        # Releases spell them differently.
+        ("uses datatype float32 on the LHS", "uses datatype T.bfloat16 on the LHS"),
+    ],
+)
+def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None:
+    assert normalise(one) == normalise(other)
+
+
+def test_messages_of_different_causes_are_not_alike() -> None:
+    assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")
+    one, other = (f"Check failed: ({what}) is false" for what in ("a.ndim() == b", "defined()"))
+    assert normalise(one) != normalise(other)
+
+
+def test_the_module_that_a_pass_fails_in_is_not_what_is_said() -> None:
+    text = "InternalError: Check failed: (divisor) is false: 2 does not divide m"
+    shown = (
+        "\n\nError in pass: RewriteDataflowReshape\nLocation (TVMScript):\nAccess path: <root>\n\n"
+        "class Module:\n    def repeat(x, axis: T.int64(7)): unsupported\n        return gv\n"
+    )
+    assert headline(text + shown) == text
+    assert not names(text + shown, "repeat", ("axis",))
+    assert not disowns(text + shown, "repeat")
+    assert states(text + shown, (2,))
+    assert not states(text + shown, (7,))

@@ -1,0 +1,265 @@
+"""Attribution of failures that are known, with nothing compiled."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program, Random
+from relaxcheck.generators.families import family
+from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
+from relaxcheck.harness.outcomes.outcome import Outcome, Reference, Verdict
+from relaxcheck.harness.programs.attribution import attribute, differences
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.reduction.simplicity import defaults_of
+from relaxcheck.reports.programs.attribution_text import (
+    attribution_text,
+    innocent_operators,
+    settings_text,
+)
+
+MEMBER = family("conv2d_transpose", tuple(PIPELINES))
+DEFAULTS = defaults_of([MEMBER])
+PASS = Outcome(Verdict.PASS)
+WRONG = Outcome(Verdict.WRONG_VALUE, "compare")
+LEFT = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv2d_transpose")
+REFUSED = Outcome(Verdict.HARNESS_ERROR, "oracle", reference=Reference("invalid"))
+Comes = Callable[[Case], Outcome]
+
+
+def attributed(case: Case, comes: Comes) -> tuple[Attribution, list[Case]]:
+    """The attribution where ``comes`` gives the outcome of a case; and the cases tried."""
+    tried: list[Case] = []
+    trials = attribute(case, comes(case), MEMBER, DEFAULTS)
+    try:
+        tried.append(next(trials))
+        while True:
+            tried.append(trials.send(comes(tried[-1])))
+    except StopIteration as end:
+        result: Attribution = end.value
+        return result, tried
+
+
+def at(case: Case, name: str) -> object:
+    return case.program.nodes[0].attributes.get(name)
+
+
+def drawn(**axes: object) -> Case:
+    return MEMBER.build(complete(MEMBER.axes, axes), 3)  # type: ignore[arg-type]
+
+
+def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
+    case = drawn(data_layout="NHWC", groups=2, **{"symbolic.batch": True})
+
+    def comes(tried: Case) -> Outcome:
+        return LEFT if at(tried, "data_layout") == "NHWC" and at(tried, "groups") == 2 else PASS
+
+    result, tried = attributed(case, comes)
+    assert settings_text(result) == 'groups=2, data_layout="NHWC"'
+    assert {one.axis for one in result.blamed} == {"data_layout", "groups"}
+    innocent = [condition for condition in result.conditions if not condition.holds]
+    assert Aspect.SYMBOL in [one.differences[0].what for one in innocent]
+    text = attribution_text(result, case, LEFT.stage)
+    assert 'it takes groups=2, data_layout="NHWC"' in text
+    assert "with B static" in text.partition("It fails all the same ")[2]
+    # It fails before there are any inputs.
+    assert "input" not in text
+    # It never ran, but a second draw could still have been another constant.
+    assert {one.seed for one in tried} == {3, 4}
+    assert (result.drawn, result.failed) == (2, 2)
+
+
+def test_one_draw_that_is_right_by_coincidence_blames_nothing() -> None:
+    case = drawn(groups=2, **{"kernel.h": 3})
+
+    def comes(tried: Case) -> Outcome:
+        # The groups have nothing to do with it; with one seed of three it comes out right.
+        return PASS if at(tried, "groups") != 2 and tried.seed == 3 else WRONG
+
+    result, _ = attributed(case, comes)
+    groups = next(condition for condition in result.conditions if condition.axis == "groups")
+    assert (groups.verdicts[0], groups.alike, len(groups.verdicts)) == (Verdict.PASS, 2, 3)
+    assert not groups.holds
+    assert "groups" not in settings_text(result)
+    assert "(2 of 3 inputs)" in attribution_text(result, case, WRONG.stage)
+
+
+def test_only_draws_that_fail_are_tried_further() -> None:
+    case = drawn(groups=2)
+
+    def comes(tried: Case) -> Outcome:
+        return WRONG if tried.seed != 4 and at(tried, "groups") == 2 else PASS
+
+    result, _ = attributed(case, comes)
+    assert (result.drawn, result.failed) == (3, 2)
+    assert all(len(condition.verdicts) == 2 for condition in result.conditions)
+    text = attribution_text(result, case, WRONG.stage)
+    assert "with 2 of the 3 inputs that were tried" in text
+
+
+def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
+    case = drawn(data_layout="NHWC")
+    shape = case.program.inputs[0].shape
+
+    def comes(tried: Case) -> Outcome:
+        if at(tried, "data_layout") != "NHWC" and tried.program.inputs[0].shape == shape:
+            return REFUSED
+        return LEFT if at(tried, "data_layout") == "NHWC" else PASS
+
+    result, tried = attributed(case, comes)
+    assert settings_text(result) == 'data_layout="NHWC"'
+    assert any(at(one, "data_layout") is None for one in tried)
+    nothing, _ = attributed(case, lambda one: LEFT if one.program == case.program else REFUSED)
+    assert nothing.conditions == ()
+    assert attribution_text(nothing, case, LEFT.stage) == ""
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE])
+def test_what_says_nothing_about_tvm_cures_nothing(verdict: Verdict) -> None:
+    case = drawn(groups=2)
+    silent = Outcome(verdict, "compare")
+    result, _ = attributed(case, lambda one: WRONG if at(one, "groups") == 2 else silent)
+    assert result.failed == 3
+    assert "groups" not in settings_text(result)
+
+
+def test_values_that_were_written_out_are_drawn_again() -> None:
+    inputs = tuple(Input(name, (1,), "float16", fill=Literal((1,))) for name in "xy")
+    program = Program(inputs, (Node("z", "add", ("x", "y")),), ("z",))
+    _, tried = attributed(Case("none", program), lambda one: WRONG)
+    fills = {type(tensor.fill) for one in tried[:2] for tensor in one.program.inputs}
+    assert fills == {Random}
+
+
+def test_of_an_invalid_program_nothing_is_put_back() -> None:
+    case = msgspec.structs.replace(drawn(groups=2), expect=Invalid("nn.conv2d_transpose", ("x",)))
+    result, _ = attributed(case, lambda one: Outcome(Verdict.ACCEPTS_INVALID, "run"))
+    assert result.conditions == ()
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        ({"pipeline": "mixed-precision"}, "ToMixedPrecision"),
+        ({"pipeline": "default-pipeline"}, "relax.get_default_pipeline"),
+        ({"exec_mode": "compiled"}, 'exec_mode="compiled"'),
+        ({"opt_level": 3}, "LLVM's opt-level 3"),
+        ({"regime": "special"}, "inputs with NaN, infinities and the like"),
+        ({"symbolic.batch": True}, "symbolic B"),
+        ({"result": "relu"}, "together with nn.relu"),
+    ],
+)
+def test_differences_are_told_in_tvm_s_words(axes: dict[str, object], said: str) -> None:
+    result = differences(drawn(**axes), drawn())
+    verdicts = (Verdict.PASS,)
+    assert settings_text(Attribution(1, 1, (Condition(result, verdicts, 0),))) == said
+
+
+def test_dtypes_that_are_alike_are_told_together() -> None:
+    result = differences(drawn(dtype="float16"), drawn())
+    blamed = Attribution(1, 1, (Condition(result, (Verdict.PASS,), 0),))
+    assert settings_text(blamed) == "data, weight in float16"
+
+
+def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
+    case = drawn()
+    alike = (Difference(Aspect.ATTRIBUTE, "groups", 1, None),)
+    result = Attribution(2, 2, (Condition(alike, (Verdict.WRONG_VALUE,) * 2, 2),))
+    assert "groups" not in attribution_text(result, case, WRONG.stage)
+    off = (Difference(Aspect.ATTRIBUTE, "groups", 2, None),)
+    result = Attribution(2, 2, (Condition(off, (Verdict.WRONG_VALUE,) * 2, 2),))
+    text = attribution_text(result, drawn(groups=2), WRONG.stage)
+    assert "all the same with no groups." in text
+
+
+def test_shapes_are_told_where_nothing_else_differs() -> None:
+    one, other = (
+        Case("none", Program((Input("x", (size,), "float32"),), (), ("x",))) for size in (3, 1)
+    )
+    assert differences(one, other) == (Difference(Aspect.SHAPE, "x", "(3,)", "(1,)"),)
+    assert differences(one, one) == ()
+
+
+def test_what_fails_otherwise_is_not_said_to_pass() -> None:
+    case = drawn(groups=2)
+    crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="it broke")
+    result, _ = attributed(case, lambda one: LEFT if at(one, "groups") == 2 else crash)
+    text = attribution_text(result, case, LEFT.stage)
+    assert "groups it does not fail in this way, but raises an error that does not say" in text
+    assert "it passes" not in text
+    assert not any(verdict in text for verdict in Verdict if "-" in verdict)
+
+
+@pytest.mark.parametrize("limit", [Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY])
+def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -> None:
+    case = drawn(groups=2, data_layout="NHWC")
+
+    def comes(tried: Case) -> Outcome:
+        if at(tried, "groups") != 2:
+            return Outcome(limit, "run", None, "too much of it")
+        return WRONG if at(tried, "data_layout") == "NHWC" and tried.seed != 5 else PASS
+
+    result, _ = attributed(case, comes)
+    assert settings_text(result) == 'data_layout="NHWC"'
+    groups = next(condition for condition in result.conditions if condition.axis == "groups")
+    assert (groups.undecided, groups.holds, groups.known) == (2, False, False)
+    text = attribution_text(result, case, WRONG.stage)
+    unknown = text.partition("It cannot be told whether it takes the rest: ")[2]
+    assert unknown.startswith("with no groups it ")
+    assert "all the same with no groups" not in text
+    # Where it is the failure itself, it is no other one.
+    late = Outcome(limit, "run", None, "too much of it")
+    result, _ = attributed(case, lambda one: late if at(one, "groups") == 2 else PASS)
+    assert settings_text(result) == "groups=2"
+
+
+def test_a_draw_that_a_limit_cuts_short_is_none() -> None:
+    def comes(tried: Case) -> Outcome:
+        return Outcome(Verdict.TIMEOUT, "run") if tried.seed == 4 else WRONG
+
+    result, _ = attributed(drawn(groups=2), comes)
+    assert (result.drawn, result.failed) == (2, 2)
+
+
+GROUPS = Difference(Aspect.ATTRIBUTE, "groups", 2, None)
+DTYPE = Difference(Aspect.DTYPE, "data", "int8", "float32")
+CURED, SAME = (Verdict.PASS,), (Verdict.WRONG_VALUE,)
+
+
+def test_what_alone_does_not_matter_is_not_what_it_takes() -> None:
+    both, alone = Condition((GROUPS, DTYPE), CURED, 0), Condition((GROUPS,), SAME, 1)
+    assert settings_text(Attribution(1, 1, (both,))) == "groups=2 and data in int8"
+    assert settings_text(Attribution(1, 1, (both, alone))) == "data in int8"
+    # What one of them does alone, both of them say no more of.
+    enough = Condition((DTYPE,), CURED, 0)
+    assert Attribution(1, 1, (both, enough)).blamed == (enough,)
+
+
+def test_every_operator_is_left_out_once() -> None:
+    inputs = tuple(Input(name, (2,), "float32") for name in "xy")
+    nodes = (Node("a", "add", ("x", "y")), Node("m", "multiply", ("a", "y")))
+    case = Case("none", Program((*inputs,), (*nodes, Node("z", "nn.relu", ("m",))), ("z",)))
+
+    def comes(tried: Case) -> Outcome:
+        names = [node.operator for node in tried.program.nodes]
+        return WRONG if {"add", "nn.relu"} <= set(names) else PASS
+
+    result, _ = attributed(case, comes)
+    assert settings_text(result) == "together with add, together with nn.relu"
+    assert innocent_operators(result, case) == {"multiply"}
+
+
+def test_an_operator_without_which_it_fails_all_the_same_is_not_at_fault() -> None:
+    case = drawn(result="relu")
+    relu = Difference(Aspect.NODE, "nn.relu", True, None)
+    other = Difference(Aspect.NODE, "nn.conv2d_transpose", True, None)
+    result = Attribution(1, 1, (Condition((relu,), SAME, 1), Condition((other,), CURED, 0)))
+    assert innocent_operators(result, case) == {"nn.relu"}
+    assert innocent_operators(None, case) == frozenset()
+    program = case.program
+    twice = replace(program.nodes[1], name="again")
+    several = replace(case, program=replace(program, nodes=(*program.nodes, twice)))
+    assert innocent_operators(result, several) == frozenset()

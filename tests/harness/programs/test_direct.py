@@ -1,0 +1,39 @@
+"""A lowered program run without the passes that come after LegalizeOps."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.native.target import target
+from relaxcheck.harness.programs.compile import Compiled, load, run
+from relaxcheck.harness.programs.direct import NotDirect, called
+
+
+def _program() -> Any:
+    """``(x + 2, x * x)``, before LegalizeOps."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((tvm_api.shape_var("n"), 3), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            added = builder.emit(relax.op.add(x, tvm_api.const(np.float32([2.0]))))
+            squared = builder.emit(relax.op.multiply(x, x))
+            both = builder.emit_output(relax.Tuple([added, squared]))
+        builder.emit_func_output(both)
+    return builder.get()
+
+
+def test_functions_are_called_in_the_order_of_the_program() -> None:
+    main = called(relax.transform.LegalizeOps()(_program()), target(0))
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    added, squared = run(main, [x])
+    np.testing.assert_array_equal(added, x + 2)
+    np.testing.assert_array_equal(squared, x * x)
+
+
+def test_what_cannot_be_run_so_is_no_fault_of_tvm() -> None:
+    main = load(Compiled(None, "main", direct=_program()))
+    with pytest.raises(NotDirect, match=r"R\.add"):
+        run(main, [np.zeros((2, 3), "float32")])

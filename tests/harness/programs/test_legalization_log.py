@@ -1,0 +1,81 @@
+"""Messages that TVM's legalizations log are collected, and nothing else is."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from relaxcheck.harness.known.corpus import entries
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.legalization_log import LOGGED, collected, reason
+
+
+def logged(path: Path, line: str) -> None:
+    """Have a file at ``path`` log as TVM's do."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"import logging\n{line}\n")
+    exec(compile(path.read_text(), str(path), "exec"), {})
+
+
+def test_only_legalizations_are_listened_to(tmp_path: Path) -> None:
+    root = logging.getLogger()
+    before = (root.level, list(root.handlers))
+    with collected() as texts:
+        logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('no\\n  %s', 'chunks')")
+        logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('no chunks')")
+        logged(tmp_path / "legalize_ops" / "nn.py", "logging.warning('nor that')")
+        logged(tmp_path / "elsewhere" / "nn.py", "logging.info('something else')")
+    assert texts == ["no chunks", "nor that"]
+    assert (root.level, list(root.handlers)) == before
+    logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('too late')")
+    assert texts == ["no chunks", "nor that"]
+
+
+def test_the_level_is_put_back_after_an_exception() -> None:
+    root = logging.getLogger()
+    before = (root.level, list(root.handlers))
+    with pytest.raises(ValueError, match="x"), collected():
+        raise ValueError("x")
+    assert (root.level, list(root.handlers)) == before
+
+
+def test_what_cannot_be_formatted_is_told_as_logging_tells_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Those of pytest raise.
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    with collected() as texts:
+        logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('%s and %s', 1)")
+    assert texts == []
+    assert "Logging error" in capsys.readouterr().err
+
+
+def test_the_reason_is_what_names_the_operator() -> None:
+    texts = ("conv1d does not", "TOPI conv1d_transpose does not", "dilation")
+    naming = f"{LOGGED}TOPI conv1d_transpose does not"
+    assert reason("relax.nn.conv1d_transpose", texts) == naming
+    assert reason("relax.nn.relu", texts[1:]) == naming
+    assert reason("relax.nn.relu", ()) == ""
+
+
+WITHOUT_A_WORD = (
+    "broadcast-symbols",
+    "shape-of-broadcast",
+    "slice-of-values-unlowered",
+    "slice-to-far-end",
+)
+"""Calls whose results have no known shape: TVM passes over them and logs nothing."""
+
+
+def test_every_silent_bail_of_the_corpus_has_its_reason() -> None:
+    bails = [
+        entry
+        for entry in entries()
+        if entry.expected.outcome is not None
+        and entry.expected.outcome.verdict is Verdict.SILENT_BAIL
+        and entry.name not in WITHOUT_A_WORD
+    ]
+    assert len(bails) >= 10
+    for bail in bails:
+        assert bail.expected.outcome is not None
+        assert bail.expected.outcome.cause.startswith(LOGGED), bail.name

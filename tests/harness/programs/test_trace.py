@@ -1,0 +1,172 @@
+"""Traces: what is written while passes run, and what is read from it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import tvm
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.programs import tracing
+from relaxcheck.harness.programs.tracing import Tracer
+from relaxcheck.harness.triage.bisection.trace import Trace, read
+
+Module = Any
+
+
+def module(number: int = 0) -> Module:
+    builder = relax.BlockBuilder()
+    with builder.function("main", [given := relax.Var("x", tvm_api.tensor_type((2,), "float32"))]):
+        builder.emit_func_output(given)
+    return builder.get().with_attr("number", number)
+
+
+def to(number: int, name: str, *inside: Callable[[Module], Module]) -> Any:
+    """A pass ``name`` that gives the module ``number`` after it ran what is ``inside``."""
+
+    def run(given: Module, context: Any) -> Module:
+        for one in inside:
+            given = one(given)
+        return given if number < 0 else given.with_attr("number", number)
+
+    return tvm.transform.module_pass(run, opt_level=0, name=name)
+
+
+KEEP = -1
+
+
+def traced(tmp_path: Path, *passes: Any, **options: Any) -> Trace:
+    file = tmp_path / "trace"
+    tracer = Tracer(Tracing(str(file), **options))
+    with tvm.transform.PassContext(instruments=[tracer]):
+        given = module()
+        for one in passes:
+            given = one(given)
+    return read(file)
+
+
+def steps(trace: Trace) -> list[tuple[str, bool]]:
+    return [(step.path, step.changed) for step in trace.steps]
+
+
+def test_a_pass_that_only_runs_others_is_no_step(tmp_path: Path) -> None:
+    pipeline = to(KEEP, "pipeline", tvm.transform.Sequential([to(1, "A"), to(KEEP, "B")]))
+    assert steps(traced(tmp_path, pipeline, to(2, "A"))) == [
+        ("pipeline/sequential/A", True),
+        ("pipeline/sequential/B", False),
+        ("A", True),
+    ]
+
+
+def test_a_pass_that_does_something_after_others_is_a_step_after_them(tmp_path: Path) -> None:
+    both = to(3, "Both", to(1, "A"), to(2, "A"))
+    assert steps(traced(tmp_path, both)) == [("Both/A", True), ("Both/A#2", True), ("Both", True)]
+
+
+def test_what_runs_on_something_else_is_no_step(tmp_path: Path) -> None:
+    def aside(given: Module) -> Module:
+        to(9, "Side", to(10, "Inside"))(module(8))
+        return given
+
+    assert steps(traced(tmp_path, to(1, "Fold", aside), to(2, "A"))) == [
+        ("Fold", True),
+        ("A", True),
+    ]
+
+
+def test_what_raised_and_was_caught_hides_nothing(tmp_path: Path) -> None:
+    def fails(given: Module) -> Module:
+        raise ValueError("no")
+
+    def aside(given: Module) -> Module:
+        for start in (8, 0):
+            with pytest.raises(ValueError, match="no"):
+                to(9, "Side", fails)(module(start))
+        return given
+
+    trace = traced(tmp_path, to(1, "Fold", aside), to(2, "A"))
+    assert steps(trace) == [("Fold", True), ("A", True)]
+    assert trace.unfinished is None
+
+
+def test_what_is_left_out_keeps_its_place(tmp_path: Path) -> None:
+    passes = (to(1, "A"), to(2, "A"), to(3, "B", to(4, "A")))
+    assert steps(traced(tmp_path, *passes, without=("A",))) == [
+        ("A#2", True),
+        ("B/A", True),
+        ("B", True),
+    ]
+
+
+def test_the_step_that_is_wanted_is_shown(tmp_path: Path) -> None:
+    trace = traced(tmp_path, to(1, "A"), to(2, "A"), to(3, "A"), show="A#2")
+    assert trace.before is not None
+    assert trace.after is not None
+    assert '"number": 1' in trace.before
+    assert '"number": 2' in trace.after
+
+
+def test_the_fixes_are_on_while_a_step_runs_and_only_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on: list[str] = []
+
+    def install() -> None:
+        # As the real ones do, to see whether they are needed: it is none of the program's passes.
+        to(9, "A")(module(8))
+        on.append("fixes")
+
+    monkeypatch.setattr(tracing, "fixes", SimpleNamespace(install=install, uninstall=on.clear))
+    seen: list[tuple[str, ...]] = []
+
+    def look(given: Module) -> Module:
+        seen.append(tuple(on))
+        return given
+
+    passes = (to(1, "A", look), to(2, "A", look), to(3, "A", look))
+    trace = traced(tmp_path, *passes, fixed=("A#2",))
+    assert seen == [(), ("fixes",), ()]
+    assert steps(trace) == [("A", True), ("A#2", True), ("A#3", True)]
+
+
+def test_what_raised_is_unfinished(tmp_path: Path) -> None:
+    def fails(given: Module) -> Module:
+        to(9, "Side", raises)(module(8))
+        return given
+
+    def raises(given: Module) -> Module:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        traced(tmp_path, to(1, "A"), to(KEEP, "pipeline", to(2, "Broken", fails)))
+    trace = read(tmp_path / "trace")
+    assert steps(trace) == [("A", True)]
+    # The pass on the program, not what it ran on the side.
+    assert trace.unfinished is not None
+    assert trace.unfinished.path == "pipeline/Broken"
+
+
+def test_a_worker_may_die_while_it_writes(tmp_path: Path) -> None:
+    traced(tmp_path, to(1, "A"), to(2, "B"))
+    file = tmp_path / "trace"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) - 5])
+    trace = read(file)
+    assert steps(trace) == [("A", True)]
+    assert trace.unfinished is not None
+    assert trace.unfinished.name == "B"
+    assert read(tmp_path / "none") == Trace()
+
+
+def test_of_a_case_that_is_run_again_only_the_last_run_is_told(tmp_path: Path) -> None:
+    traced(tmp_path, to(1, "A"), to(2, "B"))
+    file = tmp_path / "trace"
+    # The worker was killed in the middle of a line.
+    file.write_bytes(file.read_bytes()[:-5])
+    trace = traced(tmp_path, to(1, "A"), to(2, "B"))
+    assert steps(trace) == [("A", True), ("B", True)]
+    assert trace.unfinished is None

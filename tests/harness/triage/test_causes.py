@@ -1,0 +1,114 @@
+"""Findings of sibling operators that share a cause."""
+
+import msgspec
+
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.families import family
+from relaxcheck.generators.operators.groups import group_of
+from relaxcheck.harness.outcomes.errors import normalise
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.severity import Severity
+from relaxcheck.harness.triage.causes import by_cause
+from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
+
+MEMBER = family("conv1d_transpose", ("build",))
+CASE = MEMBER.build(complete(MEMBER.axes, {}), 0)
+LOGGED = "left after LegalizeOps: R.nn.x(a)\nlogged at level INFO: TOPI {} does not support {}"
+
+
+def bail(operator: str, layouts: str, blame: dict[str, str] | None = None) -> Finding:
+    message = LOGGED.format(operator.removeprefix("nn."), layouts)
+    cause = normalise(message)
+    outcome = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", operator, message, cause=cause)
+    return finding_of(Reduced(CASE, outcome, blame or {}))
+
+
+def test_groups_leave_the_number_of_spatial_dimensions_out() -> None:
+    assert {group_of(f"nn.conv{n}d_transpose") for n in (1, 2, 3)} == {"nn.conv_transpose"}
+    assert group_of("nn.conv2d") != group_of("nn.conv2d_transpose")
+    assert group_of("nn.attention") == group_of("nn.attention_var_len")
+    assert group_of("image.resize2d") == "image.resize"
+    assert group_of("matmul") == "matmul"
+    assert group_of("nn.batch_norm") != group_of("nn.layer_norm")
+
+
+def test_siblings_with_one_message_share_a_cause() -> None:
+    one = bail("nn.conv1d_transpose", "input layout other than NCW")
+    two = bail("nn.conv2d_transpose", "input layout other than NCHW", {"data_layout": "NHWC"})
+    other_message = bail("nn.conv2d_transpose", "different input-output layouts")
+    other_group = bail("nn.conv1d", "input layout other than NCW")
+    causes = by_cause((one, two, other_message, other_group))
+    assert sorted(cause.findings for cause in causes if len(cause.findings) > 1) == [(one, two)]
+    assert len(causes) == 3
+
+
+def test_the_operators_in_the_messages_count_as_one() -> None:
+    said = "RuntimeError: Legalization of {} op is not supported yet."
+    results = [
+        finding_of(Reduced(CASE, Outcome(Verdict.UNSUPPORTED, "LegalizeOps", name, text), {}))
+        for name in ("nn.attention", "nn.attention_var_len")
+        for text in (said.format(name.removeprefix("nn.")),)
+    ]
+    (cause,) = by_cause(results)
+    assert set(cause.operators) == {"nn.attention", "nn.attention_var_len"}
+
+
+def test_siblings_with_wrong_values_share_a_cause_by_what_they_are_blamed_on() -> None:
+    def wrong(operator: str, blame: dict[str, str]) -> Finding:
+        return finding_of(Reduced(CASE, Outcome(Verdict.WRONG_VALUE, "compare", operator), blame))
+
+    one = wrong("nn.conv1d_transpose", {"stride.w": "2"})
+    two = wrong("nn.conv2d_transpose", {"stride.h": "3"})
+    three = wrong("nn.conv3d_transpose", {"groups": "2"})
+    assert [cause.findings for cause in by_cause((one, two, three))] == [(one, two), (three,)]
+
+
+def test_a_failed_check_of_a_pass_is_one_cause_whatever_the_operator() -> None:
+    def crash(operator: str, stage: str, message: str) -> Finding:
+        return finding_of(
+            Reduced(CASE, Outcome(Verdict.OPAQUE_CRASH, stage, operator, message), {})
+        )
+
+    check = "InternalError: Check failed: (updated.count(var)) is false: Error: it was rewritten"
+    one, two = (crash(name, "ConvertLayout", check) for name in ("split", "stack"))
+    other = crash("split", "ConvertLayout", check.replace("updated", "known"))
+    bare = [crash(name, "ConvertLayout", "IndexError: Index 1") for name in ("split", "stack")]
+    lowered = [crash(name, "LegalizeOps", check) for name in ("split", "stack")]
+    causes = by_cause((one, two, other, *bare, *lowered))
+    assert [len(cause.findings) for cause in causes if one in cause.findings] == [2]
+    assert len(causes) == 6
+
+
+def test_a_regression_is_not_the_cause_of_what_always_failed() -> None:
+    one = bail("nn.conv1d_transpose", "input layout other than NCW")
+    two = bail("nn.conv2d_transpose", "input layout other than NCHW")
+    passed = {"0.25": Outcome(Verdict.PASS, release="0.25")}
+    broke = msgspec.structs.replace(two.outcome, release="0.26", elsewhere=passed)
+    assert len(by_cause((one, msgspec.structs.replace(two, outcome=broke)))) == 2
+
+
+def test_the_worst_sibling_gives_a_cause_its_severity() -> None:
+    invalid = msgspec.structs.replace(CASE, expect=Invalid("nn.x", ("dilation",)))
+
+    def unchecked(verdict: Verdict, operator: str, count: int) -> Finding:
+        result = unreduced(invalid, Outcome(verdict, "run", operator))
+        return msgspec.structs.replace(result, count=count, confirmed=True)
+
+    raises = unchecked(Verdict.OPAQUE_CRASH, "nn.conv1d_transpose", 9)
+    accepts = unchecked(Verdict.ACCEPTS_INVALID, "nn.conv2d_transpose", 2)
+    (cause,) = by_cause((raises, accepts))
+    assert cause.findings == (accepts, raises)
+    assert (cause.severity, cause.count, cause.confirmed) == (Severity.WRONG_RESULT, 11, True)
+
+
+def test_causes_are_ordered_by_severity_then_by_how_common_they_are() -> None:
+    def found(verdict: Verdict, count: int) -> Finding:
+        made = finding_of(Reduced(CASE, Outcome(verdict, "x", f"nn.{verdict}"), {}))
+        return msgspec.structs.replace(made, count=count)
+
+    split, value = found(Verdict.ORACLE_SPLIT, 9), found(Verdict.WRONG_VALUE, 1)
+    crash, death = found(Verdict.OPAQUE_CRASH, 3), found(Verdict.PROCESS_DEATH, 5)
+    clear = found(Verdict.UNSUPPORTED, 7)
+    causes = by_cause((split, clear, crash, death, value))
+    assert [cause.lead for cause in causes] == [value, death, crash, clear, split]

@@ -1,0 +1,71 @@
+"""The programs that the benchmark runs: the first drawn cases of each kind."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import msgspec
+
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.families import family
+from relaxcheck.harness.campaign.drawing import stream
+from relaxcheck.harness.programs.pipelines import PIPELINES
+
+FAMILIES = tuple(
+    family(name, tuple(PIPELINES))
+    for name in (
+        *("conv1d_transpose", "conv2d_transpose", "conv3d_transpose"),
+        *("attention", "attention_var_len"),
+    )
+)
+"""The families that are measured; all others cost less a case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Programs of one kind.
+
+    ``target`` is how many times as many cases per core-second the engine is to do as the naive
+    loop, None where nothing is promised.
+    """
+
+    name: str
+    wanted: Callable[[Case], bool]
+    target: float | None
+
+
+def _of(family: str) -> Callable[[Case], bool]:
+    return lambda case: case.family == family
+
+
+SUBJECTS = (
+    Subject("static attention", lambda c: c.family == "attention" and not c.program.symbols, 2.3),
+    Subject("symbolic attention", lambda c: c.family == "attention" and bool(c.program.symbols), 3),
+    Subject("attention_var_len", _of("attention_var_len"), None),
+    Subject("conv1d_transpose", _of("conv1d_transpose"), 3),
+    Subject("conv2d_transpose", _of("conv2d_transpose"), 3),
+    Subject("conv3d_transpose", _of("conv3d_transpose"), 3),
+)
+
+
+def drawn(subject: Subject, count: int, seed: int) -> list[Case]:
+    """The first ``count`` valid cases of ``subject`` that a campaign with ``seed`` draws."""
+    valid = (case for case in _all(seed) if not isinstance(case.expect, Invalid))
+    return list(islice(filter(subject.wanted, valid), count))
+
+
+def invalid(count: int, seed: int) -> list[Case]:
+    """The first ``count`` invalid cases that a campaign with ``seed`` draws."""
+    return list(islice((case for case in _all(seed) if isinstance(case.expect, Invalid)), count))
+
+
+def chunks(cases: Sequence[Case], size: int) -> Iterator[Sequence[Case]]:
+    """``cases``, ``size`` at a time."""
+    for first in range(0, len(cases), size):
+        yield cases[first : first + size]
+
+
+def _all(seed: int) -> Iterator[Case]:
+    # With the fixes, so that nearly all go the whole way.
+    return (msgspec.structs.replace(case, fixes=True) for case in stream(FAMILIES, seed))

@@ -1,0 +1,71 @@
+"""A zygote in whose workers the control stands where TVM would: the rest of the path is real."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relaxcheck.generators.core.program import Case
+from relaxcheck.harness.programs import compile as compiling
+from relaxcheck.harness.programs import execute
+from relaxcheck.harness.workers import zygote
+from tests.measure.quality.control.evaluate import Array, check, evaluate
+from tests.measure.quality.control.operator import Refused
+
+
+def emit(case: Case, *, constants_as_parameters: bool = False) -> Case:
+    """The module of the control is the case itself."""
+    return case
+
+
+def build(
+    module: Case,
+    case: Case,
+    progress: Callable[[str], None],
+    *,
+    late: str | None = None,
+    tracing: None = None,
+) -> Case:
+    """Refuse what the operators' definitions do not allow."""
+    progress("check")
+    try:
+        check(module)
+    except Refused as error:
+        raise compiling.StageError("check", error) from error
+    return module
+
+
+def link(compiled: Sequence[Case]) -> None:
+    """There is no native code."""
+
+
+def load(executable: Case, *, cheaply: bool = False) -> Callable[..., tuple[Array, ...]]:
+    """The function that evaluates ``executable`` on its run-time inputs."""
+    return lambda *arguments: evaluate(executable, arguments)
+
+
+def run(main: Callable[..., tuple[Array, ...]], arguments: Sequence[Any]) -> tuple[Array, ...]:
+    """Call ``main``, which refuses arguments of shapes that the program does not state.
+
+    Anything else that it raises is a fault of the control: ``harness-error``.
+    """
+    try:
+        return main(*arguments)
+    except Refused as error:
+        raise compiling.StageError("run", error) from error
+
+
+def put_in_place() -> None:
+    """Replace what compiles and runs in this process."""
+    replaced: dict[Any, dict[str, Any]] = {
+        execute: {"emit": emit},
+        compiling: {"build": build, "link": link, "load": load, "run": run},
+    }
+    for module, functions in replaced.items():
+        for name, function in functions.items():
+            if not callable(getattr(module, name)):
+                raise TypeError(f"{module.__name__}.{name} is no function")
+            setattr(module, name, function)
+
+
+if __name__ == "__main__":
+    put_in_place()
+    zygote.main()

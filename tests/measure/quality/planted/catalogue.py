@@ -1,0 +1,44 @@
+"""All plants, by subject."""
+
+from tests.measure.quality.planted.bugs import (
+    arguments,
+    around,
+    attention,
+    conv_transpose,
+    dtypes,
+    elementwise,
+    layouts,
+    movement,
+    normalization,
+    reductions,
+    relations,
+    stages,
+    var_len,
+    windows,
+)
+from tests.measure.quality.planted.plant import Plant
+
+PLANTS: tuple[Plant, ...] = (
+    *conv_transpose.PLANTS,
+    *layouts.PLANTS,
+    *attention.PLANTS,
+    *var_len.PLANTS,
+    *arguments.PLANTS,
+    *dtypes.PLANTS,
+    *around.PLANTS,
+    *stages.PLANTS,
+    *elementwise.PLANTS,
+    *reductions.PLANTS,
+    *normalization.PLANTS,
+    *movement.PLANTS,
+    *windows.PLANTS,
+)
+
+
+def named(name: str) -> Plant:
+    """The plant ``name``; of a relation as well, which are not among ``PLANTS``.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {plant.name: plant for plant in (*PLANTS, *relations.PLANTS)}[name]

@@ -1,0 +1,207 @@
+"""The hunt for one plant: a campaign, as anybody would start it, until the first failure."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from relaxcheck.generators.core.axes import Axis, Family, non_default, point_of
+from relaxcheck.generators.core.case import Valid, Value, encode
+from relaxcheck.generators.core.program import Case, decode
+from relaxcheck.generators.families import every, family
+from relaxcheck.harness.campaign.campaign import Campaign, Plan
+from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
+from relaxcheck.harness.campaign.state import State
+from relaxcheck.harness.journal.journal import DRAWN, Journal
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.workers.jobs import Job, Limits
+from relaxcheck.harness.workers.pool import Pool
+from tests.measure.quality.planted.plant import Plant
+
+MOST_CASES = 2000
+_SECONDS = 3600.0
+_GRACE = 300.0
+
+CONTROL = "no plant"
+"""The name that stands for no plant."""
+
+ZYGOTE = "tests.measure.quality.planted.zygote"
+
+
+class Hunted(msgspec.Struct, frozen=True):
+    """The result of the hunt for ``plant`` in the cases that ``seed`` draws.
+
+    ``cases`` is the number of the first case that failed, from 1, or None; ``drawn`` of how many;
+    ``seconds`` the CPU time that the workers took for the cases up to it. ``verdict``, ``stage``
+    and ``message`` are that case's. ``blame`` is what attribution says, None where it came to no
+    end; ``largest`` is the largest dimension of the reduced case, ``axes`` how many of its axes are
+    off their default (None for an invalid program). ``control`` is what came of the failing and of
+    the reduced case in clean workers, once it is known.
+    """
+
+    plant: str
+    seed: int
+    cases: int | None
+    drawn: int
+    seconds: float
+    verdict: Verdict | None = None
+    stage: str | None = None
+    message: str = ""
+    blame: dict[str, str] | None = None
+    largest: int | None = None
+    confirmed: bool | None = None
+    case: msgspec.Raw = msgspec.Raw(b"null")
+    reduced: msgspec.Raw = msgspec.Raw(b"null")
+    control: tuple[Verdict, ...] = ()
+    axes: int | None = None
+
+    @property
+    def is_found(self) -> bool:
+        """True if a case failed."""
+        return self.cases is not None
+
+
+def hunt(
+    plant: Plant | None,
+    seed: int,
+    pool: Pool,
+    most_cases: int = MOST_CASES,
+    among: Sequence[Family] | None = None,
+    *,
+    uniform: bool = False,
+    grace: float = _GRACE,
+) -> Hunted:
+    """Draw cases from ``seed`` until one fails on ``pool``, which has ``plant`` (None: nothing).
+
+    They are drawn from the families ``among``, where it is None from those of the plant's
+    operators; ``uniform`` turns steering off. Then so many seconds as ``grace`` are left to look
+    into the failure.
+    """
+    plan = Plan(
+        families_of(plant) if among is None else tuple(among),
+        seed,
+        _SECONDS,
+        fixes=(True,),
+        most_cases=most_cases,
+        grace=grace,
+        uniform=uniform,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        keep_hypothesis_in(Path(folder) / "hypothesis")
+        with Journal(Path(folder) / "journal") as journal:
+            campaign = Campaign(plan, pool, journal, ())
+
+            def until_first(state: State) -> None:
+                if has_failed(state):
+                    campaign.plan = replace(plan, most_cases=0)
+
+            try:
+                state = campaign.run(until_first)
+            finally:
+                # Jobs that ran on when the grace was over must not reach the next hunt.
+                for _ in pool.drain():
+                    pass
+                pool.take_events()
+            return hunted_in(plant, seed, journal, state)
+
+
+WHOLE = (
+    *("attention", "attention_var_len"),
+    *(f"conv{rank}d_transpose" for rank in (1, 2, 3)),
+)
+"""The operators, without their module, that plants which name none are in."""
+
+
+def families_of(plant: Plant | None) -> tuple[Family, ...]:
+    """The families that the hunt for ``plant`` draws from: those of its operators, or all."""
+    known = every(tuple(PIPELINES))
+    if plant is None:
+        return known
+    wanted = {name.rpartition(".")[2] for name in plant.operators or WHOLE}
+    return tuple(family for family in known if family.name.rpartition(".")[2] in wanted)
+
+
+def has_failed(state: State) -> bool:
+    """True if a drawn case failed, in any regime."""
+    return any(verdict.is_failure for verdict in (*state.verdicts, *state.special))
+
+
+def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
+    """The first failure in ``journal``, with the finding that it was counted to."""
+    name = CONTROL if plant is None else plant.name
+    seconds = 0.0
+    drawn = 0
+    for drawn, recorded in enumerate(journal.cases(DRAWN), 1):
+        outcome = recorded.outcome
+        if outcome is None:
+            continue
+        seconds += sum(outcome.seconds.values())
+        if not outcome.verdict.is_failure:
+            continue
+        finding = None if recorded.finding is None else state.findings[recorded.finding]
+        return Hunted(
+            name,
+            seed,
+            drawn,
+            drawn,
+            seconds,
+            outcome.verdict,
+            outcome.stage,
+            outcome.message[:400],
+            None if finding is None else finding.blame,
+            None if finding is None else largest(finding.case),
+            None if finding is None else finding.confirmed,
+            msgspec.Raw(encode(recorded.case)),
+            msgspec.Raw(b"null" if finding is None else encode(finding.case)),
+            axes=None if finding is None else axes_off(finding.case),
+        )
+    return Hunted(name, seed, None, drawn, seconds)
+
+
+def axes_off(case: Case) -> int | None:
+    """The number of axes of its family off their default in ``case``; None off the grid.
+
+    A size below its default is not counted: that is what reduction ends at.
+    """
+    if not isinstance(case.expect, Valid):
+        return None
+    made = family(case.family, tuple(PIPELINES))
+    try:
+        point = point_of(made, case)
+    except ValueError:
+        return None
+    off = non_default(made.axes, point)
+    return sum(axis.name in off and not _reduced(point[axis.name], axis) for axis in made.axes)
+
+
+def _reduced(value: Value, axis: Axis) -> bool:
+    numbers = isinstance(value, int) and isinstance(axis.default, int)
+    return numbers and not isinstance(value, bool) and 0 < value < axis.default
+
+
+def largest(case: Case) -> int:
+    """The largest dimension of an input of ``case``, at its first binding."""
+    sizes = [
+        size for tensor in case.program.inputs for size in case.shape(tensor.name, case.bindings[0])
+    ]
+    return max(sizes, default=0)
+
+
+def pool_with(plant: Plant) -> Pool:
+    """One worker that has ``plant``."""
+    return Pool(1, Limits(seconds=plant.seconds), zygote=ZYGOTE, arguments=(plant.name,))
+
+
+def controlled(hunted: Hunted, clean: Pool) -> Hunted:
+    """``hunted`` with what came of its cases on ``clean`` workers."""
+    verdicts = []
+    for raw in (hunted.case, hunted.reduced):
+        if bytes(raw) == b"null":
+            continue
+        clean.submit(Job(decode(bytes(raw), "control")))
+        ((_, outcome),) = clean.drain()
+        verdicts.append(outcome.verdict)
+    return msgspec.structs.replace(hunted, control=tuple(verdicts))

@@ -1,0 +1,42 @@
+"""The sections of the quality report, each in a module of its own that is imported when wanted."""
+
+from importlib import import_module
+
+from tests.measure.quality.section import Section
+
+_MODULES = {
+    "false-alarms": "tests.measure.quality.false_alarms",
+    "tvm": "tests.measure.quality.tvm_clean",
+    "planted": "tests.measure.quality.planted.section",
+    "reduction": "tests.measure.quality.reducing",
+    "steering": "tests.measure.quality.steering",
+    "novelty": "tests.measure.quality.novelty",
+    "mutation": "tests.measure.quality.mutation.mutation",
+    "mutation-shapes": "tests.measure.quality.mutation.mutation_shapes",
+    "coverage": "tests.measure.quality.generator_coverage",
+    "tightness": "tests.measure.quality.tightness",
+    "together": "tests.measure.quality.together",
+}
+
+NAMES = tuple(_MODULES)
+"""The sections in the order they are measured and shown in."""
+
+
+class MissingSection(Exception):
+    """A section whose module is not there, in one line."""
+
+
+def section(name: str) -> Section:
+    """The section called ``name``.
+
+    Raises:
+        MissingSection: its module is not there.
+    """
+    module = _MODULES[name]
+    try:
+        loaded: Section = import_module(module).SECTION
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        raise MissingSection(f"section {name} is missing: there is no module {module}") from error
+    return loaded

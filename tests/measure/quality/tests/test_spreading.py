@@ -1,0 +1,78 @@
+"""Work that is spread over processes ends with what asked for it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from relaxcheck.harness.campaign.interruption import SIGNALS
+from tests.measure.quality.spreading import processes
+
+BEGIN = """
+import sys, time
+from pathlib import Path
+from relaxcheck.harness.campaign.interruption import Interruption
+from tests.measure.quality.spreading import processes
+
+def work(folder, number):
+    try:
+        (folder / f"begun-{number}").touch()
+        time.sleep(600)
+    finally:
+        time.sleep(0.5)
+        (folder / f"ended-{number}").touch()
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    with Interruption(), processes(2, start=sys.argv[2]) as submit:
+        for future in [submit(work, folder, number) for number in range(4)]:
+            future.result()
+"""
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("everybody", [False, True], ids=["one", "everybody"])
+def test_a_signal_ends_all(
+    tmp_path: Path, start: str, number: signal.Signals, everybody: bool
+) -> None:
+    """To the parent alone, as who manages jobs sends it, or to all, as a terminal does."""
+    script = tmp_path / "work_script.py"
+    script.write_text(BEGIN)
+    path = os.pathsep.join((str(Path.cwd()), str(tmp_path)))
+    process = subprocess.Popen(
+        [sys.executable, script, tmp_path, start],
+        env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        while len(list(tmp_path.glob("begun-*"))) < 2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        if everybody:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        # The pipe ends when no process holds it any more, the workers included.
+        process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode != 0
+    assert len(list(tmp_path.glob("ended-*"))) == len(list(tmp_path.glob("begun-*"))) == 2
+
+
+def test_what_comes_back_is_what_was_asked_for() -> None:
+    with processes(2, start="spawn") as submit:
+        assert [future.result() for future in [submit(abs, n) for n in (-1, 2, -3)]] == [1, 2, 3]
+
+
+def test_a_failure_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError), processes(1, start="spawn") as submit:
+        submit(divmod, 1, 0).result()

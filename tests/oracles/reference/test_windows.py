@@ -1,0 +1,132 @@
+"""Convolution, pooling and interpolation: the three agree within bounds that are not vacuous."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.values import arrays
+from relaxcheck.oracles.reference.evaluate import evaluate
+from relaxcheck.oracles.reference.operators import resize, windows
+from tests.oracles.agreeing import agree, program_of, wrong_is_seen
+from tests.oracles.declared import declared_in
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+Calls = list[tuple[list[tuple[int, ...]], dict[str, Any]]]
+
+CALLS: dict[str, Calls] = {
+    "nn.conv1d": [
+        ([(2, 3, 9), (4, 3, 3)], {"padding": (1, 2), "strides": 2}),
+        ([(1, 4, 7), (6, 2, 2)], {"groups": 2, "dilation": (3,)}),
+        ([(0, 3, 5), (4, 3, 5)], {}),
+        ([(2, 1, 1), (1, 1, 1)], {"padding": 1}),
+    ],
+    "nn.max_pool1d": [
+        ([(2, 3, 9)], {"pool_size": 3, "strides": 2, "padding": (1, 0)}),
+        ([(2, 3, 9)], {"pool_size": (2,), "dilation": 3}),
+        ([(0, 3, 4)], {"pool_size": (4,)}),
+    ],
+    "nn.max_pool2d": [
+        ([(1, 2, 5, 4)], {"pool_size": (3, 2), "strides": (2, 1), "padding": (1, 1, 0, 1)}),
+        ([(1, 1, 1, 1)], {}),
+    ],
+    "nn.avg_pool1d": [
+        ([(2, 3, 9)], {"pool_size": 3, "strides": 2, "padding": 1}),
+        ([(2, 3, 9)], {"pool_size": 4, "padding": (2, 1)}),
+        ([(2, 3, 9)], {"pool_size": 3, "padding": 1, "count_include_pad": False}),
+        ([(2, 3, 9)], {"pool_size": 3, "padding": (0, 1), "count_include_pad": False}),
+        ([(2, 0, 3)], {"pool_size": (2,)}),
+    ],
+    "nn.avg_pool2d": [
+        ([(1, 2, 5, 4)], {"pool_size": (3, 2), "strides": (2, 1), "padding": (1, 1)}),
+        ([(1, 2, 5, 4)], {"pool_size": (2, 2), "padding": 1, "count_include_pad": True}),
+        ([(1, 2, 5, 4)], {"pool_size": (2, 3), "padding": (1, 0, 0, 1)}),
+    ],
+    "nn.adaptive_avg_pool1d": [
+        ([(2, 3, 7)], {"output_size": (3,)}),
+        ([(2, 3, 2)], {"output_size": 5}),
+        ([(2, 3, 4)], {}),
+    ],
+    "nn.adaptive_avg_pool2d": [
+        ([(2, 3, 7, 4)], {"output_size": (3, 4)}),
+        ([(1, 1, 5, 6)], {"output_size": 2}),
+    ],
+    "image.resize2d": [
+        *(
+            (
+                [(1, 2, *size)],
+                {"size": out, "method": method, "coordinate_transformation_mode": mode}
+                | ({"rounding_method": "floor"} if method != "linear" else {}),
+            )
+            for method, mode in sorted(resize.MODES)
+            for size, out in (
+                ((3, 5), (6, 10)),
+                ((4, 6), (3, 4)),
+                ((1, 3), (5, 1)),
+                ((5, 2), (15, 7)),
+            )
+        ),
+    ],
+}
+EACH = [(name, at) for name, calls in CALLS.items() for at in range(len(calls))]
+
+
+@pytest.mark.parametrize(("operator", "at"), EACH)
+def test_all_agree(operator: str, at: int) -> None:
+    shapes, attributes = CALLS[operator][at]
+    for dtype in FLOATS:
+        for regime in ("normal", "exact", "boundary", "special"):
+            program = program_of(operator, shapes, dtype, **attributes)
+            reference = agree(program, regime, seed=at, oracles=1)
+            if regime == "normal" and dtype == "float32":
+                assert np.isfinite(reference.bound).all()
+                if attributes.get("method") != "nearest_neighbor":
+                    wrong_is_seen(reference)
+            if regime == "exact" and "conv" in operator and dtype != "bfloat16":
+                assert not reference.bound.any()
+
+
+def test_nearest_is_either_neighbour_only_where_rounding_decides() -> None:
+    attributes = {"method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"}
+    attributes["rounding_method"] = "floor"
+
+    def bounds(size: int, out: int) -> list[bool]:
+        program = program_of("image.resize2d", [(1, 1, 1, size)], size=(1, out), **attributes)
+        (reference,) = evaluate(program, arrays(Case("drawn", program), 0))
+        return (reference.bound[0, 0, 0] > 0).tolist()
+
+    assert not any(bounds(3, 12))
+    assert not any(bounds(6, 3))
+    assert bounds(2, 6) == [at == 3 for at in range(6)]
+
+
+def test_coordinates_may_be_float32() -> None:
+    """PyTorch's and ONNX Runtime's are: without room for that neither would be within bounds."""
+    program = program_of("image.resize2d", [(1, 1, 1, 700)], size=(1, 1901))
+    reference = agree(program)
+    assert 1e-5 < reference.bound.max() < 2e-2
+
+
+@pytest.mark.parametrize(
+    ("operator", "shapes", "attributes"),
+    [
+        ("nn.conv1d", [(1, 2, 3), (1, 2, 4)], {}),
+        ("nn.conv1d", [(1, 3, 3), (1, 2, 1)], {}),
+        ("nn.max_pool1d", [(1, 1, 2)], {"pool_size": 3}),
+        ("nn.max_pool1d", [(1, 1, 5)], {"pool_size": 2, "padding": 2}),
+        ("nn.adaptive_avg_pool1d", [(1, 1, 0)], {"output_size": 2}),
+        ("image.resize2d", [(1, 1, 0, 2)], {"size": (2, 2)}),
+    ],
+)
+def test_what_is_invalid_is_refused(
+    operator: str, shapes: list[tuple[int, ...]], attributes: dict[str, Any]
+) -> None:
+    program = program_of(operator, shapes, **attributes)
+    with pytest.raises(ValueError, match=r"no place|channels|padding|nothing|resize2d of"):
+        evaluate(program, arrays(Case("drawn", program), 0))
+
+
+def test_every_operator_of_the_groups_is_held_here() -> None:
+    assert CALLS.keys() == declared_in(windows, resize)

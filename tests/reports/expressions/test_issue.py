@@ -1,0 +1,305 @@
+"""Scripts and issues of expressions: right where TVM is, wrong where what it answers is."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import tvm
+from msgspec.structs import replace
+from tvm import relax, tirx
+
+from relaxcheck.fixes.tvm_api import analyzers as api
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.expressions.cases import (
+    ANALYZED,
+    EXTENT,
+    INDEX,
+    PARAMETER,
+    SHAPE,
+    VALUE,
+    ExpressionCase,
+)
+from relaxcheck.generators.expressions.family import family
+from relaxcheck.generators.expressions.language import Variable, variable
+from relaxcheck.generators.expressions.subject import Problem
+from relaxcheck.generators.expressions.text import parse
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.reports.expressions import issue as expression_issue
+from relaxcheck.reports.expressions.issue import issue_text, script_text, title_text
+from relaxcheck.reports.rendering import Came
+from tests.harness.expressions.named_checks import asked
+
+FAMILY = family()
+X, Y = Variable("x", "int64", -3, 5), Variable("y", "int64", 0, 8)
+BY_NAME = {symbol.name: variable(symbol) for symbol in (X, Y)}
+VERSIONS = {"apache-tvm": "0.27.0", "numpy": "2.4"}
+
+
+def member(position: str, text: str, **more: Any) -> ExpressionCase:
+    def read(text: str) -> Any:
+        return parse(text, BY_NAME, "int64")
+
+    more = {key: read(value) if key == "other" else value for key, value in more.items()}
+    more["constraints"] = tuple(map(read, more.get("constraints", ())))
+    subject = Problem(variables=(X, Y), expression=read(text), **more)
+    at = {**complete(FAMILY.axes, {}), "position": position}
+    return ExpressionCase(family="algebra", at=at, subject=subject)
+
+
+def details(check: str, *first: Variable, iterations: int | None = None) -> dict[str, Any]:
+    return msgspec.to_builtins(asked(check, *first, iterations=iterations))  # type: ignore[no-any-return]
+
+
+def wrong(check: str, *first: Variable, message: str = "") -> Outcome:
+    return Outcome(Verdict.WRONG_VALUE, "analysis", check, message, details=details(check, *first))
+
+
+def run(script: str, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """The exit code of the script; None where it says that all is right."""
+    monkeypatch.setattr(sys, "argv", ["repro.py"])
+    try:
+        exec(compile(script, "repro.py", "exec"), {"__name__": "__main__", "__file__": "repro.py"})
+    except SystemExit as end:
+        return str(end.code) if end.code else None
+    return None
+
+
+def zero(self: Any, expression: Any, *more: Any) -> Any:
+    return tirx.IntImm("int64", 0)
+
+
+WRONG: dict[str, tuple[str, Callable[..., Any]]] = {
+    "simplify": ("simplify", zero),
+    "rewrite_simplify": ("rewrite_simplify", zero),
+    "canonical_simplify-validity": ("canonical_simplify", zero),
+    "const_int_bound": ("const_int_bound", lambda *_: api._SYM.ConstIntBound(0, 3)),
+    "modular_set": ("modular_set", lambda *_: api._SYM.ModularSet(5, 1)),
+    "int_set": (
+        "int_set",
+        lambda *_: api._SYM.IntervalSet(tirx.IntImm("int64", 0), tirx.IntImm("int64", 3)),
+    ),
+    "can_prove": ("can_prove", lambda *_: True),
+    "can_prove-strong": ("can_prove", lambda *_: True),
+    "can_prove_equal": ("can_prove_equal", lambda *_: True),
+    "simplify-after-range": ("simplify", zero),
+}
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_a_script_shows_a_wrong_answer_and_nothing_else(
+    check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = member(ANALYZED, "x // 2 + y * 3", other="x // 2 + y", constraints=["y > x"])
+    before = (Variable("x", "int64", 8, 9), Variable("y", "int64", -7, -6))
+    script = script_text(case, wrong(check, *before), "A title", VERSIONS)
+    assert script.count("analyzer.bind(x,") == (2 if "-after-" in check else 1)
+    assert run(script, monkeypatch) is None
+    method, answer = WRONG[check]
+    monkeypatch.setattr(api._SYM.Analyzer, method, answer)
+    assert (run(script, monkeypatch) or "").startswith("wrong: ")
+
+
+@pytest.mark.parametrize("told", ["range", "scope", "bound", "nothing"])
+def test_the_ranges_are_told_as_they_were(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "max(y, -9)", told=told)
+    script = script_text(case, wrong("simplify"), "A title", {})
+    seen = []
+    simplify = api._SYM.Analyzer.simplify
+
+    def keep(self: Any, expression: Any, *more: Any) -> Any:
+        seen.append(str(simplify(self, expression, *more)))
+        return simplify(self, expression, *more)
+
+    monkeypatch.setattr(api._SYM.Analyzer, "simplify", keep)
+    assert run(script, monkeypatch) is None
+    assert (seen == ["y"]) is (told != "nothing")
+
+
+def test_conditions_that_stay_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "x + 1", constraints=["x >= 2"])
+    script = script_text(case, wrong("restored"), "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    scope = type(api.analyzer().constraint_scope(tirx.IntImm("bool", 1)))
+    monkeypatch.setattr(scope, "__exit__", lambda *_: None)
+    assert (run(script, monkeypatch) or "").startswith("wrong: after the conditions")
+
+
+def test_a_script_of_an_exception_asks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "x % 3", other="y")
+    outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", ANALYZED, "InternalError: no, never")
+    assert 'raises "no, never …"' in title_text(case, outcome)
+    script = script_text(case, outcome, "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    for method in ("int_set", "can_prove", "can_prove_equal", "modular_set"):
+
+        def fail(*_: Any) -> None:
+            raise ValueError("no")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(api._SYM.Analyzer, method, fail)
+            assert run(script, patched) == "raises ValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("position", "check", "text"),
+    [
+        (VALUE, "value", "x % (y + 1)"),
+        (VALUE, "value", "x // y"),
+        (INDEX, "index", "x * 2 + y"),
+        (INDEX, "index-reversed", "x // 2 - y"),
+        (SHAPE, "shape", "(x + 4) // (y + 1)"),
+        (PARAMETER, "parameter", "(x + 4) // (y + 1)"),
+        (EXTENT, "extent", "(x + 4) // (y + 1)"),
+    ],
+)
+def test_a_script_of_what_is_compiled_computes_it(
+    position: str, check: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = member(position, text)
+    result = details(check, iterations=5)
+    outcome = Outcome(Verdict.WRONG_VALUE, "compiled", check, details=result)
+    script = script_text(case, outcome, "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    right = expression_issue.node_text
+    monkeypatch.setattr(
+        expression_issue,
+        "node_text",
+        lambda node: f"tirx.Max({right(node)}, {right(BY_NAME['y'])})",
+    )
+    other = script_text(case, outcome, "A title", VERSIONS)
+    # What reads beyond the table need not be wrong, but nothing does at the points of the others.
+    assert (run(other, monkeypatch) or "").startswith("wrong:")
+
+
+def test_a_process_that_ends_is_seen_from_outside() -> None:
+    case = member(SHAPE, "x + y")
+    died = Outcome(Verdict.PROCESS_DEATH, "compiled", None, "worker ended with SIGFPE in compiled")
+    script = script_text(case, died, "A title", VERSIONS)
+    assert 'if "--here" not in sys.argv' in script
+    assert title_text(case, died).startswith("an expression as a size ends the process: x + y")
+
+
+def test_where_there_is_no_value_an_error_is_as_good_as_a_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    defined = member(SHAPE, "x // (y + 1)")
+    case = replace(defined, at={**defined.at, "points": "undefined"})
+    other = replace(case, subject=member(SHAPE, "x * 4611686018427387904").subject)
+    for one, expected in ((defined, "got != right"), (other, "as good as any result")):
+        script = script_text(one, Outcome(Verdict.PASS), "A title", VERSIONS)
+        assert expected in script
+        assert run(script, monkeypatch) is None
+
+
+def test_a_negative_extent_that_is_not_told_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    defined = member(EXTENT, "y - 3")
+    case = replace(defined, at={**defined.at, "points": "negative"})
+    died = Outcome(Verdict.OPAQUE_CRASH, "compiled", EXTENT, "InternalError: std::bad_alloc")
+    text = run(script_text(case, died, "A title", VERSIONS), monkeypatch) or ""
+    assert text == "wrong: at (0, 0) it is -3, and all that is said: std::bad_alloc"
+
+
+@pytest.mark.parametrize("building", [True, False])
+@pytest.mark.parametrize(
+    ("said", "exits"),
+    [("it is at most -1", None), ("int-1", "wrong: "), ("-2", "wrong: ")],
+)
+def test_a_number_that_an_error_tells_stands_by_itself(
+    said: str, exits: str | None, building: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defined = member(EXTENT, "y % 1 - 1")
+    case = replace(defined, at={**defined.at, "points": "negative"})
+    died = Outcome(Verdict.OPAQUE_CRASH, "compiled", EXTENT, "InternalError: std::bad_alloc")
+    script = script_text(case, died, "A title", VERSIONS)
+
+    def fail(*_: Any) -> None:
+        raise ValueError(f"{said}\n\nError in pass: P\nLocation (TVMScript):\nan extent of -1")
+
+    if building:
+        monkeypatch.setattr(relax, "build", fail)
+    else:
+        monkeypatch.setattr(relax, "VirtualMachine", lambda *_: {"main": fail})
+    result = run(script, monkeypatch)
+    assert (result is None) if exits is None else (result or "").startswith(exits)
+
+
+REFUSALS: dict[str, tuple[Callable[[int, int], str | None], str | None]] = {
+    "parameter": (lambda right, size: f"no {size}, but {right}", "a tensor of {} is refused"),
+    "parameter-accepted": (lambda right, size: None, "is accepted"),
+    "parameter-untold": (
+        lambda right, size: f"int{right}, not {size}" * (size != right) or None,
+        "but: int",
+    ),
+    "right": (lambda right, size: f"no {size}, but {right}" * (size != right) or None, None),
+}
+
+
+@pytest.mark.parametrize("check", REFUSALS)
+def test_a_script_of_a_parameter_gives_it_other_sizes(
+    check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal, wanted = REFUSALS[check]
+    arguments = []
+
+    def main(sizes: Any, tensor: Any) -> None:
+        right, size = int(sizes[1]), int(tensor.shape[0])
+        arguments.append((right, size))
+        if (text := refusal(right, size)) is not None:
+            raise ValueError(text)
+
+    outcome = Outcome(Verdict.WRONG_VALUE, "compiled", check, details=details(check))
+    script = script_text(member(PARAMETER, "y"), outcome, "A title", VERSIONS)
+    monkeypatch.setattr(relax, "VirtualMachine", lambda *_: {"main": main})
+    result = run(script, monkeypatch)
+    right, size = arguments[-1]
+    assert (result is None) if wanted is None else (wanted.format(size) in (result or ""))
+    assert (right == size) is (check == "parameter")
+
+
+@pytest.mark.parametrize("position", [SHAPE, PARAMETER, EXTENT])
+@pytest.mark.parametrize("raising", [True, False])
+def test_a_script_of_what_has_no_value_calls_it_there(
+    position: str, raising: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defined = member(position, "x // y")
+    case = replace(defined, at={**defined.at, "points": "undefined"})
+    died = Outcome(Verdict.PROCESS_DEATH, "compiled", None, "worker ended with SIGFPE in compiled")
+    script = script_text(case, died, "A title", VERSIONS)
+    divisors = []
+
+    def main(sizes: Any, *tensors: Any) -> Any:
+        divisors.append(int(sizes[1]))
+        if raising:
+            raise ValueError("divide by zero")
+        return tvm.runtime.ShapeTuple([1]) if position == SHAPE else np.zeros(1, "int8")
+
+    monkeypatch.setattr(relax, "VirtualMachine", lambda *_: {"main": main})
+    monkeypatch.setattr(sys, "argv", ["repro.py", "--here"])
+    exec(compile(script, "repro.py", "exec"), {"__name__": "__main__", "__file__": "repro.py"})
+    assert set(divisors) == {0}
+
+
+def test_an_issue_says_what_is_wrong_where() -> None:
+    case = member(ANALYZED, "x // 2")
+    outcome = wrong("simplify-validity-after-range", message="gives 1, told x in [8, 9] first")
+    title = title_text(case, outcome)
+    assert title.startswith("simplify (ranges told anew) adds an overflow or a division by zero to")
+    assert "x // 2 with x: int64 in [-3, 5]" in title
+    releases = {"0.25": Came(Verdict.PASS), "0.27": Came(Verdict.WRONG_VALUE, True)}
+    text = issue_text(case, outcome, title, "the script\n", VERSIONS, releases, "issues/1")
+    assert text.startswith(f"[Bug][Arith] {title}\n")
+    for wanted in ("| 0.25 | passes |", "the script", "issues/1", "* numpy 2.4", "gives 1, told x"):
+        assert wanted in text
+
+
+def test_what_has_the_fixes_on_or_says_nothing_has_no_script() -> None:
+    case = member(ANALYZED, "x")
+    with pytest.raises(CaseError, match="nothing to be shown"):
+        script_text(case, Outcome(Verdict.HARNESS_ERROR), "A title", {})
+    fixed = ExpressionCase(family="algebra", at=case.at, subject=case.subject, fixes=True)
+    with pytest.raises(CaseError, match="has the fixes on"):
+        script_text(fixed, wrong("simplify"), "A title", {})

@@ -1,0 +1,76 @@
+"""The text of a program builds the module that its case is."""
+
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import pytest
+import tvm
+from tvm import relax, te, tirx
+from tvm.script import relax as R
+
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.generators.core.values import constants
+from relaxcheck.generators.emission.programs import emit
+from relaxcheck.generators.families import families
+from relaxcheck.generators.graphs import family as dynamic
+from relaxcheck.generators.graphs.programs import STEPS
+from relaxcheck.generators.graphs.relations import RELATIONS
+from relaxcheck.generators.graphs.templates import TEMPLATES
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.reports.programs.program_text import program_lines
+from tests.generators.drawn import at_random
+
+FAMILY = dynamic.family(("build",))
+
+
+def _built(case: Case) -> Any:
+    names = {named.name: named.name for named in (*case.program.inputs, *case.program.nodes)}
+    scope: dict[str, Any] = {"tvm": tvm, "relax": relax, "te": te, "tirx": tirx, "R": R, "np": np}
+    exec("\n".join(program_lines(case, names)), scope)
+    if PIPELINES[case.pipeline].constants_as_parameters:
+        return scope["program"]()
+    held = constants(case)
+    return scope["program"](
+        *(held[tensor.name] for tensor in case.program.inputs if tensor.constant)
+    )
+
+
+def _same(case: Case) -> None:
+    apart = PIPELINES[case.pipeline].constants_as_parameters
+    wanted = emit(case, constants_as_parameters=apart)
+    tvm.ir.assert_structural_equal(_built(case), wanted)
+
+
+@pytest.mark.parametrize("focus", STEPS)
+def test_of_each_step(focus: str) -> None:
+    for seed, pipeline in enumerate(("build", "fold-constants")):
+        case = FAMILY.build(complete(FAMILY.axes, {"focus": focus}), seed)
+        _same(msgspec.structs.replace(case, pipeline=pipeline))
+
+
+@pytest.mark.parametrize("form", TEMPLATES)
+def test_of_templates(form: str) -> None:
+    _same(FAMILY.build(complete(FAMILY.axes, {"form": form}), 0))
+
+
+def test_of_the_other_families() -> None:
+    for family in families(("build",)):
+        if "2d" in family.name or "attention" in family.name:
+            for seed, point in enumerate(at_random(family.axes, 5)):
+                if "bfloat16" not in str(point["dtype"]):
+                    _same(family.build(point, seed))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_of_a_program_written_in_another_way(relation: str) -> None:
+    for form in ("derived: twice", "function", "padded", "cache"):
+        _same(FAMILY.build(complete(FAMILY.axes, {"form": form, "relation": relation}), 1))
+
+
+@pytest.mark.parametrize("told", ["shape", "scalars"])
+def test_no_two_variables_are_called_the_same(told: Literal["shape", "scalars"]) -> None:
+    x = Input("x", ("sizes", "m", "size_of_m"), "float32")
+    program = Program((x,), (Node("y", "nn.relu", ("x",)),), ("y",), told=told)
+    _same(Case("dynamic", program, ({"sizes": 2, "m": 3, "size_of_m": 4},)))

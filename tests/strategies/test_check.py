@@ -1,0 +1,102 @@
+"""Use a case as a user does: build its module, check it, print the script that reproduces it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from relaxcheck import strategies
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
+from relaxcheck.generators.core.sampling import draw
+from relaxcheck.harness.programs import compile as compiling
+from relaxcheck.strategies import cases, check, expressions, module, programs, script
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "strategies.md"
+
+RELU = Program((Input("x", ("m", 4), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
+
+# Refused by every release: 7 elements are no 2 times 4.
+BROKEN = Program(
+    (Input("x", (7,), "float32"),),
+    (Node("y", "reshape", ("x",), {"shape": ShapeValue((2, 4))}),),
+    ("y",),
+)
+
+
+def test_the_module_of_a_program_has_its_inputs_as_parameters() -> None:
+    main = module(RELU)["main"]
+    assert [str(parameter) for parameter in main.params] == ["x"]
+    assert "R.nn.relu" in str(main)
+
+
+def test_every_drawn_program_has_a_module() -> None:
+    for program in draw(programs(max_nodes=4), 40, 8):
+        wanted = [each.name for each in program.inputs if not each.constant]
+        parameters = [str(parameter) for parameter in module(program)["main"].params]
+        assert parameters == wanted
+
+
+@settings(max_examples=15, deadline=None)
+# No matmul: over a dimension of size 0 TVM returns what the memory held before.
+@given(cases(["add", "nn.relu", "subtract"], max_nodes=3, dtypes=["float32"]))
+def test_what_is_right_passes(case: Case) -> None:
+    check(case)
+
+
+def test_a_right_expression_passes() -> None:
+    for case in draw(expressions(), 5, 3):
+        check(case)
+
+
+def test_the_error_of_a_failure_has_a_script_that_fails(tmp_path: Path) -> None:
+    case = Case("dynamic", BROKEN)
+    with pytest.raises(AssertionError) as raised:
+        check(case)
+    text = str(raised.value)
+    assert "This script reproduces it:" in text
+    path = tmp_path / "repro.py"
+    path.write_text(text.partition("This script reproduces it:\n\n")[2], encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert "relaxcheck" not in path.read_text(encoding="utf-8")
+
+
+def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = compiling.run
+
+    def off_by_one(*arguments: object) -> object:
+        return tuple(each + 1 for each in run(*arguments))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(compiling, "run", off_by_one)
+    with pytest.raises(AssertionError, match="wrong-value"):
+        check(Case("dynamic", RELU, bindings=({"m": 3},)))
+
+
+def test_the_script_of_a_case_that_passes_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "repro.py"
+    path.write_text(script(Case("dynamic", RELU, bindings=({"m": 2},))), encoding="utf-8")
+    ended = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_documented_examples_run() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        scope: dict[str, object] = {}
+        exec(block, scope)
+        tests = [each for name, each in scope.items() if name.startswith("test_")]
+        assert tests
+        for each in tests:
+            each()  # type: ignore[operator]
+
+
+def test_the_docstring_shows_the_names_that_there_are() -> None:
+    assert strategies.__doc__ is not None
+    used = set(re.findall(r"strategies\.(\w+)", strategies.__doc__))
+    assert used <= set(strategies.__all__)
