@@ -1,0 +1,33 @@
+"""PyTorch's orders of elements along an axis."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from relaxcheck.generators.core.program import ITEM, Node
+from relaxcheck.oracles.pytorch.source import Value, assigned, source
+from relaxcheck.oracles.pytorch.tensors import Held, operator, wrapped
+
+
+@operator("topk")
+def _topk(node: Node, operands: list[Held]) -> Held:
+    attributes: dict[str, Any] = dict(node.attributes)
+    (x,), axis, count = operands, attributes.get("axis", -1), attributes.get("k", 1)
+    number = count if count > 0 else x.tensor.shape[axis]
+    values, places = torch.topk(x.tensor, number, axis, attributes.get("largest", True))
+    result = attributes.get("ret_type", "both")
+    if result == "values" or (result == "both" and attributes[ITEM] == 0):
+        return Held(values, x.dtype)
+    return wrapped(places, attributes.get("dtype", "int32"))
+
+
+@source("topk")
+def _topk_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
+    attributes: dict[str, Any] = dict(node.attributes)
+    (x,), axis = operands, attributes.get("axis", -1)
+    items = {"values": 0, "indices": 1}
+    item = items.get(attributes.get("ret_type", "both"), attributes.get(ITEM))
+    order = "" if attributes.get("largest", True) else ", largest=False"
+    call = f"torch.topk({x.name}, {result.shape[axis]}, {axis}{order})"
+    return assigned(result, f"{call}[{item}]")

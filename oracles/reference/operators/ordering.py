@@ -1,0 +1,70 @@
+"""The reference's orders: the k largest or smallest elements along an axis, and their places."""
+
+import numpy as np
+
+from relaxcheck.generators.core.program import ITEM, Node
+from relaxcheck.oracles.answer import Array
+from relaxcheck.oracles.reference.attribute_values import flag, integer, text
+from relaxcheck.oracles.reference.bounds import unconstrain
+from relaxcheck.oracles.reference.estimate import Estimate, unknown
+from relaxcheck.oracles.reference.evaluation import operator
+
+
+@operator("topk")
+def _topk(node: Node, operands: list[Estimate]) -> Estimate:
+    """Lines along the axis in order; NaN has no place in it, and leaves its line open."""
+    (operand,) = operands
+    axis = integer(node, "axis", -1)
+    count, size = integer(node, "k", 1), operand.value.shape[axis]
+    if count > size:
+        raise ValueError(f"there are no {count} elements among {size}")
+    wanted = text(node, "ret_type", "both")
+    if wanted == "both":
+        wanted = ("values", "indices")[integer(node, ITEM)]
+    unordered = np.moveaxis(unknown(operand), axis, -1)
+    value, error = (
+        np.moveaxis(np.where(unknown(operand), 0, each), axis, -1)
+        for each in (operand.value, operand.error)
+    )
+    order = np.argsort(value, -1)
+    if flag(node, "largest", True):
+        order = order[..., ::-1]
+    kept = slice(0, count if count > 0 else size)
+    if wanted == "values":
+        chosen, off = _ranked(value, error, order, flag(node, "largest", True))
+        dtype = operand.dtype
+    else:
+        chosen, off = order, np.where(_rivals(value, error, order), np.inf, 0.0)
+        dtype = text(node, "dtype", "int32")
+    unsure = np.isinf(off) | unordered.any(-1, keepdims=True)
+    estimate = unconstrain(Estimate(chosen, off, dtype), unsure)
+    return Estimate(
+        np.moveaxis(estimate.value[..., kept], -1, axis),
+        np.moveaxis(estimate.error[..., kept], -1, axis),
+        dtype,
+    )
+
+
+def _ranked(value: Array, error: Array, order: Array, largest: bool) -> tuple[Array, Array]:
+    """The elements in ``order``, and how far the element of each rank may be off.
+
+    An order statistic is monotone in every element: it lies between that of the lower ends and
+    that of the upper ends.
+    """
+    ranked = np.take_along_axis(value, order, -1)
+    ends = [np.sort(value + sign * error, -1) for sign in (-1, 1)]
+    low, high = (each[..., ::-1] for each in ends) if largest else ends
+    with np.errstate(invalid="ignore"):
+        off = np.fmax(high - ranked, ranked - low).astype(np.float64)
+    return ranked, np.where(np.isfinite(off), off, 0.0)
+
+
+def _rivals(value: Array, error: Array, order: Array) -> Array:
+    """True where another element may have the rank: it is equal, or errors decide."""
+    ranked, off = (np.take_along_axis(each, order, -1) for each in (value, error))
+    item, other = ranked[..., :, None], ranked[..., None, :]
+    with np.errstate(invalid="ignore"):
+        near = (item == other) | (np.abs(item - other) <= off[..., :, None] + off[..., None, :])
+    near &= ~np.eye(value.shape[-1], dtype=bool)
+    rivals: Array = near.any(-1)
+    return rivals

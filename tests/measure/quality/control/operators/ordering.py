@@ -1,0 +1,62 @@
+"""Operators that order elements: each rank takes the best element that is left."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from relaxcheck.generators.core.program import ITEM, Node
+from tests.measure.quality.control.operator import (
+    Array,
+    Type,
+    axis_of,
+    flag,
+    operator,
+    refuse,
+    text,
+    whole,
+)
+from tests.measure.quality.control.operators.movement import replaced
+from tests.measure.quality.control.summation import Freedom
+
+
+def _count(node: Node, size: int) -> int:
+    count = whole(node, "k", 1)
+    if count > size:
+        raise refuse(node, f"k is {count}, and the axis has {size} elements")
+    return count if count > 0 else size
+
+
+def _wanted(node: Node) -> str:
+    wanted = text(node, "ret_type", "both")
+    if wanted not in ("both", "values", "indices"):
+        raise refuse(node, f"ret_type is {wanted}")
+    return ("values", "indices")[whole(node, ITEM)] if wanted == "both" else wanted
+
+
+def _infer_topk(node: Node, operands: Sequence[Type]) -> Type:
+    (x,) = operands
+    axis = axis_of(node, x.rank, default=-1)
+    shape = replaced(x.shape, axis, _count(node, x.shape[axis]))
+    return Type(shape, x.dtype if _wanted(node) == "values" else text(node, "dtype", "int32"))
+
+
+@operator("topk", _infer_topk)
+def _topk(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    (x,) = operands
+    axis = axis_of(node, x.ndim, default=-1)
+    lines = np.moveaxis(x, axis, -1)
+    count, largest = _count(node, x.shape[axis]), flag(node, "largest", True)
+    places = np.empty((*lines.shape[:-1], count), np.int64)
+    for line in np.ndindex(lines.shape[:-1]):
+        left = list(range(lines.shape[-1]))
+        for rank in range(count):
+            best = left[0]
+            for at in left:
+                ahead = lines[line][at] > lines[line][best]
+                behind = lines[line][at] < lines[line][best]
+                best = at if (ahead if largest else behind) else best
+            left.remove(best)
+            places[(*line, rank)] = best
+    if _wanted(node) == "values":
+        return np.moveaxis(np.take_along_axis(lines, places, -1), -1, axis)
+    return np.moveaxis(places, -1, axis).astype(text(node, "dtype", "int32"))
