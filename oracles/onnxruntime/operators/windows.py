@@ -48,7 +48,7 @@ def _is_no_float32(call: limitations.Call) -> bool:
     return dtype not in _STORED_AS_FLOAT
 
 
-for _name in ("nn.conv1d", "nn.avg_pool1d", "nn.avg_pool2d", "image.resize2d"):
+for _name in ("nn.conv1d", "nn.conv2d", "nn.avg_pool1d", "nn.avg_pool2d", "image.resize2d"):
     limit(
         _name,
         When("float64 or an integer", _is_no_float32),
@@ -96,6 +96,7 @@ def _pool(call: Call, rank: int, onnx_operator: str, **more: Any) -> Wire:
 
 
 operator("nn.conv1d")(_conv("W"))
+operator("nn.conv2d")(_conv("HW"))
 
 
 @operator("nn.max_pool1d")

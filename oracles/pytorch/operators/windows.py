@@ -72,6 +72,11 @@ def _conv1d(node: Node, operands: list[Held]) -> Held:
     return _conv("W", node, operands)
 
 
+@operator("nn.conv2d")
+def _conv2d(node: Node, operands: list[Held]) -> Held:
+    return _conv("HW", node, operands)
+
+
 def _max_pool(rank: int, node: Node, held: Held) -> Held:
     attributes: dict[str, Any] = dict(node.attributes)
     x, size = held.tensor, _list(attributes.get("pool_size", 1), rank)

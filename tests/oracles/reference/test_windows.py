@@ -23,6 +23,10 @@ CALLS: dict[str, Calls] = {
         ([(0, 3, 5), (4, 3, 5)], {}),
         ([(2, 1, 1), (1, 1, 1)], {"padding": 1}),
     ],
+    "nn.conv2d": [
+        ([(2, 3, 5, 6), (4, 3, 3, 2)], {"padding": (1, 0, 2, 1), "strides": (1, 2)}),
+        ([(1, 4, 3, 5), (4, 1, 2, 2)], {"groups": 4, "dilation": (1, 2), "padding": (1, 1)}),
+    ],
     "nn.max_pool1d": [
         ([(2, 3, 9)], {"pool_size": 3, "strides": 2, "padding": (1, 0)}),
         ([(2, 3, 9)], {"pool_size": (2,), "dilation": 3}),

@@ -13,7 +13,7 @@ _IMAGE, _RESIZE = "tvm.topi.image.resize", "relaxcheck.fixes.lowerings.resize"
 _wrong = partial(one_edit, verdicts=_VALUE)
 _misshapen = partial(one_edit, verdicts=_SHAPE)
 
-_CONVOLUTIONS = ("nn.conv1d",)
+_CONVOLUTIONS = ("nn.conv1d", "nn.conv2d")
 
 _CONVOLVED = (
     _wrong(
