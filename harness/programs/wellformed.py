@@ -43,7 +43,7 @@ HIGHEST_RANK = 64
 """NumPy has no tensor of more dimensions."""
 
 MOST_NODES = 1000
-MOST_BINDINGS = 100
+MOST_BINDINGS = 1000
 
 _FAMILY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 _OPERATOR = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)

@@ -13,7 +13,7 @@ from tvm.script import relax as R
 
 
 def names(text, *terms):
-    """Whether text has one of terms as whole words, apart or together, in any case."""
+    """True if text has one of terms as whole words, apart or together, in any case."""
     each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
     return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
 
