@@ -275,6 +275,19 @@ def compiled(function: Any) -> Callable[..., NDArray[Any]]:
     return run
 
 
+def writes_nothing(function: Any, data: NDArray[Any]) -> bool:
+    """True if ``function`` of ``data``, an operand without elements, leaves memory alone.
+
+    The output has the shape of ``data``, which is empty, and lies at the begin of a larger buffer.
+    """
+    module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
+    executable = tvm.compile(module, tvm.target.Target({"kind": "llvm", "opt-level": 0}))
+    before = np.full(64, 7, data.dtype)
+    buffer = tvm.runtime.tensor(before)
+    executable["main"](tvm.runtime.tensor(data), buffer._create_view(data.shape))
+    return bool((buffer.numpy() == before).all())
+
+
 def reduction_extents(function: Any) -> list[PrimExpr]:
     """The extents of all axes that ``function``, lowered and not yet transformed, reduces over."""
     extents: list[PrimExpr] = []
