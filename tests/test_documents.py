@@ -1,5 +1,6 @@
 """README, CONTRIBUTING and docs: links lead somewhere, commands exist, examples run."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -80,17 +81,44 @@ def test_the_pages_have_commands_to_check() -> None:
     assert sum(1 for page in PAGES for _ in calls(page)) > 30
 
 
+EXAMPLES = [page for page in PAGES if page.name != "CONTRIBUTING.md"]
+EXAMPLES = [page for page in EXAMPLES if list(blocks(page, "python"))]
+
+SAME_EVERY_TIME = """\
+import hypothesis
+
+hypothesis.settings.register_profile("same", derandomize=True, database=None)
+hypothesis.settings.load_profile("same")
+"""
+
+
+def test_pages_have_examples_to_run() -> None:
+    assert {page.name for page in EXAMPLES} >= {"README.md", "fixes.md", "strategies.md"}
+
+
 @pytest.mark.tvm
-@pytest.mark.parametrize("text", list(blocks(ROOT / "README.md", "python")))
-def test_every_example_of_the_readme_runs(text: str) -> None:
-    tests = re.findall(r"^def (test_\w+)\(", text, re.M)
-    script = "\n".join([text, *(f"{name}()" for name in tests)])
-    command = [sys.executable, "-c", script]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
+def test_the_examples_of_a_page_run_in_order(page: Path, tmp_path: Path) -> None:
+    lines = [SAME_EVERY_TIME]
+    for text in blocks(page, "python"):
+        tests = re.findall(r"^def (test_\w+)\(", text, re.M)
+        lines += [text, *(f"{name}()" for name in tests)]
+    # A file: TVMScript reads the source of what it decorates.
+    script = tmp_path / "examples.py"
+    script.write_text("\n".join(lines))
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert ended.returncode == 0, ended.stderr
     # A result that the example shows in a comment is the one that it prints.
-    for shown in re.findall(r"^print\(.*#\s*([\d.]+)$", text, re.M):
-        assert f"{float(ended.stdout):.2f}" == shown
+    shown = re.findall(r"^print\(.*#\s*([\d.]+)$", "\n".join(lines), re.M)
+    assert [f"{float(line):.2f}" for line in ended.stdout.split()] == shown
 
 
 _HISTORY = re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7}\b")

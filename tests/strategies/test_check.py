@@ -14,8 +14,6 @@ from relaxcheck.generators.core.sampling import draw
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.strategies import cases, check, expressions, module, programs, script
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "strategies.md"
-
 RELU = Program((Input("x", ("m", 4), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
 
 # Refused by every release: 7 elements are no 2 times 4.
@@ -82,18 +80,6 @@ def test_the_script_of_a_case_that_passes_says_so(tmp_path: Path) -> None:
     path.write_text(script(Case("dynamic", RELU, bindings=({"m": 2},))), encoding="utf-8")
     ended = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-
-
-def test_the_documented_examples_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 3
-    for block in blocks:
-        scope: dict[str, object] = {}
-        exec(block, scope)
-        tests = [each for name, each in scope.items() if name.startswith("test_")]
-        assert tests
-        for each in tests:
-            each()  # type: ignore[operator]
 
 
 def test_the_docstring_shows_the_names_that_there_are() -> None:
