@@ -6,6 +6,7 @@ from datetime import datetime
 
 from relaxcheck.generators.core.case import CaseError, Invalid
 from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, Culprit, Entry
+from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
@@ -38,7 +39,7 @@ class Paste:
 class Known:
     """Further knowledge about a finding.
 
-    * ``title`` is a person's, ``issue`` the upstream issue.
+    * ``title`` is a person's, ``issue`` the upstream issue; ``named`` is its cause in the corpus.
     * ``releases`` maps TVM releases to the known verdicts with the fixes off and on;
       ``regression`` names the release that passed, if it is one.
     * ``outputs`` are those of its case run again; ``bisected`` is the pass that breaks it.
@@ -50,6 +51,7 @@ class Known:
 
     title: str | None = None
     issue: str | None = None
+    named: NamedCause | None = None
     releases: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
     regression: str = ""
     outputs: tuple[Output, ...] = ()
@@ -106,6 +108,7 @@ class Shown:
     finding: Finding
     title: str
     issue: str | None
+    named: NamedCause | None
     count: int
     first: datetime | None
     last: datetime | None
@@ -173,7 +176,8 @@ def shown(
     return Shown(
         finding=finding,
         title=title,
-        issue=known.issue or (known.accepted.issue if known.accepted else None),
+        issue=_upstream(known),
+        named=known.named,
         count=finding.count,
         first=min(times, default=None),
         last=max(times, default=None),
@@ -227,6 +231,12 @@ def _heats(outputs: Sequence[Output]) -> tuple[Heat, ...]:
     return tuple(heat for heat in wrong if heat.where == least)
 
 
+def _upstream(known: Known) -> str | None:
+    """The address of the upstream issue."""
+    sources = (known, known.accepted, known.named)
+    return next((each.issue for each in sources if each is not None and each.issue), None)
+
+
 def _alike(known: Known, release: str) -> bool | None:
     """True if it failed in the same way on ``release``; None if that is not known."""
     return release in known.alike if release in known.alike | known.unlike else None
@@ -235,12 +245,13 @@ def _alike(known: Known, release: str) -> bool | None:
 def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
     """The title, and the texts to paste."""
     plain = f"{finding.operator}: {DESCRIPTIONS[finding.verdict]} ({finding.blamed})"
+    title = known.title or (known.named.title if known.named else None)
     if known.paste is not None:
-        return known.title or plain, known.paste
+        return title or plain, known.paste
     try:
-        title = known.title or title_of(finding.case, finding.outcome, None, finding.blame)
+        title = title or title_of(finding.case, finding.outcome, None, finding.blame)
     except ValueError as error:
-        return known.title or plain, Paste(why=str(error))
+        return plain, Paste(why=str(error))
     bisected = known.bisected
     culprit = (
         None if bisected is None else Culprit(bisected.culprit, bisected.evidence, bisected.why)
@@ -250,8 +261,7 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
         for name, sides in known.by_release.items()
         if "off" in sides
     }
-    upstream = known.issue or (known.accepted.issue if known.accepted else None)
-    about = About(description, culprit=culprit, releases=off, known=upstream)
+    about = About(description, culprit=culprit, releases=off, known=_upstream(known))
     try:
         return title, Paste(*pasted(finding.case, finding.outcome, title, about))
     except ValueError as error:

@@ -61,8 +61,8 @@ def _rendered(template: str, results: Results) -> str:
         tvm=versions(results.description),
         several=results.several_releases,
         command=results.command,
-        causes=[_row(cause) for cause in results.causes],
-        messages=[_row(message) for message in results.error_messages],
+        causes=[_row(cause, results) for cause in results.causes],
+        messages=[_row(message, results) for message in results.error_messages],
         messages_line=error_messages_line(results.error_messages),
         known=[
             (_finding(finding), status_text(status, results.statuses.get(finding.fingerprint, {})))
@@ -79,8 +79,10 @@ def _rendered(template: str, results: Results) -> str:
     )
 
 
-def _row(cause: Cause) -> dict[str, object]:
+def _row(cause: Cause, results: Results) -> dict[str, object]:
+    known = results.named.get(cause.lead.fingerprint)
     return {
+        "known": known.line if known else "",
         "severity": cause.severity or UNDECIDED,
         "operators": cause.operators,
         "count": cause.count,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from relaxcheck.harness.campaign.state import Side, State
+from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
@@ -20,8 +21,8 @@ class Results:
     verdicts of drawn cases, ``oracles`` the number of cases by their number of oracles. ``gaps``
     maps a line about a declared failure to its cases. ``known`` is the status of each finding of
     ``earlier`` campaigns, by fingerprint, ``statuses`` the same by release, if there are several.
-    ``happened`` lists worker crashes and interruptions. ``command`` is how the user calls
-    relaxcheck.
+    ``named`` are known causes by fingerprint. ``happened`` lists worker crashes and interruptions.
+    ``command`` is how the user calls relaxcheck.
     """
 
     description: Mapping[str, str]
@@ -34,6 +35,7 @@ class Results:
     earlier: tuple[Finding, ...] = ()
     happened: tuple[str, ...] = ()
     command: str = "relaxcheck"
+    named: Mapping[str, NamedCause] = field(default_factory=dict)
 
     @property
     def new(self) -> tuple[Finding, ...]:
@@ -102,6 +104,7 @@ def results_of(
     earlier: tuple[Finding, ...],
     happened: tuple[str, ...],
     command: str,
+    named: Mapping[str, NamedCause],
 ) -> Results:
     """The results of the campaign that ended in ``state``."""
     return Results(
@@ -115,4 +118,5 @@ def results_of(
         earlier,
         happened,
         command,
+        named,
     )

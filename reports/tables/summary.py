@@ -7,6 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.known.status import FindingStatus, status_text
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
@@ -110,14 +111,19 @@ def _row(cause: Cause, results: Results) -> list[Text | str]:
     return row
 
 
-def messages(causes: Sequence[Cause]) -> Text:
-    """The place and message of each cause, one line each, and findings that did not come again."""
+def messages(causes: Sequence[Cause], named: Mapping[str, NamedCause]) -> Text:
+    """The title of each cause that is ``named``, place and message of the others; a line each.
+
+    A finding that did not come again says so.
+    """
     lines = Text(no_wrap=True, overflow="ellipsis")
     for cause in causes:
         lead = cause.lead
         state = "" if cause.confirmed else f"{CONFIRMED[cause.confirmed]}; "
         lines.append(f"{lead.case.identifier[:8]} ", style="bold")
-        lines.append(f"{state}{lead.stage}: {headline(lead.outcome.message)[:300]}\n")
+        known = named.get(lead.fingerprint)
+        about = known.line if known else f"{lead.stage}: {headline(lead.outcome.message)[:300]}"
+        lines.append(f"{state}{about}\n")
     return lines
 
 
@@ -175,12 +181,12 @@ def _parts(results: Results, *, all_messages: bool) -> Iterator[Table | Text]:
         yield known_table(results)
     if results.causes:
         yield findings_table(results.causes, results, new)
-        yield messages(results.causes)
+        yield messages(results.causes, results.named)
     else:
         yield Text("No new findings." if results.known else "No findings.", style="green")
     if results.error_messages and all_messages:
         yield findings_table(results.error_messages, results, "Error messages")
-        yield messages(results.error_messages)
+        yield messages(results.error_messages, results.named)
     elif results.error_messages:
         yield Text(error_messages_line(results.error_messages, HOW_LISTED))
     yield from map(Text, results.happened)

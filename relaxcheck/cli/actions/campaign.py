@@ -16,6 +16,7 @@ from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.events import summary_of
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, JournalError, Mode
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
+from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.outcomes.differential import each_version, versions
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import fails_run
@@ -76,7 +77,10 @@ def run(wanted: Run, reporter: Reporter) -> int:
         events = summary_of(journal.events(), journal.unfinished())
         happened = (*state.expectations.notes(known), *events)
         described = journal.description
-        results = results_of(state, described, expected_lines, earlier, happened, called_as())
+        named = bundled_causes(state.findings.values(), ran_on)
+        results = results_of(
+            state, described, expected_lines, earlier, happened, called_as(), named
+        )
         code = INTERRUPTED if state.interrupted else exit_code(state)
         mute = pool.mute if isinstance(pool, Pools) and not state.interrupted else {}
         code = BAD_INPUT if mute else code

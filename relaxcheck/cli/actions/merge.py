@@ -13,6 +13,7 @@ from relaxcheck.harness.campaign.merging import recount
 from relaxcheck.harness.events import summary_of
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, JournalError, Mode
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
+from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.triage.finding import Finding
@@ -71,7 +72,10 @@ def finished(
     expected_lines = state.expectations.lines(known)
     earlier = tuple(finding for finding in earlier if finding.fingerprint in state.known)
     lines = [*state.expectations.notes(known), *lines]
-    results = results_of(state, described, expected_lines, earlier, tuple(lines), called_as())
+    known_causes = bundled_causes(state.findings.values(), each_version(described))
+    results = results_of(
+        state, described, expected_lines, earlier, tuple(lines), called_as(), known_causes
+    )
     try:
         page = write_page(out, results)
     except OSError as error:

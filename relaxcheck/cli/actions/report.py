@@ -21,8 +21,9 @@ from relaxcheck.harness.known.corpus import EXPORTS, entries, readable
 from relaxcheck.harness.known.corpus import Record as Declared
 from relaxcheck.harness.known.expected_failures import declared
 from relaxcheck.harness.known.known import known_findings
+from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.known.tally import utc_today
-from relaxcheck.harness.outcomes.differential import by_release, described_on
+from relaxcheck.harness.outcomes.differential import by_release, described_on, each_version
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.outputs import RanAgain, run_again
 from relaxcheck.harness.releases.releases import by_age, own, release
@@ -83,6 +84,7 @@ def report(
         *before, last = sorted(directories, key=lambda each: _when(records[each]))
         learnt = _learn(screen, last, records[last], limits, bisect=bisect, run=run)
         enriched = _with_releases(learnt.known, [records[each] for each in (*before, last)])
+        enriched = _with_names(records[last], enriched)
         enriched, unread = _with_exports(last, records[last], enriched)
         accepted = accepted_findings(records[last], expected, earlier, utc_today())
         sources = Sources(
@@ -254,6 +256,17 @@ def _with_accepted(
     return {
         finding.case.identifier: replace(
             known[finding.case.identifier], accepted=accepted.get(finding.fingerprint)
+        )
+        for finding in record.findings
+    }
+
+
+def _with_names(record: Record, known: dict[str, Known]) -> dict[str, Known]:
+    """``known`` with the cause in the corpus of each finding that has one there."""
+    named = bundled_causes(record.findings, each_version(record.description))
+    return {
+        finding.case.identifier: replace(
+            known[finding.case.identifier], named=named.get(finding.fingerprint)
         )
         for finding in record.findings
     }

@@ -25,12 +25,14 @@ from relaxcheck.harness.known.corpus import (
     read_record,
     record_text,
 )
+from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.outcomes.errors import headline, portable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import severity_of
 from relaxcheck.harness.releases.releases import known, own, release, state
 from relaxcheck.harness.triage.bisection.running import NO_PROGRAM, bisected
 from relaxcheck.harness.triage.bisection.search import Evidence
+from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.running import reduced
 from relaxcheck.harness.triage.reduction.search import was_refused
@@ -235,6 +237,14 @@ def _reduced(
     return recorded.case, outcome
 
 
+def _with_name(record: Record, finding: Finding) -> Record:
+    """``record`` with title and upstream issue of its cause in the corpus, if it is known there."""
+    named = bundled_causes((finding,), ()).get(finding.fingerprint)
+    if named is None:
+        return record
+    return msgspec.structs.replace(record, title=named.title, issue=record.issue or named.issue)
+
+
 def record_of(
     recorded: RecordedCase, outcome: Outcome, environment: Mapping[str, str], seconds: float
 ) -> Record:
@@ -244,6 +254,8 @@ def record_of(
     """
     record = recorded.expected or Record("", None, {})
     if recorded.finding is not None:
+        if not record.title:
+            record = _with_name(record, recorded.finding)
         record = msgspec.structs.replace(
             record,
             fingerprint=recorded.finding.fingerprint,

@@ -1,0 +1,89 @@
+"""Known causes: the title, the entry and the upstream issue that the corpus has for a failure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from relaxcheck.generators.core.case import Valid
+from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.known.corpus import Entry, readable
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.paths import CORPUS
+from relaxcheck.harness.releases.releases import within
+from relaxcheck.harness.triage.finding import Finding
+
+_RIGHT = (Verdict.PASS, Verdict.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCause:
+    """A cause that has an entry in the corpus.
+
+    ``title`` says what is wrong, ``issue`` is the address of the upstream issue. ``cured``: with
+    the fixes on the entry is right on each release in question.
+    """
+
+    title: str
+    entry: str
+    issue: str | None
+    cured: bool
+
+    @property
+    def line(self) -> str:
+        """The title, and where to read on, in one line."""
+        cure = ", cured by the fixes" if self.cured else ""
+        link = f", {self.issue}" if self.issue else ""
+        return f"{self.title} (corpus entry {self.entry}{cure}{link})"
+
+
+def named_causes(
+    findings: Iterable[Finding], versions: Sequence[str], entries: Sequence[Entry]
+) -> dict[str, NamedCause]:
+    """The known causes of ``findings``, by fingerprint; ``versions`` of TVM are in question."""
+    by_fingerprint: dict[str, list[Entry]] = {}
+    for entry in entries:
+        record = entry.expected
+        for fingerprint in dict.fromkeys((*record.alike.values(), record.fingerprint)):
+            by_fingerprint.setdefault(fingerprint, []).append(entry)
+    named = {}
+    for finding in findings:
+        alike = by_fingerprint.get(finding.fingerprint, ())
+        if candidates := [entry for entry in alike if _concerns(entry, finding)]:
+            named[finding.fingerprint] = _named(_nearest(candidates, finding.blame), versions)
+    return named
+
+
+def bundled_causes(findings: Iterable[Finding], versions: Sequence[str]) -> dict[str, NamedCause]:
+    """As ``named_causes``, by the entries of the corpus that can be read."""
+    return named_causes(findings, versions, readable(CORPUS)[0])
+
+
+def _concerns(entry: Entry, finding: Finding) -> bool:
+    """True if the title of ``entry`` may be that of ``finding``.
+
+    The fingerprint of an invalid program that nothing checks names an operator and a fault; the
+    title of another program of such an operator need not fit.
+    """
+    there, here = set(operators(entry.case)), set(operators(finding.case))
+    return bool(there & here) if isinstance(finding.case.expect, Valid) else there == here
+
+
+def _nearest(entries: Sequence[Entry], blame: Mapping[str, str]) -> Entry:
+    """The entry that blames most of ``blame`` and least besides; one with an issue first."""
+
+    def distance(entry: Entry) -> tuple[int, bool, str]:
+        apart = set(entry.expected.blame.items()) ^ set(blame.items())
+        return len(apart), entry.expected.issue is None, entry.name
+
+    return min(entries, key=distance)
+
+
+def _named(entry: Entry, versions: Sequence[str]) -> NamedCause:
+    record = entry.expected
+    on = [
+        by_fixes.get("on")
+        for version in versions
+        for release, by_fixes in record.verdicts.items()
+        if within(version, release)
+    ]
+    cured = bool(on) and all(verdict in _RIGHT for verdict in on)
+    return NamedCause(record.title, entry.name, record.issue, cured)

@@ -1,0 +1,125 @@
+"""Known causes: a failure that the corpus has gets the corpus's title, issue and cure."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from relaxcheck.generators.core.case import Invalid, Valid
+from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.harness.known.corpus import Entry, Record, entries
+from relaxcheck.harness.known.named import NamedCause, named_causes
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.reports.tables.summary import campaign_summary
+from tests.reports.tables.test_page import RESULTS
+
+CAUSE = "0" * 12
+LINK = "https://github.com/apache/tvm/issues/1"
+CURED = {"0.27": {"off": Verdict.SILENT_BAIL, "on": Verdict.PASS}}
+
+
+def case(operator: str, *, invalid: bool = False) -> Case:
+    program = Program((Input("x", (2,), "float32"),), (Node("y", operator, ("x",)),), ("y",))
+    return Case("toy", program, expect=Invalid(operator, ("axis",)) if invalid else Valid())
+
+
+def entry(
+    name: str,
+    operator: str = "exp",
+    blame: Mapping[str, str] | None = None,
+    issue: str | None = None,
+    verdicts: dict[str, dict[str, Verdict]] = CURED,
+    *,
+    invalid: bool = False,
+) -> Entry:
+    alike = {"0.27": CAUSE}
+    record = Record(name.upper(), issue, verdicts, blame=dict(blame or {}), alike=alike)
+    return Entry(name, case(operator, invalid=invalid), record, Path(name))
+
+
+def finding(
+    operator: str = "exp", blame: Mapping[str, str] | None = None, *, invalid: bool = False
+) -> Finding:
+    outcome = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", operator, "left")
+    subject = case(operator, invalid=invalid)
+    return Finding(
+        CAUSE, outcome.verdict, outcome.stage, operator, "", dict(blame or {}), subject, outcome
+    )
+
+
+def named(found: Finding, *known: Entry, versions: tuple[str, ...] = ("0.27.0",)) -> NamedCause:
+    return named_causes([found], versions, known)[CAUSE]
+
+
+def test_a_finding_has_the_title_of_the_entry_with_its_fingerprint() -> None:
+    cause = named(finding(), entry("short", issue=LINK))
+    assert cause == NamedCause("SHORT", "short", LINK, cured=True)
+    assert cause.line == f"SHORT (corpus entry short, cured by the fixes, {LINK})"
+
+
+def test_other_fingerprints_and_other_operators_have_none() -> None:
+    other = msgspec.structs.replace(finding(), fingerprint="1" * 12)
+    assert named_causes([other], ("0.27.0",), [entry("short")]) == {}
+    assert named_causes([finding("log")], ("0.27.0",), [entry("short")]) == {}
+
+
+def test_an_invalid_program_has_the_title_of_the_same_operators_alone() -> None:
+    nodes = (Node("y", "exp", ("x",)), Node("z", "log", ("y",)))
+    both = msgspec.structs.replace(case("exp").program, nodes=nodes)
+    long = msgspec.structs.replace(case("exp", invalid=True), program=both)
+    wide = msgspec.structs.replace(finding(invalid=True), case=long)
+    assert named_causes([wide], ("0.27.0",), [entry("short", invalid=True)]) == {}
+    assert named(finding(invalid=True), entry("short", invalid=True)).entry == "short"
+
+
+def test_the_entry_that_blames_the_same_comes_first_then_the_one_with_an_issue() -> None:
+    rest = (entry("a"), entry("b", issue=LINK), entry("c", blame={"k": "1"}))
+    assert named(finding(blame={"k": "1"}), *rest).entry == "c"
+    assert named(finding(), *rest).entry == "b"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "cured"),
+    [
+        (CURED, True),
+        ({}, False),
+        ({"0.26": CURED["0.27"]}, False),
+        ({"0.27": {"off": Verdict.SILENT_BAIL, "on": Verdict.UNSUPPORTED}}, False),
+    ],
+)
+def test_it_is_cured_where_the_entry_is_right_with_the_fixes_on(
+    verdicts: dict[str, dict[str, Verdict]], cured: bool
+) -> None:
+    assert named(finding(), entry("short", verdicts=verdicts)).cured is cured
+
+
+def test_the_corpus_names_each_of_its_own_failures() -> None:
+    whole = entries()
+    missing = []
+    for each in whole:
+        record = each.expected
+        for fingerprint in record.alike.values():
+            assert record.outcome is not None
+            outcome = record.outcome
+            made = Finding(
+                fingerprint, outcome.verdict, None, "", "", record.blame, each.case, outcome
+            )
+            causes = named_causes([made], ("0.27.0",), whole)
+            missing += [] if fingerprint in causes else [each.name]
+    assert missing == []
+
+
+def test_the_terminal_shows_the_title_in_place_of_the_message() -> None:
+    lead = RESULTS.findings[1]
+    cause = NamedCause("It is broken", "broken", None, cured=False)
+    known = msgspec.structs.replace(lead, outcome=Outcome(lead.verdict, "run", "x", "raw message"))
+    out = StringIO()
+    results = replace(RESULTS, findings=(known,), named={known.fingerprint: cause})
+    Console(file=out, width=160).print(campaign_summary(results))
+    assert "It is broken (corpus entry broken)" in out.getvalue()
+    assert "raw message" not in out.getvalue()
