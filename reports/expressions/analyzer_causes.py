@@ -124,7 +124,7 @@ def _causes(groups: Sequence[Group], kernels: Kernels | None) -> list[str]:
 
 def _members(group: Group, kernels: Kernels | None) -> list[str]:
     compiled = [] if kernels is None else ["compiled"]
-    lines = _head("smallest case", "check", "what comes of it", "met", *compiled, "finding")
+    lines = _head("smallest case", "check", "result", "hits", *compiled, "finding")
     for finding in group.findings:
         message = headline(finding.outcome.message)[:_MESSAGE] + " (unconfirmed)" * (
             not finding.confirmed

@@ -43,15 +43,12 @@ def attribution_text(attribution: Attribution, case: Case, stage: str | None) ->
     runs = "inputs" if stage in RUNNING else "runs"
     if attribution.failed < attribution.drawn:
         sentences.append(
-            f"It fails in this way with {attribution.failed} of the {attribution.drawn} {runs} "
-            "that were tried."
+            f"Fails in this way with {attribution.failed} of the {attribution.drawn} {runs} tried."
         )
     blamed = settings_text(attribution)
     if blamed:
-        sentences.append(f"As far as was tried, it takes {blamed}:")
-        sentences.append(
-            "; ".join(_seen(condition, runs) for condition in attribution.blamed) + "."
-        )
+        seen = "; ".join(_seen(condition, runs) for condition in attribution.blamed)
+        sentences.append(f"Fails {_phrase(blamed)}; {seen}.")
     names = {name for node in case.program.nodes for name in telling(node)}
     others = [
         condition
@@ -62,9 +59,9 @@ def attribution_text(attribution: Attribution, case: Case, stage: str | None) ->
         )
     ]
     if innocent := [_innocent(other, runs) for other in others if other.known]:
-        sentences.append(f"It fails all the same {'; '.join(innocent)}.")
+        sentences.append(f"Also fails {'; '.join(innocent)}.")
     if unknown := [_unknown(other) for other in others if not other.known]:
-        sentences.append(f"It cannot be told whether it takes the rest: {'; '.join(unknown)}.")
+        sentences.append(f"Undecided: {'; '.join(unknown)}.")
     return " ".join(sentences)
 
 
@@ -107,12 +104,12 @@ def _seen(condition: Condition, runs: str) -> str:
     count = len(condition.verdicts)
     inputs = f" ({count} input{'s' if count > 1 else ''})" if runs == "inputs" else ""
     if condition.passes:
-        return f"{_with(condition)} it passes{inputs}"
-    return f"{_with(condition)} it does not fail in this way, but {_does(condition)}{inputs}"
+        return f"passes {_with(condition)}{inputs}"
+    return f"{_does(condition)} {_with(condition)}{inputs}"
 
 
 def _unknown(condition: Condition) -> str:
-    return f"{_with(condition)} it {_does(condition)}"
+    return f"{_does(condition)} {_with(condition)}"
 
 
 def _does(condition: Condition) -> str:
@@ -123,7 +120,12 @@ def _does(condition: Condition) -> str:
 
 
 def _with(condition: Condition) -> str:
-    return f"with {_listed(condition, 'to')}"
+    return _phrase(_listed(condition, "to"))
+
+
+def _phrase(listed: str) -> str:
+    """``listed`` with its preposition."""
+    return listed if listed.startswith(("without ", "together with ")) else f"with {listed}"
 
 
 def _listed(condition: Condition, side: str) -> str:
@@ -153,7 +155,7 @@ def _said(difference: Difference, side: str) -> str:
         case Aspect.SYMBOL:
             return f"symbolic {difference.name}" if value else f"{difference.name} static"
         case Aspect.NODE:
-            return f"together with {difference.name}" if value else f"no {difference.name}"
+            return f"together with {difference.name}" if value else f"without {difference.name}"
         case Aspect.CONSTANT:
             return (
                 f"constant {difference.name}" if value else f"{difference.name} given at run time"
@@ -164,7 +166,7 @@ def _said(difference: Difference, side: str) -> str:
 
 
 def _attribute(name: str, value: Attribute) -> str:
-    return f"no {name}" if value is None else f"{name}={attribute_text(value)}"
+    return f"without {name}" if value is None else f"{name}={attribute_text(value)}"
 
 
 def _setting(name: str, value: object) -> str:

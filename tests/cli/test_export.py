@@ -263,7 +263,7 @@ def test_an_issue_tells_what_else_is_known() -> None:
             "0.27": Came(Verdict.SILENT_BAIL, alike=True),
         },
     )
-    assert "The pass that breaks it: `ConvertLayout` (right without it)." in full
+    assert "Pass at fault: `ConvertLayout` (right without it)." in full
     rows = [
         "0.23 | could not be run on it",
         "0.24 | fails: it leaves a call unlowered",
@@ -274,7 +274,7 @@ def test_an_issue_tells_what_else_is_known() -> None:
     ]
     assert "\n".join(f"| {row} |" for row in rows) in full
     unknown = issue_text(repro, "It", "", {}, culprit=Culprit(None, Evidence.NONE, "any of two"))
-    assert "Which pass breaks it could not be told: any of two." in unknown
+    assert "Pass at fault: unknown (any of two)." in unknown
 
 
 @pytest.mark.parametrize(

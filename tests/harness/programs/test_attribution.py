@@ -63,8 +63,8 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
     innocent = [condition for condition in result.conditions if not condition.holds]
     assert Aspect.SYMBOL in [one.differences[0].what for one in innocent]
     text = attribution_text(result, case, LEFT.stage)
-    assert 'it takes groups=2, data_layout="NHWC"' in text
-    assert "with B static" in text.partition("It fails all the same ")[2]
+    assert text.startswith('Fails with groups=2, data_layout="NHWC"; passes ')
+    assert "with B static" in text.partition("Also fails ")[2]
     # It fails before there are any inputs.
     assert "input" not in text
     # It never ran, but a second draw could still have been another constant.
@@ -97,7 +97,7 @@ def test_only_draws_that_fail_are_tried_further() -> None:
     assert (result.drawn, result.failed) == (3, 2)
     assert all(len(condition.verdicts) == 2 for condition in result.conditions)
     text = attribution_text(result, case, WRONG.stage)
-    assert "with 2 of the 3 inputs that were tried" in text
+    assert "with 2 of the 3 inputs tried" in text
 
 
 def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
@@ -172,7 +172,7 @@ def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
     off = (Difference(Aspect.ATTRIBUTE, "groups", 2, None),)
     result = Attribution(2, 2, (Condition(off, (Verdict.WRONG_VALUE,) * 2, 2),))
     text = attribution_text(result, drawn(groups=2), WRONG.stage)
-    assert "all the same with no groups." in text
+    assert "Also fails without groups." in text
 
 
 def test_shapes_are_told_where_nothing_else_differs() -> None:
@@ -188,8 +188,8 @@ def test_what_fails_otherwise_is_not_said_to_pass() -> None:
     crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="it broke")
     result, _ = attributed(case, lambda one: LEFT if at(one, "groups") == 2 else crash)
     text = attribution_text(result, case, LEFT.stage)
-    assert "groups it does not fail in this way, but raises an error that does not say" in text
-    assert "it passes" not in text
+    assert "Fails with groups=2; raises an error that does not say" in text
+    assert "passes" not in text
     assert not any(verdict in text for verdict in Verdict if "-" in verdict)
 
 
@@ -207,9 +207,9 @@ def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -
     groups = next(condition for condition in result.conditions if condition.axis == "groups")
     assert (groups.undecided, groups.holds, groups.known) == (2, False, False)
     text = attribution_text(result, case, WRONG.stage)
-    unknown = text.partition("It cannot be told whether it takes the rest: ")[2]
-    assert unknown.startswith("with no groups it ")
-    assert "all the same with no groups" not in text
+    unknown = text.partition("Undecided: ")[2]
+    assert unknown.endswith(" without groups.")
+    assert "Also fails without groups" not in text
     # Where it is the failure itself, it is no other one.
     late = Outcome(limit, "run", None, "too much of it")
     result, _ = attributed(case, lambda one: late if at(one, "groups") == 2 else PASS)
