@@ -90,6 +90,11 @@ def portable(message: str) -> str:
 _NO_HEADLINE = ("File ", "Traceback", "Stack trace", "^", "(... ")
 
 
+def error_text(error: BaseException) -> str:
+    """The class and the message of ``error``."""
+    return f"{type(error).__name__}: {error}"
+
+
 def headline(message: str) -> str:
     """The most telling line of ``message``: the last one that is not part of a traceback."""
     lines = [line.strip() for line in without_module(message).splitlines()]

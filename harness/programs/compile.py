@@ -48,13 +48,15 @@ class StageError(Exception):
 class SilentBail(Exception):
     """LegalizeOps left ``calls``, high-level operator calls, without an error.
 
-    ``logged`` are the messages of legalizations until then.
+    ``logged`` are the messages of legalizations until then. ``symptom`` is the error in which
+    ``relax.build`` then ends, as a user sees it; None where it was not run.
     """
 
     stage: str
     operators: tuple[str, ...]
     calls: tuple[str, ...]
     logged: tuple[str, ...]
+    symptom: BaseException | None = None
 
 
 def unlowered(module: Module) -> list[tuple[str, str]]:
@@ -195,7 +197,7 @@ def build(
         raise
     except Exception as error:
         # Code generation dies of a call that LegalizeOps left: report the cause, not the symptom.
-        _raise_if_left(watch, logged)
+        _raise_if_left(watch, logged, error)
         raise StageError(watch.stage, error) from error
 
 
@@ -278,10 +280,10 @@ def _argument(argument: Argument) -> Any:
     return tvm.runtime.tensor(argument)
 
 
-def _raise_if_left(watch: Any, logged: Sequence[str]) -> None:
+def _raise_if_left(watch: Any, logged: Sequence[str], symptom: BaseException | None = None) -> None:
     if watch.left:
         operators, calls = zip(*watch.left, strict=True)
-        raise SilentBail("LegalizeOps", operators, calls, tuple(logged))
+        raise SilentBail("LegalizeOps", operators, calls, tuple(logged), symptom)
 
 
 def _bind_params(module: Module, case: Case) -> Module:

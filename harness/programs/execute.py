@@ -13,13 +13,13 @@ from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.outcomes.clock import Clock
-from relaxcheck.harness.outcomes.errors import disowns, names, normalise
+from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.compile import SilentBail, StageError
 from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
 from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
-from relaxcheck.harness.programs.legalization_log import reason
+from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.rejection import is_rejection
 from relaxcheck.harness.workers.switching import switch_fixes
@@ -126,6 +126,7 @@ def _begin(
             f"{left}\n{why}" if why else left,
             seconds=clock.seconds,
             cause=normalise(why),
+            details=_symptom(bail, late),
         )
     except StageError as error:
         if late is not None and error.stage == READS_PREFIX:
@@ -133,6 +134,12 @@ def _begin(
             return _begin(case, progress, None, tracing)
         return _refusal(case, error, clock, late)
     return _Compiled(case, program, clock, late, progress)
+
+
+def _symptom(bail: SilentBail, late: str | None) -> dict[str, str]:
+    if bail.symptom is None:
+        return {}
+    return {SYMPTOM: _nameless(error_text(bail.symptom), late)}
 
 
 def _emitted(case: Case) -> Any:
@@ -263,7 +270,7 @@ def _ran_though_invalid(
 
 
 def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> Outcome:
-    message = _nameless(f"{type(error.cause).__name__}: {error.cause}", late)
+    message = _nameless(error_text(error.cause), late)
     # One that NumPy raised inside a legalization comes back through TVM as another class.
     if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
         return Outcome(Verdict.OUT_OF_MEMORY, error.stage, None, message, seconds=clock.seconds)

@@ -15,6 +15,9 @@ LOGGED = "logged at level INFO: "
 _WHERE = "legalize_ops"
 """The folder of TVM's legalizations; other modules' logs do not count."""
 
+SYMPTOM = "symptom"
+"""The key, in the details of a silent bail, of the error in which ``relax.build`` then ends."""
+
 
 class _Collecting(logging.Handler):
     """Keeps the texts that legalizations log, in order, each once."""

@@ -8,8 +8,9 @@ from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import headline
-from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import where
+from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import signature_of
@@ -23,6 +24,7 @@ from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 from relaxcheck.reports.rendering import Came
 
 _MESSAGE_LENGTH = 3000
+_SYMPTOM_LENGTH = 300
 _TITLE_WORDS = 10
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -132,7 +134,7 @@ def issue_text(
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"[Bug][Relax] {title}",
         expected=_expected(what, called),
-        actual=f"{_capital(called)} {_happens(what)}{_of_outputs(what)}"
+        actual=f"{_symptom(outcome)}{_capital(called)} {_happens(what)}{_of_outputs(what)}"
         + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         attribution=""
@@ -145,6 +147,12 @@ def issue_text(
         pipeline=PIPELINES[what.case.pipeline].description,
         repro=repro,
     )
+
+
+def _symptom(outcome: Outcome) -> str:
+    """The error that a user of ``relax.build`` sees of a call that ``LegalizeOps`` left behind."""
+    first = str(outcome.details.get(SYMPTOM, "")).partition("\n")[0]
+    return f"`relax.build` fails with `{first[:_SYMPTOM_LENGTH]}`: " if first else ""
 
 
 def _of_outputs(what: Reproduction) -> str:

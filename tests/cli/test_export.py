@@ -21,6 +21,7 @@ from relaxcheck.harness.known.corpus import Culprit, Record, entry, read_record
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.errors import portable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.harness.releases.releases import Release
@@ -34,7 +35,14 @@ from relaxcheck.reports.rendering import Came
 
 FAMILY = family("conv2d_transpose", tuple(PIPELINES))
 BLAME = {"data_layout": "NHWC", "groups": 2}
-LEFT = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv2d_transpose", "left: R.nn.conv2d_tr")
+SEEN = "InternalError: CodeGenVM cannot emit this Relax operator directly."
+LEFT = Outcome(
+    Verdict.SILENT_BAIL,
+    "LegalizeOps",
+    "nn.conv2d_transpose",
+    "left: R.nn.conv2d_tr",
+    details={SYMPTOM: f"{SEEN}\nOffending call:\nR.nn.conv2d_transpose(data, weight)"},
+)
 
 
 def failing(*, fixes: bool = False) -> Case:
@@ -86,7 +94,9 @@ def test_what_is_recorded_becomes_a_folder(campaign: Case) -> None:
     assert headings == [
         *("Expected behavior", "Actual behavior", "Environment", "Steps to reproduce", "Triage")
     ]
-    assert "`relax.op.nn.conv2d_transpose` is left behind by LegalizeOps without an error:" in body
+    left = "`relax.op.nn.conv2d_transpose` is left behind by LegalizeOps without an error:"
+    # First the error that a user sees, then the place.
+    assert f"`relax.build` fails with `{SEEN}`: {left}" in body
     assert "* apache-tvm 0.27.0" in body
     script = (folder / "repro.py").read_text()
     assert script in (folder / "issue.md").read_text()

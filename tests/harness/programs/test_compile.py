@@ -14,8 +14,11 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import family
+from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.compile import StageError, _Watch, build, load, run
+from relaxcheck.harness.programs.execute import execute
+from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.programs.repro import _build, _step
@@ -125,3 +128,10 @@ def test_a_script_binds_and_folds_first() -> None:
     bound, folded, built = map(text.index, ("BindParams", "FoldConstant()", "relax.build"))
     assert bound < folded < built
     assert "LegalizeOps" not in text
+
+
+@pytest.mark.parametrize("name", ["broadcast-symbols", "conv2d-transpose-kernel-layout"])
+def test_a_silent_bail_has_the_error_that_a_user_of_build_sees(name: str) -> None:
+    outcome = execute(entry(name).case)
+    assert outcome.verdict is Verdict.SILENT_BAIL
+    assert outcome.details[SYMPTOM].startswith("InternalError: CodeGenVM cannot emit")
