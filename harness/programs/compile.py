@@ -18,6 +18,7 @@ from relaxcheck.generators.core.values import Array, constants
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.link import LinkError, can_link, linked
+from relaxcheck.harness.native.memory import USUAL, filled
 from relaxcheck.harness.native.target import target
 from relaxcheck.harness.programs.direct import NotDirect, called
 from relaxcheck.harness.programs.late_linking import (
@@ -234,6 +235,8 @@ def link(compiled: Sequence[Compiled]) -> None:
 def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
     """The compiled module's ``main``, its native code ``cheaply`` through an object file.
 
+    Each tensor is allocated when it is made, so that memory can be ``filled``.
+
     Raises:
         StageError: TVM raised; the stage is ``load``.
         LinkError: native code could not be linked, which need not be TVM's fault.
@@ -242,7 +245,7 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
         if compiled.direct is not None:
             return called(compiled.direct, target(0))
         executable = linked(compiled.executable) if cheaply else compiled.executable
-        function: Callable[..., Any] = relax.VirtualMachine(executable, tvm.cpu())[compiled.main]
+        function: Callable[..., Any] = _machine(executable)[compiled.main]
     except LinkError:
         raise
     except Exception as error:
@@ -250,19 +253,26 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
     return function
 
 
+def _machine(executable: tvm.runtime.Executable) -> Any:
+    return relax.VirtualMachine(executable, tvm.cpu(), memory_cfg="naive")
+
+
 Argument = Array | int | tuple[int, ...]
 """A tensor, a scalar or a shape."""
 
 
-def run(main: Callable[..., Any], arguments: Sequence[Argument]) -> tuple[Array, ...]:
-    """Call the compiled ``main`` on ``arguments``.
+def run(
+    main: Callable[..., Any], arguments: Sequence[Argument], fresh: int = USUAL
+) -> tuple[Array, ...]:
+    """Call the compiled ``main`` on ``arguments``, where fresh memory holds the byte ``fresh``.
 
     Raises:
         StageError: TVM raised; the stage is ``run``.
         NotDirect: the program cannot be run without the passes after LegalizeOps.
     """
     try:
-        result = main(*map(_argument, arguments))
+        with filled(fresh):
+            result = main(*map(_argument, arguments))
         tensors = [result] if hasattr(result, "numpy") else list(result)
         return tuple(tensor.numpy() for tensor in tensors)
     except NotDirect:

@@ -12,6 +12,7 @@ from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.kind import Progress, Tracing
+from relaxcheck.harness.native.memory import OTHER, USUAL
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
@@ -22,6 +23,7 @@ from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, name
 from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.rejection import is_rejection
+from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
 from relaxcheck.harness.workers.switching import switch_fixes
 
 
@@ -207,6 +209,7 @@ def _run_all(
     checks: list[Check] = []
     seen: list[Expected] = []
     verdict, message, stage = Verdict.PASS, "", None
+    details: dict[str, bool] = {}
     for run in runs:
         wanted = run.expected
         if isinstance(wanted, Exception):
@@ -215,10 +218,11 @@ def _run_all(
         seen.append(wanted)
         with clock("tvm"):
             progress("run")
-            size_arguments = case.program.sizes_told(case.bindings[run.index])
-            actual = compiling.run(
-                main, [*size_arguments, *(run.values[name] for name in run_time)]
-            )
+            arguments = [
+                *case.program.sizes_told(case.bindings[run.index]),
+                *(run.values[name] for name in run_time),
+            ]
+            actual = compiling.run(main, arguments)
         with clock("compare"):
             progress("compare")
             judgement = judge(case.program, case.bindings[run.index], actual, wanted, run.regime)
@@ -228,6 +232,11 @@ def _run_all(
         ):
             where = "" if run.regime == case.regime else f" (inputs in the {run.regime} regime)"
             verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
+            if verdict is Verdict.WRONG_VALUE:
+                again = partial(compiling.run, main, arguments)
+                about = undefined(again, case.program.outputs, USUAL, OTHER)
+                if about:
+                    message, details = f"{message}\n{about}", {UNDEFINED: True}
     everywhere = tuple(
         n for n in seen[0].agreeing if all(n in expected.agreeing for expected in seen)
     )
@@ -245,6 +254,7 @@ def _run_all(
         everywhere,
         {name: reason for expected in seen for name, reason in expected.unsupported.items()},
         clock.seconds,
+        details=details,
     )
 
 

@@ -11,11 +11,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.generators.core.program import Case, Input
 from relaxcheck.generators.families import desired_layouts
+from relaxcheck.harness.native.memory import USUAL
 from relaxcheck.harness.outcomes.errors import REFUSALS, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.rejection import subject_of
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of
 from relaxcheck.reports.programs.program_text import program_lines, told_names
@@ -39,7 +41,7 @@ _TEMPLATES = Environment(
 _TAKEN = frozenset(
     {
         *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
-        *("sizes", "te", "tir", "tir_k", "tir_x", "tir_y"),
+        *("ctypes", "sizes", "te", "tir", "tir_k", "tir_x", "tir_y"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
         *("named", "names"),
         *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
@@ -58,6 +60,13 @@ _MODULES = {
     "torch.nn.functional": "F",
 }
 """Modules that a script may import before TVM, with the names that it gives them."""
+
+
+_STANDARD = (
+    *("base64", "ctypes", "hashlib", "math", "re", "resource"),
+    *("signal", "subprocess", "sys", "zlib"),
+)
+"""Modules of Python's own that a script may import."""
 
 
 _UNDECIDED = ",\nand with 2 where it is ended by a signal that says nothing of it"
@@ -211,9 +220,7 @@ def _imports(body: str) -> list[str]:
     def used(*modules: str) -> list[str]:
         return [name for name in modules if re.search(rf"\b{name}\.", text)]
 
-    standard = used(
-        "base64", "hashlib", "math", "re", "resource", "signal", "subprocess", "sys", "zlib"
-    )
+    standard = used(*_STANDARD)
     lines = [f"import {name}" for name in standard] + [""] * bool(standard)
     for module, name in _MODULES.items():
         if used(name):
@@ -290,6 +297,13 @@ def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
     if case.exec_mode != "bytecode":
         options.append(f'exec_mode="{case.exec_mode}"')
     build = f"relax.build({', '.join(options)})"
+    if what.loads and UNDEFINED in what.outcome.details:
+        return [
+            *lines,
+            "# Have glibc fill fresh memory, so that what nothing writes shows every time.",
+            f"ctypes.CDLL(None).mallopt(-6, {USUAL ^ 0xFF})",
+            f'vm = relax.VirtualMachine({build}, tvm.cpu(), memory_cfg="naive")',
+        ]
     if what.loads:
         return [*lines, f"vm = relax.VirtualMachine({build}, tvm.cpu())"]
     return [*lines, build]
