@@ -48,7 +48,7 @@ _LAYOUT: Any = tvm.s_tir.slayout
 _SYM: Any = import_module("tvm.sym") if hasattr(tvm, "sym") else import_module("tvm.arith")
 
 
-def tensor_of(constant: Expr) -> Any:
+def tensor_of(constant: Any) -> Any:
     """The tensor in ``constant``: its ``value``, earlier its ``data``."""
     return constant.value if hasattr(constant, "value") else constant.data
 

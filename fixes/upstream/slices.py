@@ -94,24 +94,38 @@ class Slices:
         return uses
 
     def text(
-        self, module: str, name: Callable[[Definition], str], skip: Iterable[str] = ()
+        self,
+        module: str,
+        name: Callable[[Definition], str],
+        skip: Iterable[str] = (),
+        *,
+        imported: bool = False,
     ) -> list[str]:
         """The needed definitions of ``module``, except ``skip``, in order.
 
-        ``name`` returns the spelling of a definition: ``alias.name`` for one of another module.
+        ``name`` returns the spelling of a definition: ``alias.name`` for one of another module, and
+        with ``imported`` that of names imported from one.
         """
         source = self.module(module)
         wanted = {definition for owner, definition in self.needed if owner == module} - set(skip)
         texts = []
         for index, node in enumerate(source.source.tree.body):
             if wanted & set(bound(node)):
-                texts.append(self._statement(module, index, name))
+                texts.append(self._statement(module, index, name, imported=imported))
         return texts
 
     def rename_edits(
-        self, module: str, node: ast.AST, name: Callable[[Definition], str]
+        self,
+        module: str,
+        node: ast.AST,
+        name: Callable[[Definition], str],
+        *,
+        imported: bool = False,
     ) -> list[Edit]:
-        """Edits that spell each definition of ours within ``node`` as ``name`` returns."""
+        """Edits that spell each definition of ours within ``node`` as ``name`` returns.
+
+        ``imported``: so are names that were imported from another module of ours.
+        """
         parsed = self.module(module)
         source, edits = parsed.source, []
         for child in ast.walk(node):
@@ -120,6 +134,9 @@ class Slices:
                     alias in parsed.ours and not parsed.ours[alias][1]
                 ):
                     text = name((parsed.ours[alias][0], attribute))
+                    edits.append(Edit(source.start(child), source.end(child), text))
+                case ast.Name(id=alias) if imported and parsed.ours.get(alias, ("", ""))[1]:
+                    text = name(parsed.ours[alias])
                     edits.append(Edit(source.start(child), source.end(child), text))
                 case ast.Name(id=own) if own in parsed.statements:
                     edits.append(Edit(source.start(child), source.end(child), name((module, own))))
@@ -138,13 +155,15 @@ class Slices:
                 lines.setdefault(node, []).append(alias)
         return [import_text(node, kept) for node, kept in lines.items()]
 
-    def _statement(self, module: str, index: int, name: Callable[[Definition], str]) -> str:
+    def _statement(
+        self, module: str, index: int, name: Callable[[Definition], str], *, imported: bool
+    ) -> str:
         """The statement at ``index``, with preceding comments and its attribute docstring."""
         source = self.module(module).source
         body = source.tree.body
         node = body[index]
         start = source.start(node)
-        edits = self.rename_edits(module, node, name)
+        edits = self.rename_edits(module, node, name, imported=imported)
         text = _within(source, start, source.end(node), edits)
         after = body[index + 1] if index + 1 < len(body) else None
         if after is not None and is_text(after) and not isinstance(node, ast.FunctionDef):

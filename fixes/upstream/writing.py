@@ -88,26 +88,26 @@ def _take(changes: Change, step: Step) -> None:
         case Entry():
             value = _called(_asked(changes, step.value), f'"{step.key}"')
             edit = editing.entered(changes.source(step.file), step.function, step.key, value)
-            changes.edit(step.file, edit, _import(step.value))
+            changes.edit(step.file, edit, _import(step.value, step.file))
         case Lowering():
             file, function = _legalization(step.operator), _asked(changes, step.function)
             settings = _settings(step.operator)
             edit = editing.lowered(
                 changes.source(file), step.operator, _called(function, step.arguments), settings
             )
-            changes.edit(file, edit, _import(step.function), _REGISTER)
+            changes.edit(file, edit, _import(step.function, file), _REGISTER)
         case Wrapping():
             file, function = _legalization(step.operator), _asked(changes, step.function)
             edit = editing.wrapped(changes.source(file), step.operator, function)
-            changes.edit(file, edit, _import(step.function))
+            changes.edit(file, edit, _import(step.function, file))
         case Checking():
             changes.slices.ask([_CHECKS])
             function = _called(_asked(changes, step.function), step.arguments)
             edit = editing.decorated(
                 changes.source(_CONSTRUCTORS), step.constructor, f"checks({function})"
             )
-            lines = (_import(step.function), f"from {_dotted(_CHECKS[0])} import {_CHECKS[1]}")
-            changes.edit(_CONSTRUCTORS, edit, *lines)
+            checks = f"from {_dotted(_CHECKS[0])} import {_CHECKS[1]}"
+            changes.edit(_CONSTRUCTORS, edit, _import(step.function, _CONSTRUCTORS), checks)
 
 
 def _settings(operator: str) -> list[str]:
@@ -127,7 +127,7 @@ def _override(changes: Change, step: Override) -> None:
     comment = "# Above the level of what is registered in C++."
     changes.tails.setdefault(module, []).append("\n".join([comment, *lines]))
     source = changes.source(_PASSES)
-    changes.files[_PASSES] = editing.with_last_import(source, _import(step.function))
+    changes.files[_PASSES] = editing.with_last_import(source, _import(step.function, _PASSES))
 
 
 def _write_body(changes: Change, step: Body) -> None:
@@ -142,7 +142,7 @@ def _write_body(changes: Change, step: Body) -> None:
     def inlined(piece: Definition) -> str:
         return piece[1] if piece[1].startswith("_") or piece == (module, name) else f"_{piece[1]}"
 
-    edits = alone.rename_edits(module, function, inlined)
+    edits = alone.rename_edits(module, function, inlined, imported=True)
     rest = [statement for statement in function.body if not is_text(statement)]
     start = ours.line(rest[0].lineno)
     delegating = [statement for statement in rest if "_ORIGINAL" in names(statement)]
@@ -155,7 +155,7 @@ def _write_body(changes: Change, step: Body) -> None:
     helpers = [
         text
         for owner in sorted(alone.modules, key=lambda owner: (owner == module, owner))
-        for text in alone.text(owner, inlined, (name, "_ORIGINAL", "_MODULE"))
+        for text in alone.text(owner, inlined, (name, "_ORIGINAL", "_MODULE"), imported=True)
     ]
     before = "".join(f"{text}\n\n\n" for text in helpers)
     edited = editing.with_body(source, name, body, before)
@@ -260,9 +260,14 @@ def _dotted(module: str) -> str:
     return ".".join(("tvm", *PurePosixPath(file_of(module)).with_suffix("").parts))
 
 
-def _import(function: Function) -> str:
-    """The relative import of the file with ``function``."""
-    return f"from . import {PurePosixPath(file_of(definition(function)[0])).stem}"
+def _import(function: Function, into: str) -> str:
+    """The import, in the file ``into``, of the file with ``function``; relative in one folder."""
+    module = definition(function)[0]
+    path = PurePosixPath(file_of(module))
+    package = (
+        "." if path.parent == PurePosixPath(into).parent else _dotted(module).rpartition(".")[0]
+    )
+    return f"from {package} import {path.stem}"
 
 
 @cache

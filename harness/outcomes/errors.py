@@ -23,7 +23,7 @@ _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}
 
 REFUSALS = (
     *("not supported", "not implemented", "unsupported", "NotImplementedError"),
-    *("only support", "only supports"),
+    *("only support", "only supports", "cannot be lowered"),
 )
 """Words of an error about something that is not supported; some are the name of its class."""
 

@@ -20,6 +20,7 @@ from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.link import LinkError, can_link, linked
 from relaxcheck.harness.native.memory import USUAL, filled
 from relaxcheck.harness.native.target import target
+from relaxcheck.harness.outcomes.errors import disowns, error_text
 from relaxcheck.harness.programs.direct import NotDirect, called
 from relaxcheck.harness.programs.late_linking import (
     Left,
@@ -197,8 +198,10 @@ def build(
     except SilentBail:
         raise
     except Exception as error:
-        # Code generation dies of a call that LegalizeOps left: report the cause, not the symptom.
-        _raise_if_left(watch, logged, error)
+        # Code generation dies of a call that LegalizeOps left: report the cause, not the symptom,
+        # unless the error is clear about it.
+        if not any(disowns(error_text(error), operator) for operator, _ in watch.left):
+            _raise_if_left(watch, logged, error)
         raise StageError(watch.stage, error) from error
 
 

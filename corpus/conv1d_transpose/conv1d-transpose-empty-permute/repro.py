@@ -55,6 +55,7 @@ except Exception as error:
         "NotImplementedError",
         "only support",
         "only supports",
+        "cannot be lowered",
     ):
         raise
     print("refused clearly:", said)

@@ -1,0 +1,85 @@
+"""Code generation of calls that lowering left: an error that names operator, types and attributes.
+
+``LegalizeOps`` passes over a call whose shapes it does not know, and a legalization may return its
+call. Code generation then fails: "CodeGenVM cannot emit this Relax operator directly". That says
+neither what was not lowered nor what to do.
+"""
+
+from typing import Any
+
+import tvm
+from tvm import relax
+from tvm.relax import _ffi_api, vm_build
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import probes
+from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, Rebinding, refuse
+from relaxcheck.fixes.framework.patch import Body
+
+_ORIGINAL = vm_build._vmcodegen
+
+
+def _vmcodegen(builder: Any, mod: Any, exec_mode: str = "bytecode") -> Any:
+    """Generate code of the virtual machine for ``mod``; the module that is left.
+
+    Raises:
+        OpNotImplemented: ``mod`` calls an operator that ``LegalizeOps`` lowers, and did not.
+        ValueError: there is no such ``exec_mode``.
+    """
+    for call in left_calls(mod):
+        raise refuse(call.op.name, **_types(call), **tvm_api.attribute_values(call.attrs))
+    if exec_mode == "bytecode":
+        return _ffi_api.VMCodeGen(builder, mod)
+    if exec_mode == "compiled":
+        return _ffi_api.VMTIRCodeGen(builder, mod)
+    raise ValueError(f"Unknown exec_mode {exec_mode}")
+
+
+def left_calls(module: Any) -> list[Any]:
+    """The calls in ``module`` of operators that have a legalization."""
+    calls: list[Any] = []
+
+    def visit(expr: Any) -> None:
+        is_call = isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op)
+        if is_call and expr.op.get_attr(LEGALIZE) is not None:
+            calls.append(expr)
+
+    for function in module.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    return calls
+
+
+def _types(call: Any) -> dict[str, str]:
+    """The type of each argument, by the operator's name of it."""
+    names = [info.name for info in call.op.arguments]
+    names += [f"argument {number}" for number in range(len(names), len(call.args))]
+    return {
+        name: str(tvm_api.type_of(argument))
+        for name, argument in zip(names, call.args, strict=False)
+    }
+
+
+def refuses_left_calls() -> bool:
+    """True if code generation of a sum that was not lowered names what it cannot lower."""
+    m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
+    module = probes.program(relax.op.add, (m,), (n,))
+    generated = "cannot be lowered", "not implemented", "not supported"
+    return probes.is_refused(
+        lambda: vm_build._vmcodegen(relax.ExecBuilder(), module), "add", *generated
+    )
+
+
+FIX = Fix(
+    name="left_calls",
+    operators=(),
+    fault=(
+        "a call that LegalizeOps left without a word fails in code generation, by an error that"
+        " names neither its shapes nor its attributes"
+    ),
+    issue="apache/tvm#19694",
+    parts=(FaultPart("left calls", lambda: not refuses_left_calls()),),
+    rebindings=lambda: (Rebinding(_ORIGINAL, _vmcodegen),),
+    after="dataflow_reshape",
+    patch=(Body("relax/vm_build.py", _vmcodegen),),
+)

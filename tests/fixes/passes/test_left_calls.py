@@ -1,0 +1,52 @@
+"""Code generation refuses calls that lowering left, and generates what it did before."""
+
+import numpy as np
+import pytest
+import tvm
+from tvm import relax
+from tvm.relax import vm_build
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.passes import left_calls
+from tests.fixes import compiled
+from tests.fixes import whole_programs as whole
+
+OP = relax.op
+
+
+def test_the_error_has_operator_types_and_attributes() -> None:
+    module = compiled.module(OP.matmul, ("a", 2, 4), ("b", 4, 3))
+    with (
+        installation.install([left_calls.FIX]),
+        pytest.raises(tvm_api.OpNotImplemented) as caught,
+    ):
+        relax.build(module, compiled.TARGET)
+    message = str(caught.value)
+    for part in ("relax.matmul cannot be lowered", "(a, 2, 4)", "(b, 4, 3)", "out_dtype=None"):
+        assert part in message
+
+
+def test_all_left_calls_are_listed_and_others_are_not() -> None:
+    calls = left_calls.left_calls(compiled.module(OP.add, ("m",), ("n",)))
+    assert [call.op.name for call in calls] == ["relax.add"]
+    lowered = relax.transform.LegalizeOps()(compiled.module(OP.add, (2,), (2,)))
+    assert left_calls.left_calls(lowered) == []
+
+
+@pytest.mark.parametrize("exec_mode", ["bytecode", "compiled"])
+def test_what_is_lowered_is_generated(exec_mode: str) -> None:
+    with installation.install([left_calls.FIX]):
+        run = compiled.build(compiled.module(OP.add, (2,), (2,)), exec_mode)
+    array = np.ones(2, "float32")
+    np.testing.assert_array_equal(run(array, array), array + array)
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with installation.install([left_calls.FIX]), pytest.raises(ValueError, match="Unknown exec"):
+        vm_build._vmcodegen(relax.ExecBuilder(), tvm.IRModule({}), "x")
+
+
+PROGRAMS: whole.Programs = {
+    "left_calls": {"left calls": (whole.upstream("left_calls", "left_call", "bytecode"),)},
+}
