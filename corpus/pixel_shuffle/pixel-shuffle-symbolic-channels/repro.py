@@ -1,0 +1,45 @@
+"""nn.pixel_shuffle of a symbolic number of channels ends the process
+
+Exits with 1 while the bug is there and with 0 once it is gone,
+and with 2 where it is ended by a signal that says nothing of it. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import signal
+import subprocess
+import sys
+
+import tvm
+from tvm import relax, tirx
+from tvm.script import relax as R
+
+
+def program():
+    C = tirx.Var("C", "int64")
+    data = relax.Var("data", R.Tensor((C, 1, 1), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [data]):
+        with bb.dataflow():
+            n0_0 = bb.emit(relax.op.nn.pixel_shuffle(data, upscale_factor=1))
+            output = bb.emit_output(n0_0)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+def main():
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    relax.build(mod, target)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["main"]:
+        main()
+        sys.exit()
+    child = subprocess.run([sys.executable, __file__, "main"])
+    if child.returncode < 0:
+        print(f"ended by {signal.Signals(-child.returncode).name}")
+    if child.returncode == -signal.SIGSEGV:
+        sys.exit(1)
+    # Another signal tells nothing (SIGKILL: the machine is short of memory); an exception is fine.
+    sys.exit(2 if child.returncode < 0 else 0)
