@@ -152,5 +152,6 @@ def pytest_terminal_summary(
     for family in kinds.families():
         seen = tally.cells.get(family.name)
         if seen:
-            values = sum(len(axis.values) for axis in family.axes)
-            write(f"{family.name}: {len(seen)} of {values} declared axis values covered")
+            values = {(axis.name, str(value)) for axis in family.axes for value in axis.values}
+            covered = len(seen & values)
+            write(f"{family.name}: {covered} of {len(values)} declared axis values covered")

@@ -54,10 +54,13 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     """The signature of the failure ``outcome`` of ``case``.
 
     Of a wrong value and of a silent bail the message is the cause that the worker found, if it
-    found one: neither numbers that differ nor the calls that are left can be compared.
+    found one: neither numbers that differ nor the calls that are left can be compared. Of a death
+    it is the signal: the last output depends on how far it was written.
     """
     has_cause = outcome.verdict in _WRONG or outcome.verdict is Verdict.SILENT_BAIL
     message = outcome.cause if has_cause else normalise(outcome.message)
+    if outcome.verdict is Verdict.PROCESS_DEATH and outcome.ending is not None:
+        message = outcome.ending.signal or message
     operator = outcome.operator or operators(case)
     return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes)
 

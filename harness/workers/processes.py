@@ -3,6 +3,7 @@
 import fcntl
 import mmap
 import os
+import re
 import select
 import signal
 import socket
@@ -21,7 +22,11 @@ from relaxcheck.harness.workers.marker import IDLE, Mark, mark, marked
 from relaxcheck.harness.workers.protocol import SCRATCH, Command, Reply
 
 _LAST_WORDS = 2000
-"""The bytes of a process's last output that are quoted."""
+"""The bytes of a process's last output that are quoted, at most."""
+_LAST_BYTES = 1 << 16
+"""The bytes of its output that are read for that."""
+_NATIVE_FRAME = re.compile(r'\s*File "(?![^"]*\.py")[^"]*", line \d+, in ')
+"""A line of a native stack trace: of CPython's own frames, since TVM's wheels have no symbols."""
 _LOG_BYTES = 64 << 20
 """The bytes that a worker may write to standard output and error in a case."""
 LONGEST_ANSWER = 64 << 20
@@ -228,6 +233,13 @@ def _resident(pid: int) -> int:
 
 
 def _end_of(file: int, size: int) -> str:
-    """The end of ``file``, which has ``size`` bytes."""
-    last = os.pread(file, min(size, _LAST_WORDS), max(0, size - _LAST_WORDS))
-    return last.decode(errors="replace").strip()
+    """The end of ``file``, which has ``size`` bytes: whole lines, without native stack frames."""
+    start = max(0, size - _LAST_BYTES)
+    text = os.pread(file, size - start, start).decode(errors="replace")
+    whole = text.partition("\n")[2] if start and "\n" in text else text
+    lines = [line for line in whole.splitlines() if not _NATIVE_FRAME.match(line)]
+    last = "\n".join(lines).strip()
+    if len(last) <= _LAST_WORDS:
+        return last
+    cut = last[-_LAST_WORDS:]
+    return cut.partition("\n")[2] if "\n" in cut else cut

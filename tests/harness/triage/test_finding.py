@@ -14,7 +14,7 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.expressions.family import family as algebra_family
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.errors import normalise
-from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
 from relaxcheck.harness.programs.legalization_log import reason
 from relaxcheck.harness.triage.finding import (
     Finding,
@@ -218,6 +218,18 @@ def test_the_reason_that_tvm_logs_is_the_cause_of_a_silent_bail() -> None:
     # It is the same once it has been written down and read again.
     again = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", cause=layout.message)
     assert signature_of(case, again) == layout
+
+
+def test_a_death_has_the_cause_of_its_signal_whatever_was_written_before() -> None:
+    case = TOY.build(DEFAULT, 0)
+
+    def signature(message: str, signal: str = "SIGSEGV") -> Signature:
+        death = Outcome(Verdict.PROCESS_DEATH, "emit", message=message, ending=Ending(signal))
+        return signature_of(case, death)
+
+    assert signature("in _PyEval_EvalFrame") == signature("Warning: BlockBuilder destroyed")
+    assert signature("in _PyEval_EvalFrame") != signature("in _PyEval_EvalFrame", "SIGFPE")
+    assert signature("exit code 3", "").message == "exit code #"
 
 
 def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:
