@@ -1,0 +1,97 @@
+"""Pixel shuffle, whose TOPI function is not imported, and whose type inference dies.
+
+The legalization calls ``topi.nn.pixel_shuffle``; no module imports the file that defines it. Type
+inference reads the number of channels as a constant without asking whether it is one.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tvm import relax, te
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import probes
+from relaxcheck.fixes.framework.fix import (
+    FaultPart,
+    Fix,
+    checked,
+    legalization,
+    refuse,
+    require_shapes,
+)
+from relaxcheck.fixes.framework.patch import Checking, Lowering, NewFile
+from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
+
+UPSTREAM = NewFile("relax/op/pixel_shuffle.py")
+
+OPERATOR = "relax.nn.pixel_shuffle"
+_ORIGINAL = relax.op.nn.pixel_shuffle
+_CHANNELS = -3
+
+
+def _constant_channels(arguments: Mapping[str, Any]) -> None:
+    """Check that the number of channels is a constant, where type inference reads it."""
+    data = arguments["data"]
+    if not tvm_api.has_shape(data):
+        raise refuse(OPERATOR, data=str(tvm_api.type_of(data)), shape=None)
+    shape = tvm_api.shape_of(data)
+    if len(shape) >= -_CHANNELS and tvm_api.as_int(shape[_CHANNELS]) is None:
+        raise refuse(OPERATOR, data=tvm_api.show(shape), channels=tvm_api.show(shape[_CHANNELS]))
+
+
+def _lower(builder: BlockBuilder, call: Call) -> Expr:
+    require_shapes(call)
+    factor = int(call.attrs.upscale_factor)
+
+    def compute(data: Tensor) -> Tensor:
+        *front, channels, height, width = data.shape
+
+        def shuffled(*at: PrimExpr) -> PrimExpr:
+            *before, channel, row, column = at
+            source = (channel * factor + row % factor) * factor + column % factor
+            return data(*before, source, row // factor, column // factor)
+
+        shape = (*front, channels // (factor * factor), height * factor, width * factor)
+        return te.compute(shape, shuffled, name="pixel_shuffle")
+
+    return builder.call_te(compute, call.args[0], primfunc_name_hint="pixel_shuffle")
+
+
+def shuffles() -> bool:
+    """True if four channels of one element become a square of four."""
+    call = probes.one_call(lambda x: relax.op.nn.pixel_shuffle(x, 2), (1, 4, 1, 1))
+    array = np.arange(4, dtype="float32")
+    return probes.computes(call, [array.reshape(1, 4, 1, 1)], array.reshape(1, 1, 2, 2))
+
+
+def types_symbolic_channels() -> bool:
+    """True if a symbolic number of channels is typed, or refused by name."""
+
+    def make() -> Call:
+        return probes.one_call(_shuffled, (tvm_api.shape_var("n"), 1, 1))
+
+    return probes.is_refused(make, "pixel_shuffle", "channels") or tvm_api.has_shape(make())
+
+
+def _shuffled(data: Expr) -> Expr:
+    return relax.op.nn.pixel_shuffle(data, 1)
+
+
+FIX = Fix(
+    name="pixel_shuffle",
+    operators=(OPERATOR,),
+    fault=(
+        "pixel_shuffle is not lowered: topi.nn does not import its function; a symbolic number of"
+        " channels ends the process when the call is typed"
+    ),
+    issue=None,
+    parts=(
+        FaultPart("the missing function", lambda: not shuffles()),
+        FaultPart("symbolic channels", lambda: not types_symbolic_channels(), deadly=True),
+    ),
+    attributes=legalization(OPERATOR, _lower),
+    rebindings=lambda: (checked(_ORIGINAL, _constant_channels),),
+    after="invalid_arguments",
+    patch=(Lowering(OPERATOR, _lower), Checking("pixel_shuffle", _constant_channels)),
+)
