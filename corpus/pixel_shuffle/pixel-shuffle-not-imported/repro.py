@@ -44,6 +44,7 @@ except Exception as error:
         "NotImplementedError",
         "only support",
         "only supports",
+        "cannot be lowered",
     ):
         raise
     print("refused clearly:", said)

@@ -12,9 +12,12 @@ from relaxcheck.generators.core.case import Valid, Value, encode
 from relaxcheck.generators.core.program import Case, decode
 from relaxcheck.generators.families import every, family
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
+from relaxcheck.harness.campaign.declared import with_declared
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
 from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.journal.journal import DRAWN, Journal
+from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
+from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job, Limits
@@ -78,8 +81,9 @@ def hunt(
 
     They are drawn from the families ``among``, where it is None from those of the plant's
     operators; ``uniform`` turns steering off. Then so many seconds as ``grace`` are left to look
-    into the failure.
+    into the failure. Failures that are declared for this TVM do not count.
     """
+    known = declared()
     plan = Plan(
         families_of(plant) if among is None else tuple(among),
         seed,
@@ -89,10 +93,12 @@ def hunt(
         grace=grace,
         uniform=uniform,
     )
+    plan = with_declared(plan, known, each_version(pool.environment))
+    gaps = [entry for entry in known if isinstance(entry, ExpectedFailure)]
     with tempfile.TemporaryDirectory() as folder:
         keep_hypothesis_in(Path(folder) / "hypothesis")
         with Journal(Path(folder) / "journal") as journal:
-            campaign = Campaign(plan, pool, journal, ())
+            campaign = Campaign(plan, pool, journal, gaps)
 
             def until_first(state: State) -> None:
                 if has_failed(state):
@@ -125,12 +131,15 @@ def families_of(plant: Plant | None) -> tuple[Family, ...]:
 
 
 def has_failed(state: State) -> bool:
-    """True if a drawn case failed, in any regime."""
+    """True if a drawn case failed, in any regime, in a way that is not known."""
+    if state.known:
+        # Each failure may be a known one, until it has its finding.
+        return not state.findings.keys() <= state.known.keys()
     return any(verdict.is_failure for verdict in (*state.verdicts, *state.special))
 
 
 def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
-    """The first failure in ``journal``, with the finding that it was counted to."""
+    """The first failure in ``journal`` that is not known, with the finding it was counted to."""
     name = CONTROL if plant is None else plant.name
     seconds = 0.0
     drawn = 0
@@ -139,7 +148,9 @@ def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) ->
         if outcome is None:
             continue
         seconds += sum(outcome.seconds.values())
-        if not outcome.verdict.is_failure:
+        if not outcome.verdict.is_failure or recorded.expected_by:
+            continue
+        if recorded.finding in state.known:
             continue
         finding = None if recorded.finding is None else state.findings[recorded.finding]
         return Hunted(

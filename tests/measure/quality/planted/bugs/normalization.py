@@ -88,11 +88,11 @@ PLANTS = (
     ),
     _wrong(
         name="batch-norm-of-a-sample",
-        description="batch_norm divides the variance by one element less",
+        description="batch_norm divides the variance by one element more",
         blame=(),
         module=_BATCH,
         old="(data - data_mean_rs) * (data - data_mean_rs), axis=reduce_axes) / shape_prod",
-        new="(data - data_mean_rs) * (data - data_mean_rs), axis=reduce_axes) / (shape_prod - 1)",
+        new="(data - data_mean_rs) * (data - data_mean_rs), axis=reduce_axes) / (shape_prod + 1)",
         operators=("nn.batch_norm",),
     ),
     _wrong(

@@ -147,13 +147,15 @@ _POOLED = (
         new='topi.nn.adaptive_pool1d(data, output_size, "max", layout_str)',
         operators=("nn.adaptive_avg_pool1d",),
     ),
+    # In other dtypes too, the probe of the fix adaptive_pooling would see it, and the fix cure it.
     _wrong(
-        name="adaptive-windows-end-early",
-        description="adaptive_avg_pool2d rounds the end of a window down",
-        blame=("output_size", "sizes", "rank"),
-        module="relaxcheck.fixes.lowerings.adaptive_pooling",
-        old="return first, tvm_api.floordiv((number + 1) * length + size - 1, size)",
-        new="return first, tirx.max(first + 1, tvm_api.floordiv((number + 1) * length, size))",
+        name="adaptive-pool-of-doubles-takes-the-largest",
+        description="adaptive_avg_pool2d of float64 gives the largest element of each window",
+        blame=("dtype",),
+        module=_LEGALIZE,
+        old='return topi.nn.adaptive_pool(data, output_size, "avg", layout_str)',
+        new='kind = "max" if str(data.dtype) == "float64" else "avg"\n'
+        "        return topi.nn.adaptive_pool(data, output_size, kind, layout_str)",
         operators=("nn.adaptive_avg_pool2d",),
     ),
 )
