@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
@@ -21,6 +21,7 @@ from relaxcheck.harness.programs.compile import SilentBail, StageError
 from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
 from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
 from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason
+from relaxcheck.harness.programs.objections import objections, returned
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.rejection import is_rejection
 from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
@@ -263,18 +264,26 @@ def _ran_though_invalid(
 ) -> Outcome:
     assert isinstance(case.expect, Invalid)
     run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
-    for index in range(len(case.bindings)):
+    lines: list[str] = []
+    for index, binding in enumerate(case.bindings):
         progress("oracle")
         values = arrays(case, index)
         progress("run")
         with clock("tvm"):
-            size_arguments = case.program.sizes_told(case.bindings[index])
-            compiling.run(main, [*size_arguments, *(values[name] for name in run_time)])
+            size_arguments = case.program.sizes_told(binding)
+            outputs = compiling.run(main, [*size_arguments, *(values[name] for name in run_time)])
+        if not lines:
+            lines = [returned(outputs)]
+            if not isinstance(case.expect, Mismatch):
+                progress("oracle")
+                lines += objections(static(case.program, binding), values)
+    # Last, since the last line tells failures apart.
+    lines.append(f"compiled and ran, though invalid by its {case.expect.fault[0]}")
     return Outcome(
         Verdict.ACCEPTS_INVALID,
         "run",
         case.expect.operator,
-        f"compiled and ran, though invalid by its {case.expect.fault[0]}",
+        "\n".join(lines),
         seconds=clock.seconds,
     )
 

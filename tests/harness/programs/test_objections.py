@@ -1,0 +1,63 @@
+"""An invalid program that TVM computes comes with the results and errors that show it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import torch
+
+from relaxcheck.generators.core.program import Input, Node, Program
+from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.known.corpus import entry
+from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs import objections as module
+from relaxcheck.harness.programs.execute import execute
+from relaxcheck.harness.programs.objections import objections, returned
+from relaxcheck.oracles.answer import Unsupported
+
+pytestmark = pytest.mark.tvm
+
+PROGRAM = Program((Input("x", (2,), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
+ARRAYS = {"x": np.ones(2, "float32")}
+
+
+def test_small_results_are_shown_whole() -> None:
+    large, small = np.zeros((2, 3), "float32"), np.array([1.5], "float16")
+    assert returned([large, small]) == "returned float32 (2, 3); float16 (1,): [1.5]"
+    assert returned([np.zeros((0,), "int8")]) == "returned int8 (0,)"
+
+
+def refuses(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    torch.nn.functional.max_pool1d(torch.ones(1, 1, 1), 3)
+    raise AssertionError
+
+
+def computes(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    return (np.zeros((2, 3)),)
+
+
+def is_wrong(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    raise KeyError("ours")
+
+
+def cannot(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    raise Unsupported("no kernel")
+
+
+def test_only_errors_of_the_oracles_themselves_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = {"a": refuses, "b": computes, "c": is_wrong, "d": cannot}
+    monkeypatch.setattr(module, "ORACLES", named)
+    refusal, result = objections(PROGRAM, ARRAYS)
+    assert refusal.startswith("a refuses it: RuntimeError: ")
+    assert result == "b computes it: (2, 3)"
+
+
+def test_the_outcome_ends_in_the_line_that_tells_failures_apart() -> None:
+    outcome = execute(entry("avg-pool2d-no-elements").case)
+    assert outcome.verdict is Verdict.ACCEPTS_INVALID
+    assert headline(outcome.message) == "compiled and ran, though invalid by its pool_size"
+    lines = outcome.message.splitlines()
+    assert lines[0] == "returned float32 (1, 1, 3, 3)"
+    assert "pytorch refuses it: RuntimeError: kernel size should be greater than zero" in lines[1]
+    assert lines[2].startswith("onnxruntime refuses it: ")
