@@ -1,7 +1,9 @@
 """From failures to findings: each failure is explained by a finding, or becomes one.
 
 Failures with one signature are investigated one after the other: the first one's finding explains
-most of the others, each for the price of one run. Different signatures go in parallel.
+most of the others, each for the price of one run. Different signatures go in parallel, but for
+those that take long: each trial of a case that does not end takes the whole deadline, and several
+at a time would leave no worker for other cases.
 """
 
 from collections import deque
@@ -20,6 +22,7 @@ from relaxcheck.harness.outcomes.differential import by_release, passed
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, fails_run, rank, severity_of
 from relaxcheck.harness.triage.finding import (
+    CUT_SHORT,
     Finding,
     Reduced,
     explained,
@@ -133,6 +136,7 @@ class Investigations:
         assert isinstance(signature, Signature)
         self._step(signature, outcome)
         self._next_of(signature)
+        self._next_of_long_ones()
 
     def _enqueue(self, signature: Signature, investigation: _Investigation) -> None:
         self._queued.setdefault(signature, deque()).append(investigation)
@@ -140,9 +144,21 @@ class Investigations:
 
     def _next_of(self, signature: Signature) -> None:
         queue = self._queued[signature]
-        while queue and signature not in self._active:
+        while queue and signature not in self._active and not self._must_wait(signature):
             self._active[signature] = queue.popleft()
             self._step(signature, None)
+
+    def _must_wait(self, signature: Signature) -> bool:
+        """True if ``signature`` takes long, and another that does is under investigation."""
+        return signature.verdict in CUT_SHORT and any(
+            active.verdict in CUT_SHORT for active in self._active
+        )
+
+    def _next_of_long_ones(self) -> None:
+        """Begin the next investigation that takes long."""
+        for signature in [*self._queued]:
+            if signature.verdict in CUT_SHORT:
+                self._next_of(signature)
 
     def _step(self, signature: Signature, outcome: Outcome | None) -> None:
         """Give an investigation the outcome it waits for; run the job that it asks for next."""

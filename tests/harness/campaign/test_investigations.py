@@ -67,6 +67,34 @@ def test_what_is_unfinished_is_explained_by_a_finding_of_its_kind_alone(tmp_path
     assert looking.unfinished == 4
 
 
+def test_timeouts_are_investigated_one_at_a_time_and_others_beside_them(tmp_path: Path) -> None:
+    case = MEMBER.build(complete(MEMBER.axes, {}), 1)
+    late = [Outcome(Verdict.TIMEOUT, stage, "nn.x", "late") for stage in ("codegen", "run")]
+    left = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        looking = Investigations((MEMBER,), journal, findings, jobs.append)
+        journal.start(case, DRAWN)
+        for outcome in (*late, left):
+            looking.look_into(case, outcome)
+        assert [(job.tag.verdict, job.tag.stage) for job in jobs] == [  # type: ignore[attr-defined]
+            (Verdict.TIMEOUT, "codegen"),
+            (Verdict.SILENT_BAIL, "LegalizeOps"),
+        ]
+        assert (looking.active, looking.unfinished) == (2, 3)
+        by_stage = {outcome.stage: outcome for outcome in (*late, left)}
+        most = 0
+        while jobs:
+            job = jobs.popleft()
+            waiting = [each for each in jobs if each.tag.verdict is Verdict.TIMEOUT]  # type: ignore[attr-defined]
+            most = max(most, len(waiting))
+            looking.advance(job, by_stage[job.tag.stage])  # type: ignore[attr-defined]
+    assert most <= 1
+    assert {finding.stage for finding in findings.values()} == set(by_stage)
+    assert looking.unfinished == 0
+
+
 class OnTwo:
     """Investigations on two releases: both fail, and the earlier one where ``fails`` says so."""
 
