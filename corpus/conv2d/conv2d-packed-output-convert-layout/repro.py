@@ -1,0 +1,54 @@
+"""ConvertLayout fails an internal check on a packed output layout of nn.conv2d
+
+Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
+Needs tvm.
+"""
+
+import re
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import relax as R
+
+
+def names(text, *terms):
+    """True if text has one of terms as whole words, apart or together, in any case."""
+    each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
+    return re.search(rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])", text)
+
+
+def program():
+    data = relax.Var("data", R.Tensor((1, 1, 1, 1), "float32"))
+    weight = relax.Var("weight", R.Tensor((4, 1, 1, 1), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [data, weight]):
+        with bb.dataflow():
+            convolved = bb.emit(relax.op.nn.conv2d(data, weight, out_layout="NHWC4c"))
+            output = bb.emit_output(convolved)
+        bb.emit_func_output(output)
+    return bb.get()
+
+
+try:
+    mod = program()
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    with target:
+        mod = relax.transform.ConvertLayout({"relax.nn.conv2d": ["NHWC", "HWIO"]})(mod)
+    relax.build(mod, target)
+except Exception as error:
+    said = f"{type(error).__name__}: {error}"
+    # An error that says what is not supported is none that says nothing.
+    if not names(said, "conv2d") or not names(
+        said,
+        "not supported",
+        "not implemented",
+        "unsupported",
+        "NotImplementedError",
+        "only support",
+        "only supports",
+        "cannot be lowered",
+    ):
+        raise
+    print("refused clearly:", said)
+    sys.exit(0)
