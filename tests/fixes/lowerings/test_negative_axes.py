@@ -80,4 +80,5 @@ PROGRAMS: whole.Programs = {
 
 CURES: whole.Cures = {
     "batch-norm-last-axis": (("negative_axes", "batch_norm"),),
+    "strided-slice-negative-axis": (("negative_axes", "strided_slice"),),
 }

@@ -101,6 +101,9 @@ PROGRAMS: whole.Programs = {
 CURES: whole.Cures = {
     "batch-norm-float16": (("normalization", "batches of float16"),),
     "layer-norm-float64": (("normalization", "float64"),),
+    "batch-norm-float16-dtype": (("normalization", "batches of float16"),),
+    "group-norm-float64": (("normalization", "float64"),),
+    "instance-norm-float64": (("normalization", "float64"),),
     "rms-norm-all-axes": (("normalization", "all axes"),),
     "rms-norm-float64": (("normalization", "float64"),),
 }

@@ -43,6 +43,7 @@ PROGRAMS: whole.Programs = {
 
 CURES: whole.Cures = {
     "expand-dims-of-nothing": (("dataflow_reshape", "no elements"),),
+    "expand-dims-of-nothing-last": (("dataflow_reshape", "no elements"),),
     "repeat-odd": (("dataflow_reshape", "repeats of expressions"),),
     "reshape-behind-a-symbol": (("dataflow_reshape", "expressions of symbols"),),
     "reshape-difference": (("dataflow_reshape", "expressions of symbols"),),

@@ -234,5 +234,7 @@ CURES: whole.Cures = {
     "conv1d-transpose-packed-kernel-convert-layout": (("convert_layout_packed", "packed kernels"),),
     "conv2d-transpose-packed-convert-layout": (("convert_layout_packed", "packed data"),),
     "conv2d-transpose-packed-out-convert-layout": (("convert_layout_packed", "packed outputs"),),
+    "conv2d-packed-convert-layout": (("convert_layout_packed", "packed convolutions"),),
+    "conv2d-packed-output-convert-layout": (("convert_layout_packed", "packed convolutions"),),
     "conv3d-transpose-packed-convert-layout": (("convert_layout_packed", "packed kernels"),),
 }

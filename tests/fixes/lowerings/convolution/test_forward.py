@@ -329,3 +329,8 @@ PROGRAMS: whole.Programs = {
         ),
     },
 }
+
+CURES: whole.Cures = {
+    "conv2d-out-layout": (("convolution_layouts", "output layouts"),),
+    "conv2d-packed-kernel": (("convolution_layouts", "packed layouts"),),
+}

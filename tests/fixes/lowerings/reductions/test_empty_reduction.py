@@ -115,4 +115,6 @@ PROGRAMS: whole.Programs = {
 
 CURES: whole.Cures = {
     "empty-product": (("empty_reduction", "sums"),),
+    "sum-of-nothing": (("empty_reduction", "sums"),),
+    "matmul-of-nothing": (("empty_reduction", "sums"), ("empty_reduction", "products")),
 }
