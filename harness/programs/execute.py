@@ -235,7 +235,7 @@ def _run_all(
             verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
             if verdict is Verdict.WRONG_VALUE:
                 again = partial(compiling.run, main, arguments)
-                about = undefined(again, case.program.outputs, USUAL, OTHER)
+                about = _undefined(again, case.program.outputs, actual)
                 if about:
                     message, details = f"{message}\n{about}", {UNDEFINED: True}
     everywhere = tuple(
@@ -257,6 +257,16 @@ def _run_all(
         clock.seconds,
         details=details,
     )
+
+
+def _undefined(
+    run: Callable[[int], tuple[Array, ...]], outputs: Sequence[str], actual: Sequence[Array]
+) -> str:
+    """As ``undefined``; empty where TVM fails when it runs again."""
+    try:
+        return undefined(run, outputs, actual, USUAL, OTHER)
+    except StageError:
+        return ""
 
 
 def _ran_though_invalid(

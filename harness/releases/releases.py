@@ -16,6 +16,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.native.memory import WITHOUT_CACHE
 from relaxcheck.harness.paths import CONSTRAINTS
 from relaxcheck.harness.paths import releases as default_folder
 from relaxcheck.harness.releases.environment import single_threaded
@@ -172,7 +173,7 @@ def advice(name: str) -> str:
 
 def environment(release: Release) -> dict[str, str]:
     """The environment variables of the workers of ``release``: none leads to another release."""
-    variables = single_threaded()
+    variables = WITHOUT_CACHE | single_threaded()
     if not release.own:
         for name in _LEADING_ELSEWHERE:
             variables.pop(name, None)

@@ -300,8 +300,9 @@ def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
     if what.loads and UNDEFINED in what.outcome.details:
         return [
             *lines,
-            "# Have glibc fill fresh memory, so that what nothing writes shows every time.",
-            f"ctypes.CDLL(None).mallopt(-6, {USUAL ^ 0xFF})",
+            "# Have glibc fill fresh memory, so that elements that nothing writes show.",
+            'if hasattr(ctypes.CDLL(None), "mallopt"):',
+            f"    ctypes.CDLL(None).mallopt(-6, {USUAL ^ 0xFF})",
             f'vm = relax.VirtualMachine({build}, tvm.cpu(), memory_cfg="naive")',
         ]
     if what.loads:

@@ -1,13 +1,18 @@
 """An invalid program that TVM computes comes with the results and errors that show it."""
 
 from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from relaxcheck.generators.core.program import Input, Node, Program
-from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.generators.families import every
+from relaxcheck.harness.campaign.drawing import keep_hypothesis_in, stream
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -48,9 +53,30 @@ def cannot(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
 def test_only_errors_of_the_oracles_themselves_count(monkeypatch: pytest.MonkeyPatch) -> None:
     named = {"a": refuses, "b": computes, "c": is_wrong, "d": cannot}
     monkeypatch.setattr(module, "ORACLES", named)
-    refusal, result = objections(PROGRAM, ARRAYS)
+    (refusal,) = objections(PROGRAM, ARRAYS)
     assert refusal.startswith("a refuses it: RuntimeError: ")
-    assert result == "b computes it: (2, 3)"
+
+
+def test_errors_of_our_own_code_are_none_of_the_oracles() -> None:
+    """Each of these fails within the code that calls PyTorch, or makes the ONNX model."""
+    shuffled = Node("y", "nn.pixel_shuffle", ("x",), {"upscale_factor": 0})
+    program = Program((Input("x", (1, 4, 2, 2), "float32"),), (shuffled,), ("y",))
+    lines = list(objections(program, {"x": np.ones((1, 4, 2, 2), "float32")}))
+    assert all("ZeroDivisionError" not in line for line in lines)
+    assert not any(line.startswith("onnxruntime") for line in lines)
+
+
+def test_every_line_about_a_fault_is_an_error_of_the_package_itself(tmp_path: Path) -> None:
+    """Draw invalid programs of every family: no line has the error of our own Python."""
+    ours = ("zip()", "out of range", "substring not found", "ZeroDivision", "Validation", "Stop")
+    seen = []
+    keep_hypothesis_in(tmp_path)
+    families = [each for each in every(("build",)) if each.name != "dynamic"]
+    for case in islice(stream(families, 7), 1500):
+        if type(case.expect) is Invalid and isinstance(case, Case) and not case.program.symbols:
+            seen += list(objections(case.program, arrays(case, 0)))
+    assert len(seen) > 20
+    assert [line for line in seen if any(text in line for text in ours)] == []
 
 
 def test_the_outcome_ends_in_the_line_that_tells_failures_apart() -> None:

@@ -1,4 +1,4 @@
-"""Undefined memory shows every time, and is told from a result that is merely wrong."""
+"""Undefined memory shows, and a result that is merely wrong is none."""
 
 import subprocess
 import sys
@@ -33,16 +33,32 @@ def runs(dtype: str, *unwritten: int) -> Callable[[int], tuple[Array, ...]]:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int64"])
 def test_the_first_element_that_differs_is_named(dtype: str) -> None:
-    assert undefined(runs(dtype), ("a", "b"), USUAL, OTHER) == ""
-    text = undefined(runs(dtype, 2, 3), ("a", "b"), USUAL, OTHER)
+    right, wrong = runs(dtype), runs(dtype, 2, 3)
+    assert undefined(right, ("a", "b"), right(USUAL), USUAL, OTHER) == ""
+    text = undefined(wrong, ("a", "b"), wrong(USUAL), USUAL, OTHER)
     assert "element [2] of output b is " in text
     assert "0x55 bytes" in text
-    assert "0x4b bytes" in text
+    assert "0x4a bytes" in text
 
 
 def test_nan_does_not_differ_from_itself() -> None:
     nan = (np.array(np.nan, "float32"),)
-    assert undefined(lambda byte: nan, ("y",), USUAL, OTHER) == ""
+    assert undefined(lambda byte: nan, ("y",), nan, USUAL, OTHER) == ""
+
+
+def test_an_element_that_differs_without_a_reason_is_none() -> None:
+    """It is another one in each run, whatever fresh memory holds."""
+    numbers = iter(range(9))
+    actual = (np.array([8.0]),)
+    text = undefined(lambda byte: (np.array([float(next(numbers))]),), ("y",), actual, USUAL, OTHER)
+    assert text == ""
+
+
+def test_a_bool_is_shown_as_its_byte() -> None:
+    def run(byte: int) -> tuple[Array, ...]:
+        return (np.array([byte], "uint8").view("bool"),)
+
+    assert "is 0x55 where" in undefined(run, ("y",), run(USUAL), USUAL, OTHER)
 
 
 def test_fresh_memory_holds_the_byte_within_the_block_alone() -> None:
@@ -57,8 +73,8 @@ def test_a_result_that_nothing_writes_says_so_with_two_values() -> None:
     outcome = execute(entry("empty-product").case)
     assert outcome.verdict is Verdict.WRONG_VALUE
     assert outcome.details == {UNDEFINED: True}
-    assert "element [0] of output y is 14660154687488.0 where" in outcome.message
-    assert "and 13323083.0 where" in outcome.message
+    assert "element [0] of output y is 1.4660155e+13 where" in outcome.message
+    assert "and 3.3143225e+06 where" in outcome.message
 
 
 def test_a_result_that_is_merely_wrong_does_not() -> None:
