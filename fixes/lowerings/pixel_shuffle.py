@@ -33,6 +33,9 @@ _CHANNELS = -3
 def _constant_channels(arguments: Mapping[str, Any]) -> None:
     """Check that the number of channels is a constant, where type inference reads it."""
     data = arguments["data"]
+    if not tvm_api.is_tensor(data):
+        # The operand of a nested call has no type yet.
+        return
     if not tvm_api.has_shape(data):
         raise refuse(OPERATOR, data=str(tvm_api.type_of(data)), shape=None)
     shape = tvm_api.shape_of(data)

@@ -26,13 +26,20 @@ def _vmcodegen(builder: Any, mod: Any, exec_mode: str = "bytecode") -> Any:
         OpNotImplemented: ``mod`` calls an operator that ``LegalizeOps`` lowers, and did not.
         ValueError: there is no such ``exec_mode``.
     """
-    for call in left_calls(mod):
-        raise refuse(call.op.name, **_types(call), **tvm_api.attribute_values(call.attrs))
+    left = left_calls(mod)
+    if left:
+        raise _refusal(left[0])
     if exec_mode == "bytecode":
         return _ffi_api.VMCodeGen(builder, mod)
     if exec_mode == "compiled":
         return _ffi_api.VMTIRCodeGen(builder, mod)
     raise ValueError(f"Unknown exec_mode {exec_mode}")
+
+
+def _refusal(call: Any) -> Exception:
+    error = refuse(call.op.name, **_types(call), **tvm_api.attribute_values(call.attrs))
+    why = "LegalizeOps left the call: its shapes are not known, or its legalization returned it"
+    return type(error)(f"{error}. {why}.")
 
 
 def left_calls(module: Any) -> list[Any]:
@@ -74,7 +81,7 @@ FIX = Fix(
     name="left_calls",
     operators=(),
     fault=(
-        "a call that LegalizeOps left without a word fails in code generation, by an error that"
+        "a call that LegalizeOps left without an error fails in code generation, by one that"
         " names neither its shapes nor its attributes"
     ),
     issue="apache/tvm#19694",

@@ -18,21 +18,25 @@ _RIGHT = (Verdict.PASS, Verdict.REJECTED)
 class NamedCause:
     """A cause that has an entry in the corpus.
 
-    ``title`` says what is wrong, ``issue`` is the address of the upstream issue. ``cured``: with
-    the fixes on the entry is right on each release in question.
+    ``title`` says what is wrong with the program of ``entry``, ``issue`` is the address of the
+    upstream issue. ``cured``: with the fixes on the entry is right on each release in question.
+    ``fits``: the title is true of the finding, which has the same operators and the same blame.
+    Where it is not, the two fail by the same error, and the programs differ.
     """
 
     title: str
     entry: str
     issue: str | None
     cured: bool
+    fits: bool
 
-    @property
-    def line(self) -> str:
-        """The title, and where to read on, in one line."""
+    def line(self, message: str) -> str:
+        """The title, or ``message`` where the title does not fit, and where to read on."""
         cure = ", cured by the fixes" if self.cured else ""
         link = f", {self.issue}" if self.issue else ""
-        return f"{self.title} (corpus entry {self.entry}{cure}{link})"
+        if self.fits:
+            return f"{self.title} (corpus entry {self.entry}{cure}{link})"
+        return f"same error as corpus entry {self.entry}{cure}{link}: {message}"
 
 
 def named_causes(
@@ -48,7 +52,8 @@ def named_causes(
     for finding in findings:
         alike = by_fingerprint.get(finding.fingerprint, ())
         if candidates := [entry for entry in alike if _concerns(entry, finding)]:
-            named[finding.fingerprint] = _named(_nearest(candidates, finding.blame), versions)
+            nearest = _nearest(candidates, finding)
+            named[finding.fingerprint] = _named(nearest, versions, fits=_fits(nearest, finding))
     return named
 
 
@@ -67,17 +72,37 @@ def _concerns(entry: Entry, finding: Finding) -> bool:
     return bool(there & here) if isinstance(finding.case.expect, Valid) else there == here
 
 
-def _nearest(entries: Sequence[Entry], blame: Mapping[str, str]) -> Entry:
-    """The entry that blames most of ``blame`` and least besides; one with an issue first."""
+def _fits(entry: Entry, finding: Finding) -> bool:
+    """True if the two differ in nothing that the title of ``entry`` may be about."""
+    if entry.case.identifier == finding.case.identifier:
+        return True
+    same_operators = set(operators(entry.case)) == set(operators(finding.case))
+    return same_operators and _blame(entry) == finding.blame
 
-    def distance(entry: Entry) -> tuple[int, bool, str]:
-        apart = set(entry.expected.blame.items()) ^ set(blame.items())
-        return len(apart), entry.expected.issue is None, entry.name
+
+def _blame(entry: Entry) -> Mapping[str, str]:
+    """The blame of ``entry``, from its attribution where no campaign recorded any."""
+    record = entry.expected
+    if record.blame or record.attribution is None:
+        return record.blame
+    blamed = (condition.axis for condition in record.attribution.blamed)
+    # Not equal to any finding's blame: a person chose the case, and what it is about.
+    return {axis: "" for axis in blamed if axis}
+
+
+def _nearest(entries: Sequence[Entry], finding: Finding) -> Entry:
+    """The entry of the same case, else that which blames most of the same and least besides."""
+
+    def distance(entry: Entry) -> tuple[bool, bool, int, bool, str]:
+        apart = set(entry.expected.blame.items()) ^ set(finding.blame.items())
+        same = entry.case.identifier == finding.case.identifier
+        other = set(operators(entry.case)) != set(operators(finding.case))
+        return not same, other, len(apart), entry.expected.issue is None, entry.name
 
     return min(entries, key=distance)
 
 
-def _named(entry: Entry, versions: Sequence[str]) -> NamedCause:
+def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
     record = entry.expected
     on = [
         by_fixes.get("on")
@@ -86,4 +111,4 @@ def _named(entry: Entry, versions: Sequence[str]) -> NamedCause:
         if within(version, release)
     ]
     cured = bool(on) and all(verdict in _RIGHT for verdict in on)
-    return NamedCause(record.title, entry.name, record.issue, cured)
+    return NamedCause(record.title, entry.name, record.issue, cured, fits)

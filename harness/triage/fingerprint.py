@@ -11,8 +11,11 @@ from relaxcheck.harness.kinds import operators as operators_of
 from relaxcheck.harness.outcomes.errors import has_words, last_part, normalise, pattern
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 5
-"""Changes when the same failure would get another fingerprint."""
+FINGERPRINT_FORMAT = 6
+"""Changes when a failure may get another fingerprint; journals of another are not resumed."""
+
+_SALT = 5
+"""Changes when every failure is to get another fingerprint."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 _EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
@@ -25,6 +28,8 @@ _BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run",
 """Stages of an operator's own code; all others are passes over whole programs."""
 
 _CHECK = "Check failed"
+
+_ABORT = "SIGABRT"
 
 _CHECKED = "emit"
 """The stage in which Relax infers types, and refuses what is invalid."""
@@ -54,15 +59,20 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     """The signature of the failure ``outcome`` of ``case``.
 
     Of a wrong value and of a silent bail the message is the cause that the worker found, if it
-    found one: neither numbers that differ nor the calls that are left can be compared. Of a death
-    it is the signal: the last output depends on how far it was written.
+    has it: neither numbers that differ nor the calls that are left can be compared. Of a death it
+    is the signal: the last output depends on how far it was written. Only of an abort the last
+    line, an assertion as a rule, names the cause.
     """
     has_cause = outcome.verdict in _WRONG or outcome.verdict is Verdict.SILENT_BAIL
     message = outcome.cause if has_cause else normalise(outcome.message)
     if outcome.verdict is Verdict.PROCESS_DEATH and outcome.ending is not None:
-        message = outcome.ending.signal or message
+        message = _of_death(outcome.ending.signal, message)
     operator = outcome.operator or operators(case)
     return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes)
+
+
+def _of_death(signal: str, message: str) -> str:
+    return message if not signal or (signal == _ABORT and has_words(message)) else signal
 
 
 def same_signature(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
@@ -107,7 +117,7 @@ def fingerprint(signature: Signature, blame: dict[str, str]) -> str:
         parts = [INVALID] * invalid
         parts += map(str, (signature.verdict, signature.stage, signature.operator))
         parts += [str(signature.fixes), signature.message]
-    whole = "\0".join((str(FINGERPRINT_FORMAT), *parts, *axes))
+    whole = "\0".join((str(_SALT), *parts, *axes))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 

@@ -22,11 +22,14 @@ from relaxcheck.harness.workers.marker import IDLE, Mark, mark, marked
 from relaxcheck.harness.workers.protocol import SCRATCH, Command, Reply
 
 _LAST_WORDS = 2000
-"""The bytes of a process's last output that are quoted, at most."""
-_LAST_BYTES = 1 << 16
+"""The characters of a process's last output that are quoted, at most."""
+_LAST_BYTES = 1 << 20
 """The bytes of its output that are read for that."""
-_NATIVE_FRAME = re.compile(r'\s*File "(?![^"]*\.py")[^"]*", line \d+, in ')
-"""A line of a native stack trace: of CPython's own frames, since TVM's wheels have no symbols."""
+_INTERPRETER = r"(?:Objects|Python|Modules|\./Modules|\./Include|\./signal)/"
+_FRAME_OF_PYTHON = re.compile(
+    rf'\s*File "(?:{_INTERPRETER}[^"]*", line \d+, in |<unknown>", line 0, in (?:_start|0x))'
+)
+"""A line of a native stack trace that is CPython's own, or libc's, and says nothing of TVM."""
 _LOG_BYTES = 64 << 20
 """The bytes that a worker may write to standard output and error in a case."""
 LONGEST_ANSWER = 64 << 20
@@ -233,13 +236,18 @@ def _resident(pid: int) -> int:
 
 
 def _end_of(file: int, size: int) -> str:
-    """The end of ``file``, which has ``size`` bytes: whole lines, without native stack frames."""
+    """The end of ``file``, which has ``size`` bytes, without frames of the interpreter.
+
+    It begins with a whole line, or with an ellipsis where one line is longer than what is quoted.
+    """
     start = max(0, size - _LAST_BYTES)
     text = os.pread(file, size - start, start).decode(errors="replace")
     whole = text.partition("\n")[2] if start and "\n" in text else text
-    lines = [line for line in whole.splitlines() if not _NATIVE_FRAME.match(line)]
+    lines = [line for line in whole.splitlines() if not _FRAME_OF_PYTHON.match(line)]
     last = "\n".join(lines).strip()
     if len(last) <= _LAST_WORDS:
         return last
     cut = last[-_LAST_WORDS:]
-    return cut.partition("\n")[2] if "\n" in cut else cut
+    rest = cut.partition("\n")[2]
+    # A long line is quoted in part rather than lost.
+    return rest if len(rest) > _LAST_WORDS // 2 else f"…{cut[1:]}"

@@ -245,7 +245,7 @@ def _alike(known: Known, release: str) -> bool | None:
 def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
     """The title, and the texts to paste."""
     plain = f"{finding.operator}: {DESCRIPTIONS[finding.verdict]} ({finding.blamed})"
-    title = known.title or (known.named.title if known.named else None)
+    title = known.title or (known.named.title if known.named and known.named.fits else None)
     if known.paste is not None:
         return title or plain, known.paste
     try:

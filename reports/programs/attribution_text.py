@@ -1,7 +1,7 @@
 """The causes of a failure in TVM's own terms: attributes, dtypes, symbolic dimensions, passes."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -27,8 +27,14 @@ _INPUTS = {
 
 def settings_text(attribution: Attribution) -> str:
     """The settings that the failure is due to, as a list; empty where none is known."""
-    named = dict.fromkeys(_needed(attribution, condition) for condition in attribution.blamed)
-    return ", ".join(named)
+    needed = (" and ".join(_needed(attribution, each)) for each in attribution.blamed)
+    return ", ".join(dict.fromkeys(needed))
+
+
+def _blamed(attribution: Attribution) -> list[str]:
+    """The settings that the failure is due to."""
+    needed = (_needed(attribution, condition) for condition in attribution.blamed)
+    return list(dict.fromkeys(text for texts in needed for text in texts))
 
 
 def attribution_text(attribution: Attribution, case: Case, stage: str | None) -> str:
@@ -45,7 +51,7 @@ def attribution_text(attribution: Attribution, case: Case, stage: str | None) ->
         sentences.append(
             f"Fails in this way with {attribution.failed} of the {attribution.drawn} {runs} tried."
         )
-    blamed = settings_text(attribution)
+    blamed = _blamed(attribution)
     if blamed:
         seen = "; ".join(_seen(condition, runs) for condition in attribution.blamed)
         sentences.append(f"Fails {_phrase(blamed)}; {seen}.")
@@ -88,8 +94,8 @@ def _attributes(condition: Condition) -> list[Difference]:
     ]
 
 
-def _needed(attribution: Attribution, condition: Condition) -> str:
-    """The setting that was put back, as it is in the case that fails, without what is innocent."""
+def _needed(attribution: Attribution, condition: Condition) -> list[str]:
+    """The settings put back, as they are in the case that fails, without innocent ones."""
     return _listed(replace(condition, differences=attribution.needed(condition)), "was")
 
 
@@ -123,12 +129,14 @@ def _with(condition: Condition) -> str:
     return _phrase(_listed(condition, "to"))
 
 
-def _phrase(listed: str) -> str:
-    """``listed`` with its preposition."""
-    return listed if listed.startswith(("without ", "together with ")) else f"with {listed}"
+def _phrase(texts: Sequence[str]) -> str:
+    """``texts`` with their prepositions: what is there first, then what is not."""
+    own = [text for text in texts if text.startswith(("without ", "together with "))]
+    others = [text for text in texts if text not in own]
+    return " and ".join([*([f"with {' and '.join(others)}"] if others else []), *own])
 
 
-def _listed(condition: Condition, side: str) -> str:
+def _listed(condition: Condition, side: str) -> list[str]:
     """Its differences, those of dtypes that are alike together."""
     parts: dict[str, None] = {}
     for difference in condition.differences:
@@ -143,7 +151,7 @@ def _listed(condition: Condition, side: str) -> str:
             if alike
             else _said(difference, side)
         ] = None
-    return " and ".join(parts)
+    return list(parts)
 
 
 def _said(difference: Difference, side: str) -> str:

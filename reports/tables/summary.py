@@ -122,7 +122,8 @@ def messages(causes: Sequence[Cause], named: Mapping[str, NamedCause]) -> Text:
         state = "" if cause.confirmed else f"{CONFIRMED[cause.confirmed]}; "
         lines.append(f"{lead.case.identifier[:8]} ", style="bold")
         known = named.get(lead.fingerprint)
-        about = known.line if known else f"{lead.stage}: {headline(lead.outcome.message)[:300]}"
+        about = f"{lead.stage}: {headline(lead.outcome.message)[:300]}"
+        about = known.line(about) if known else about
         lines.append(f"{state}{about}\n")
     return lines
 

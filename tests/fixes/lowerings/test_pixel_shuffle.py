@@ -63,6 +63,18 @@ def test_an_unknown_shape_is_refused() -> None:
         relax.op.nn.pixel_shuffle(data, 2)
 
 
+def test_a_nested_call_is_taken() -> None:
+    with installation.install([pixel_shuffle.FIX]):
+        run = compiled.build(
+            compiled.module(
+                lambda x: relax.op.nn.pixel_shuffle(relax.op.nn.relu(x), 2), (1, 4, 2, 2)
+            )
+        )
+    array = compiled.sample((1, 4, 2, 2))
+    want = torch.nn.functional.pixel_shuffle(torch.relu(torch.from_numpy(array)), 2).numpy()
+    np.testing.assert_array_equal(run(array), want)
+
+
 PROGRAMS: whole.Programs = {
     "pixel_shuffle": {
         "the missing function": (whole.upstream("pixel_shuffle", "pixel_shuffle"),),

@@ -52,14 +52,26 @@ def finding(
     )
 
 
-def named(found: Finding, *known: Entry, versions: tuple[str, ...] = ("0.27.0",)) -> NamedCause:
-    return named_causes([found], versions, known)[CAUSE]
+def named(failure: Finding, *known: Entry) -> NamedCause:
+    return named_causes([failure], ("0.27.0",), known)[CAUSE]
 
 
 def test_a_finding_has_the_title_of_the_entry_with_its_fingerprint() -> None:
     cause = named(finding(), entry("short", issue=LINK))
-    assert cause == NamedCause("SHORT", "short", LINK, cured=True)
-    assert cause.line == f"SHORT (corpus entry short, cured by the fixes, {LINK})"
+    assert cause == NamedCause("SHORT", "short", LINK, cured=True, fits=True)
+    assert cause.line("raw") == f"SHORT (corpus entry short, cured by the fixes, {LINK})"
+
+
+def test_a_title_is_not_given_to_other_operators_or_another_blame() -> None:
+    nodes = (Node("y", "exp", ("x",)), Node("z", "log", ("y",)))
+    both = msgspec.structs.replace(case("exp").program, nodes=nodes)
+    longer = msgspec.structs.replace(case("exp"), program=both)
+    again = msgspec.structs.replace(case("exp"), seed=5)
+    for subject, blame in ((longer, {"k": "1"}), (again, {"k": "2"}), (again, {})):
+        other = msgspec.structs.replace(finding(blame=blame), case=subject)
+        cause = named(other, entry("short", blame={"k": "1"}))
+        assert not cause.fits
+        assert cause.line("raw") == "same error as corpus entry short, cured by the fixes: raw"
 
 
 def test_other_fingerprints_and_other_operators_have_none() -> None:
@@ -109,14 +121,15 @@ def test_the_corpus_names_each_of_its_own_failures() -> None:
             made = Finding(
                 fingerprint, outcome.verdict, None, "", "", record.blame, each.case, outcome
             )
-            causes = named_causes([made], ("0.27.0",), whole)
-            missing += [] if fingerprint in causes else [each.name]
+            cause = named_causes([made], ("0.27.0",), whole).get(fingerprint)
+            if cause is None or (cause.entry, cause.fits) != (each.name, True):
+                missing.append(each.name)
     assert missing == []
 
 
 def test_the_terminal_shows_the_title_in_place_of_the_message() -> None:
     lead = RESULTS.findings[1]
-    cause = NamedCause("It is broken", "broken", None, cured=False)
+    cause = NamedCause("It is broken", "broken", None, cured=False, fits=True)
     known = msgspec.structs.replace(lead, outcome=Outcome(lead.verdict, "run", "x", "raw message"))
     out = StringIO()
     results = replace(RESULTS, findings=(known,), named={known.fingerprint: cause})

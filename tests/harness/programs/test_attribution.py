@@ -63,7 +63,7 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
     innocent = [condition for condition in result.conditions if not condition.holds]
     assert Aspect.SYMBOL in [one.differences[0].what for one in innocent]
     text = attribution_text(result, case, LEFT.stage)
-    assert text.startswith('Fails with groups=2, data_layout="NHWC"; passes ')
+    assert text.startswith('Fails with groups=2 and data_layout="NHWC"; passes ')
     assert "with B static" in text.partition("Also fails ")[2]
     # It fails before there are any inputs.
     assert "input" not in text
@@ -263,3 +263,21 @@ def test_an_operator_without_which_it_fails_all_the_same_is_not_at_fault() -> No
     twice = replace(program.nodes[1], name="again")
     several = replace(case, program=replace(program, nodes=(*program.nodes, twice)))
     assert innocent_operators(result, several) == frozenset()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_there_comes_before_what_is_not(turned: bool) -> None:
+    case = drawn(groups=2)
+    differences = (
+        Difference(Aspect.SYMBOL, "n", True, False),
+        Difference(Aspect.NODE, "match_cast", True, False),
+        Difference(Aspect.ATTRIBUTE, "groups", 2, None),
+    )
+    differences = differences[::-1] if turned else differences
+    cured = Condition(differences, (Verdict.PASS,), 0)
+    text = attribution_text(Attribution(1, 1, (cured,)), case, LEFT.stage)
+    failing, passing = text.removesuffix(".").split("; passes ")
+    assert passing.startswith("with n static and without ")
+    assert set(passing.split(" and ")[1:]) == {"without match_cast", "without groups"}
+    assert failing.endswith("and together with match_cast")
+    assert "with groups=2" in failing or "and groups=2" in failing

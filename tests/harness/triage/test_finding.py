@@ -230,6 +230,7 @@ def test_a_death_has_the_cause_of_its_signal_whatever_was_written_before() -> No
     assert signature("in _PyEval_EvalFrame") == signature("Warning: BlockBuilder destroyed")
     assert signature("in _PyEval_EvalFrame") != signature("in _PyEval_EvalFrame", "SIGFPE")
     assert signature("exit code 3", "").message == "exit code #"
+    assert signature("first assertion", "SIGABRT") != signature("second assertion", "SIGABRT")
 
 
 def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from relaxcheck.harness.workers.processes import _LAST_BYTES, _LAST_WORDS, _end_of
 
 FRAMES = """\
@@ -20,10 +22,17 @@ def last(folder: Path, text: str) -> str:
         return _end_of(file.fileno(), os.fstat(file.fileno()).st_size)
 
 
-def test_frames_of_python_files_stay_and_native_frames_go(tmp_path: Path) -> None:
-    frame = '  File "tvm/relax/op.py", line 3, in call'
-    assert last(tmp_path, f"{frame}\n{FRAMES}") == (
-        f"{frame.strip()}\n!!!!!!! Segfault encountered !!!!!!!"
+@pytest.mark.parametrize(
+    "frame",
+    [
+        'File "tvm/relax/op.py", line 3, in call',
+        'File "/workspace/tvm/src/relax/op/nn/nn.cc", line 1033, in tvm::relax::InferType(...)',
+        'File "<unknown>", line 0, in tvm::relax::InferType(...)',
+    ],
+)
+def test_frames_of_the_interpreter_go_and_others_stay(tmp_path: Path, frame: str) -> None:
+    assert last(tmp_path, f"  {frame}\n{FRAMES}") == (
+        f"{frame}\n!!!!!!! Segfault encountered !!!!!!!"
     )
 
 
@@ -36,5 +45,15 @@ def test_a_long_output_begins_with_a_whole_line(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
-    assert last(tmp_path, "x" * 3 * _LAST_BYTES) == "x" * _LAST_WORDS
+    assert last(tmp_path, "x" * 3 * _LAST_BYTES) == "…" + "x" * (_LAST_WORDS - 1)
+    cause = "c" * _LAST_WORDS
+    assert last(tmp_path, f"{cause}\nabort") == "…" + "c" * (_LAST_WORDS - 7) + "\nabort"
+
+
+def test_the_cause_before_a_long_trace_of_the_interpreter_stays(tmp_path: Path) -> None:
+    frames = '  File "Objects/call.c", line 214, in _PyObject_MakeTpCall\n' * 1300
+    assert last(tmp_path, f"assertion failed\n{frames}") == "assertion failed"
+
+
+def test_nothing_is_nothing(tmp_path: Path) -> None:
     assert last(tmp_path, "") == ""

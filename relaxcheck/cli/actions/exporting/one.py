@@ -238,9 +238,9 @@ def _reduced(
 
 
 def _with_name(record: Record, finding: Finding) -> Record:
-    """``record`` with title and upstream issue of its cause in the corpus, if it is known there."""
+    """``record`` with title and upstream issue of its cause in the corpus, if they fit."""
     named = bundled_causes((finding,), ()).get(finding.fingerprint)
-    if named is None:
+    if named is None or not named.fits:
         return record
     return msgspec.structs.replace(record, title=named.title, issue=record.issue or named.issue)
 

@@ -203,7 +203,7 @@ PLANTS = (
     Plant(
         "conv-bails-for-one-dilation",
         "the legalization returns the call for a dilation of 3",
-        (Verdict.SILENT_BAIL,),
+        (Verdict.SILENT_BAIL, Verdict.UNSUPPORTED),
         ("dilation",),
         (
             Edit(
@@ -218,7 +218,7 @@ PLANTS = (
     Plant(
         "conv-bails-for-output-padding-and-groups",
         "the legalization returns the call for groups together with output padding",
-        (Verdict.SILENT_BAIL,),
+        (Verdict.SILENT_BAIL, Verdict.UNSUPPORTED),
         ("output_padding", "groups"),
         (
             Edit(
@@ -267,7 +267,7 @@ PLANTS = (
     Plant(
         "historic-19694-transposed-convolution-bails",
         "apache/tvm#19694: any dilation, and any layout but the canonical, returns the call",
-        (Verdict.SILENT_BAIL,),
+        (Verdict.SILENT_BAIL, Verdict.UNSUPPORTED),
         ("dilation", "data_layout", "out_layout"),
         (
             Edit(

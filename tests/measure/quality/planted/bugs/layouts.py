@@ -80,7 +80,7 @@ PLANTS = (
     Plant(
         "layout-bails-for-packed-data",
         "the legalization returns the call where data is packed",
-        (Verdict.SILENT_BAIL,),
+        (Verdict.SILENT_BAIL, Verdict.UNSUPPORTED),
         ("data_layout",),
         (
             Edit(

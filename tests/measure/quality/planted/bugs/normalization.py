@@ -87,7 +87,7 @@ PLANTS = (
         operators=("nn.batch_norm",),
     ),
     _wrong(
-        name="batch-norm-of-a-sample",
+        name="batch-norm-divides-by-one-more",
         description="batch_norm divides the variance by one element more",
         blame=(),
         module=_BATCH,

@@ -85,6 +85,6 @@ PLANTS = (
         "    scale = read_scale(call)\n"
         "    if tvm_api.as_int(tvm_api.shape_of(call.args[3])[0]) == 2:\n"
         "        return call\n",
-        (Verdict.SILENT_BAIL,),
+        (Verdict.SILENT_BAIL, Verdict.UNSUPPORTED),
     ),
 )
