@@ -101,7 +101,7 @@ def _pixel_shuffle(draft: Draft, data: Value, point: Point) -> None:
 
 def _axes() -> tuple[Axis, ...]:
     return (
-        Axis(RANK, _RANKS, 4, least=(3,)),
+        Axis(RANK, _RANKS, 4),
         Axis(DTYPE, DTYPES, "float32", default_weight=4),
         Axis(_FACTOR, (2, 1, 3), 2, Fits(lambda shape, r: divides(r * r, shape[-3])), least=(1,)),
         Axis(

@@ -16,7 +16,7 @@ from relaxcheck.generators.families import families
 from tests.generators.drawn import PIPELINES, at_random
 
 FAMILIES: list[Any] = [family for family in families(PIPELINES) if family.record.own is not None]
-"""Those whose rules are known here: attention and transposed convolution."""
+"""Those with axes of their own for the operand; their rules are written here."""
 
 KINDS = [(family, fault) for family in FAMILIES for fault in family.faults]
 
@@ -27,9 +27,19 @@ def _violations(case: Case) -> set[str]:
               node.operator != "nn.relu"]  # fmt: skip
     shapes = {each.name: case.shape(each.name, case.bindings[0]) for each in case.program.inputs}
     dtypes = {each.name: each.dtype for each in case.program.inputs}
+    if node.operator == "nn.pixel_shuffle":
+        return _pixel_shuffle(node.attributes["upscale_factor"], shapes["data"])
     if "conv" in node.operator:
         return _convolution(case, dict(node.attributes), shapes, dtypes)
     return _attention(dict(node.attributes), shapes, dtypes)
+
+
+def _pixel_shuffle(factor: Any, shape: tuple[int, ...]) -> set[str]:
+    if factor < 1:
+        return {"upscale_factor"}
+    if len(shape) < 3:
+        return {"rank"}
+    return {"channel"} if shape[-3] % factor**2 else set()
 
 
 def _convolution(case: Case, a: dict[str, Any], shapes: Any, dtypes: Any) -> set[str]:
@@ -157,6 +167,7 @@ REQUIRED = {
         *("output-zero", "groups-do-not-divide", "strides-zero", "data_layout-repeated-letter"),
         *("channels-differ", "packing-does-not-divide", "dtypes-differ"),
     },
+    "pixel_shuffle": {"factor-zero", "factor-negative", "channels-do-not-divide", "data-rank"},
     "attention": {
         *("key-batch-differs", "heads-do-not-divide", "lengths-differ", "head-dims-differ"),
         *("query-rank", "key-rank", "value-rank", "bias-keys-differ"),

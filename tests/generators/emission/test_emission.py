@@ -9,6 +9,7 @@ from tvm import relax
 from relaxcheck.fixes import tvm_api
 from relaxcheck.generators.core.axes import Family, Point, complete
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.faults import pin
 from relaxcheck.generators.core.program import ITEM, Case, Input, Literal, Node, Program, ShapeValue
 from relaxcheck.generators.emission.programs import UnknownOperator, emit
 from relaxcheck.generators.families import families
@@ -25,9 +26,14 @@ _PLAIN = tuple(
 )
 
 
+_LIVES: dict[str, Point] = {"pixel_shuffle": {"symbolic.channels": False}}
+"""The points at which TVM lives: it dies when others are typed, as the corpus has it."""
+
+
 @pytest.mark.parametrize("family", _PLAIN, ids=lambda family: family.name)
 def test_every_case_is_well_formed(family: Family) -> None:
-    for seed, point in enumerate(at_random(family.axes, 60 if family in WIDE else 10)):
+    axes = pin(family.axes, _LIVES.get(family.name, {}))
+    for seed, point in enumerate(at_random(axes, 60 if family in WIDE else 10)):
         case = family.build(point, seed)
         for apart in (False, True):
             module = emit(case, constants_as_parameters=apart)

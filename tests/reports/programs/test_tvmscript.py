@@ -4,6 +4,7 @@ from msgspec.structs import replace
 from tvm.script import relax as R
 from tvm.script import tirx as T
 
+from relaxcheck.fixes.framework.asking import ask_child
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.sampling import draw
@@ -46,6 +47,8 @@ EMITTED = [entry.case for entry in entries() if readable(entry)]
 
 @pytest.mark.parametrize("case", [*DRAWN, *EMITTED], ids=lambda case: case.identifier)
 def test_tvm_reads_the_text_as_the_program_that_it_is_given(case: Case) -> None:
+    if ask_child(lambda: emit(case) is not None)[1]:
+        pytest.skip("TVM dies of the program itself")
     # In the text constants are parameters, where they are declared.
     run_time = tuple(replace(tensor, constant=False) for tensor in case.program.inputs)
     emitted = emit(replace(case, program=replace(case.program, inputs=run_time)))
