@@ -1,4 +1,4 @@
-"""What the checks share: a module of one function, compiled and called, with the fixes or without."""
+"""Shared by the checks: a module of one function, compiled and called, with fixes or without."""
 
 from contextlib import nullcontext
 

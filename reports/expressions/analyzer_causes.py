@@ -79,7 +79,7 @@ def markdown(
     Results of compiled code are shown if there are ``kernels``.
     """
     lines = [
-        "# What a campaign found in TVM's analyzer, by cause",
+        "# Faults of TVM's analyzer in a campaign, by cause",
         "",
         _where(groups, described, kernels),
         "",

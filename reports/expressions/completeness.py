@@ -66,7 +66,7 @@ def page(facts: Sequence[Proved], made: str) -> str:
     missed = sorted({fact.text for fact in facts if not any(_newest(fact))})
     return "\n".join(
         [
-            "# What is proved of true facts about sizes",
+            "# True facts about sizes that are proved",
             "",
             made,
             "",
@@ -83,11 +83,11 @@ def page(facts: Sequence[Proved], made: str) -> str:
             "",
             *table(facts),
             "",
-            "## What a release proves and the next one does not",
+            "## Proved on one release and not on the next",
             "",
             *([f"* {line}" for line in lost(facts)] or ["Nothing."]),
             "",
-            "## What the newest release proves in no way",
+            "## Proved in no way on the newest release",
             "",
             *([f"* `{text}`" for text in missed] or ["Nothing."]),
             "",

@@ -16,7 +16,7 @@ its own (`relaxcheck fuzz FAMILY`), takes part in graphs, and is checked by the 
 * **axes**: the dimensions of the family, without how a program is compiled and fed.
 * **faults**: the ways to make a call invalid, each of which TVM must refuse.
 * **reference, PyTorch, ONNX Runtime**: the oracles. *limited*: not every call, see
-  [below](#what-the-oracles-cannot-answer).
+  [below](#limits-of-the-oracles).
 * **fixes**: the bundled fixes that change its lowering, on a release that needs them.
 """
 
@@ -38,7 +38,7 @@ def page(support: Support) -> str:
         f"{len(known)} operators have a record, {len(unknown)} are open.\n",
         "## With a record\n",
         _table(_COLUMNS, map(_line, known)),
-        "## What the oracles cannot answer\n",
+        "## Limits of the oracles\n",
         "\n".join(["| operator | oracle | when | why |", "|---|---|---|---|", *limits]) + "\n",
         "## Open\n",
         "No record yet: these operators are in no program that relaxcheck draws. To write one,\n"

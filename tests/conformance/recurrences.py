@@ -48,7 +48,7 @@ _VALUES = {
 }
 """How many of alpha and beta an activation function is given."""
 _OF_GATES = ("HardSigmoid", "ScaledTanh", "Sigmoid", "Softsign", "Tanh")
-"""What gates may have: others grow with the state, and products of both go beyond all numbers."""
+"""Activations of gates: others grow with the state, and products of both overflow."""
 _EACH_OF_PYTORCH = 4
 """Every so many seeds one is of PyTorch."""
 

@@ -36,7 +36,7 @@ def built(form: str, pipeline: str, fixes: bool) -> Case:
 
 
 UNSOLVED = {"derived: a fifth": "m cannot be found from the inputs"}
-"""What nothing can compile, and how it is refused."""
+"""Templates that nothing can compile, and the words in which they are refused."""
 
 
 @pytest.mark.parametrize("pipeline", decoder.PIPELINES)

@@ -65,7 +65,7 @@ def test_a_room_without_fixes_is_empty() -> None:
         ("known_results", "dynamic_broadcast"),
         ("dynamic_broadcast", "shape_guard"),
         ("shape_guard", "derived_shapes"),
-        # What remains of circular indices may count down.
+        # The rest of circular indices may count down.
         ("circular_indices", "falling_indices"),
     ],
 )

@@ -146,7 +146,7 @@ def test_a_shard_that_is_lost_is_a_line_and_the_others_are_kept(
     monkeypatch.setattr("relaxcheck.cli.actions.cluster.Cluster", Fake)
     out = tmp_path / "out"
     ended = CliRunner().invoke(app, ["fuzz", "--cluster", "x", "--out", str(out)])
-    # What the other shard has found is new.
+    # Findings of the other shard are new.
     assert ended.exit_code == 1, ended.output
     assert "shard 1/2 is lost: RuntimeError: worker died 4 times" in ended.stdout
     assert "1 cases began and never ended" in ended.stdout

@@ -119,7 +119,7 @@ def test_each_expression_counts_once_and_those_that_fail_are_cases(tmp_path: Pat
     assert dying
     assert wrong
     assert sum(block.count for block in blocks) >= CASES
-    # What is drawn twice in a block is there once; in its halves it may be in each.
+    # An expression drawn twice in a block is there once; in its halves it may be in each.
     right = 0
     for block in passing(tmp_path):
         own = block.members if block.position == ANALYZED else ()

@@ -192,7 +192,7 @@ def test_the_order_of_merging_makes_no_difference(contents: tuple[Content, ...])
             bench.merged(c, a, b),
             bench.merged(bench.merged(a, b), c),
             bench.merged(a, bench.merged(c, b)),
-            # What is in it already changes nothing, a merge with itself neither.
+            # Merging cases that it has, or itself, changes nothing.
             bench.merged(whole, b),
             bench.merged(whole, whole, bench.merged(a)),
         ):

@@ -75,7 +75,7 @@ def _nest(kernel: Kernel, guard: Any, n: Mapping[str, int], out: Any) -> None:
             out[point] = (value + 2**63) % 2**64 - 2**63
             continue
         low, high = kernel.bounds
-        # What a table holds at a place is the place.
+        # A table holds at each place the place.
         out[point] = value - low
         if kernel.backwards:
             out[kernel.points + point] = high - value

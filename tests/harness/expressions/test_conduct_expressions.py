@@ -137,7 +137,7 @@ MIXED = ExpressionCase(
         # The second has a smallest expression of its own, of which the first fails as well.
         ({"simplify": "// %", "can_prove": "%"}, ["simplify //", "simplify %"]),
         ({"simplify": "//", "can_prove": "// %"}, ["simplify //"]),
-        # What only repeats another check.
+        # Lines that only repeat another check.
         ({"simplify": "//", "can_prove-after-range": "%"}, ["simplify //"]),
         ({"restored": "//", "simplify": "%"}, ["restored any", "simplify %"]),
         # Of what was told before one is enough; who is asked for strong proofs was told nothing.
@@ -172,7 +172,7 @@ def test_every_cause_of_a_failure_is_told(
         answer.append(f"{outcome.operator} {outcome.cause.partition('(')[0]}")
         if outcome.cause == "any":
             continue
-        # What it comes down to is told alike.
+        # Its smallest case has the same message.
         assert outcome.smallest is not None
         again = outcome_of(outcome.smallest)
         assert (again.operator, again.cause) == (outcome.operator, outcome.cause)

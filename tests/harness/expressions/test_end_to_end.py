@@ -91,7 +91,7 @@ def test_it_is_compiled_in_each_place_with_wider_ranges_too() -> None:
         ("x > 1", "x < 3", (), [0, 0, 1, 0]),
         ("x", "1", ("x < 2",), [0, 1, 0, 0]),
         ("x < 3", None, ("x > 1",), [0, 0, 1, 0]),
-        # What keeps the divisor from zero is not put around it.
+        # The condition that keeps the divisor from zero is not put around it.
         ("6 // (x + 1)", None, ("x > 1",), [6, 3, 2, 1]),
         ("x % 2 // 2", None, ("x > 1",), [0, 0, 0, 0]),
     ],

@@ -184,7 +184,7 @@ def test_the_file_of_the_corpus_is_written_as_it_is(tmp_path: Path) -> None:
     from relaxcheck.harness.known.expected_failures import FILE
 
     write_declared(declared(), tmp_path / "known.json")
-    # What is at its default need not be spelled out.
+    # A default need not be spelled out.
     assert declared(tmp_path / "known.json") == tuple(sorted(declared(), key=lambda one: one.name))
     assert FILE.is_file()
 

@@ -76,7 +76,7 @@ def test_a_campaign_of_one_release_has_no_name_for_it() -> None:
         ((F, P, F, G), "0.26", "0.25"),
         # Of two, the later one.
         ((P, F, P, G), "0.27", "0.26"),
-        # What says nothing about TVM neither passes nor fails.
+        # An outcome that says nothing about TVM neither passes nor fails.
         ((P, S, F, F), "0.26", "0.9"),
         ((H, F, P, P), "0.25", None),
         ((P, S, P, H), "0.27", None),
@@ -106,7 +106,7 @@ def test_what_is_declared_on_a_release_neither_passes_nor_fails_there() -> None:
     result = worst(marked(came(P, P, F, F), gap))
     assert result is not None
     assert (result.outcome.release, result.good) == ("0.27", "0.25")
-    # What is told is the pair that was looked into, not one with the gap in it.
+    # Report the pair that was investigated, not one with the gap in it.
     assert regression(result.outcome) == Regression("0.25", "0.27")
     assert regression(came(P, P, F, F)) == Regression("0.25", "0.26")
     assert marked(result.outcome, {}) == seen_on("0.27", by_release(came(P, P, F, F)))

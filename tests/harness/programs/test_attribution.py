@@ -233,7 +233,7 @@ def test_what_alone_does_not_matter_is_not_what_it_takes() -> None:
     both, alone = Condition((GROUPS, DTYPE), CURED, 0), Condition((GROUPS,), SAME, 1)
     assert settings_text(Attribution(1, 1, (both,))) == "groups=2 and data in int8"
     assert settings_text(Attribution(1, 1, (both, alone))) == "data in int8"
-    # What one of them does alone, both of them say no more of.
+    # Where one of them cures it alone, both together say no more.
     enough = Condition((DTYPE,), CURED, 0)
     assert Attribution(1, 1, (both, enough)).blamed == (enough,)
 

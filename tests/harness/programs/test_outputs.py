@@ -36,7 +36,7 @@ def test_outputs_are_what_was_judged(tmp_path: Path) -> None:
         ("y", {"B": 2}, (2, 3)),
     ]
     assert all(output.actual == output.expected for output in right.outputs)
-    # What did not run has no outputs.
+    # A case that did not run has no outputs.
     assert again.ended[left.identifier].outputs == ()
     ended = again.ended[wrong.identifier]
     assert ended.outcome.verdict is Verdict.WRONG_VALUE

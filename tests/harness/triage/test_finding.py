@@ -211,7 +211,7 @@ def test_the_reason_that_tvm_logs_is_the_cause_of_a_silent_bail() -> None:
     assert fingerprint(layout, {"layout": "NHWC"}) == fingerprint(same, {"kernel": "IO"})
     assert fingerprint(chunk, {"layout": "NHWC"}) != fingerprint(layout, {"layout": "NHWC"})
     assert fingerprint(unknown, {"layout": "NHWC"}) != fingerprint(unknown, {"kernel": "IO"})
-    # What was recorded before anybody looked at the log may have been for any reason.
+    # A bail recorded without a log may have been for any reason.
     for told_of in (layout, chunk, unknown):
         bail = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "toy.op", "left after LegalizeOps: R.y")
         assert same_signature(case, bail, told_of)
@@ -308,12 +308,12 @@ def test_an_invalid_program_that_nothing_checks_is_one_cause_whatever_comes_of_i
     ways = (accepted, crashed, died)
     assert len({invalid(way, "dilation") for way in ways}) == 1
     assert invalid(crashed, "dilation") != invalid(crashed, "stride")
-    # What is not lowered, valid or not, is not lowered for another reason.
+    # A call that is not lowered, valid or not, has another reason.
     left = (Verdict.SILENT_BAIL, "LegalizeOps", "left: R.x\nlogged at level INFO: TOPI has no NHWC")
     case = TOY.build(DEFAULT, 0)
     of_valid = signature_of(case, Outcome(left[0], left[1], "toy.op", left[2]))
     assert invalid(left, "dilation") == invalid(left, "stride") == fingerprint(of_valid, {})
-    # What type inference refuses is one cause for each of its checks.
+    # Each check of type inference is a cause of its own.
     checked = (Verdict.OPAQUE_CRASH, "emit", "ValueError: the number should be positive")
     other = (Verdict.OPAQUE_CRASH, "emit", "ValueError: two are expected")
     assert invalid(checked, "dilation") == invalid(checked, "stride") != invalid(other, "dilation")

@@ -171,7 +171,7 @@ def test_a_script_of_what_is_compiled_computes_it(
         lambda node: f"tirx.Max({right(node)}, {right(BY_NAME['y'])})",
     )
     other = script_text(case, outcome, "A title", VERSIONS)
-    # What reads beyond the table need not be wrong, but nothing does at the points of the others.
+    # A read beyond the table need not be wrong, but none happens at the points of the others.
     assert (run(other, monkeypatch) or "").startswith("wrong:")
 
 

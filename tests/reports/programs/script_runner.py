@@ -28,7 +28,7 @@ def run(path: str) -> None:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
-        # What the interpreter does with an exception that nobody catches.
+        # As the interpreter does with an exception that nobody catches.
         traceback.print_exc()
         code = 1
     if ours := PROJECT & sys.modules.keys():

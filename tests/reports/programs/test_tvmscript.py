@@ -37,7 +37,7 @@ def readable(entry: Entry) -> bool:
         for dim in value.dims
     }
     died = outcome is not None and outcome.verdict is Verdict.PROCESS_DEATH
-    # What a function of TIR is, is not in the text of a call of it.
+    # The text of a call has no body of a TIR function.
     calls = any(node.operator == CALL_TIR for node in program.nodes)
     return set(program.symbols) <= bare | cast and not died and not calls
 
@@ -56,7 +56,7 @@ def test_tvm_reads_the_text_as_the_program_that_it_is_given(case: Case) -> None:
     read = tvm.script.from_source(
         tvmscript(case.program), extra_vars={"R": R, "T": T}, check_well_formed=False
     )
-    # What is emitted gives each output a name of its own.
+    # Emission gives each output a name of its own.
     plain = tvm.relax.transform.CanonicalizeBindings()
     tvm.ir.assert_structural_equal(plain(tvm.IRModule({"main": read})), plain(emitted))
 

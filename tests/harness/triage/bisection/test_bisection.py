@@ -168,7 +168,7 @@ def test_a_call_is_left_by_the_pass_that_made_it_so(converted: bool) -> None:
     result = conclude(["ConvertLayout", "LegalizeOps", "ToNonDataflow"], judge).result
     assert result.culprit == ("ConvertLayout" if converted else "LegalizeOps")
     assert result.evidence == (Evidence.PREFIX if converted else Evidence.RAISED)
-    # What comes after the call was left has nothing to do with it.
+    # Passes after the call was left have nothing to do with it.
     assert "ToNonDataflow" not in dict(verdicts(result))
 
 
