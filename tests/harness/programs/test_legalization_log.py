@@ -60,6 +60,7 @@ def test_the_reason_is_what_names_the_operator() -> None:
 
 WITHOUT_A_WORD = (
     "broadcast-symbols",
+    "broadcast-to-value",
     "shape-of-broadcast",
     "slice-of-values-unlowered",
     "slice-to-far-end",
