@@ -68,7 +68,7 @@ def fuzz(
     workers: Annotated[
         str, typer.Option(help="Worker processes; auto: one for each core.", rich_help_panel=_RUN)
     ] = "auto",
-    case_seconds: CaseSeconds = 20,
+    case_seconds: CaseSeconds = 30,
     recycle: Annotated[
         int | None,
         typer.Option(
