@@ -124,7 +124,7 @@ def chosen(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
 def needed_of(fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
     """Those of ``fixes`` that the running TVM needs; to be called while none is on.
 
-    All probes take more than a second. Clear the cache after a change to TVM.
+    Probing compiles programs. Clear the cache after a change to TVM.
     """
     return tuple(fix for fix in fixes if fix.needed())
 

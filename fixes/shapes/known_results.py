@@ -24,7 +24,7 @@ from tvm.relax.expr_functor import PyExprMutator, mutator
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, ModulePass
-from relaxcheck.fixes.lowerings import symbolic_slices
+from relaxcheck.fixes.lowerings.slices import symbolic_slices
 from relaxcheck.fixes.proving import needs as shape_needs
 from relaxcheck.fixes.proving import prover
 from relaxcheck.fixes.shapes.known_rank import with_symbols

@@ -1,6 +1,6 @@
 """Known causes: the title, the entry and the upstream issue that the corpus has for a failure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from relaxcheck.generators.core.case import Valid
@@ -76,18 +76,12 @@ def _fits(entry: Entry, finding: Finding) -> bool:
     """True if the two differ in nothing that the title of ``entry`` may be about."""
     if entry.case.identifier == finding.case.identifier:
         return True
-    same_operators = set(operators(entry.case)) == set(operators(finding.case))
-    return same_operators and _blame(entry) == finding.blame
-
-
-def _blame(entry: Entry) -> Mapping[str, str]:
-    """The blame of ``entry``, from its attribution where no campaign recorded any."""
+    if set(operators(entry.case)) != set(operators(finding.case)):
+        return False
     record = entry.expected
-    if record.blame or record.attribution is None:
-        return record.blame
-    blamed = (condition.axis for condition in record.attribution.blamed)
-    # Not equal to any finding's blame: a person chose the case, and what it is about.
-    return {axis: "" for axis in blamed if axis}
+    # Of an entry that no campaign found, the attribution alone says that settings are to blame.
+    attributed = record.attribution is not None and bool(record.attribution.blamed)
+    return record.blame == finding.blame and (bool(record.blame) or not attributed)
 
 
 def _nearest(entries: Sequence[Entry], finding: Finding) -> Entry:

@@ -13,6 +13,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
+from relaxcheck.fixes.passes.left_calls import left_calls
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import Array, constants
 from relaxcheck.generators.families import desired_layouts
@@ -67,22 +68,12 @@ def unlowered(module: Module) -> list[tuple[str, str]]:
     After LegalizeOps there must be none: an operator that registers ``FLegalize`` has no other way
     to executable code. Operators of the runtime (``call_tir``, ``memory.*``, ``vm.*``) have none.
     """
-    calls: list[tuple[str, str]] = []
+    return [(str(call.op.name), _printed(call)) for call in left_calls(module)]
 
-    def visit(expr: Any) -> None:
-        if (
-            isinstance(expr, relax.Call)
-            and isinstance(expr.op, tvm.ir.Op)
-            and expr.op.get_attr("FLegalize") is not None
-        ):
-            # The printer puts a remark about constants before the call.
-            lines = [line for line in str(expr).splitlines() if not line.startswith("#")]
-            calls.append((str(expr.op.name), " ".join(lines)))
 
-    for function in module.functions.values():
-        if isinstance(function, relax.Function):
-            relax.analysis.post_order_visit(function, visit)
-    return calls
+def _printed(call: Any) -> str:
+    # The printer puts a remark about constants before the call.
+    return " ".join(line for line in str(call).splitlines() if not line.startswith("#"))
 
 
 @tvm.instrument.pass_instrument

@@ -9,12 +9,12 @@ from tvm import relax
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import Fix
 from relaxcheck.fixes.lowerings import (
-    adaptive_pooling,
     broadcasting,
     empty_tensors,
     integer_division,
-    symbolic_slices,
 )
+from relaxcheck.fixes.lowerings.pooling import adaptive_pooling
+from relaxcheck.fixes.lowerings.slices import symbolic_slices
 from tests.fixes import compiled
 
 

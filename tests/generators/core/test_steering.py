@@ -53,7 +53,9 @@ def test_the_first_points_cover_more_than_points_at_random(family: Family) -> No
     by_chance = Pairs(family.axes)
     by_chance.strike(at_random(family.axes, 300))
     # Pairs known to be impossible are missing in points at random as well.
-    assert steering.pairs.count <= 0.4 * (by_chance.count - len(steering.impossible))
+    missing = by_chance.count - len(steering.impossible)
+    # A small family has all its pairs by chance.
+    assert steering.pairs.count < 0.4 * missing or steering.pairs.count == missing == 0
 
 
 @pytest.mark.parametrize("family", WIDE, ids=lambda family: family.name)

@@ -4,9 +4,7 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.probes import one_call
-from relaxcheck.fixes.lowerings import (
-    symbolic_slices,
-)
+from relaxcheck.fixes.lowerings.slices import symbolic_slices
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 from tests.fixes import whole_programs as whole
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from relaxcheck.fixes.lowerings import own_size
+from relaxcheck.fixes.lowerings.pooling import own_size
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
 

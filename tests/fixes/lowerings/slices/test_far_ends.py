@@ -5,9 +5,7 @@ from typing import Any
 from tvm import relax
 
 from relaxcheck.fixes.framework import installation
-from relaxcheck.fixes.lowerings import (
-    far_ends,
-)
+from relaxcheck.fixes.lowerings.slices import far_ends
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
 

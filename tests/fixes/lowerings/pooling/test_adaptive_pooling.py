@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from relaxcheck.fixes.lowerings import adaptive_pooling
+from relaxcheck.fixes.lowerings.pooling import adaptive_pooling
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
 

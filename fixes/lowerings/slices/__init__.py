@@ -1,0 +1,1 @@
+"""Fixes of slices with strides and symbolic bounds."""
