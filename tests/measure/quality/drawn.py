@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from statistics import median
@@ -26,6 +26,12 @@ FAMILIES = every(tuple(PIPELINES))
 
 SHARES = ("pipeline", "opt_level", "regime", "exec_mode")
 """The axes of which the share of each value is shown."""
+
+OWN = 222
+"""Cases of a family, invalid ones among them, at which its pairs are judged."""
+
+GRAPHS = ("dynamic",)
+"""Families whose operators follow each other freely: ``work`` does not know their sizes."""
 
 
 class Reach:
@@ -99,10 +105,15 @@ def _block(pairs: Pairs, first: str, other: str) -> tuple[slice, slice]:
 
 
 def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -> dict[str, Any]:
-    """The figures of the first ``count`` cases of the stream of ``seed``."""
+    """The figures of the first ``count`` cases of the stream of ``seed``.
+
+    ``early`` holds the pairs of each family at its ``OWN``th case, or at the last if it has fewer.
+    """
     reached = {family.name: Reach(family) for family in FAMILIES}
     wanted = set(checkpoints)
     at: dict[str, Any] = {}
+    own: Counter[str] = Counter()
+    early: dict[str, Any] = {}
     seen: dict[str, Counter[str]] = {"valid": Counter(), "invalid": Counter()}
     shares: dict[str, Counter[str]] = {name: Counter() for name in SHARES}
     sizes: dict[str, list[tuple[int, int, int, str]]] = {family.name: [] for family in FAMILIES}
@@ -117,6 +128,9 @@ def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -
             sizes[case.family].append(_size(case))
             for name in SHARES:
                 shares[name][str(getattr(case, name))] += 1
+        own[case.family] += 1
+        if own[case.family] == OWN:
+            early[case.family] = reached[case.family].figures()
         if number + 1 in wanted:
             at[str(number + 1)] = {name: reach.figures() for name, reach in reached.items()}
     return {
@@ -125,6 +139,10 @@ def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -
         "cases": count,
         "milliseconds_per_case": round(1_000 * seconds / count, 2),
         "at": at,
+        "early": {
+            name: {"cases": min(own[name], OWN), **early.get(name, reach.figures())}
+            for name, reach in reached.items()
+        },
         "drawn": {kind: each.total() for kind, each in seen.items()},
         "duplicates": {kind: each.total() - len(each) for kind, each in seen.items()},
         "shares": {
@@ -148,9 +166,13 @@ def _size(case: Case) -> tuple[int, int, int, str]:
     return (
         len(case.program.nodes),
         max(elements(case, binding) for binding in case.bindings),
-        max(multiply_adds(case, binding) for binding in case.bindings),
+        max(_work(case, binding) for binding in case.bindings),
         case.identifier,
     )
+
+
+def _work(case: Case, binding: Mapping[str, int]) -> int:
+    return 0 if case.family in GRAPHS else multiply_adds(case, binding)
 
 
 def _sizes(each: list[tuple[int, int, int, str]]) -> dict[str, Any]:
@@ -179,7 +201,10 @@ def discarded(count: int, seed: int) -> dict[str, dict[str, int]]:
             steering.point(choice)
         lost = steering.discarded
         _count(tally["steered"], count + lost, lost)
-        for way, strategy in (("uniform", cases(family)), ("invalid", st.one_of(family.invalid))):
+        drawing = [("uniform", cases(family))]
+        if family.invalid:
+            drawing.append(("invalid", st.one_of(family.invalid)))
+        for way, strategy in drawing:
             begun: list[None] = []
             kept = len(draw(_counting(strategy, begun), count, seed))
             _count(tally[way], len(begun), len(begun) - kept)
