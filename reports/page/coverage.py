@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from relaxcheck.generators.core.axes import PIPELINE
+from relaxcheck.generators.core.preconditions import PRECONDITIONS, Precondition
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.page.records import FIXES, Ran, family_of
@@ -105,3 +107,15 @@ def shown(axes: Sequence[Axis], blamed: Counter[str]) -> tuple[str, str, str, st
     first = [name for name, _ in blamed.most_common() if name in there]
     rows, columns = [*first, *(name for name in there if name not in first)][:2]
     return rows, "", columns, ""
+
+
+def preconditions(maps: Sequence[Coverage]) -> tuple[Precondition, ...]:
+    """The preconditions of the pipelines that the families of ``maps`` have."""
+    pipelines = {
+        value
+        for each in maps
+        for axis in each.axes
+        if axis.name == PIPELINE
+        for value in axis.values
+    }
+    return tuple(each for each in PRECONDITIONS if each.pipeline in pipelines)

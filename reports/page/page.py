@@ -14,7 +14,7 @@ from relaxcheck.harness.matrix.matrix import Matrix
 from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.reports.page.accepted import accepted_gaps
-from relaxcheck.reports.page.coverage import coverage, letter
+from relaxcheck.reports.page.coverage import coverage, letter, preconditions
 from relaxcheck.reports.page.findings import Known, shown
 from relaxcheck.reports.page.plots import Point, timeline, timeline_svg, trend_svg
 from relaxcheck.reports.page.records import Record
@@ -112,6 +112,7 @@ def page_text(sources: Sources) -> str:
         compared=earlier is not None or any(entry.accepted for entry in entries),
         coverage=[asdict(coverage_map) for coverage_map in maps],
         letters={letter(number): str(verdict) for number, verdict in enumerate(Verdict)},
+        preconditions=preconditions(maps),
         off_axes=sum(case.count for case in record.ran if not case.cells),
         releases=section(sources.matrix) if sources.matrix else None,
         timeline=timeline_svg(line) if line else "",

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from statistics import median
 from typing import Any
 
@@ -27,8 +27,12 @@ FAMILIES = every(tuple(PIPELINES))
 SHARES = ("pipeline", "opt_level", "regime", "exec_mode")
 """The axes of which the share of each value is shown."""
 
-OWN = 222
+OWN = 400
 """Cases of a family, invalid ones among them, at which its pairs are judged."""
+
+AGAIN = 4
+"""Cases for each pair of the two largest axes, for families that have more such pairs than
+``OWN`` cases can have."""
 
 GRAPHS = ("dynamic",)
 """Families whose operators follow each other freely: ``work`` does not know their sizes."""
@@ -57,6 +61,16 @@ class Reach:
         of_value = np.concatenate([self.cells.numbers[axis.name] for axis in family.axes])
         self.values.missing &= self.cells.missing[np.ix_(of_value, of_value)]
         self._possible = {id(each): each.missing.copy() for each in (self.cells, self.values)}
+
+    @property
+    def judged_at(self) -> int:
+        """The cases of the family after which nearly all its pairs are to be drawn."""
+        possible = self._possible[id(self.cells)]
+        largest = max(
+            int(possible[_block(self.cells, axis.name, other.name)].sum())
+            for axis, other in combinations(self.family.axes, 2)
+        )
+        return OWN if largest < OWN else AGAIN * largest
 
     def add(self, point: Point) -> None:
         """Take note of ``point``."""
@@ -105,15 +119,10 @@ def _block(pairs: Pairs, first: str, other: str) -> tuple[slice, slice]:
 
 
 def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -> dict[str, Any]:
-    """The figures of the first ``count`` cases of the stream of ``seed``.
-
-    ``early`` holds the pairs of each family at its ``OWN``th case, or at the last if it has fewer.
-    """
+    """The figures of the first ``count`` cases of the stream of ``seed``."""
     reached = {family.name: Reach(family) for family in FAMILIES}
     wanted = set(checkpoints)
     at: dict[str, Any] = {}
-    own: Counter[str] = Counter()
-    early: dict[str, Any] = {}
     seen: dict[str, Counter[str]] = {"valid": Counter(), "invalid": Counter()}
     shares: dict[str, Counter[str]] = {name: Counter() for name in SHARES}
     sizes: dict[str, list[tuple[int, int, int, str]]] = {family.name: [] for family in FAMILIES}
@@ -128,9 +137,6 @@ def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -
             sizes[case.family].append(_size(case))
             for name in SHARES:
                 shares[name][str(getattr(case, name))] += 1
-        own[case.family] += 1
-        if own[case.family] == OWN:
-            early[case.family] = reached[case.family].figures()
         if number + 1 in wanted:
             at[str(number + 1)] = {name: reach.figures() for name, reach in reached.items()}
     return {
@@ -139,10 +145,6 @@ def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -
         "cases": count,
         "milliseconds_per_case": round(1_000 * seconds / count, 2),
         "at": at,
-        "early": {
-            name: {"cases": min(own[name], OWN), **early.get(name, reach.figures())}
-            for name, reach in reached.items()
-        },
         "drawn": {kind: each.total() for kind, each in seen.items()},
         "duplicates": {kind: each.total() - len(each) for kind, each in seen.items()},
         "shares": {
@@ -151,6 +153,19 @@ def measured(seed: int, count: int, checkpoints: Iterable[int], uniform: bool) -
         },
         "sizes": {name: _sizes(each) for name, each in sizes.items()},
     }
+
+
+def alone(seed: int, uniform: bool) -> dict[str, Any]:
+    """The pairs of each family at the case of its own at which they are judged."""
+    figures: dict[str, Any] = {}
+    for family in FAMILIES:
+        reach = Reach(family)
+        count = reach.judged_at
+        for case in islice(stream([family], seed, uniform=uniform), count):
+            if isinstance(case.expect, Valid):
+                reach.add(point_of(family, case))
+        figures[family.name] = {"cases": count, **reach.figures()}
+    return {"seed": seed, "uniform": uniform, "families": figures}
 
 
 def _timed(cases: Iterator[Case], count: int) -> Iterator[tuple[Case, float]]:

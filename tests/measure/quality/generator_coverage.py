@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from concurrent.futures import as_completed
 from typing import Any
 
-from tests.measure.quality.drawn import OWN, discarded, measured
+from tests.measure.quality.drawn import alone, discarded, measured
 from tests.measure.quality.section import Figures, Section, Show
 from tests.measure.quality.spreading import processes
 
-FULL_SIZE = 20_000
-CHECKPOINTS = (2_000, 10_000, 20_000)
+FULL_SIZE = 10_000
+CHECKPOINTS = (500, 2_000, 10_000)
 SEEDS = (1, 2, 3)
 
 LEAST_PAIRS = 0.99
@@ -29,34 +29,31 @@ def measure(share: float, workers: int, show: Show) -> Figures:
     """Draw ``share`` of the full size, steered and uniform, for each seed."""
     count = max(1, round(FULL_SIZE * share))
     checkpoints = sorted({count, *(each for each in CHECKPOINTS if each <= count)})
-    streams: list[dict[str, Any]] = []
+    ways = [(seed, uniform) for seed in SEEDS for uniform in (False, True)]
     with processes(workers, start="fork") as submit:
-        jobs = [
-            submit(measured, seed, count, checkpoints, uniform)
-            for seed in SEEDS
-            for uniform in (False, True)
-        ]
+        jobs = [submit(measured, seed, count, checkpoints, uniform) for seed, uniform in ways]
+        judged = [submit(alone, *way) for way in ways]
         draws = submit(discarded, _DRAWS, SEEDS[0])
-        for job in as_completed(jobs):
-            streams.append(job.result())
-            show(f"{len(streams)} of {len(jobs)} streams drawn", len(streams) / len(jobs))
+        for number, job in enumerate(as_completed([*jobs, *judged]), 1):
+            job.result()
+            show(f"{number} of {2 * len(ways)} streams drawn", number / (2 * len(ways)))
+        streams = [job.result() for job in jobs]
+        families = [job.result() for job in judged]
         lost = draws.result()
-    streams.sort(key=lambda stream: (stream["uniform"], stream["seed"]))
-    return {"cases": count, "streams": streams, "discarded": lost}
+    return {"cases": count, "streams": streams, "alone": families, "discarded": lost}
 
 
 def missed(figures: Figures) -> list[str]:
-    """Pairs of each family at its first cases, each seed; discarded draws; the price of a case."""
+    """Pairs of each family after its first cases; discarded draws; the price of a case."""
     lost = []
-    for stream in _streams(figures, uniform=False):
-        for family, reached in stream["early"].items():
-            if figures["cases"] < FULL_SIZE and reached["cases"] < OWN:
-                continue  # a part of the stream says nothing of a family that it hardly draws
-            if reached["pairs_drawn"] < LEAST_PAIRS * reached["pairs"]:
+    for way in figures["alone"]:
+        for family, reached in way["families"].items():
+            if not way["uniform"] and reached["pairs_drawn"] < LEAST_PAIRS * reached["pairs"]:
                 lost.append(
-                    f"seed {stream['seed']}, {family}: {_percent(reached, 'pairs')} of the pairs "
+                    f"seed {way['seed']}, {family}: {_percent(reached, 'pairs')} of the pairs "
                     f"in {reached['cases']} cases (target: {LEAST_PAIRS:.0%})"
                 )
+    for stream in _streams(figures, uniform=False):
         if stream["milliseconds_per_case"] > MOST_MILLISECONDS:
             lost.append(
                 f"seed {stream['seed']}: {stream['milliseconds_per_case']} ms to draw a case "
@@ -93,27 +90,27 @@ def _lines(figures: Figures) -> Iterator[str]:
         cells = f"{known['cells']} | {known['pairs']}"
         yield f"| {family or 'all'} | {cells} | " + " | ".join(row) + " |"
     yield ""
-    yield from _early(steered, uniform)
+    yield from _alone(figures["alone"])
     yield from _values(steered, uniform, numbers)
     yield from _lagging(first, numbers)
     yield from _draws(figures, first, uniform[0])
     yield from _sizes(first)
 
 
-def _early(steered: list[dict[str, Any]], uniform: list[dict[str, Any]]) -> Iterator[str]:
-    """The families that the first cases of their own leave incomplete; those are judged."""
-    yield f"The same after the first {OWN} cases of a family itself (fewer where the stream has"
-    yield "fewer), for the families that are not complete then; the target is "
-    yield f"{LEAST_PAIRS:.0%} of each family, steered."
+def _alone(ways: list[dict[str, Any]]) -> Iterator[str]:
+    """The families that their first cases leave incomplete."""
+    yield "The same after the first cases of each family itself, for the families whose pairs are"
+    yield f"not all drawn then; the target is {LEAST_PAIRS:.0%} of each family, steered."
     yield ""
-    yield "| family | cases | steered | uniform |"
+    yield "| family | cases of it | steered | uniform |"
     yield "|---|---:|---:|---:|"
-    for family in steered[0]["early"]:
-        ways = [[each["early"][family] for each in streams] for streams in (steered, uniform)]
-        least = [min(_share(reached, "pairs") for reached in way) for way in ways]
-        if least[0] < 1:
-            cases = min(reached["cases"] for reached in ways[0])
-            yield f"| {family} | {cases} | {least[0]:.2%} | {least[1]:.2%} |"
+    for family, first in ways[0]["families"].items():
+        steered, uniform = (
+            min(_share(way["families"][family], "pairs") for way in ways if way["uniform"] is each)
+            for each in (False, True)
+        )
+        if steered < 1:
+            yield f"| {family} | {first['cases']} | {steered:.2%} | {uniform:.2%} |"
     yield ""
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.reports.page.coverage import Axis, coverage, letter, shown
+from relaxcheck.reports.page.coverage import Axis, coverage, letter, preconditions, shown
 from relaxcheck.reports.page.records import Ran, ran_of
 from relaxcheck.reports.rendering import SHAPES
 from tests.reports import html_campaign as made
@@ -54,6 +54,12 @@ def test_both_sides_of_the_fixes_are_an_axis_only_where_both_ran() -> None:
     )
     assert "fixes" not in {axis.name for axis in coverage([off, off])[0].axes}
     assert "fixes" in {axis.name for axis in coverage([off, on])[0].axes}
+
+
+def test_the_preconditions_of_the_pipelines_drawn_are_listed() -> None:
+    listed = preconditions(coverage([ran_of(made.case(), Verdict.PASS, NOW)]))
+    assert [each.pipeline for each in listed] == ["mixed-precision"]
+    assert preconditions(()) == ()
 
 
 def test_cases_without_cells_make_no_map() -> None:

@@ -40,16 +40,15 @@ def test_the_work_of_a_convolution_is_the_product_of_its_extents() -> None:
 
 
 def _figures(drawn: int, discarded: int, milliseconds: float) -> dict[str, object]:
+    pairs = {"cases": 400, "pairs": 1_000, "pairs_drawn": drawn}
     return {
-        "cases": 2_000,
         "streams": [
-            {
-                "seed": 1,
-                "uniform": uniform,
-                "milliseconds_per_case": milliseconds,
-                "early": {"a": {"cases": 222, "pairs": 1_000, "pairs_drawn": drawn}},
-            }
+            {"seed": 1, "uniform": uniform, "milliseconds_per_case": milliseconds}
             for uniform in (False, True)
+        ],
+        "alone": [
+            {"seed": 1, "uniform": False, "families": {"a": pairs}},
+            {"seed": 1, "uniform": True, "families": {"a": {**pairs, "pairs_drawn": 0}}},
         ],
         "discarded": {"steered": {"begun": 100, "discarded": discarded}},
     }
