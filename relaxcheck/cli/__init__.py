@@ -4,6 +4,7 @@ A command's module is imported when it is called, so that ``relaxcheck --help`` 
 """
 
 import importlib
+import re
 from typing import Annotated, Any
 
 import typer
@@ -56,7 +57,18 @@ class _Commands(TyperGroup):
 def load(name: str) -> Any:
     """The click command ``name``. Its module's ``app`` holds it alone, or is a group of its own."""
     module = importlib.import_module(f"relaxcheck.cli.commands.{name}")
-    return typer.main.get_command(module.app)
+    command: Any = typer.main.get_command(module.app)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        each.help, each.epilog = _unwrapped(each.help or ""), _unwrapped(each.epilog or "")
+    return command
+
+
+def _unwrapped(text: str) -> str:
+    """``text`` with one line a paragraph: a terminal breaks lines at its own width.
+
+    Indented lines, which are examples, stay.
+    """
+    return re.sub(r"(?<!\n)\n(?=\S)", " ", text)
 
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False)

@@ -72,3 +72,14 @@ def test_completion_is_an_option_of_the_program_alone(name: str) -> None:
     options = {option for param in load(name).params for option in param.opts}
     assert "--install-completion" not in options
     assert not any("[" in (param.metavar or "") for param in load(name).params)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_paragraph_of_help_is_one_line_for_the_terminal_to_break(name: str) -> None:
+    command = load(name)
+    for text in (command.help, command.epilog):
+        lines = text.splitlines()
+        assert all(
+            not line or not after or after.startswith(" ")
+            for line, after in zip(lines, lines[1:], strict=False)
+        )
