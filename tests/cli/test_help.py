@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,5 @@ def test_a_paragraph_of_help_is_one_line_for_the_terminal_to_break(name: str) ->
     for text in (command.help, command.epilog):
         lines = text.splitlines()
         assert all(
-            not line or not after or after.startswith(" ")
-            for line, after in zip(lines, lines[1:], strict=False)
+            not line or not after or after.startswith(" ") for line, after in pairwise(lines)
         )
