@@ -1,11 +1,13 @@
 """The support table: what relaxcheck knows of each operator of Relax."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
 from relaxcheck.generators.operators import OPERATORS
-from relaxcheck.generators.operators.record import Operator
+from relaxcheck.generators.operators.undrawn import BY_NAME
 from relaxcheck.harness.releases.registered import Registered
 
 YES, LIMITED, NO = "yes", "limited", "no"
@@ -14,21 +16,35 @@ YES, LIMITED, NO = "yes", "limited", "no"
 OPEN = "open"
 """The reason for which an operator is not drawn: nobody has written its record yet."""
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
 
 class Row(msgspec.Struct, frozen=True):
     """An operator of Relax.
 
-    ``record`` is the name of its record, None where it has none; ``reason`` then says why.
-    ``axes`` and ``faults`` are counts; ``oracles`` has ``YES``, ``LIMITED`` or ``NO`` by oracle.
+    ``record`` is true if it has a record, its own or that of the operator ``drawn_by``; ``reason``
+    says why it has none. ``lowering`` is how ``relax.build`` lowers it, empty if nothing is
+    registered for that. ``axes`` and ``faults`` are counts, and so are the ``known`` failures, in
+    the corpus or declared. ``oracles`` has ``YES``, ``LIMITED`` or ``NO`` by oracle, ``verdicts``
+    the cases of the last campaign by verdict.
     """
 
     operator: str
-    record: str | None
+    record: bool
     reason: str
+    drawn_by: str
+    lowering: str
     axes: int
     faults: int
     oracles: dict[str, str]
     fixes: tuple[str, ...]
+    known: int = 0
+    verdicts: dict[str, int] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """True if the operator has no record and is not declared to get none."""
+        return self.reason == OPEN
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -47,10 +63,15 @@ class Support(msgspec.Struct, frozen=True):
     limits: tuple[Limit, ...]
 
 
-def support(registered: Registered) -> Support:
+def support(
+    registered: Registered,
+    known: Mapping[str, int] = _NOTHING,
+    verdicts: Mapping[str, Mapping[str, int]] = _NOTHING,
+) -> Support:
     """Everything about the operators in ``registered`` and those that have a record.
 
-    Imports the oracles, which takes seconds.
+    ``known`` counts known failures by operator, ``verdicts`` the cases of a campaign by operator
+    and verdict. Imports the oracles, which takes seconds.
     """
     from relaxcheck.oracles import independent  # noqa: F401 - declares the operators below
     from relaxcheck.oracles.limitations import limitations
@@ -87,13 +108,27 @@ def support(registered: Registered) -> Support:
     for operator in sorted({*registered.operators, *OPERATORS}):
         fixes = registered.fixes.get(operator, ())
         record = OPERATORS.get(operator) or called_by.get(operator)
-        if record is None:
-            rows.append(Row(operator, None, OPEN, 0, 0, answers(operator), fixes))
-            continue
-        rows.append(_row(operator, record, answers(record.name), fixes))
+        rows.append(
+            Row(
+                operator=operator,
+                record=record is not None,
+                reason="" if record else _reason(operator),
+                drawn_by=record.name if record else "",
+                lowering=registered.lowerings.get(operator, ""),
+                axes=len(record.family_axes) if record else 0,
+                faults=len(record.faults) if record else 0,
+                oracles=answers(record.name if record else operator),
+                fixes=fixes,
+                known=known.get(record.name if record else operator, 0),
+                verdicts=dict(verdicts.get(record.name if record else operator, {})),
+            )
+        )
     return Support(tuple(rows), limits)
 
 
-def _row(operator: str, record: Operator, oracles: dict[str, str], fixes: tuple[str, ...]) -> Row:
-    axes, faults = len(record.family_axes), len(record.faults)
-    return Row(operator, record.name, "", axes, faults, oracles, fixes)
+def _reason(operator: str) -> str:
+    undrawn = BY_NAME.get(operator)
+    if undrawn is None:
+        return OPEN
+    reached = f" ({undrawn.emitted_by})" if undrawn.emitted_by else ""
+    return undrawn.reason + reached

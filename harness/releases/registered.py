@@ -12,10 +12,14 @@ from relaxcheck.harness.releases.surveying import query
 
 
 class Registered(msgspec.Struct, frozen=True):
-    """The operators of Relax that TVM registers, by name, and the names of the fixes of each."""
+    """The operators of Relax that TVM registers, by name, and the names of the fixes of each.
+
+    ``lowerings`` says how ``relax.build`` lowers those that have something registered for it.
+    """
 
     operators: tuple[str, ...]
     fixes: dict[str, tuple[str, ...]]
+    lowerings: dict[str, str] = {}
 
 
 def registered(release: Release) -> Registered:
@@ -35,8 +39,12 @@ def _here() -> Registered:
     for fix in fixes.ALL:
         for name in fix.operators:
             by_operator.setdefault(name.removeprefix("relax."), []).append(fix.name)
+    here = operators.registered()
+    lowerings = {name: operators.lowering(name) for name in here}
     return Registered(
-        operators.registered(), {name: tuple(names) for name, names in by_operator.items()}
+        here,
+        {name: tuple(names) for name, names in by_operator.items()},
+        {name: how for name, how in lowerings.items() if how},
     )
 
 

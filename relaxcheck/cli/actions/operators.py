@@ -1,16 +1,21 @@
 """``relaxcheck operators``: prints the support table, or writes it as a page."""
 
 import sys
+from collections.abc import Mapping
 
 import msgspec
 
 from relaxcheck.cli.options import ResultFormat
-from relaxcheck.cli.terminal import console
+from relaxcheck.cli.terminal import campaigns, console
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.harness.paths import CHECKOUT
+from relaxcheck.harness.known.corpus import readable
+from relaxcheck.harness.known.expected_failures import declared
+from relaxcheck.harness.paths import CHECKOUT, CORPUS
+from relaxcheck.harness.programs.audit import by_operator, known_failures
 from relaxcheck.harness.programs.support import support
 from relaxcheck.harness.releases.registered import registered
 from relaxcheck.harness.releases.releases import own, release
+from relaxcheck.reports.page.records import read_campaign
 from relaxcheck.reports.tables.operators import page, table
 
 
@@ -23,12 +28,32 @@ def operators(tvm: str | None, form: ResultFormat, *, docs: bool) -> None:
     """
     if docs and CHECKOUT is None:
         raise CaseError("--docs writes to a checkout; this relaxcheck is installed")
-    supported = support(registered(release(tvm or own().name)))
+    asked = release(tvm or own().name)
+    operators_there = registered(asked)
     if docs and CHECKOUT is not None:
         path = CHECKOUT / "docs" / "operators.md"
-        path.write_text(page(supported))
+        path.write_text(page(support(operators_there)))
         console().print(str(path))
-    elif form is ResultFormat.JSON:
+        return
+    readable_entries, unreadable = readable(CORPUS)
+    for line in unreadable:
+        print(line, file=sys.stderr)
+    known = known_failures(readable_entries, declared(), asked.name)
+    supported = support(operators_there, known, _last_verdicts())
+    if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(supported.rows).decode() + "\n")
     else:
         console().print(table(supported))
+
+
+def _last_verdicts() -> Mapping[str, Mapping[str, int]]:
+    """The verdicts of the campaign written last, by operator; none if there is no campaign.
+
+    Raises:
+        JournalError: it cannot be read.
+    """
+    written = campaigns()
+    if not written:
+        return {}
+    record = read_campaign(written[0])
+    return by_operator((case.family, case.verdict, case.count) for case in record.ran)

@@ -29,7 +29,11 @@ def operators(
         bool, typer.Option("--docs", help="Write docs/operators.md of this checkout instead.")
     ] = False,
 ) -> None:
-    """List every operator that TVM registers: its record, oracles and fixes; or that it is open."""
+    """List every operator that TVM registers: its record, or the reason for which it has none.
+
+    A row says how TVM lowers the operator, the oracles that judge it, known failures, fixes, and
+    how its cases ended in the newest campaign of runs/.
+    """
     with one_line_errors():
         from relaxcheck.cli.actions import operators as action
 
