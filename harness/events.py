@@ -15,6 +15,7 @@ class EventType(enum.StrEnum):
     OUTGREW = "worker outgrew its memory"
     KILLED = "worker killed from outside"
     LOST = "worker lost between cases"
+    CORRUPTED = "worker's heap corrupted"
     RECYCLED = "worker recycled"
     RESTARTED = "workers' parent restarted"
     RETRIED = "case retried alone"
@@ -31,6 +32,9 @@ DESCRIPTIONS = {
     EventType.OUTGREW: "{} outgrew their memory",
     EventType.KILLED: "{} were killed from outside (their cases ran again)",
     EventType.LOST: "{} ended between two cases",
+    EventType.CORRUPTED: (
+        "{} died of a corrupted heap after several cases (the last ran again in a fresh process)"
+    ),
     EventType.RECYCLED: "{} were replaced after their number of cases, or for what they kept",
     EventType.RESTARTED: "the workers' parent was started again {} times",
     EventType.RETRIED: "{} cases failed to run together with others and ran alone",

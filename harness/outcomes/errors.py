@@ -21,6 +21,12 @@ LOCATION = r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*"
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
 
+_HEAP = re.compile(
+    r"\b(?:malloc|free|realloc|malloc_consolidate|munmap_chunk|unlink_chunk|_int_\w+)\(#?\): |"
+    r"double free or corruption|corrupted (?:size|double-linked|unsorted|tcache)"
+)
+"""glibc's words when it finds its bookkeeping overwritten, also folded."""
+
 REFUSALS = (
     *("not supported", "not implemented", "unsupported", "NotImplementedError"),
     *("only support", "only supports", "cannot be lowered"),
@@ -38,6 +44,14 @@ def pattern(terms: Iterable[str]) -> str:
     """
     each = (r"[\W_]*".join(re.findall("[0-9A-Za-z]+", term)) for term in terms)
     return rf"(?<![0-9A-Za-z])(?:{'|'.join(each)})(?![0-9A-Za-z])"
+
+
+def corrupts_heap(message: str) -> bool:
+    """True if ``message`` is the abort of a process whose heap was written out of bounds.
+
+    Which allocation notices that, and with which words, is chance.
+    """
+    return _HEAP.search(message) is not None
 
 
 def spelled(terms: Iterable[str]) -> tuple[str, ...]:

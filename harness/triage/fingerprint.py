@@ -8,10 +8,16 @@ from dataclasses import dataclass, replace
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.kinds import operators as operators_of
-from relaxcheck.harness.outcomes.errors import has_words, last_part, normalise, pattern
+from relaxcheck.harness.outcomes.errors import (
+    corrupts_heap,
+    has_words,
+    last_part,
+    normalise,
+    pattern,
+)
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 6
+FINGERPRINT_FORMAT = 7
 """Changes when a failure may get another fingerprint; journals of another are not resumed."""
 
 _SALT = 5
@@ -30,6 +36,9 @@ _BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run",
 _CHECK = "Check failed"
 
 _ABORT = "SIGABRT"
+
+_OVERWRITTEN = "the heap is corrupted: something wrote out of bounds"
+"""The cause of such an abort; the words are those of the allocation that notices."""
 
 _CHECKED = "emit"
 """The stage in which Relax infers types, and refuses what is invalid."""
@@ -61,7 +70,7 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     Of a wrong value and of a silent bail the message is the cause that the worker found, if it
     has it: neither numbers that differ nor the calls that are left can be compared. Of a death it
     is the signal: the last output depends on how far it was written. Only of an abort the last
-    line, an assertion as a rule, names the cause.
+    line, an assertion as a rule, names the cause; those of the heap's own checks are one cause.
     """
     has_cause = outcome.verdict in _WRONG or outcome.verdict is Verdict.SILENT_BAIL
     message = outcome.cause if has_cause else normalise(outcome.message)
@@ -72,6 +81,8 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
 
 
 def _of_death(signal: str, message: str) -> str:
+    if signal == _ABORT and corrupts_heap(message):
+        return _OVERWRITTEN
     return message if not signal or (signal == _ABORT and has_words(message)) else signal
 
 

@@ -18,12 +18,16 @@ import msgspec
 from relaxcheck.generators.core.case import encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.kinds import decode_record
+from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict, blamed_on_us
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from relaxcheck.harness.workers.protocol import Order, Reply
+
+_RUN = "run"
+"""The stage in which a compiled program runs."""
 
 _POLL_SECONDS = 0.2
 _DEATH_SECONDS = 1.0
@@ -352,6 +356,12 @@ class Pool:
             self._note(EventType.KILLED, case)
             self._again([culprit], "its workers were killed")
             return
+        corrupted = reason is None and corrupts_heap(words)
+        if corrupted and worker.assigned + worker.done > 1 and culprit.starts == 1:
+            # An earlier case may have written there. A fresh process shows whose fault it is.
+            self._note(EventType.CORRUPTED, f"{case}: {words.splitlines()[0]}")
+            self._again([replace(culprit, job=replace(job, alone=True, fresh=True))], "it died")
+            return
         if reason is Verdict.TIMEOUT:
             ending = Ending(seconds=self.limits.seconds)
             message = f"still in {now.stage} after {self.limits.seconds:g} s"
@@ -370,8 +380,10 @@ class Pool:
         self._note(
             _EVENTS[reason] if reason else EventType.DIED, f"{case}: {message.splitlines()[0]}"
         )
-        verdict = blamed_on_us(now.stage) or reason or Verdict.PROCESS_DEATH
-        yield job, Outcome(verdict, now.stage, None, message, ending=ending)
+        # TVM's programs write to the heap, relaxcheck's Python does not.
+        stage = _RUN if corrupted else now.stage
+        verdict = blamed_on_us(stage) or reason or Verdict.PROCESS_DEATH
+        yield job, Outcome(verdict, stage, None, message, ending=ending)
 
     def _discard(self, worker: Worker) -> Reply | None:
         """End ``worker``; its exit, or None if the zygote was gone and had to be restarted."""

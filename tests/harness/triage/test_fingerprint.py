@@ -1,11 +1,14 @@
 """Signatures and fingerprints: failures of one cause share one, and others do not."""
 
+import pytest
+
 from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
 from relaxcheck.harness.programs.legalization_log import reason
 from relaxcheck.harness.triage.fingerprint import (
     Signature,
     fingerprint,
+    names_cause,
     same_signature,
     signature_of,
 )
@@ -60,6 +63,27 @@ def test_a_death_has_the_cause_of_its_signal_whatever_was_written_before() -> No
     assert signature("in _PyEval_EvalFrame") != signature("in _PyEval_EvalFrame", "SIGFPE")
     assert signature("exit code 3", "").message == "exit code #"
     assert signature("first assertion", "SIGABRT") != signature("second assertion", "SIGABRT")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "malloc(): memory corruption (fast)",
+        "malloc_consolidate(): invalid chunk size",
+        "free(): invalid next size (fast)",
+        "double free or corruption (out)",
+        "corrupted size vs. prev_size",
+    ],
+)
+def test_a_corrupted_heap_is_one_cause_whatever_notices_it(message: str) -> None:
+    def signature(text: str) -> Signature:
+        death = Outcome(Verdict.PROCESS_DEATH, "run", message=text, ending=Ending("SIGABRT"))
+        return signature_of(TOY.build(DEFAULT, 0), death)
+
+    noticed = signature(f"worker ended with SIGABRT in run: {message}")
+    assert noticed == signature("worker ended with SIGABRT in run: free(): invalid pointer")
+    assert noticed != signature("worker ended with SIGABRT in run: an assertion")
+    assert not names_cause(noticed)
 
 
 def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:

@@ -15,6 +15,7 @@ from relaxcheck.harness.programs.kind import Programs
 from relaxcheck.harness.workers import zygote
 
 KEPT: list[bytearray] = []
+SPOILT: list[bool] = []
 
 
 def misbehave(case: Case, progress: Progress) -> Outcome:
@@ -25,6 +26,14 @@ def misbehave(case: Case, progress: Progress) -> Outcome:
             ctypes.string_at(0)
         case "abort":
             os.write(2, b"terminate called after throwing an instance of 'std::logic_error'\n")
+            os.abort()
+        case "corrupted":
+            os.write(2, b"free(): invalid next size (fast)\n")
+            os.abort()
+        case "spoil":
+            SPOILT.append(True)
+        case "spoilt" if SPOILT:
+            os.write(2, b"malloc(): memory corruption\n")
             os.abort()
         case "exit":
             os._exit(3)

@@ -122,6 +122,18 @@ def test_the_last_cases_are_shared_out_among_the_workers() -> None:
         assert len(pool._next()) == 4
 
 
+def test_a_corrupted_heap_is_blamed_on_the_case_that_dies_of_it_alone() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        assert outcome_of(pool, "spoil").verdict is Verdict.PASS
+        innocent = outcome_of(pool, "spoilt")
+        assert outcome_of(pool, "well").verdict is Verdict.PASS
+        culprit = outcome_of(pool, "oracle-corrupted")
+        events = [event.what for event in pool.take_events()]
+    assert innocent.verdict is Verdict.PASS
+    assert (culprit.verdict, culprit.stage) == (Verdict.PROCESS_DEATH, "run")
+    assert events == [EventType.CORRUPTED, EventType.CORRUPTED, EventType.DIED]
+
+
 def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:
     with Pool(1, LIMITS, ZYGOTE) as pool:
         pool.submit(Job(behave("sleep")))
