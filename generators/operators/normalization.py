@@ -65,7 +65,7 @@ def _batch_norm(draft: Draft, value: Value, point: Point) -> None:
             draft.require(dim, 1)
     channels = (value.shape[axis],)
     operands = [draft.operand(channels, value.dtype) for _ in range(3)]
-    operands.append(draft.operand(channels, value.dtype, fill=Positive(0)))
+    operands.append(draft.operand(channels, value.dtype, fill=Positive(0.0)))
     common = decimal(point, "epsilon") | decimal(point, "momentum")
     if point["training"] is not None:
         common["training"] = training

@@ -7,7 +7,6 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.known.status import FindingStatus, status_text
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
@@ -30,6 +29,9 @@ _STYLES = {
 HOW_LISTED = " (--all-messages lists them)"
 """How a person has error messages listed on a terminal."""
 
+MOST_ROWS = 36
+"""Causes that the table of a campaign has at most: a screen."""
+
 UNDECIDED = "no verdict on TVM"
 """The heading of findings without a severity."""
 
@@ -40,26 +42,57 @@ def plural(count: int, singular: str, several: str = "") -> str:
 
 
 def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Table:
-    """One row for each of ``causes``, the worst first, with a command that replays each finding."""
+    """One line for each of ``causes``, the worst first, cut off at the edge of the terminal.
+
+    The id is that of the smallest case of the worst operator; ``relaxcheck replay`` takes it.
+    """
     table = _table(title)
-    table.add_column("severity", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("operator", overflow="fold")
-    table.add_column("blamed on", overflow="fold")
-    table.add_column("cases", justify="right")
+    # rich would narrow every column alike to make place for the last one.
+    table.add_column("severity", no_wrap=True, min_width=max(map(len, Severity)))
+    table.add_column("cases", justify="right", no_wrap=True, min_width=len("cases"))
+    table.add_column("id", no_wrap=True, min_width=8)
     if results.several_releases:
         table.add_column("by release", no_wrap=True)
-    table.add_column("replay", no_wrap=True)
+    table.add_column("finding", no_wrap=True, overflow="ellipsis")
     above: Severity | str | None = ""
     for cause in causes:
         shown = "" if cause.severity is above else (cause.severity or UNDECIDED)
         above = cause.severity
-        replays = (
-            f"{results.command} replay {finding.case.identifier[:8]}" for finding in cause.findings
+        lead = cause.lead
+        cells = [str(cause.count), Text(lead.case.identifier[:8], style="bold")]
+        if results.several_releases:
+            cells.append(", ".join(f"{name} {verdict}" for name, verdict in lead.releases.items()))
+        table.add_row(
+            Text(shown, style=_STYLES[cause.severity]), *cells, cause_line(cause, results)
         )
-        severity = Text(shown, style=_STYLES[cause.severity])
-        table.add_row(severity, *_row(cause, results), Text("\n".join(replays)))
     return table
+
+
+def cause_line(cause: Cause, results: Results) -> Text:
+    """The title of a cause that is known; of others the operators, what is to blame, the message.
+
+    A cause that did not come again in fresh processes says so, and so does a regression.
+    """
+    lead = cause.lead
+    line = Text()
+    if lead.regression is not None:
+        line.append(f"REGRESSION {lead.regression}", style="reverse bold red")
+        line.append(" ")
+    if not cause.confirmed:
+        line.append(f"{CONFIRMED[cause.confirmed]}; ")
+    fixes = f", fixes {'on' if lead.case.fixes else 'off'}" if results.both_sides else ""
+    about = f"{lead.stage}: {headline(lead.outcome.message)[:300]}"
+    known = results.named.get(lead.fingerprint)
+    if known is not None and known.fits:
+        line.append(known.line(about))
+        also = ", ".join(cause.operators[1:])
+        line.append(f"; also {also}" if also else "")
+        line.append(fixes)
+    else:
+        operators = ", ".join(cause.operators)
+        line.append(f"{lead.verdict}, {operators} ({lead.blamed}{fixes}): ")
+        line.append(known.line(about) if known else about)
+    return line
 
 
 def known_table(results: Results) -> Table:
@@ -96,36 +129,13 @@ def _table(title: str) -> Table:
 def _row(cause: Cause, results: Results) -> list[Text | str]:
     lead = cause.lead
     fixes = f" (fixes {'on' if lead.case.fixes else 'off'})" if results.both_sides else ""
-    verdicts = dict.fromkeys(finding.verdict for finding in cause.findings)
-    verdict = Text("\n".join(verdicts), style=_STYLES[cause.severity])
-    if lead.regression is not None:
-        verdict = Text.assemble(
-            (f"REGRESSION {lead.regression}", "reverse bold red"), "\n", verdict
-        )
-    operators = "\n".join(f"{operator}{fixes}" for operator in cause.operators)
+    verdict = Text(lead.verdict, style=_STYLES[cause.severity])
     blamed = Text(lead.blamed.replace(", ", ",\n"))
-    row: list[Text | str] = [verdict, operators, blamed, str(cause.count)]
+    row: list[Text | str] = [verdict, f"{lead.operator}{fixes}", blamed, str(cause.count)]
     if results.several_releases:
         on_each = (f"{name} {verdict}" for name, verdict in lead.releases.items())
         row.append(Text("\n".join(on_each)))
     return row
-
-
-def messages(causes: Sequence[Cause], named: Mapping[str, NamedCause]) -> Text:
-    """The title of each cause that is ``named``, place and message of the others; a line each.
-
-    A finding that did not come again says so.
-    """
-    lines = Text(no_wrap=True, overflow="ellipsis")
-    for cause in causes:
-        lead = cause.lead
-        state = "" if cause.confirmed else f"{CONFIRMED[cause.confirmed]}; "
-        lines.append(f"{lead.case.identifier[:8]} ", style="bold")
-        known = named.get(lead.fingerprint)
-        about = f"{lead.stage}: {headline(lead.outcome.message)[:300]}"
-        about = known.line(about) if known else about
-        lines.append(f"{state}{about}\n")
-    return lines
 
 
 def verdicts_table(results: Results) -> Table:
@@ -174,6 +184,15 @@ def campaign_summary(results: Results, *, all_messages: bool = False) -> Group:
     return Group(*_parts(results, all_messages=all_messages))
 
 
+def _more(results: Results) -> str:
+    """The number of causes beyond the table, and how to go on."""
+    left = len(results.causes) - MOST_ROWS
+    more = (
+        f"… and {plural(left, 'more cause')}, in findings.md and on the page. " if left > 0 else ""
+    )
+    return f"{more}To run a finding again: {results.command} replay ID"
+
+
 def _parts(results: Results, *, all_messages: bool) -> Iterator[Table | Text]:
     yield verdicts_table(results)
     yield oracles_text(results.oracles)
@@ -181,13 +200,12 @@ def _parts(results: Results, *, all_messages: bool) -> Iterator[Table | Text]:
     if results.known:
         yield known_table(results)
     if results.causes:
-        yield findings_table(results.causes, results, new)
-        yield messages(results.causes, results.named)
+        yield findings_table(results.causes[:MOST_ROWS], results, new)
+        yield Text(_more(results))
     else:
         yield Text("No new findings." if results.known else "No findings.", style="green")
     if results.error_messages and all_messages:
         yield findings_table(results.error_messages, results, "Error messages")
-        yield messages(results.error_messages, results.named)
     elif results.error_messages:
         yield Text(error_messages_line(results.error_messages, HOW_LISTED))
     yield from map(Text, results.happened)

@@ -58,6 +58,7 @@ def test_a_point_gives_a_case_that_gives_the_point(family: Family) -> None:
         assert point_of(family, msgspec.structs.replace(case, fixes=True)) == point
         assert list(point_of(family, case)) == [axis.name for axis in family.axes]
         assert decode(encode(case)) == case
+        assert encode(decode(encode(case))) == encode(case)
 
 
 def test_two_points_are_two_cases(family: Family) -> None:

@@ -30,13 +30,13 @@ def _call(name: str) -> Apply:
 def _divide(draft: Draft, value: Value, point: Point) -> None:
     other, shape = partner(draft, value, point)
     dividend, divisor = (other, value) if point["swapped"] else (value, other)
-    draft.call("divide", [dividend, draft.positive(divisor, 1)], shape)
+    draft.call("divide", [dividend, draft.positive(divisor, 1.0)], shape)
 
 
 def _whole(name: str) -> Apply:
     def apply(draft: Draft, value: Value, point: Point) -> None:
         if point["divisor"] == "alike":
-            divisor = draft.operand(value.shape, value.dtype, fill=Positive(1))
+            divisor = draft.operand(value.shape, value.dtype, fill=Positive(1.0))
         else:
             (number,) = decimal(point, "divisor").values()
             assert isinstance(number, int)

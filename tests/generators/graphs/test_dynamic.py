@@ -102,6 +102,7 @@ def test_random_programs(at: int) -> None:
     case = FAMILY.build(point, at)
     assert 1 <= len(case.bindings) <= 4
     assert decode(encode(case)) == case
+    assert encode(decode(encode(case))) == encode(case)
     _holds(case, dynamic.drafted(point, at))
 
 
