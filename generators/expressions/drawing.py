@@ -150,7 +150,8 @@ def _instance(draft: Draft, text: str, depth: int) -> Expression:
     constants["c"] = constants["b"] * a if draft.rng.random() < 0.5 else draft.small()
     constants["d"] = draft.small()
     values: dict[str, Expression] = {}
-    for name in expressions.names(template):
+    # The order of a set differs from one process to the next.
+    for name in sorted(expressions.names(template)):
         if name in constants:
             values[name] = draft.constant(constants[name])
         elif name in "pq":

@@ -75,7 +75,7 @@ def modular(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]
 def interval(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     """int_set covers every value, whichever variables are relaxed."""
     declared = tuple(each.name for each in seen.case.variables)
-    for relaxed in {declared, declared[:1]} if len(declared) > 1 else {declared}:
+    for relaxed in (declared, declared[:1]) if len(declared) > 1 else (declared,):
         for end, compare in zip(session.covering(handle, relaxed), _BEYOND, strict=True):
             if end is None or _is_right(end, compare, seen):
                 continue

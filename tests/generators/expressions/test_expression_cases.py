@@ -1,5 +1,9 @@
 """Batches of expressions and expressions alone: their JSON, their parts, where they lie."""
 
+import os
+import subprocess
+import sys
+
 import msgspec
 import pytest
 
@@ -173,3 +177,22 @@ def test_an_expression_that_is_drawn_twice_is_one_case() -> None:
     seen = [member.identifier for member in whole.members]
     assert len(seen) == len(set(seen)) < whole.count
     assert whole.members == whole.members
+
+
+def test_a_seed_draws_the_same_in_every_process() -> None:
+    script = (
+        "from relaxcheck.generators.expressions.drawing import problems\n"
+        "print(*problems(5, 300), sep='\\n')"
+    )
+    drawn = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert drawn[0].count("\n") == 300
+    assert drawn[0] == drawn[1]
