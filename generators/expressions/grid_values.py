@@ -6,7 +6,7 @@ everywhere, so that most nodes cost one operation on arrays.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,30 @@ def _either(left: Any, right: Any) -> Any:
     return left if right is None else left | right
 
 
+class _Masks(NamedTuple):
+    """The masks of ``Values``, each within the one before."""
+
+    invalid: Any = None
+    lost: Any = None
+    traps: Any = None
+
+    def lost_at(self, points: Any) -> "_Masks":
+        """Without a value at ``points`` too."""
+        return _Masks(_either(self.invalid, points), _either(self.lost, points), self.traps)
+
+    def trapping_at(self, points: Any) -> "_Masks":
+        """Trapping at ``points`` too."""
+        return _Masks(*(_either(mask, points) for mask in self))
+
+
+def _masks(*operands: Values) -> _Masks:
+    """Those of what needs all of ``operands``."""
+    masks = _Masks()
+    for each in operands:
+        masks = _Masks(*map(_either, masks, each[3:]))
+    return masks
+
+
 def _safe(low: int, high: int, *operands: Values) -> list[Any]:
     """The operands' values, as Python's integers where they or the result need more than int64."""
     # ``low`` covers values below int64's range; above it, a uint64 operand may be alone.
@@ -64,21 +88,21 @@ def _is_wide(values: Any) -> bool:
     return isinstance(values, np.ndarray) and values.dtype.kind == "O"
 
 
-def _fitted(dtype: str, values: Any, low: int, high: int, invalid: Any) -> Values:
+def _fitted(dtype: str, values: Any, low: int, high: int, masks: _Masks) -> Values:
     """The result of an exact operation; without a value where ``dtype`` does not hold it."""
     smallest, largest = LIMITS[dtype]
     if low >= smallest and high <= largest:
-        return Values(values, low, high, invalid)
+        return Values(values, low, high, *masks)
     bad = (values < smallest) | (values > largest)
     if low < _LOW or high > _HIGH:
         values = np.asarray(values).astype(object)
     low, high = max(low, smallest), min(high, largest)
     if np.any(bad):
         values, low, high = np.where(bad, smallest, values), smallest, max(high, smallest)
-        invalid = _either(invalid, np.asarray(bad, bool))
+        masks = masks.lost_at(np.asarray(bad, bool))
     if _is_wide(values) and largest <= _HIGH:
         values = values.astype(np.int64)
-    return Values(values, low, high, invalid)
+    return Values(values, low, high, *masks)
 
 
 _Operation = Callable[..., Values]
@@ -90,7 +114,7 @@ def _exact(
     def run(node: Expression, left: Values, right: Values) -> Values:
         low, high = bounds(left, right)
         values = function(*_safe(low, high, left, right))
-        return _fitted(node.dtype, values, low, high, _either(left.invalid, right.invalid))
+        return _fitted(node.dtype, values, low, high, _masks(left, right))
 
     return run
 
@@ -120,13 +144,20 @@ def _divided(
     def run(node: Expression, left: Values, right: Values) -> Values:
         low, high = bounds(left, right)
         dividend, divisor = _safe(low, high, left, right)
-        invalid = _either(left.invalid, right.invalid)
+        # A divisor without a value may be zero.
+        masks = _masks(left, right).trapping_at(right.lost)
         if right.low <= 0 <= right.high:
             zero = np.equal(divisor, 0)
             if np.any(zero):
-                invalid = _either(invalid, np.asarray(zero, bool))
+                masks = masks.trapping_at(np.asarray(zero, bool))
                 divisor = np.where(zero, 1, divisor)
-        return _fitted(node.dtype, function(dividend, divisor), low, high, invalid)
+        lowest = LIMITS[node.dtype][0]
+        if lowest < 0 and right.low <= -1 <= right.high:
+            largest = _either(np.equal(dividend, lowest), left.lost)
+            beyond = largest & np.equal(divisor, -1)
+            if np.any(beyond):
+                masks = masks.trapping_at(beyond)
+        return _fitted(node.dtype, function(dividend, divisor), low, high, masks)
 
     return run
 
@@ -159,15 +190,14 @@ def _shifted(left_shift: bool) -> _Operation:
         if left_shift:
             low, high = low << most, high << most
         value, count = _safe(low, high, left, right)
-        invalid = _either(left.invalid, right.invalid)
+        masks = _masks(left, right)
         if right.low < 0 or right.high >= bits:
             bad = np.less(count, 0) | np.greater_equal(count, bits)
             if np.any(bad):
-                invalid = _either(invalid, np.asarray(bad, bool))
+                masks = masks.lost_at(np.asarray(bad, bool))
                 count = np.where(bad, 0, count)
-        return _fitted(
-            node.dtype, value << count if left_shift else value >> count, low, high, invalid
-        )
+        shifted = value << count if left_shift else value >> count
+        return _fitted(node.dtype, shifted, low, high, masks)
 
     return run
 
@@ -178,7 +208,7 @@ def _bitwise(function: Callable[[Any, Any], Any]) -> _Operation:
         if left.low >= 0 and right.low >= 0:
             low, high = 0, (1 << max(left.high, right.high).bit_length()) - 1
         values = function(*_safe(low, high, left, right))
-        return Values(values, low, high, _either(left.invalid, right.invalid))
+        return Values(values, low, high, *_masks(left, right))
 
     return run
 
@@ -188,45 +218,65 @@ def _compared(function: Callable[[Any, Any], Any]) -> _Operation:
         values = function(*_safe(0, 1, left, right))
         if _is_wide(values):
             values = values.astype(bool)
-        return Values(values, 0, 1, _either(left.invalid, right.invalid))
+        return Values(values, 0, 1, *_masks(left, right))
 
     return run
 
 
-def _logical(function: Callable[[Any, Any], Any]) -> _Operation:
+def _logical(function: Callable[[Any, Any], Any], decides: bool) -> _Operation:
+    """``and`` or ``or``: where an operand is ``decides``, the other one is not used."""
+
     def run(node: Expression, left: Values, right: Values) -> Values:
-        return Values(
-            function(left.values, right.values), 0, 1, _either(left.invalid, right.invalid)
-        )
+        values = function(left.values, right.values)
+        masks = _masks(left, right)
+        if masks.lost is not None:
+            decided = _either(_is(decides, left), _is(decides, right))
+            used = masks.lost & np.logical_not(decided)
+            masks = masks._replace(lost=_either(used, masks.traps))
+        return Values(values, 0, 1, *masks)
 
     return run
+
+
+def _is(wanted: bool, operand: Values) -> Any:
+    """Where ``operand``, a condition, has the value ``wanted``."""
+    has = np.equal(np.asarray(operand.values, bool), wanted)
+    return has if operand.lost is None else has & np.logical_not(operand.lost)
 
 
 def _negated(node: Expression, operand: Values) -> Values:
-    return Values(np.logical_not(operand.values), 0, 1, operand.invalid)
+    return operand._replace(values=np.logical_not(operand.values), low=0, high=1)
 
 
 def _chosen(node: Expression, condition: Values, then: Values, otherwise: Values) -> Values:
     low, high = min(then.low, otherwise.low), max(then.high, otherwise.high)
     left, right = _safe(low, high, then, otherwise)
-    values = np.where(np.asarray(condition.values, bool), left, right)
+    taken = np.asarray(condition.values, bool)
+    values = np.where(taken, left, right)
+    both = _masks(then, otherwise)
+    masks = _Masks(*(_of(taken, *pair) for pair in zip(then[3:], otherwise[3:], strict=True)))
     if node.operator == "select":
-        invalid = _either(then.invalid, otherwise.invalid)
-    elif then.invalid is None and otherwise.invalid is None:
-        invalid = None
-    else:
-        taken = [False if each.invalid is None else each.invalid for each in (then, otherwise)]
-        invalid = np.where(np.asarray(condition.values, bool), *taken)
-    return Values(values, low, high, _either(condition.invalid, invalid))
+        masks = masks.trapping_at(both.traps)
+    elif both.traps is not None and condition.lost is not None:
+        # A condition without a value may take either branch.
+        masks = masks.trapping_at(both.traps & condition.lost)
+    return Values(values, low, high, *map(_either, masks, condition[3:]))
+
+
+def _of(taken: Array, then: Any, otherwise: Any) -> Any:
+    """The mask of the branch that is taken."""
+    if then is None and otherwise is None:
+        return None
+    return np.where(taken, *(False if each is None else each for each in (then, otherwise)))
 
 
 def _cast(node: Expression, operand: Values) -> Values:
     low, high = LIMITS[node.dtype]
     source = node.operands[0].dtype
     if node.dtype == BOOL:
-        return Values(np.not_equal(operand.values, 0), 0, 1, operand.invalid)
+        return operand._replace(values=np.not_equal(operand.values, 0), low=0, high=1)
     if source == BOOL:
-        return Values(np.asarray(operand.values).astype(np.int64), 0, 1, operand.invalid)
+        return operand._replace(values=np.asarray(operand.values).astype(np.int64), low=0, high=1)
     if low <= operand.low and operand.high <= high:
         return operand
     wide = 1 << BITS[node.dtype]
@@ -236,7 +286,7 @@ def _cast(node: Expression, operand: Values) -> Values:
     values = np.where(values > high, np.asarray(values - wide, values.dtype), values)
     if _is_wide(values) and high <= _HIGH:
         values = values.astype(np.int64)
-    return Values(values, low, high, operand.invalid)
+    return Values(values, low, high, *operand[3:])
 
 
 def _hull(left: Values, right: Values) -> tuple[int, int]:
@@ -267,8 +317,8 @@ _OPERATIONS: Mapping[str, _Operation] = {
     ">=": _compared(np.greater_equal),
     "==": _compared(np.equal),
     "!=": _compared(np.not_equal),
-    "and": _logical(np.logical_and),
-    "or": _logical(np.logical_or),
+    "and": _logical(np.logical_and, decides=False),
+    "or": _logical(np.logical_or, decides=True),
     "not": _negated,
     "select": _chosen,
     "if_then_else": _chosen,

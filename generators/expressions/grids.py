@@ -25,12 +25,18 @@ class Values(NamedTuple):
     ``values`` is a vector of the grid's length, or a scalar where it is the same everywhere; what
     stands where ``invalid`` holds means nothing. ``invalid`` is None where that is nowhere. All
     values are from ``low`` to ``high``.
+
+    ``lost`` is the part of ``invalid`` where what has no value is used, and ``traps`` the part of
+    that where to compute it ends the process, used or not. Only where ``invalid`` does not hold is
+    a value claimed; only where ``lost`` holds is it wrong to compute the expression.
     """
 
     values: Any
     low: int
     high: int
     invalid: Any
+    lost: Any = None
+    traps: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,17 +8,29 @@ computed by ``relaxcheck.generators.expressions.grid_values`` (at all points at 
 
 Every operator has the meaning that TVM documents for it (``include/tvm/tirx/op.h``, ``expr.h``):
 
-* ``+ - *``: exact; where the result does not fit the dtype, of either sign, the expression has no
+* ``+ - *``: exact; where the result does not fit the dtype, of either sign, the operation has no
   value (signed overflow is undefined in what TVM compiles to, and the analyzer takes integers for
   unbounded).
 * ``//`` and ``%``: towards negative infinity, the remainder with the sign of the divisor
   (``floordiv``, ``floormod``). ``truncdiv`` and ``truncmod``: towards zero, the remainder with the
-  sign of the dividend, as in C. No value where the divisor is zero.
+  sign of the dividend, as in C. No value where the divisor is zero or has none, or where the lowest
+  value is divided by -1: there they trap.
 * ``<<`` and ``>>`` (arithmetic): no value where the count is negative or not below the number of
   bits.
-* ``select``, ``and``, ``or``: all operands are computed, so there is no value where one of them has
-  none. ``if_then_else`` computes the operand that is taken, alone.
+* ``select``, ``and``, ``or``: all operands are computed, so there is no value where one of them
+  traps. Otherwise the operand of ``select`` that is not taken needs no value; those of ``and`` and
+  ``or`` do. ``if_then_else`` computes the operand that is taken, alone.
 * ``cast`` keeps the low bits, as two's complement has them; to bool, whether it is not zero.
+
+Why the operand that is not taken may overflow, and not trap: ``SelectNode`` evaluates both (its
+documentation, ``expr.h``), and ``codegen_llvm.cc`` makes it LLVM's ``select``, whose result is
+poison only where the condition or the operand that is taken is (LangRef). An overflow below 32 bits
+wraps around, from 32 bits on it is poison (``CreateNSWAdd``, ``CreateNUWAdd``), and neither is
+noticed unless it is used. A division by zero is: the processor ends the process. ``and`` and ``or``
+are LLVM's (``CreateAnd``), which are poison where an operand is, and the analyzer may take of one
+operand that it has a value when it looks at the other: of such an expression nothing is claimed.
+But neither is it wrong to answer with one, where an operand decides (``Values.lost``): in C nothing
+else is looked at, and whatever the other operand is, the result is the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

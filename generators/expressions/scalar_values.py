@@ -4,13 +4,15 @@ Written apart from ``generators.expressions.grid_values``, as simply as can be: 
 check.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.expressions.language import (
     BITS,
     BOOL,
     COMPARISONS,
+    DIVISIONS,
     LIMITS,
+    LOGIC,
     SHIFTS,
     Expression,
 )
@@ -20,31 +22,71 @@ class NoValue(ArithmeticError):
     """A division by zero, a result that its dtype does not hold, a shift by too much."""
 
 
-def value_at(expression: Expression, binding: Mapping[str, int]) -> int:
+class _Trap(NoValue):
+    """What ends the process, whether its value is used or not."""
+
+
+def value_at(expression: Expression, binding: Mapping[str, int], *, decided: bool = False) -> int:
     """The value of ``expression`` where the variables have the values of ``binding``.
 
-    A bool is 0 or 1.
+    A bool is 0 or 1. ``decided``: an operand that decides ``and`` or ``or`` needs no other.
 
     Raises:
         NoValue: it has none there.
         KeyError: a variable has no value.
     """
+    value = _computed(expression, binding, decided)
+    if value is None:
+        raise NoValue(f"{expression} overflows, or shifts by too much")
+    return value
+
+
+def _computed(expression: Expression, binding: Mapping[str, int], decided: bool) -> int | None:
+    """The value; None where there is none and nobody notices unless it is used."""
     operator, operands = expression.operator, expression.operands
     if operator == "const":
         return int(expression.leaf)
     if operator == "var":
         return binding[str(expression.leaf)]
     if operator == "if_then_else":
-        taken = operands[1] if value_at(operands[0], binding) else operands[2]
-        return value_at(taken, binding)
-    values = [value_at(operand, binding) for operand in operands]
+        return _guarded(expression, binding, decided)
+    values = [_computed(operand, binding, decided) for operand in operands]
+    if operator == "select":
+        return None if values[0] is None else values[1] if values[0] else values[2]
+    if operator in LOGIC and decided and int(operator == "or") in values:
+        return int(operator == "or")
+    if operator in DIVISIONS:
+        _trap(values, LIMITS[expression.dtype][0])
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
+        return None
     if operator == "cast":
-        return _cast(values[0], expression.dtype)
-    result = _result(operator, values, BITS[operands[0].dtype])
+        return _cast(present[0], expression.dtype)
+    if operator in SHIFTS and not 0 <= present[1] < BITS[expression.dtype]:
+        return None
+    result = _result(operator, present)
     low, high = LIMITS[expression.dtype]
-    if not low <= result <= high:
-        raise NoValue(f"{expression.dtype} does not hold {result}")
-    return result
+    return result if low <= result <= high else None
+
+
+def _guarded(expression: Expression, binding: Mapping[str, int], decided: bool) -> int | None:
+    condition, then, otherwise = expression.operands
+    holds = _computed(condition, binding, decided)
+    if holds is None:
+        # Either may be computed.
+        for operand in (then, otherwise):
+            _computed(operand, binding, decided)
+        return None
+    return _computed(then if holds else otherwise, binding, decided)
+
+
+def _trap(values: Sequence[int | None], lowest: int) -> None:
+    """Raise ``_Trap`` where a processor may: an operand without a value may be any."""
+    dividend, divisor = values
+    if divisor is None or divisor == 0:
+        raise _Trap("division by zero")
+    if lowest < 0 and divisor == -1 and dividend in (None, lowest):
+        raise _Trap("a quotient that its dtype does not hold")
 
 
 def _cast(value: int, dtype: str) -> int:
@@ -54,18 +96,12 @@ def _cast(value: int, dtype: str) -> int:
     return (value - low) % (1 << BITS[dtype]) + low
 
 
-def _result(operator: str, values: list[int], bits: int) -> int:
+def _result(operator: str, values: Sequence[int]) -> int:
     if operator == "not":
         return 1 - values[0]
-    if operator == "select":
-        return values[1] if values[0] else values[2]
     left, right = values
     if operator in COMPARISONS:
         return int(_compared(operator, left, right))
-    if operator in SHIFTS and not 0 <= right < bits:
-        raise NoValue(f"{bits} bits shifted by {right}")
-    if operator in ("//", "%", "truncdiv", "truncmod") and right == 0:
-        raise NoValue("division by zero")
     match operator:
         case "+":
             return left + right

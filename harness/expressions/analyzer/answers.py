@@ -27,8 +27,8 @@ def same(question: str, seen: Observed, new: Expression) -> Iterator[Fault]:
         return
     new_values = evaluate(new, seen.points)
     wrong = np.not_equal(new_values.values, seen.values.values)
-    if new_values.invalid is not None:
-        lost = seen.where(new_values.invalid)
+    if new_values.lost is not None:
+        lost = seen.where(new_values.lost)
         if lost is not None:
             why = "divides by zero or overflows"
             yield fault(question, f"gives {new}, which {why} there", seen, lost, validity=True)

@@ -59,17 +59,24 @@ def value_on(expression: Expression, points: Grid) -> list[int | None]:
     return [None if bad else int(value) for value, bad in zip(flat, invalid, strict=True)]
 
 
-def value_alone(expression: Expression, points: Grid, index: int) -> int | None:
+def value_alone(
+    expression: Expression, points: Grid, index: int, *, decided: bool = False
+) -> int | None:
     try:
-        return value_at(expression, points.binding(index))
+        return value_at(expression, points.binding(index), decided=decided)
     except NoValue:
         return None
+
+
+def lost_on(expression: Expression, points: Grid) -> list[bool]:
+    lost = evaluate(expression, points).lost
+    return np.broadcast_to(False if lost is None else lost, points.size).tolist()
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_grid_of_values_is_the_values_one_by_one() -> None:
     rng = random.Random(5)
-    without = 0
+    without = decided = 0
     for _ in range(1500):
         variables = []
         for name, dtype in zip("xy", rng.sample(INTEGERS, 2), strict=True):
@@ -82,8 +89,14 @@ def test_a_grid_of_values_is_the_values_one_by_one() -> None:
         points = grid(tuple(variables))
         alone = [value_alone(expression, points, index) for index in range(points.size)]
         assert value_on(expression, points) == alone, str(expression)
+        used = [
+            value_alone(expression, points, index, decided=True) for index in range(points.size)
+        ]
+        assert lost_on(expression, points) == [value is None for value in used], str(expression)
         without += alone.count(None)
+        decided += alone.count(None) - used.count(None)
     assert 1500 < without < 20000  # Both kinds of points were compared.
+    assert decided > 20
 
 
 @pytest.mark.parametrize(
@@ -115,6 +128,52 @@ def test_only_the_branch_that_is_taken_needs_a_value() -> None:
     both = value_on(apply("select", *parts), grid((X,)))
     assert taken == [-4, -6, -12, 7, 12, 6, 4, 3]
     assert both == [-4, -6, -12, None, 12, 6, 4, 3]
+
+
+N = Variable("n", "uint8", 0, 3)
+n = expressions.variable(N)
+WRAPS = apply("-", n, constant(2, "uint8"))
+"""Without a value where n is 0 or 1."""
+
+
+@pytest.mark.parametrize("choice", ["select", "if_then_else"])
+def test_what_is_not_taken_may_overflow(choice: str) -> None:
+    taken = apply(choice, apply("<", n, constant(1, "uint8")), n, WRAPS)
+    assert value_on(taken, grid((N,))) == [0, None, 0, 1]
+
+
+def test_what_is_not_taken_may_not_divide_by_what_may_be_zero() -> None:
+    is_small = apply("<", n, constant(2, "uint8"))
+    for divisor in (n, WRAPS):
+        divided = apply("//", constant(6, "uint8"), divisor)
+        at_once = apply("select", is_small, n, divided)
+        assert value_on(at_once, grid((N,)))[0] is None
+        assert lost_on(at_once, grid((N,)))[0]
+        guarded = apply("if_then_else", is_small, n, divided)
+        assert value_on(guarded, grid((N,)))[:2] == [0, 1]
+
+
+def test_the_lowest_divided_by_minus_one_has_no_value() -> None:
+    lowest = Variable("a", "int8", -128, -127)
+    minus = constant(-1, "int8")
+    for operator in expressions.DIVISIONS:
+        divided = apply(operator, expressions.variable(lowest), minus)
+        right = 0 if operator in ("%", "truncmod") else 127
+        assert value_on(divided, grid((lowest,))) == [None, right]
+        is_lowest = apply("==", expressions.variable(lowest), constant(-128, "int8"))
+        chosen = apply("select", is_lowest, minus, divided)
+        assert value_on(chosen, grid((lowest,))) == [None, right]
+
+
+def test_an_operand_that_decides_makes_no_claim_and_loses_nothing() -> None:
+    overflows = apply("<", WRAPS, constant(5, "uint8"))
+    never = apply("and", overflows, apply(">", n, constant(1, "uint8")))
+    always = apply("or", apply("<", n, constant(1, "uint8")), overflows)
+    points = grid((N,))
+    assert value_on(never, points) == [None, None, 1, 1]
+    assert lost_on(never, points) == [False] * 4
+    assert value_on(always, points) == [None, None, 1, 1]
+    assert lost_on(always, points) == [False, True, False, False]
 
 
 def test_a_grid_is_whole_or_has_the_ends() -> None:
