@@ -93,8 +93,8 @@ class Plan:
 def kernel_plan(subject: Problem, position: str) -> Plan | None:
     """The plan for ``subject``; None if the position has no room for it, or it has no value.
 
-    There is no room either where the index into the table would overflow: what a kernel has besides
-    the expression must not be at fault.
+    There is no room either where the index into the table would overflow, or is beyond int64: what
+    a kernel has besides the expression must not be at fault.
     """
     variables = tuple(
         replace(variable, high=min(variable.high, LIMITS[variable.dtype][1] - 1))
@@ -116,6 +116,8 @@ def kernel_plan(subject: Problem, position: str) -> Plan | None:
     if subject.expression.dtype == BOOL:
         return None
     bounds = int(wanted[valid].min()), int(wanted[valid].max())
+    if bounds[0] < 0 and subject.expression.dtype == "uint64":
+        return None
     if bounds[1] - bounds[0] >= min(_LARGEST_TABLE, LIMITS[subject.expression.dtype][1] + 1):
         return None
     kernel = Kernel(subject.expression, variables, bounds, symbolic, guarded)
