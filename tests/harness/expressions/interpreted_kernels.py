@@ -1,22 +1,24 @@
 """Stands in for ``harness.expressions.kernels``: interprets what that compiles, so it is right.
 
-Values are those of Python's integers (``generators.expressions.scalar_values``), one point after
-the other; what is expected of kernels and sizes is computed by numpy, all points at once.
+Values are those of a processor (``processor``), which shares nothing with the oracle. It must not
+be asked for one where it would stop.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
 
+import numpy as np
 import pytest
 from tvm.error import InternalError
 
-from relaxcheck.generators.expressions.scalar_values import value_at
+from relaxcheck.generators.expressions.language import Expression
 from relaxcheck.harness.expressions import execute as execute_expressions
 from relaxcheck.harness.expressions import kernels
 from relaxcheck.harness.expressions.analyzer import check
 from relaxcheck.harness.expressions.kernel_plans import LENGTHS, Kernel
-from tests.harness.expressions.exact_session import ExactSession
+from tests.harness.expressions.ideal_session import IdealSession
+from tests.harness.expressions.processor import Array, computed
 
 Function = Callable[..., None]
 
@@ -30,7 +32,7 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "extents_built", lambda named, how: _making(named))
 
     def exactly(subject: Any, *, fully: bool = False) -> Any:
-        return check(subject, ExactSession, fully=fully)
+        return check(subject, IdealSession, fully=fully)
 
     monkeypatch.setattr(execute_expressions, "check", exactly)
 
@@ -60,25 +62,33 @@ def _nest(kernel: Kernel, guard: Any, n: Mapping[str, int], out: Any) -> None:
     counts = list(kernel.extents)
     if kernel.symbolic:
         counts[-1] = n[kernel.variables[-1].dtype]
-    names = [variable.name for variable in kernel.variables]
-    starts = [variable.low for variable in kernel.variables]
-    for steps in product(*map(range, counts)):
+    every = list(product(*map(range, counts)))
+    columns = {
+        variable.name: np.array([variable.low + steps[at] for steps in every], object)
+        for at, variable in enumerate(kernel.variables)
+    }
+    values, stops, _ = computed(kernel.expression, columns, len(every))
+    for steps, value, stopped in zip(every, values, stops, strict=True):
         point = 0
         for step, extent in zip(steps, kernel.extents, strict=True):
             point = point * extent + step
         if kernel.guarded and not guard[point]:
             continue
-        at = (start + step for start, step in zip(starts, steps, strict=True))
-        value = value_at(kernel.expression, dict(zip(names, at, strict=True)))
+        if stopped:
+            raise AssertionError(f"{kernel.expression} stops the processor at {steps}")
         if kernel.bounds is None:
-            # Of uint64 the bits are the same.
-            out[point] = (value + 2**63) % 2**64 - 2**63
+            out[point] = _bits(value)
             continue
         low, high = kernel.bounds
         # A table holds at each place the place.
-        out[point] = value - low
+        out[point] = _bits(value - low)
         if kernel.backwards:
-            out[kernel.points + point] = high - value
+            out[kernel.points + point] = _bits(high - value)
+
+
+def _bits(value: int) -> int:
+    """The int64 of the same bits."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _sizes(named: kernels.Named) -> Callable[[Sequence[int]], tuple[int, ...]]:
@@ -91,6 +101,15 @@ def _each(named: kernels.Named, given: Sequence[int]) -> Iterator[int]:
         ends.append(ends[-1] + len(names))
     for (expression, names), (begin, end) in zip(named, pairwise(ends), strict=True):
         yield value_at(expression, dict(zip(names, given[begin:end], strict=True)))
+
+
+def value_at(expression: Expression, binding: Mapping[str, int]) -> int:
+    """The value of ``expression`` at one point, as a processor computes it."""
+    columns: dict[str, Array] = {name: np.array([value]) for name, value in binding.items()}
+    values, stops, _ = computed(expression, columns, 1)
+    if stops[0]:
+        raise AssertionError(f"{expression} stops the processor at {binding}")
+    return int(values[0])
 
 
 def _taking(named: kernels.Named) -> kernels.OfSizes:

@@ -6,6 +6,7 @@ from tests.measure.quality.section import Section
 
 _MODULES = {
     "false-alarms": "tests.measure.quality.false_alarms",
+    "expressions": "tests.measure.quality.expressions.conditions",
     "tvm": "tests.measure.quality.tvm_clean",
     "planted": "tests.measure.quality.planted.section",
     "reduction": "tests.measure.quality.reducing",

@@ -3,21 +3,21 @@
     python -m tests.measure.quality.expressions.analyzer_control  # 250 blocks, two minutes
     python -m tests.measure.quality.expressions.analyzer_control --blocks 1000 --seed 2
 
-Blocks are drawn as a campaign draws them. In position ``analyzer`` a simplifier that gives back its
-input, and that tells of values what is so, is asked in place of TVM's; elsewhere expressions are
-interpreted, point by point, in place of compiled. Prints how many expressions were checked by
+Blocks are drawn as a campaign draws them. In position ``analyzer`` an analyzer that rewrites as
+processors and unbounded integers allow (``ideal_session``) is asked in place of TVM's; elsewhere
+expressions are interpreted in place of compiled. Prints how many expressions were checked by
 position, and each that fails. Ends with 1 where one does, or where a position had nothing to check.
+Section ``expressions`` of ``python -m tests.measure.quality`` does it with more conditions.
 """
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
 
-from relaxcheck.generators.core.axes import cases
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.axes import Axis, points
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.expressions.cases import (
     DEFINED,
@@ -30,14 +30,16 @@ from relaxcheck.harness.expressions.execute import execute_expressions
 from tests.harness.expressions import interpreted_kernels
 
 
-def drawn(blocks: int, seed: int) -> list[ExpressionBatch]:
-    """About ``blocks`` of them, at points at which a right answer is known.
+def drawn(blocks: int, seed: int, axes: Sequence[Axis] = ()) -> list[ExpressionBatch]:
+    """About ``blocks`` of them, drawn from ``axes``, at points at which a right answer is known.
 
-    Where an expression has no value any answer is right.
+    Where an expression has no value any answer is right. Without ``axes``, those of the family.
     """
-    some: list[AnyCase] = draw(cases(family()), blocks, seed)
+    some = draw(points(axes or family().axes), blocks, seed)
     return [
-        batch for batch in some if isinstance(batch, ExpressionBatch) and batch.points == DEFINED
+        family().build(point, seed * 1_000_003 + number)
+        for number, point in enumerate(some)
+        if point["points"] == DEFINED
     ]
 
 
