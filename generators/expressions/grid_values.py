@@ -63,16 +63,20 @@ class _Masks(NamedTuple):
         return _Masks(_either(self.invalid, points), _either(self.lost, points), self.traps)
 
     def trapping_at(self, points: Any) -> "_Masks":
-        """Trapping at ``points`` too."""
+        """Trapping at ``points`` too, unless they are None."""
+        if points is None:
+            return self
         return _Masks(*(_either(mask, points) for mask in self))
 
 
-def _masks(*operands: Values) -> _Masks:
-    """Those of what needs all of ``operands``."""
-    masks = _Masks()
-    for each in operands:
-        masks = _Masks(*map(_either, masks, each[3:]))
-    return masks
+_NOWHERE = _Masks()
+
+
+def _masks(left: Values, right: Values) -> _Masks:
+    """Those of what needs both operands."""
+    if left.invalid is None:
+        return _NOWHERE if right.invalid is None else _Masks(*right[3:])
+    return _Masks(*map(_either, left[3:], right[3:]))
 
 
 def _safe(low: int, high: int, *operands: Values) -> list[Any]:
@@ -254,6 +258,8 @@ def _chosen(node: Expression, condition: Values, then: Values, otherwise: Values
     taken = np.asarray(condition.values, bool)
     values = np.where(taken, left, right)
     both = _masks(then, otherwise)
+    if both is _NOWHERE:
+        return Values(values, low, high, *condition[3:])
     masks = _Masks(*(_of(taken, *pair) for pair in zip(then[3:], otherwise[3:], strict=True)))
     if node.operator == "select":
         masks = masks.trapping_at(both.traps)

@@ -1,6 +1,7 @@
 """A correct rewrite never fails, wherever its expression stands; a wrong one does."""
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 
 import pytest
 from msgspec.structs import replace
@@ -51,7 +52,9 @@ def all_operands(operator: str) -> Callable[..., Values]:
     right = grid_values._OPERATIONS[operator]
 
     def rule(node: Expression, *operands: Values) -> Values:
-        return Values(*right(node, *operands)[:3], *grid_values._masks(*operands))
+        masks = zip(*(operand[3:] for operand in operands), strict=True)
+        every = (reduce(grid_values._either, each) for each in masks)
+        return Values(*right(node, *operands)[:3], *every)
 
     return rule
 
