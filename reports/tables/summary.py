@@ -47,13 +47,13 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
     The id is that of the smallest case of the worst operator; ``relaxcheck replay`` takes it.
     """
     table = _table(title)
-    # rich would narrow every column alike to make place for the last one.
-    table.add_column("severity", no_wrap=True, min_width=max(map(len, Severity)))
-    table.add_column("cases", justify="right", no_wrap=True, min_width=len("cases"))
-    table.add_column("id", no_wrap=True, min_width=8)
+    table.add_column("severity", no_wrap=True)
+    table.add_column("cases", justify="right", no_wrap=True)
+    table.add_column("id", no_wrap=True)
     if results.several_releases:
         table.add_column("by release", no_wrap=True)
-    table.add_column("finding", no_wrap=True, overflow="ellipsis")
+    # It alone gives way: its lines are cut, but a column that may not wrap keeps its width.
+    table.add_column("finding")
     above: Severity | str | None = ""
     for cause in causes:
         shown = "" if cause.severity is above else (cause.severity or UNDECIDED)
@@ -74,7 +74,7 @@ def cause_line(cause: Cause, results: Results) -> Text:
     A cause that did not come again in fresh processes says so, and so does a regression.
     """
     lead = cause.lead
-    line = Text()
+    line = Text(no_wrap=True, overflow="ellipsis")
     if lead.regression is not None:
         line.append(f"REGRESSION {lead.regression}", style="reverse bold red")
         line.append(" ")

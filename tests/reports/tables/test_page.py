@@ -14,7 +14,7 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.programs.rendering import program_text
 from relaxcheck.reports.tables.markdown import page_text, summary_text, write_page
 from relaxcheck.reports.tables.results import Results
-from relaxcheck.reports.tables.summary import campaign_summary
+from relaxcheck.reports.tables.summary import MOST_ROWS, campaign_summary
 
 PROGRAM = Program(
     (Input("x", ("B", 4), "float16"), Input("w", (4, 2), "float16", constant=True)),
@@ -130,19 +130,44 @@ def test_the_page_has_every_finding_and_a_case_that_can_be_read_again(tmp_path: 
         assert read(tmp_path / "findings" / f"{finding.case.identifier}.json") == finding.case
 
 
-def test_the_summary_shows_verdict_blame_count_and_command() -> None:
-    console = Console(width=120, record=True, file=StringIO())
-    console.print(campaign_summary(RESULTS))
-    text = console.export_text()
+def test_the_summary_shows_severity_count_id_and_blame_in_one_line_a_cause() -> None:
+    text = shown(RESULTS)
     assert "Judged 6 by two oracles, 1 by one; 0 by none (never a pass)." in text
-    assert f"relaxcheck replay {FINDINGS[2].case.identifier[:8]}" in text
-    assert "out_dtype=float32" in text
-    assert "any values" in text
-    assert "Findings" in text
+    lines = text.partition("Findings")[2].splitlines()
+    rows = {
+        finding.case.identifier: [line for line in lines if finding.case.identifier[:8] in line]
+        for finding in FINDINGS
+    }
+    assert all(len(each) == 1 for each in rows.values())
+    for finding in FINDINGS:
+        (line,) = rows[finding.case.identifier]
+        assert f"{finding.count} " in line
+        assert f"{finding.verdict}, {finding.operator} ({finding.blamed}): " in line
+    assert "To run a finding again: relaxcheck replay ID" in text
+
+
+def test_a_line_is_cut_at_the_edge_and_the_table_after_a_screen() -> None:
+    many = tuple(
+        msgspec.structs.replace(
+            finding(Verdict.OPAQUE_CRASH, 1, True, f"{number:08x}"),
+            message=str(number),
+            outcome=Outcome(Verdict.OPAQUE_CRASH, "run", message="x" * 200),
+            case=msgspec.structs.replace(CASE, seed=number),
+        )
+        for number in range(MOST_ROWS + 2)
+    )
+    lines = shown(replace(RESULTS, findings=many)).splitlines()
+    rows = [line for line in lines if "opaque-crash, " in line]
+    assert len(rows) == MOST_ROWS
+    assert all(len(line) <= WIDTH and line.rstrip().endswith("…") for line in rows)
+    assert any("… and 2 more causes, in findings.md" in line for line in lines)
+
+
+WIDTH = 140
 
 
 def shown(results: Results, *, all_messages: bool = False) -> str:
-    console = Console(width=140, record=True, file=StringIO())
+    console = Console(width=WIDTH, record=True, file=StringIO())
     console.print(campaign_summary(results, all_messages=all_messages))
     return console.export_text()
 
@@ -179,11 +204,10 @@ def test_one_cause_of_sibling_operators_is_one_row_that_names_them() -> None:
     assert (cause.count, cause.lead) == (6, siblings[2])
     names = ["nn.conv3d_transpose", "nn.conv2d_transpose", "nn.conv1d_transpose"]
     assert list(cause.operators) == names
-    rows = [line for line in shown(results).splitlines() if "relaxcheck replay" in line]
-    assert [row.split()[-1] for row in rows] == [
-        sibling.case.identifier[:8] for sibling in siblings[::-1]
-    ]
-    assert all(name in row for name, row in zip(names, rows, strict=True))
+    (row,) = (line for line in shown(results).splitlines() if "silent-bail, " in line)
+    assert row.split()[:2] == ["crash", "6"]
+    assert siblings[2].case.identifier[:8] in row
+    assert ", ".join(names) in row
     assert headings(page_text(results))[0] == f"## crash: silent-bail, {', '.join(names)}"
     for sibling in siblings:
         assert f"replay {sibling.case.identifier}`" in page_text(results)
