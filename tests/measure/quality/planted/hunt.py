@@ -1,8 +1,9 @@
 """The hunt for one plant: a campaign, as anybody would start it, until the first failure."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -81,7 +82,8 @@ def hunt(
 
     They are drawn from the families ``among``, where it is None from those of the plant's
     operators; ``uniform`` turns steering off. Then so many seconds as ``grace`` are left to look
-    into the failure. Failures that are declared for this TVM do not count.
+    into the failure. Failures that are declared for this TVM do not count, and with a plant those
+    do not that happen without it too.
     """
     known = declared()
     plan = Plan(
@@ -99,9 +101,16 @@ def hunt(
         keep_hypothesis_in(Path(folder) / "hypothesis")
         with Journal(Path(folder) / "journal") as journal:
             campaign = Campaign(plan, pool, journal, gaps)
+            fails_without = None if plant is None else _remembered(_fails_clean)
+            looked_at = 0
 
             def until_first(state: State) -> None:
-                if has_failed(state):
+                nonlocal looked_at
+                ended = fails_without is None and has_failed(state)
+                if fails_without is not None and (failures := _failures(state)) > looked_at:
+                    looked_at = failures
+                    ended = hunted_in(plant, seed, journal, state, fails_without).is_found
+                if ended:
                     campaign.plan = replace(plan, most_cases=0)
 
             try:
@@ -111,7 +120,36 @@ def hunt(
                 for _ in pool.drain():
                     pass
                 pool.take_events()
-            return hunted_in(plant, seed, journal, state)
+            return hunted_in(plant, seed, journal, state, fails_without)
+
+
+FailsWithout = Callable[[Case], bool]
+"""True if a case fails without the planted bug too."""
+
+
+def _remembered(fails: FailsWithout) -> FailsWithout:
+    """``fails``, asked once a case."""
+    answers: dict[str, bool] = {}
+
+    def ask(case: Case) -> bool:
+        if case.identifier not in answers:
+            answers[case.identifier] = fails(case)
+        return answers[case.identifier]
+
+    return ask
+
+
+def _fails_clean(case: Case) -> bool:
+    clean = clean_pool()
+    clean.submit(Job(case))
+    ((_, outcome),) = clean.drain()
+    return outcome.verdict.is_failure
+
+
+@lru_cache(maxsize=1)
+def clean_pool() -> Pool:
+    """A worker without any plant, one for each process; it ends with it."""
+    return Pool(1)
 
 
 WHOLE = (
@@ -135,11 +173,26 @@ def has_failed(state: State) -> bool:
     if state.known:
         # Each failure may be a known one, until it has its finding.
         return not state.findings.keys() <= state.known.keys()
-    return any(verdict.is_failure for verdict in (*state.verdicts, *state.special))
+    return _failures(state) > 0
 
 
-def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) -> Hunted:
-    """The first failure in ``journal`` that is not known, with the finding it was counted to."""
+def _failures(state: State) -> int:
+    counts = (*state.verdicts.items(), *state.special.items())
+    return sum(number for verdict, number in counts if verdict.is_failure)
+
+
+def hunted_in(
+    plant: Plant | None,
+    seed: int,
+    journal: Journal,
+    state: State,
+    fails_without: FailsWithout | None = None,
+) -> Hunted:
+    """The first failure in ``journal`` that is not known, with the finding it was counted to.
+
+    With ``fails_without``, the first for which that is False: a failure that was not looked into
+    may have a known cause.
+    """
     name = CONTROL if plant is None else plant.name
     seconds = 0.0
     drawn = 0
@@ -151,6 +204,8 @@ def hunted_in(plant: Plant | None, seed: int, journal: Journal, state: State) ->
         if not outcome.verdict.is_failure or recorded.expected_by:
             continue
         if recorded.finding in state.known:
+            continue
+        if fails_without is not None and fails_without(recorded.case):
             continue
         finding = None if recorded.finding is None else state.findings[recorded.finding]
         return Hunted(

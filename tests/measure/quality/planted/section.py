@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from relaxcheck.harness.workers.pool import Pool
 from tests.measure.quality.planted import results
 from tests.measure.quality.planted.catalogue import PLANTS, named
 from tests.measure.quality.planted.hunt import (
     CONTROL,
     MOST_CASES,
     Hunted,
+    clean_pool,
     controlled,
     hunt,
     pool_with,
@@ -83,23 +82,17 @@ def _hunt_all(name: str, seeds: tuple[int, ...], most_cases: int, key: str) -> N
     """Hunt one plant with each of ``seeds``, writing each result as soon as it is there."""
     if name == CONTROL:
         for seed in seeds:
-            _keep(hunt(None, seed, _clean(), most_cases), most_cases, key)
+            _keep(hunt(None, seed, clean_pool(), most_cases), most_cases, key)
         return
     plant = named(name)
     with pool_with(plant) as pool:
         for seed in seeds:
             hunted = hunt(plant, seed, pool, most_cases)
-            _keep(controlled(hunted, _clean()), most_cases, key)
+            _keep(controlled(hunted, clean_pool()), most_cases, key)
 
 
 def _keep(hunted: Hunted, most_cases: int, key: str) -> None:
     results.append(RESULTS, key, most_cases, hunted)
-
-
-@lru_cache(maxsize=1)
-def _clean() -> Pool:
-    """A worker without any plant, one for each process; it ends with it."""
-    return Pool(1)
 
 
 SECTION = Section(

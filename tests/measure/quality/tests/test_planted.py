@@ -15,6 +15,7 @@ from relaxcheck.generators.families import every, family
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.harness.campaign.state import Side, State
 from relaxcheck.harness.journal.journal import DRAWN, Journal
+from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Reduced, finding_of
@@ -126,6 +127,42 @@ def test_a_failure_in_the_special_regime_ends_the_hunt() -> None:
     assert has_failed(State(counts={ordinary: Counter({Verdict.TIMEOUT: 1})}))
     passed = Counter({Verdict.PASS: 3, Verdict.ORACLE_SPLIT: 1})
     assert not has_failed(State(counts={ordinary: passed, special: passed}))
+
+
+def test_known_findings_alone_do_not_end_the_control() -> None:
+    counts = {Side(True, special=False): Counter({Verdict.WRONG_VALUE: 2})}
+    attention = family("attention", tuple(PIPELINES))
+    case = attention.build({axis.name: axis.default for axis in attention.axes}, seed=1)
+    finding = finding_of(Reduced(case, Outcome(Verdict.WRONG_VALUE, "compare"), {}))
+    known = {finding.fingerprint: FindingStatus.UNTRIED}
+    assert not has_failed(State(counts=counts, known=known))
+    same = {finding.fingerprint: finding}
+    assert not has_failed(State(counts=counts, known=known, findings=same))
+    assert has_failed(State(counts=counts, known=known, findings={"new": finding}))
+
+
+def test_a_failure_counts_if_it_is_not_there_without_the_plant(tmp_path: Path) -> None:
+    attention = family("attention", tuple(PIPELINES))
+    point = {axis.name: axis.default for axis in attention.axes}
+    cases = [attention.build(point, seed=seed) for seed in range(4)]
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare")
+    state = State(known={"known": FindingStatus.UNTRIED})
+    asked: list[str] = []
+
+    def fails_without(case: Case) -> bool:
+        asked.append(case.identifier)
+        return case.identifier == cases[2].identifier
+
+    with Journal(tmp_path) as journal:
+        # It passes; it is known; it fails without the plant too; it is the plant's.
+        for case, outcome in zip(cases, (Outcome(Verdict.PASS), wrong, wrong, wrong), strict=True):
+            journal.start(case, DRAWN)
+            journal.end(case, outcome)
+        journal.count_to(cases[1], "known")
+        hunted = hunted_in(PLANTS[0], 1, journal, state, fails_without)
+        assert hunted.cases == 4
+        assert asked == [case.identifier for case in cases[2:]]
+        assert not hunted_in(PLANTS[0], 1, journal, state, lambda case: True).is_found
 
 
 def test_what_is_told_is_the_finding_that_the_case_was_counted_to(tmp_path: Path) -> None:
