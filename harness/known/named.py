@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import operators
@@ -57,9 +58,12 @@ def named_causes(
     return named
 
 
-def bundled_causes(findings: Iterable[Finding], versions: Sequence[str]) -> dict[str, NamedCause]:
-    """As ``named_causes``, by the entries of the corpus that can be read."""
-    return named_causes(findings, versions, readable(CORPUS)[0])
+def bundled_causes(
+    findings: Iterable[Finding], versions: Sequence[str], corpus: Path = CORPUS
+) -> tuple[dict[str, NamedCause], tuple[str, ...]]:
+    """As ``named_causes``, by the entries of ``corpus``; a line for each that cannot be read."""
+    known, unread = readable(corpus)
+    return named_causes(findings, versions, known), unread
 
 
 def _concerns(entry: Entry, finding: Finding) -> bool:

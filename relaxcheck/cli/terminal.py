@@ -62,6 +62,12 @@ def console() -> Console:
     return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
 
 
+def warn(text: str) -> None:
+    """Print ``text`` as one line on standard error; the command goes on."""
+    line = f"relaxcheck: {text}"
+    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 def called_as() -> str:
     """The command by which the user called this program, for commands that we suggest."""
     called = Path(sys.argv[0])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, FAULT, INTERRUPTED
 from relaxcheck.cli.reporters import Ended, Reporter
 from relaxcheck.cli.terminal import called_as
@@ -16,7 +17,6 @@ from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.events import summary_of
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, JournalError, Mode
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
-from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.outcomes.differential import each_version, versions
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import fails_run
@@ -77,7 +77,7 @@ def run(wanted: Run, reporter: Reporter) -> int:
         events = summary_of(journal.events(), journal.unfinished())
         happened = (*state.expectations.notes(known), *events)
         described = journal.description
-        named = bundled_causes(state.findings.values(), ran_on)
+        named = known_causes(state.findings.values(), ran_on)
         results = results_of(
             state, described, expected_lines, earlier, happened, called_as(), named
         )

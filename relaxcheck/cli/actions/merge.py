@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from relaxcheck.cli.actions.campaign import exit_code
+from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.reporters import Ended, not_investigated
 from relaxcheck.cli.terminal import called_as, console
 from relaxcheck.harness import kinds
@@ -13,7 +14,6 @@ from relaxcheck.harness.campaign.merging import recount
 from relaxcheck.harness.events import summary_of
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, JournalError, Mode
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
-from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.triage.finding import Finding
@@ -72,9 +72,9 @@ def finished(
     expected_lines = state.expectations.lines(known)
     earlier = tuple(finding for finding in earlier if finding.fingerprint in state.known)
     lines = [*state.expectations.notes(known), *lines]
-    known_causes = bundled_causes(state.findings.values(), each_version(described))
+    named = known_causes(state.findings.values(), each_version(described))
     results = results_of(
-        state, described, expected_lines, earlier, tuple(lines), called_as(), known_causes
+        state, described, expected_lines, earlier, tuple(lines), called_as(), named
     )
     try:
         page = write_page(out, results)

@@ -13,15 +13,15 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.exit_codes import BAD_INPUT, INTERRUPTED
-from relaxcheck.cli.terminal import RUNS, called_as, console, newest_campaign
+from relaxcheck.cli.terminal import RUNS, called_as, console, newest_campaign, warn
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.known.corpus import EXPORTS, entries, readable
 from relaxcheck.harness.known.corpus import Record as Declared
 from relaxcheck.harness.known.expected_failures import declared
 from relaxcheck.harness.known.known import known_findings
-from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.known.tally import utc_today
 from relaxcheck.harness.outcomes.differential import by_release, described_on, each_version
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -101,8 +101,7 @@ def report(
     _write(file, page_text(sources))
     screen.print(str(file), markup=False, highlight=False, soft_wrap=True)
     for line in unread:
-        warning = f"relaxcheck: {line}; the page is without this export"
-        Console(stderr=True).print(warning, markup=False, highlight=False, soft_wrap=True)
+        warn(f"{line}; the page is without this export")
     return INTERRUPTED if interrupted else BAD_INPUT if unread else 0
 
 
@@ -263,7 +262,7 @@ def _with_accepted(
 
 def _with_names(record: Record, known: dict[str, Known]) -> dict[str, Known]:
     """``known`` with the cause in the corpus of each finding that has one there."""
-    named = bundled_causes(record.findings, each_version(record.description))
+    named = known_causes(record.findings, each_version(record.description))
     return {
         finding.case.identifier: replace(
             known[finding.case.identifier], named=named.get(finding.fingerprint)

@@ -12,7 +12,7 @@ from rich.console import Console
 from relaxcheck.generators.core.case import Invalid, Valid
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.known.corpus import Entry, Record, entries
-from relaxcheck.harness.known.named import NamedCause, named_causes
+from relaxcheck.harness.known.named import NamedCause, bundled_causes, named_causes
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.tables.summary import campaign_summary
@@ -125,6 +125,22 @@ def test_the_corpus_names_each_of_its_own_failures() -> None:
             if cause is None or (cause.entry, cause.fits) != (each.name, True):
                 missing.append(each.name)
     assert missing == []
+
+
+def test_an_entry_that_cannot_be_read_is_a_line(tmp_path: Path) -> None:
+    broken = tmp_path / "toy" / "broken"
+    broken.mkdir(parents=True)
+    (broken / "case.json").write_text("{")
+    (broken / "finding.json").write_text("{}")
+    causes, lines = bundled_causes([finding()], ("0.27.0",), tmp_path)
+    assert causes == {}
+    (line,) = lines
+    assert "broken" in line
+    assert "\n" not in line
+
+
+def test_every_bundled_entry_can_be_read() -> None:
+    assert bundled_causes([], ())[1] == ()
 
 
 def test_the_terminal_shows_the_title_in_place_of_the_message() -> None:

@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 
 import msgspec
 
+from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.generators.core.axes import point_of
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes, write
@@ -25,7 +26,6 @@ from relaxcheck.harness.known.corpus import (
     read_record,
     record_text,
 )
-from relaxcheck.harness.known.named import bundled_causes
 from relaxcheck.harness.outcomes.errors import headline, portable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import severity_of
@@ -239,7 +239,7 @@ def _reduced(
 
 def _with_name(record: Record, finding: Finding) -> Record:
     """``record`` with title and upstream issue of its cause in the corpus, if they fit."""
-    named = bundled_causes((finding,), ()).get(finding.fingerprint)
+    named = known_causes((finding,), ()).get(finding.fingerprint)
     if named is None or not named.fits:
         return record
     return msgspec.structs.replace(record, title=named.title, issue=record.issue or named.issue)
