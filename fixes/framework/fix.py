@@ -155,7 +155,7 @@ def invalid(operator: str, why: str, **attributes: object) -> ValueError:
 
 
 def _message(what: str, operator: str, attributes: dict[str, object]) -> str:
-    text = ", ".join(f"{name}={value!r}" for name, value in attributes.items())
+    text = ", ".join(f"{name}={tvm_api.plain(value)}" for name, value in attributes.items())
     return f"{operator} {what} with {text}"
 
 
@@ -163,5 +163,5 @@ def require_shapes(call: Call) -> None:
     """Raise ``OpNotImplemented`` for the first argument of unknown shape; the message names it."""
     for argument, info in zip(call.args, call.op.arguments, strict=True):
         if not tvm_api.has_shape(argument):
-            shapes = {info.name: str(tvm_api.type_of(argument)), "shape": None}
+            shapes = {info.name: tvm_api.show_type(tvm_api.type_of(argument)), "shape": None}
             raise refuse(call.op.name, **shapes)

@@ -88,4 +88,26 @@ class Entry:
     value: Function
 
 
-Step = Lowering | Wrapping | Checking | Override | Body | Entry
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Start the function ``guarded`` of ``file`` with a call of ``function``.
+
+    ``arguments`` is the text of its arguments: names of the guarded function's parameters. The
+    import stands in front of the call, since TVM's modules import each other.
+    """
+
+    file: str
+    guarded: str
+    function: Function
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Add the import ``line`` to ``file``, after its last one."""
+
+    file: str
+    line: str
+
+
+Step = Lowering | Wrapping | Checking | Override | Body | Entry | Guard | Import

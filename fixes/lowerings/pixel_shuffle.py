@@ -4,11 +4,12 @@ The legalization calls ``topi.nn.pixel_shuffle``; no module imports the file tha
 inference reads the number of channels as a constant without asking whether it is one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from tvm import relax, te
+from tvm import relax, topi
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
@@ -20,10 +21,12 @@ from relaxcheck.fixes.framework.fix import (
     refuse,
     require_shapes,
 )
-from relaxcheck.fixes.framework.patch import Checking, Lowering, NewFile
-from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
+from relaxcheck.fixes.framework.patch import Checking, Import, NewFile
+from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Tensor
 
-UPSTREAM = NewFile("relax/op/pixel_shuffle.py")
+UPSTREAM = NewFile(
+    "relax/op/pixel_shuffle.py", "Arguments of pixel shuffle that type inference cannot read."
+)
 
 OPERATOR = "relax.nn.pixel_shuffle"
 _ORIGINAL = relax.op.nn.pixel_shuffle
@@ -37,7 +40,7 @@ def _constant_channels(arguments: Mapping[str, Any]) -> None:
         # The operand of a nested call has no type yet.
         return
     if not tvm_api.has_shape(data):
-        raise refuse(OPERATOR, data=str(tvm_api.type_of(data)), shape=None)
+        raise refuse(OPERATOR, data=tvm_api.show_type(tvm_api.type_of(data)), shape=None)
     shape = tvm_api.shape_of(data)
     if len(shape) >= -_CHANNELS and tvm_api.as_int(shape[_CHANNELS]) is None:
         raise refuse(OPERATOR, data=tvm_api.show(shape), channels=tvm_api.show(shape[_CHANNELS]))
@@ -46,19 +49,17 @@ def _constant_channels(arguments: Mapping[str, Any]) -> None:
 def _lower(builder: BlockBuilder, call: Call) -> Expr:
     require_shapes(call)
     factor = int(call.attrs.upscale_factor)
+    return builder.call_te(_of_topi(), call.args[0], upscale_factor=factor)
 
-    def compute(data: Tensor) -> Tensor:
-        *front, channels, height, width = data.shape
 
-        def shuffled(*at: PrimExpr) -> PrimExpr:
-            *before, channel, row, column = at
-            source = (channel * factor + row % factor) * factor + column % factor
-            return data(*before, source, row // factor, column // factor)
-
-        shape = (*front, channels // (factor * factor), height * factor, width * factor)
-        return te.compute(shape, shuffled, name="pixel_shuffle")
-
-    return builder.call_te(compute, call.args[0], primfunc_name_hint="pixel_shuffle")
+def _of_topi() -> Callable[..., Tensor]:
+    """The function that ``topi.nn`` does not import."""
+    module = import_module("tvm.topi.nn.pixel_shuffle")
+    # The import of a submodule names it in its package. Without the fix there must be no such name.
+    if vars(topi.nn).get("pixel_shuffle") is module:
+        del topi.nn.pixel_shuffle
+    function: Callable[..., Tensor] = module.pixel_shuffle
+    return function
 
 
 def shuffles() -> bool:
@@ -96,5 +97,8 @@ FIX = Fix(
     attributes=legalization(OPERATOR, _lower),
     rebindings=lambda: (checked(_ORIGINAL, _constant_channels),),
     after="invalid_arguments",
-    patch=(Lowering(OPERATOR, _lower), Checking("pixel_shuffle", _constant_channels)),
+    patch=(
+        Import("topi/nn/__init__.py", "from .pixel_shuffle import *"),
+        Checking("pixel_shuffle", _constant_channels),
+    ),
 )

@@ -9,31 +9,34 @@ from typing import Any
 
 import tvm
 from tvm import relax
-from tvm.relax import _ffi_api, vm_build
+from tvm.relax import vm_build
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, Rebinding, refuse
-from relaxcheck.fixes.framework.patch import Body
+from relaxcheck.fixes.framework.patch import Guard, NewFile
+
+UPSTREAM = NewFile("relax/analysis/left_calls.py", "Calls that LegalizeOps left, and should not.")
 
 _ORIGINAL = vm_build._vmcodegen
 
 
 def _vmcodegen(builder: Any, mod: Any, exec_mode: str = "bytecode") -> Any:
-    """Generate code of the virtual machine for ``mod``; the module that is left.
+    """TVM's function, after a check that ``mod`` is lowered.
 
     Raises:
         OpNotImplemented: ``mod`` calls an operator that ``LegalizeOps`` lowers, and did not.
         ValueError: there is no such ``exec_mode``.
     """
-    left = left_calls(mod)
+    require_lowered(mod)
+    return _ORIGINAL(builder, mod, exec_mode)
+
+
+def require_lowered(module: Any) -> None:
+    """Raise ``OpNotImplemented`` for the first call in ``module`` that LegalizeOps left."""
+    left = left_calls(module)
     if left:
         raise _refusal(left[0])
-    if exec_mode == "bytecode":
-        return _ffi_api.VMCodeGen(builder, mod)
-    if exec_mode == "compiled":
-        return _ffi_api.VMTIRCodeGen(builder, mod)
-    raise ValueError(f"Unknown exec_mode {exec_mode}")
 
 
 def _refusal(call: Any) -> Exception:
@@ -62,7 +65,7 @@ def _types(call: Any) -> dict[str, str]:
     names = [info.name for info in call.op.arguments]
     names += [f"argument {number}" for number in range(len(names), len(call.args))]
     return {
-        name: str(tvm_api.type_of(argument))
+        name: tvm_api.show_type(tvm_api.type_of(argument))
         for name, argument in zip(names, call.args, strict=False)
     }
 
@@ -88,5 +91,5 @@ FIX = Fix(
     parts=(FaultPart("left calls", lambda: not refuses_left_calls()),),
     rebindings=lambda: (Rebinding(_ORIGINAL, _vmcodegen),),
     after="dataflow_reshape",
-    patch=(Body("relax/vm_build.py", _vmcodegen),),
+    patch=(Guard("relax/vm_build.py", "_vmcodegen", require_lowered, "mod"),),
 )

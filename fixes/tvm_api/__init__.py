@@ -210,7 +210,39 @@ def show(dims: Any) -> str:
     if isinstance(dims, list | tuple | tvm.ir.Array):
         return f"({', '.join(map(show, dims))})"
     known = as_int(dims)
-    return re.sub(r"T\.int64\((-?\d+)\)", r"\1", str(dims)) if known is None else str(known)
+    return _without_dtypes(dims) if known is None else str(known)
+
+
+def _without_dtypes(expression: Any) -> str:
+    """``expression`` on one line, with ``3`` for ``T.int64(3)``."""
+    return re.sub(r"T\.int64\((-?\d+)\)", r"\1", " ".join(str(expression).split()))
+
+
+def show_type(type_: Any) -> str:
+    """A static type as message text: ``float32 (3, B * 2)``, ``float32 of rank 2``."""
+    if not isinstance(type_, _TENSOR_TYPE):
+        return _without_dtypes(type_)
+    dtype = dtype_of(type_) or "unknown dtype"
+    if isinstance(type_.shape, relax.ShapeExpr):
+        return f"{dtype} {show(list(type_.shape.values))}"
+    return f"{dtype} of {'unknown rank' if type_.ndim < 0 else f'rank {type_.ndim}'}"
+
+
+def plain(value: Any) -> str:
+    """``value`` as message text of one line, with TVM's numbers and sequences as Python's.
+
+    A text has quotes: ``'NCHW'``. An expression has none: ``B * 2``.
+    """
+    if isinstance(value, list | tuple | tvm.ir.Array):
+        left, right = "[]" if isinstance(value, list) else "()"
+        comma = "," if left == "(" and len(value) == 1 else ""
+        return f"{left}{', '.join(map(plain, value))}{comma}{right}"
+    if isinstance(value, tirx.IntImm | tirx.FloatImm):
+        return repr(bool(value.value) if dtype_of(value) == "bool" else value.value)
+    if isinstance(value, _TENSOR_TYPE):
+        return show_type(value)
+    is_text = isinstance(value, str) or not type(value).__module__.startswith("tvm")
+    return _without_dtypes(repr(value) if is_text else value)
 
 
 def call_te(

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
 
 from relaxcheck.fixes.upstream.source import (
     Edit,
@@ -108,6 +109,14 @@ def with_body(source: Source, function: str, body: str, before: str) -> Source:
     return source.edited(edits)
 
 
+def preceded(source: Source, function: str, lines: Iterable[str]) -> Edit:
+    """Put ``lines`` in front of the body of ``function``, after its docstring."""
+    rest = [node for node in source.function(function).body if not is_text(node)]
+    at = source.line(rest[0].lineno)
+    indent = " " * rest[0].col_offset
+    return Edit(at, at, "".join(f"{indent}{line}".rstrip() + "\n" for line in lines))
+
+
 def guards(source: Source, function: str) -> str:
     """The statements of ``function`` that raise if an argument is given, and do nothing else."""
     node = source.function(function)
@@ -145,7 +154,7 @@ def _with_import(source: Source, node: ast.Import | ast.ImportFrom) -> Source:
         alias_text(alias)
         for imported in there
         for alias in imported.names
-        if _alike(imported, node)
+        if _origin(source, imported) == _origin(source, node)
     }
     missing = [alias for alias in node.names if alias_text(alias) not in bound_there]
     same = next((imported for imported in there if _alike(imported, node)), None)
@@ -169,6 +178,20 @@ def _alike(left: ast.Import | ast.ImportFrom, right: ast.Import | ast.ImportFrom
     if isinstance(left, ast.ImportFrom) and isinstance(right, ast.ImportFrom):
         return (left.level, left.module) == (right.level, right.module)
     return isinstance(left, ast.Import) and isinstance(right, ast.Import)
+
+
+def _origin(source: Source, node: ast.Import | ast.ImportFrom) -> str | None:
+    """The dotted name of the module that ``node`` imports names from; None for ``import``.
+
+    A relative import starts from the package of ``source``, whose name is its path below ``tvm``.
+    """
+    if isinstance(node, ast.Import):
+        return None
+    if not node.level:
+        return node.module
+    folders = ("tvm", *PurePosixPath(source.name).parent.parts)
+    package = folders[: len(folders) - node.level + 1]
+    return ".".join((*package, *([node.module] if node.module else [])))
 
 
 def import_order(node: ast.Import | ast.ImportFrom) -> tuple[int, bool, str]:

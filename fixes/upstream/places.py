@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from relaxcheck import fixes
-from relaxcheck.fixes.framework.patch import Body, Entry, NewFile, Override, Step
+from relaxcheck.fixes.framework.patch import Body, Entry, Import, NewFile, Override, Step
 from relaxcheck.fixes.upstream.slices import Definition
 from relaxcheck.fixes.upstream.source import PatchError
 
@@ -58,7 +58,7 @@ def public_names() -> dict[Definition, str]:
         definition(step.value if isinstance(step, Entry) else step.function)
         for steps in STEPS.values()
         for step in steps
-        if not isinstance(step, Body | Override)
+        if not isinstance(step, Body | Override | Import)
     )
     return {name: name[1].lstrip("_") for name in named if name[1].startswith("_")}
 

@@ -53,7 +53,8 @@ class Slices:
         """Add ``wanted`` and everything that they need.
 
         Raises:
-            PatchError: a definition is missing, or a local name in it is also one of its module.
+            PatchError: a definition is missing, or a local name in it is also one that its module
+                defines, or imports from another of ours.
         """
         left = list(wanted)
         while left:
@@ -64,12 +65,11 @@ class Slices:
             source = self.module(module)
             if name not in source.statements:
                 raise PatchError(f"fixes.{module} does not define {name}")
-            shadowed = local_names(source.statements[name]) & set(source.statements)
+            # Renaming knows no scopes: it would rename the local too.
+            shadowed = local_names(source.statements[name]) & {*source.statements, *source.ours}
             if shadowed:
                 names = ", ".join(sorted(shadowed))
-                raise PatchError(
-                    f"{module}.{name} has local names that the module defines: {names}"
-                )
+                raise PatchError(f"{module}.{name} has local names that its module has: {names}")
             self.needed.add(definition)
             left += self.uses(module, source.statements[name])
 
@@ -125,9 +125,12 @@ class Slices:
         """Edits that spell each definition of ours within ``node`` as ``name`` returns.
 
         ``imported``: so are names that were imported from another module of ours.
+
+        Raises:
+            PatchError: ``node`` has a local name that a new spelling begins with.
         """
         parsed = self.module(module)
-        source, edits = parsed.source, []
+        source, edits, heads = parsed.source, [], []
         for child in ast.walk(node):
             match child:
                 case ast.Attribute(value=ast.Name(id=alias), attr=attribute) if (
@@ -143,8 +146,13 @@ class Slices:
                 case ast.FunctionDef(name=own) if child in parsed.source.tree.body:
                     start = source.slice(source.start(child), source.end(child)).index(f"def {own}")
                     at = source.start(child) + start + len("def ")
-                    edits.append(Edit(at, at + len(own), name((module, own))))
-        return [edit for edit in edits if source.slice(edit.start, edit.end) != edit.text]
+                    # A local of the same name may hide the function's own: nothing reads it there.
+                    heads.append(Edit(at, at + len(own), name((module, own))))
+        edits = [edit for edit in edits if source.slice(edit.start, edit.end) != edit.text]
+        captured = local_names(node) & {edit.text.partition(".")[0] for edit in edits}
+        if captured:
+            raise PatchError(f"{module} has local names that a patch needs: {sorted(captured)}")
+        return [*edits, *heads]
 
     def imported(self, module: str, texts: Iterable[str]) -> list[str]:
         """The imports of foreign modules that ``texts``, taken from ``module``, need."""

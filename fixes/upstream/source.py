@@ -107,20 +107,39 @@ def names(node: ast.AST) -> set[str]:
     return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
 
 
-def local_names(node: ast.stmt) -> set[str]:
-    """The names that a function binds locally: parameters, variables, inner functions."""
-    if not isinstance(node, ast.FunctionDef):
-        return set()
-    inner = [child for child in ast.walk(node) if child is not node]
-    return {
-        *(
-            child.id
-            for child in inner
-            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)
-        ),
-        *(child.arg for child in inner if isinstance(child, ast.arg)),
-        *(child.name for child in inner if isinstance(child, ast.FunctionDef)),
-    }
+_SCOPES = (
+    *(ast.FunctionDef, ast.Lambda),
+    *(ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp),
+)
+
+
+def local_names(node: ast.AST) -> set[str]:
+    """The names that functions within ``node`` bind: parameters, variables, functions, imports.
+
+    Attributes of a class are not among them, since nothing names them alone.
+    """
+    local: set[str] = set()
+    for child in ast.walk(node):
+        if isinstance(child, _SCOPES):
+            local |= _bound_within(child)
+    return local
+
+
+def _bound_within(scope: ast.AST) -> set[str]:
+    names: set[str] = set()
+    for child in ast.walk(scope):
+        match child:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if child is not scope:
+                names.add(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                names.add(name)
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                names.add(name)
+            case ast.alias():
+                names.add(alias_name(child))
+    return names
 
 
 def bound(node: ast.stmt) -> tuple[str, ...]:

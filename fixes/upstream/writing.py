@@ -15,6 +15,8 @@ from relaxcheck.fixes.framework.patch import (
     Checking,
     Entry,
     Function,
+    Guard,
+    Import,
     Lowering,
     NewFile,
     Override,
@@ -108,6 +110,14 @@ def _take(changes: Change, step: Step) -> None:
             )
             checks = f"from {_dotted(_CHECKS[0])} import {_CHECKS[1]}"
             changes.edit(_CONSTRUCTORS, edit, _import(step.function, _CONSTRUCTORS), checks)
+        case Guard():
+            call = _called(_asked(changes, step.function), step.arguments)
+            line = f"{_import(step.function, step.file)}  # pylint: disable=import-outside-toplevel"
+            edit = editing.preceded(changes.source(step.file), step.guarded, [line, "", call])
+            changes.edit(step.file, edit)
+        case Import():
+            source = changes.source(step.file)
+            changes.files[step.file] = editing.with_last_import(source, step.line)
 
 
 def _settings(operator: str) -> list[str]:

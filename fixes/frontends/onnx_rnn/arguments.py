@@ -157,7 +157,7 @@ def static(operator: str, name: str, weights: Expr, rank: int) -> list[int]:
         OpNotImplemented: the shape is unknown or symbolic.
     """
     if not tvm_api.has_shape(weights):
-        raise refuse(operator, **{f"type of {name}": str(tvm_api.type_of(weights))})
+        raise refuse(operator, **{f"type of {name}": tvm_api.show_type(tvm_api.type_of(weights))})
     shape = tvm_api.shape_of(weights)
     dims = [dim for dim in map(tvm_api.as_int, shape) if dim is not None]
     shown = {f"shape of {name}": tvm_api.show(shape)}
@@ -191,7 +191,7 @@ def shaped(
         tensors[name] = operand
         if not tvm_api.has_shape(operand):
             if int(tvm_api.type_of(operand).ndim) not in (-1, len(dims)):
-                shown = {f"type of {name}": str(tvm_api.type_of(operand))}
+                shown = {f"type of {name}": tvm_api.show_type(tvm_api.type_of(operand))}
                 raise invalid(operator, f"it must be of {len(dims)} dimensions", **shown)
             symbols = [tvm_api.shape_var(f"{name}_{axis}") for axis in range(len(dims))]
             tensors[name] = _cast(

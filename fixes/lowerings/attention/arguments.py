@@ -171,7 +171,7 @@ def _check(
     check_dtypes(operator, *tensors[:3], *offsets)
     for tensor in tensors:
         if not tvm_api.has_shape(tensor):
-            raise refuse(operator, tensor=str(tvm_api.type_of(tensor)), shape=None)
+            raise refuse(operator, tensor=tvm_api.show_type(tvm_api.type_of(tensor)), shape=None)
     undecided(operator, required(operator, *map(tvm_api.shape_of, tensors)))
     key = tvm_api.shape_of(tensors[1])
     if tvm_api.as_int(key[2]) == 0:

@@ -140,11 +140,11 @@ def _merge(tensor: Tensor, heads: PrimExpr, rows: PrimExpr, dtype: str, name: st
     kv_heads = tvm_api.at_least_one(tensor.shape[2])
     group = tvm_api.at_least_one(tvm_api.analyzer().simplify(tvm_api.floordiv(heads, kv_heads)))
 
-    def element(row: PrimExpr, i: PrimExpr, d: PrimExpr) -> PrimExpr:
+    def merged(row: PrimExpr, i: PrimExpr, d: PrimExpr) -> PrimExpr:
         head = tvm_api.floordiv(tvm_api.floormod(row, heads), group)
         return tensor[tvm_api.floordiv(row, heads), i, head, d].astype(dtype)
 
-    return te.compute((rows, tensor.shape[1], tensor.shape[3]), element, name=f"{name}_rows")
+    return te.compute((rows, tensor.shape[1], tensor.shape[3]), merged, name=f"{name}_rows")
 
 
 def _scaling(scale: float | None, head_dim: PrimExpr, dtype: str) -> PrimExpr:

@@ -25,8 +25,8 @@ def test_the_error_has_operator_types_and_attributes() -> None:
     message = str(caught.value)
     for part in (
         "relax.matmul cannot be lowered",
-        "(a, 2, 4)",
-        "(b, 4, 3)",
+        "x1='float32 (a, 2, 4)'",
+        "x2='float32 (b, 4, 3)'",
         "out_dtype=None",
         "LegalizeOps left",
     ):

@@ -58,6 +58,31 @@ def test_an_import_goes_where_it_belongs(line: str, wanted: str) -> None:
     assert editing.with_imports(source, [line]).text == wanted
 
 
+@pytest.mark.parametrize(
+    ("there", "line", "is_added"),
+    [
+        ("from . import _ffi_api", "from tvm.relax import _ffi_api", False),
+        ("from ..op import base", "from tvm.op import base", False),
+        ("from .op.base import call", "from tvm.relax.op.base import call", False),
+        ("from tvm.relax import _ffi_api", "from . import _ffi_api", False),
+        ("from . import _ffi_api", "from tvm import _ffi_api", True),
+        ("from . import _ffi_api as api", "from tvm.relax import _ffi_api", True),
+        ("from .op import base", "from tvm.op import base", True),
+    ],
+)
+def test_a_relative_import_is_that_of_its_module(there: str, line: str, is_added: bool) -> None:
+    source = Source("relax/vm_build.py", f"{there}\n")
+    assert (editing.with_imports(source, [line]).text != source.text) == is_added
+
+
+def test_a_guard_goes_between_docstring_and_body() -> None:
+    source = Source("x", 'def f(a):\n    """Text."""\n\n    # Why.\n    return a\n')
+    guarded = source.edited([editing.preceded(source, "f", ["import b", "", "check(a)"])]).text
+    assert guarded == (
+        'def f(a):\n    """Text."""\n\n    # Why.\n    import b\n\n    check(a)\n    return a\n'
+    )
+
+
 def test_annotations_are_taken_off() -> None:
     text = "def f(a: int, *, b: dict[str, int] = {}, c=1) -> None:\n    x: int = a\n"
     result = unannotated(Source("x", text)).text
