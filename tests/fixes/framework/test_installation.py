@@ -202,5 +202,8 @@ def test_each_fix_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="relaxcheck.fixes")
     with fixes.install() as on, fixes.install():
         assert repr(on) == f"<{len(NEEDED)} fixes on: {', '.join(fix.name for fix in NEEDED)}>"
+        assert "\n" not in repr(on)
     wanted = [f"fix {fix.name} is on: {fix.fault}" for fix in NEEDED]
     assert [record.getMessage() for record in caplog.records] == wanted
+    assert [message for message in wanted if "\n" in message] == []
+    assert {record.levelname for record in caplog.records} == {"INFO"}

@@ -1,5 +1,8 @@
 """Code generation refuses calls that lowering left, and generates what it did before."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import tvm
@@ -31,6 +34,42 @@ def test_the_error_has_operator_types_and_attributes() -> None:
         "LegalizeOps left",
     ):
         assert part in message
+
+
+@pytest.mark.parametrize(
+    ("make", "shapes", "message"),
+    [
+        (
+            OP.matmul,
+            (("n", 2, 3), ("m", 3, 2)),
+            "relax.matmul cannot be lowered with x1='float32 (n, 2, 3)', x2='float32 (m, 3, 2)',"
+            " out_dtype=None. ",
+        ),
+        (
+            OP.maximum,
+            (("n", 2), ("m", 2)),
+            "relax.maximum cannot be lowered with x1='float32 (n, 2)', x2='float32 (m, 2)'. ",
+        ),
+        (
+            lambda x, y: OP.nn.layer_norm(x, y, y, axes=-1),
+            (("n", 4), ("m",)),
+            "relax.nn.layer_norm cannot be lowered with data='float32 (n, 4)', gamma='float32 (m)',"
+            " beta='float32 (m)', axes=(-1,), center=True, epsilon=1e-05, scale=True. ",
+        ),
+        (
+            lambda x: OP.sum(OP.nonzero(x), 1, keepdims=True),
+            (("n", 2),),
+            "relax.sum cannot be lowered with x='int64 of rank 2', axis=(1,), keepdims=True. ",
+        ),
+    ],
+)
+def test_all_fixes_without_their_pipeline_name_what_is_left(
+    fixes_on: None, make: Callable[..., Any], shapes: Any, message: str
+) -> None:
+    module = compiled.module(make, *shapes)
+    with pytest.raises(tvm_api.OpNotImplemented) as caught:
+        relax.build(module, compiled.TARGET)
+    assert str(caught.value).startswith(message)
 
 
 def test_all_left_calls_are_listed_and_others_are_not() -> None:
