@@ -109,14 +109,14 @@ def _is_journalled(folder: Path, state: State) -> None:
         assert len(list(journal.cases(DRAWN))) == 60
         again = recount(journal, {FAMILY.name: FAMILY}, ())
         assert (again.counts, again.cells) == (state.counts, state.cells)
-        assert {one.fingerprint for one in findings_in(journal)} == set(state.findings)
+        assert {finding.fingerprint for finding in findings_in(journal)} == set(state.findings)
 
 
 def _is_replayed(pool: Pool, wrong: Finding) -> None:
     expectations = Expectations(pool, {FAMILY.name: FAMILY}, (), ExpectationTally())
     item = recorded_item("wrong", wrong.case, wrong.outcome)
-    (one,) = replayed(pool, [item], expectations)
-    assert one.again is Again.STILL_FAILS
+    (result,) = replayed(pool, [item], expectations)
+    assert result.again is Again.STILL_FAILS
 
 
 def _is_reduced(pool: Pool, wrong: Finding) -> None:
@@ -174,12 +174,12 @@ def test_a_kind_that_is_not_registered_is_one_line(tmp_path: Path) -> None:
 
 
 def test_the_engine_asks_of_no_case_which_kind_it_is() -> None:
-    classes = {one.__name__ for kind in kinds.every() for one in kind.formats.values()}
+    classes = {each.__name__ for kind in kinds.every() for each in kind.formats.values()}
     assert classes >= {"Case", "ExpressionBatch", "ExpressionCase"}
     files = [path for name in ENGINE for path in (ROOT / "harness" / name).rglob("*.py")]
     assert len(files) > 40
     for path in files:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
-                named = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+                named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
                 assert not named & classes, f"{path}:{node.lineno}"

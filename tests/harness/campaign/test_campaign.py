@@ -172,7 +172,8 @@ def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) 
     (finding,) = state.findings.values()
     assert (finding.verdict, finding.blame) == (Verdict.WRONG_DTYPE, {"groups": "2"})
     crashed, wrong = (
-        state.verdicts[one] + state.special[one] for one in (Verdict.OPAQUE_CRASH, finding.verdict)
+        state.verdicts[verdict] + state.special[verdict]
+        for verdict in (Verdict.OPAQUE_CRASH, finding.verdict)
     )
     assert crashed > 5 < wrong
     assert finding.count == crashed + wrong
@@ -275,7 +276,7 @@ def test_a_new_failure_on_one_release_is_looked_into_beside_a_known_one_on_anoth
     with Journal(tmp_path) as journal:
         state = Campaign(plan, pool, journal, ()).run(lambda shown: None)  # type: ignore[arg-type]
     assert state.known == {known.fingerprint: FindingStatus.STILL}
-    assert {one.verdict for one in state.new} == {Verdict.WRONG_SHAPE}
+    assert {failure.verdict for failure in state.new} == {Verdict.WRONG_SHAPE}
     assert state.statuses == {
         known.fingerprint: {"0.25": FindingStatus.OTHERWISE, "0.27": FindingStatus.STILL},
     }

@@ -76,7 +76,7 @@ def test_a_shard_whose_worker_is_killed_runs_again(cluster: Any, tmp_path: Path)
     assert [len(each) for each in drawn] == [2, 2]
     with Journal(out, Mode.READ) as journal:
         merged = [case.case.identifier for case in journal.cases(DRAWN)]
-        assert sorted(merged) == sorted({one for each in drawn for one in each})
+        assert sorted(merged) == sorted({identifier for each in drawn for identifier in each})
         findings = [decode_record(finding, Finding) for finding in journal.findings()]
     assert bool(findings) is bool(process.returncode)
     assert (out / "findings.md").is_file()

@@ -26,7 +26,7 @@ FAMILIES = tuple(
     for family in families(tuple(PIPELINES))
     if family.record.own is not None or family.name in ("softmax", "concat")
 )
-TURNS = dict(zip((one.name for one in FAMILIES), turns_of(FAMILIES), strict=True))
+TURNS = dict(zip((member.name for member in FAMILIES), turns_of(FAMILIES), strict=True))
 ROUND = 24
 """Rounds, a multiple of eight: one case in eight is invalid."""
 
@@ -52,7 +52,7 @@ def test_the_seed_decides_the_cases(uniform: bool) -> None:
 
 def test_the_cases_of_a_family_do_not_depend_on_the_others() -> None:
     among = [case for case in _cases() if case.family == "attention"]
-    (attention,) = (one for one in FAMILIES if one.name == "attention")
+    (attention,) = (member for member in FAMILIES if member.name == "attention")
     assert list(islice(stream((attention,), 1), len(among))) == among
 
 
@@ -89,12 +89,12 @@ def test_cases_are_distinct() -> None:
 
 def test_steering_covers_more_pairs_than_drawing_by_weights() -> None:
     missing = {}
-    families = [one for one in FAMILIES if "attention" in one.name]
+    families = [member for member in FAMILIES if "attention" in member.name]
     for uniform in (False, True):
         pairs = {family.name: Pairs(family.axes) for family in families}
         for case in islice(stream(families, 1, uniform=uniform), 400):
             if isinstance(case, Case) and isinstance(case.expect, Valid):
-                [family] = [one for one in families if one.name == case.family]
+                [family] = [member for member in families if member.name == case.family]
                 pairs[case.family].strike([point_of(family, case)])
         missing[uniform] = sum(each.count for each in pairs.values())
     assert missing[False] < 0.4 * missing[True]
@@ -109,7 +109,7 @@ def test_the_weights_of_the_axes_stay_roughly() -> None:
     exact = sum("exact" in (case.regime, *case.also) for case in many)
     assert exact > 0.8 * len(many)
     pipelines = Counter(case.pipeline for case in cases)
-    usual = {name for name, one in PIPELINES.items() if not one.passes_of_fixes}
+    usual = {name for name, pipeline in PIPELINES.items() if not pipeline.passes_of_fixes}
     assert set(pipelines) == usual
     # It takes programs of float32 alone.
     assert pipelines.pop("mixed-precision") > len(cases) / len(usual) / 4

@@ -106,7 +106,7 @@ def passing(folder: Path) -> Iterator[ExpressionBatch]:
                 yield case.case
 
 
-def told(findings: dict[str, Finding]) -> dict[str, tuple[int, bool | None]]:
+def summaries(findings: dict[str, Finding]) -> dict[str, tuple[int, bool | None]]:
     return {key: (finding.count, finding.confirmed) for key, finding in findings.items()}
 
 
@@ -123,7 +123,7 @@ def test_each_expression_counts_once_and_those_that_fail_are_cases(tmp_path: Pat
     right = 0
     for block in passing(tmp_path):
         own = block.members if block.position == ANALYZED else ()
-        right += sum(not planted(one.subject) for one in own) if own else block.count
+        right += sum(not planted(each.subject) for each in own) if own else block.count
     drawn = right + len(dying) + len(wrong)
     assert 0.95 * CASES < drawn <= sum(block.count for block in blocks)
     assert state.verdicts == Counter(
@@ -134,8 +134,8 @@ def test_each_expression_counts_once_and_those_that_fail_are_cases(tmp_path: Pat
         }
     )
     assert rows == {
-        **{one.identifier: Verdict.PROCESS_DEATH for one in dying},
-        **{one.identifier: Verdict.WRONG_VALUE for one in wrong},
+        **{each.identifier: Verdict.PROCESS_DEATH for each in dying},
+        **{each.identifier: Verdict.WRONG_VALUE for each in wrong},
     }
     by_verdict = Counter[Verdict]()
     for finding in state.findings.values():
@@ -172,7 +172,7 @@ def test_a_campaign_that_stops_anywhere_goes_on_to_the_same_end(tmp_path: Path) 
     assert rows_again == rows
     assert again.verdicts == state.verdicts
     assert again.cells == state.cells
-    assert told(again.findings) == told(state.findings)
+    assert summaries(again.findings) == summaries(state.findings)
     assert max(seen.values()) == 1
 
 

@@ -135,22 +135,26 @@ def test_a_regression_is_reduced_on_both_releases_and_confirmed_on_all(tmp_path:
     ran = two.look_into(wide(3), "0.25")
     assert {job.releases for job in ran if not job.fresh} == {("0.25", "0.26")}
     assert {job.releases for job in ran if job.fresh} == {()}
-    [one] = two.findings.values()
+    [regression] = two.findings.values()
     # It fails at 1 as well, but so does the earlier release.
     assert 1 in {point_of(MEMBER, job.case)["batch"] for job in ran}
-    assert point_of(MEMBER, one.case)["batch"] != 1
-    assert (one.regression, one.confirmed, one.count) == (("0.25", "0.26"), True, 1)
+    assert point_of(MEMBER, regression.case)["batch"] != 1
+    assert (regression.regression, regression.confirmed, regression.count) == (
+        ("0.25", "0.26"),
+        True,
+        1,
+    )
 
 
 def test_a_regression_takes_the_place_of_a_failure_of_the_same_cause(tmp_path: Path) -> None:
     two = OnTwo(tmp_path, of_one)
     ran = two.look_into(wide(1), None)
     assert {job.releases for job in ran if not job.fresh} == {("0.26",)}
-    [one] = two.findings.values()
-    assert (one.regression, one.count) == (None, 1)
+    [regression] = two.findings.values()
+    assert (regression.regression, regression.count) == (None, 1)
     two.look_into(wide(3), "0.25")
     [other] = two.findings.values()
-    assert other.fingerprint == one.fingerprint
+    assert other.fingerprint == regression.fingerprint
     assert (other.regression, other.confirmed, other.count) == (("0.25", "0.26"), True, 2)
     # Nothing takes its place.
     two.look_into(wide(2), None)
@@ -161,11 +165,11 @@ def test_a_regression_takes_the_place_of_a_failure_of_the_same_cause(tmp_path: P
 def test_what_turns_out_to_be_no_regression_is_not_confirmed_over_and_over(tmp_path: Path) -> None:
     two = OnTwo(tmp_path, lambda job: job.fresh)
     assert any(job.fresh for job in two.look_into(wide(1), "0.25"))
-    [one] = two.findings.values()
-    assert (one.regression, one.confirmed, one.count) == (None, True, 1)
+    [regression] = two.findings.values()
+    assert (regression.regression, regression.confirmed, regression.count) == (None, True, 1)
     assert not any(job.fresh for job in two.look_into(wide(3), "0.25"))
-    [one] = two.findings.values()
-    assert (one.regression, one.count) == (None, 2)
+    [regression] = two.findings.values()
+    assert (regression.regression, regression.count) == (None, 2)
 
 
 def test_the_case_that_says_most_of_a_fault_is_kept(tmp_path: Path) -> None:

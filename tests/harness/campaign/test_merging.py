@@ -151,7 +151,9 @@ ENDED = st.builds(
     st.sampled_from((None, "a", "b")),
 )
 ROWS = st.builds(
-    lambda started, purpose, ended, found: Row("id", b"case", started, purpose, *ended, found),
+    lambda started, purpose, ended, counted_to: Row(
+        "id", b"case", started, purpose, *ended, counted_to
+    ),
     st.sampled_from((1.0, 2.0, 3.0)),
     st.sampled_from((DRAWN, TRIAL)),
     ENDED,
@@ -169,9 +171,9 @@ def test_rows_are_joined_in_any_order_and_any_number_of_times(a: Row, b: Row, c:
 
 @given(st.lists(FINDINGS, min_size=3, max_size=3), st.randoms(use_true_random=False))
 def test_findings_are_joined_in_any_order_and_any_number_of_times(
-    found: list[tuple[Finding, ...]], chance: Random
+    shards: list[tuple[Finding, ...]], chance: Random
 ) -> None:
-    a, b, c = found
+    a, b, c = shards
     joined = joined_findings([*a, *b, *c])
     assert joined_findings([*joined_findings([*a, *b]), *c, *joined, *a]) == joined
     mixed = [*a, *b, *c]
@@ -210,7 +212,7 @@ def test_nothing_is_lost_and_nothing_counted_twice(contents: tuple[Content, ...]
         drawn = [case for _, cases, _ in contents for case in cases]
         assert set(rows) == {case(seed).identifier for seed, *_ in drawn}
         for seed in {seed for seed, *_ in drawn}:
-            same = [one for one in drawn if one[0] == seed]
+            same = [recorded for recorded in drawn if recorded[0] == seed]
             row = rows[case(seed).identifier]
             assert row.case == encode(case(seed))
             assert (row.purpose == DRAWN) is any(purpose == DRAWN for _, purpose, *_ in same)
@@ -220,24 +222,26 @@ def test_nothing_is_lost_and_nothing_counted_twice(contents: tuple[Content, ...]
             assert not failures or row.verdict in failures
             assert row.verdict is None or row.verdict in verdicts
         kept = {finding.fingerprint: finding for finding in findings}
-        assert set(kept) == {one.fingerprint for _, _, result in contents for one in result}
-        for fingerprint, one in kept.items():
+        assert set(kept) == {
+            recorded.fingerprint for _, _, result in contents for recorded in result
+        }
+        for fingerprint, recorded in kept.items():
             counted = [r for r in rows.values() if (r.finding, r.purpose) == (fingerprint, DRAWN)]
-            assert one.count == len(counted)
+            assert recorded.count == len(counted)
             same = [other for _, _, result in contents for other in result
                     if other.fingerprint == fingerprint]  # fmt: skip
-            assert one.confirmed is max(
+            assert recorded.confirmed is max(
                 (each.confirmed for each in same), key=(None, False, True).index
             )
-            best = [each for each in same if each.confirmed is one.confirmed]
-            assert len(encode(one.case)) == min(len(encode(each.case)) for each in best)
+            best = [each for each in same if each.confirmed is recorded.confirmed]
+            assert len(encode(recorded.case)) == min(len(encode(each.case)) for each in best)
 
 
 def test_a_merge_of_shards_counts_as_the_campaigns_did(tmp_path: Path) -> None:
     failed = finding(case(1), BAILED, True)
-    one: Content = ("1/3", ((1, DRAWN, BAILED, None), (2, DRAWN, BAILED, None)), (failed,))
+    content: Content = ("1/3", ((1, DRAWN, BAILED, None), (2, DRAWN, BAILED, None)), (failed,))
     two: Content = ("2/3", ((2, DRAWN, BAILED, None), (3, DRAWN, BAILED, None)), (failed,))
-    bench = Bench(tmp_path, (one, two))
+    bench = Bench(tmp_path, (content, two))
     merged = bench.merged(bench.merged(*bench.parts), bench.parts[0])
     with Journal(merged, Mode.READ) as journal:
         assert [event.text for event in journal.events()] == ["as shard 1/3", "as shard 2/3"]
@@ -262,9 +266,9 @@ def test_failures_that_nobody_looked_into_are_news_unless_they_are_like_what_is_
     counted, other = (member.build(complete(member.axes, {}), seed) for seed in (1, 2))
     known = finding(counted, BAILED, confirmed=True)
     with Journal(tmp_path) as journal:
-        for one, came in ((counted, BAILED), (other, outcome)):
-            journal.start(one, DRAWN)
-            journal.end(one, came)
+        for case, came in ((counted, BAILED), (other, outcome)):
+            journal.start(case, DRAWN)
+            journal.end(case, came)
         journal.count_to(counted, known.fingerprint)
         journal.write_finding(known.fingerprint, msgspec.json.encode(known))
         state = recount(journal, {member.name: member}, ())

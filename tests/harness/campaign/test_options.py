@@ -13,7 +13,7 @@ def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
     usual = tuple(family.name for family in families(tuple(PIPELINES)))
     assert chosen_families(()) == chosen_families(None) == usual
     whole = chosen_families([ALL])
-    assert whole == tuple(one.name for one in every())
+    assert whole == tuple(member.name for member in every())
     assert set(whole) - set(usual) == {"dynamic", "algebra"}
 
 

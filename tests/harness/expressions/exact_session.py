@@ -19,7 +19,7 @@ from relaxcheck.harness.expressions.analyzer.session import Ends, Mapped, Sessio
 class ExactSession(Session):
     """Handles are the expressions themselves."""
 
-    def __init__(self, variables: tuple[Variable, ...], told: str) -> None:
+    def __init__(self, variables: tuple[Variable, ...], ranges: str) -> None:
         self.variables = variables
         self.conditions: list[Expression] = []
 
@@ -110,13 +110,13 @@ class ExactSession(Session):
         self, handle: Expression, predicate: Expression | None, level: str
     ) -> Mapped | None:
         (values,) = self.values(handle)
-        met = np.unique(values)
-        if level == "Bijective" and met.size != values.size:
+        reached = np.unique(values)
+        if level == "Bijective" and reached.size != values.size:
             return None
-        step = int(met[1] - met[0]) if met.size > 1 else 1
-        if not np.array_equal(met, met[0] + step * np.arange(met.size)):
+        step = int(reached[1] - reached[0]) if reached.size > 1 else 1
+        if not np.array_equal(reached, reached[0] + step * np.arange(reached.size)):
             return handle, None
-        return handle, (int(met[0]), step, int(met.size))
+        return handle, (int(reached[0]), step, int(reached.size))
 
     @contextmanager
     def assuming(self, conditions: Sequence[Expression]) -> Iterator[None]:

@@ -51,9 +51,9 @@ def _function(group: Sequence[Kernel]) -> Function:
         *lengths, out = rest
         n = dict(zip(LENGTHS, map(len, lengths), strict=True))
         guarded = written = 0
-        for one in group:
-            _nest(one, guard[guarded:], n, out[written:])
-            guarded, written = guarded + one.points, written + one.written
+        for member in group:
+            _nest(member, guard[guarded:], n, out[written:])
+            guarded, written = guarded + member.points, written + member.written
 
     return run
 
@@ -92,15 +92,15 @@ def _bits(value: int) -> int:
 
 
 def _sizes(named: kernels.Named) -> Callable[[Sequence[int]], tuple[int, ...]]:
-    return lambda given: tuple(_each(named, given))
+    return lambda numbers: tuple(_each(named, numbers))
 
 
-def _each(named: kernels.Named, given: Sequence[int]) -> Iterator[int]:
+def _each(named: kernels.Named, numbers: Sequence[int]) -> Iterator[int]:
     ends = [0]
     for _, names in named:
         ends.append(ends[-1] + len(names))
     for (expression, names), (begin, end) in zip(named, pairwise(ends), strict=True):
-        yield value_at(expression, dict(zip(names, given[begin:end], strict=True)))
+        yield value_at(expression, dict(zip(names, numbers[begin:end], strict=True)))
 
 
 def value_at(expression: Expression, binding: Mapping[str, int]) -> int:
@@ -113,8 +113,8 @@ def value_at(expression: Expression, binding: Mapping[str, int]) -> int:
 
 
 def _taking(named: kernels.Named) -> kernels.OfSizes:
-    def take(given: Sequence[int], sizes: Sequence[int]) -> None:
-        for right, size in zip(_each(named, given), sizes, strict=True):
+    def take(numbers: Sequence[int], sizes: Sequence[int]) -> None:
+        for right, size in zip(_each(named, numbers), sizes, strict=True):
             if size != right:
                 raise InternalError(f"{size} vs. {right}")
 
@@ -122,8 +122,8 @@ def _taking(named: kernels.Named) -> kernels.OfSizes:
 
 
 def _making(named: kernels.Named) -> Callable[[Sequence[int]], tuple[int, ...]]:
-    def make(given: Sequence[int]) -> tuple[int, ...]:
-        sizes = tuple(_each(named, given))
+    def make(numbers: Sequence[int]) -> tuple[int, ...]:
+        sizes = tuple(_each(named, numbers))
         if min(sizes) < 0:
             raise InternalError(f"an extent is {min(sizes)}")
         return sizes

@@ -51,7 +51,7 @@ def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
         case, constraints=(case_of("x < 50", ("x", 0, 7)).expression,)
     )
     # Of a wide range the session has some values alone, so that its bounds are not exact.
-    result = {one.check for one in unbounded.check(conditional, WrongFarAway)}
+    result = {wrong.check for wrong in unbounded.check(conditional, WrongFarAway)}
     assert "simplify-unbounded" not in result
 
 
@@ -233,7 +233,7 @@ def test_what_fails_here_is_no_fault_of_tvm(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(NotRead):
         check(case, Unread)
 
-    def evaluate(*given: object) -> Any:
+    def evaluate(*arguments: object) -> Any:
         raise ValueError("a fault of ours")
 
     monkeypatch.setattr(answers, "evaluate", evaluate)

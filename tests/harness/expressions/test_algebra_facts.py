@@ -22,7 +22,7 @@ def holds(fact: Fact, *sizes: int) -> bool | None:
     read = fact.read()
     point = dict(zip(fact.sizes, sizes, strict=True))
     try:
-        if not all(value_at(one, point) for one in read.assumed):
+        if not all(value_at(condition, point) for condition in read.assumed):
             return None
         return bool(value_at(read.claim, point))
     except NoValue:

@@ -16,9 +16,9 @@ def text(written: str) -> Expression:
     return parse(written, {each.name: expressions.variable(each) for each in (X, Y)})
 
 
-@pytest.mark.parametrize("told", ["range", "scope", "bound"])
-def test_ranges_are_told(told: str) -> None:
-    session = Session((X, Y), told)
+@pytest.mark.parametrize("ranges", ["range", "scope", "bound"])
+def test_ranges_are_told(ranges: str) -> None:
+    session = Session((X, Y), ranges)
     assert session.bounds(session.emit(text("x"))) == (2, 9)
     assert session.bounds(session.emit(text("x + y"))) == (2, 12)
     assert session.proves(session.emit(text("y < 4")), strong=False)

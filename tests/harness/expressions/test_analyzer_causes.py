@@ -28,7 +28,7 @@ from tests.harness.expressions.named_checks import asked
 AXES = family().axes
 
 
-def found(
+def made(
     text: str,
     check: str = "simplify",
     message: str = "it is wrong",
@@ -38,7 +38,7 @@ def found(
     position: str = "analyzer",
     verdict: Verdict = Verdict.WRONG_VALUE,
     low: int = 0,
-    told: str = "range",
+    ranges: str = "range",
 ) -> Finding:
     """A finding about ``text`` over x, of which ``check`` says ``message``."""
     x = Variable("x", dtype, low, 3)
@@ -46,7 +46,7 @@ def found(
     def parsed(each: str) -> Expression:
         return parse(each, {"x": variable(x)}, dtype)
 
-    subject = Problem((x,), parsed(text), () if where is None else (parsed(where),), told=told)
+    subject = Problem((x,), parsed(text), () if where is None else (parsed(where),), told=ranges)
     at = dict(complete(AXES, {"position": position}))
     case = ExpressionCase(family="algebra", at=at, subject=subject)
     details = msgspec.to_builtins(asked("raises" if verdict is CRASH else check))
@@ -61,51 +61,51 @@ def found(
 
 CRASH = Verdict.OPAQUE_CRASH
 LOOKS: Mapping[str, Finding] = {
-    "a division by a constant 0 is computed by what compiles it": found(
+    "a division by a constant 0 is computed by what compiles it": made(
         "if_then_else(x == 0, 0 // 0, 0)", "value", "Divide by zero", verdict=CRASH
     ),
-    "a divisor or scale that becomes 0 in rewriting": found(
+    "a divisor or scale that becomes 0 in rewriting": made(
         "x % 8 - x", "index", "Check failed: pb->value != 0 (0 vs. 0) : Divide by zero"
     ),
-    "an iterator gets two ranges (`rmod`, `rdiv`): a divisor that is negative": found(
+    "an iterator gets two ranges (`rmod`, `rdiv`): a divisor that is negative": made(
         "x // (-1)", "index", "Binding of variable rmod as", position="index", verdict=CRASH
     ),
-    "a division is taken out of its condition": found(
+    "a division is taken out of its condition": made(
         "if_then_else(x == 0, 0, 1 // x)", "algebra", "worker ended with SIGFPE in compiled"
     ),
-    "a division by a symbol that is 0 ends the process": found("1 % x", "algebra", "SIGFPE"),
-    "a size without symbols is not folded": found(
+    "a division by a symbol that is 0 ends the process": made("1 % x", "algebra", "SIGFPE"),
+    "a size without symbols is not folded": made(
         "15 // 8", "shape", "PrimExpr … is not computed", position="shape"
     ),
-    "a size that is a condition within a condition": found(
+    "a size that is a condition within a condition": made(
         "if_then_else(x > 0, x, 0)", "shape", "Cannot find the FInferType attribute"
     ),
-    "an extent that is negative": found("x - 1", "extent", "std::bad_alloc", position="extent"),
-    "unsigned integers, and casts to them": found("int32(uint8(x)) > 0"),
-    "int8 and int16, and casts to them": found("x * 3", "int_set", dtype="int16"),
-    "what a remainder by a negative number tells, once it is assumed": found(
+    "an extent that is negative": made("x - 1", "extent", "std::bad_alloc", position="extent"),
+    "unsigned integers, and casts to them": made("int32(uint8(x)) > 0"),
+    "int8 and int16, and casts to them": made("x * 3", "int_set", dtype="int16"),
+    "what a remainder by a negative number tells, once it is assumed": made(
         "x % 3", where="x % (-3) == (-1)"
     ),
-    "a shift by what may be negative": found("1 >> x", "const_int_bound", low=-1),
-    "near the ends of the dtype": found("x >= (-2147483648)"),
-    "a range that was told before stays": found("x * 6", "simplify-after-value"),
-    "truncating division is taken for one that rounds down": found("truncmod(x, 2) < x + x"),
-    "an index that counts down, divided": found("(1 - x) % 2", "iter_map_simplify"),
-    "what `detect_iter_map` promises": found("x // 2 % 2", "detect_iter_map-surjective"),
-    "an offset is dropped by what `detect_iter_map` takes for a bijection": found(
+    "a shift by what may be negative": made("1 >> x", "const_int_bound", low=-1),
+    "near the ends of the dtype": made("x >= (-2147483648)"),
+    "a range that was told before stays": made("x * 6", "simplify-after-value"),
+    "truncating division is taken for one that rounds down": made("truncmod(x, 2) < x + x"),
+    "an index that counts down, divided": made("(1 - x) % 2", "iter_map_simplify"),
+    "what `detect_iter_map` promises": made("x // 2 % 2", "detect_iter_map-surjective"),
+    "an offset is dropped by what `detect_iter_map` takes for a bijection": made(
         "x % 4", "detect_iter_map", "gives x - 2", where="x >= 2"
     ),
-    "two paddings are taken for one, in an index": found(
+    "two paddings are taken for one, in an index": made(
         "(x + 1) % 2 + x % 2", "index", position="index"
     ),
-    "quotients and remainders by negative numbers": found(
+    "quotients and remainders by negative numbers": made(
         "x % (-2) // 2", "shape", position="shape"
     ),
-    "the bounds of a remainder by a negative number": found("max(x, x % (-2)) >= 0"),
+    "the bounds of a remainder by a negative number": made("max(x, x % (-2)) >= 0"),
 }
 
 
-@pytest.mark.parametrize("cause", CAUSES, ids=lambda one: one.title)
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.title)
 def test_a_finding_of_each_cause_is_told_by_its_look(cause: object) -> None:
     title = cause.title  # type: ignore[attr-defined]
     (group,) = grouped([LOOKS[title]])
@@ -114,27 +114,27 @@ def test_a_finding_of_each_cause_is_told_by_its_look(cause: object) -> None:
 
 @pytest.mark.parametrize("text", ["x + 1", "x * 2 // 3", "min(x, 2) - x", "x << 2", "x % 5"])
 def test_what_looks_like_none_of_them_is_told_apart(text: str) -> None:
-    (group,) = grouped([found(text)])
+    (group,) = grouped([made(text)])
     assert group.title == UNKNOWN
 
 
 @pytest.mark.parametrize(
     "finding",
     [
-        found("x", "iter_map_simplify"),
-        found("x // 2", "iter_map_simplify"),
-        found("x // 2 + x % 2", "iter_map_simplify"),
-        found("(x + 1) // 2 % 2", "iter_map_simplify"),
-        found("x + 1", "index", position="index"),
-        found("x + 1", "detect_iter_map-surjective"),
-        found("x", "detect_iter_map-bijective"),
-        found("x + 1", "detect_iter_map"),
-        found("x // 2 + 1", "detect_iter_map"),
-        found("(x % 2 + 2) // 4", "detect_iter_map"),
+        made("x", "iter_map_simplify"),
+        made("x // 2", "iter_map_simplify"),
+        made("x // 2 + x % 2", "iter_map_simplify"),
+        made("(x + 1) // 2 % 2", "iter_map_simplify"),
+        made("x + 1", "index", position="index"),
+        made("x + 1", "detect_iter_map-surjective"),
+        made("x", "detect_iter_map-bijective"),
+        made("x + 1", "detect_iter_map"),
+        made("x // 2 + 1", "detect_iter_map"),
+        made("(x % 2 + 2) // 4", "detect_iter_map"),
         # Nothing meets what is assumed.
-        found("x % 4", "detect_iter_map", where="x > 3"),
+        made("x % 4", "detect_iter_map", where="x > 3"),
     ],
-    ids=lambda one: f"{one.operator} of {one.case.subject.expression}",
+    ids=lambda failure: f"{failure.operator} of {failure.case.subject.expression}",
 )
 def test_an_index_is_of_no_known_cause_by_its_position_alone(finding: Finding) -> None:
     (group,) = grouped([finding])
@@ -155,23 +155,23 @@ def test_an_index_is_of_no_known_cause_by_its_position_alone(finding: Finding) -
 def test_only_what_relax_says_of_a_size_without_symbols_is_one_that_is_not_folded(
     text: str, check: str, position: str, message: str
 ) -> None:
-    (group,) = grouped([found(text, check, message, position=position)])
+    (group,) = grouped([made(text, check, message, position=position)])
     assert group.title == UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("finding", "negative"),
     [
-        (found("1 >> x"), False),
-        (found("1 << x", low=-1), True),
-        (found("1 << x", low=-1, where="x >= 0"), False),
-        (found("1 >> (x - 1)"), True),
-        (found("1 >> min(x, 0)"), False),
-        (found("0 << (0 - 1)"), True),
+        (made("1 >> x"), False),
+        (made("1 << x", low=-1), True),
+        (made("1 << x", low=-1, where="x >= 0"), False),
+        (made("1 >> (x - 1)"), True),
+        (made("1 >> min(x, 0)"), False),
+        (made("0 << (0 - 1)"), True),
         # An amount of which TVM is told no range may be negative to it.
-        (found("1 >> x", told="nothing"), True),
+        (made("1 >> x", ranges="nothing"), True),
     ],
-    ids=lambda one: str(one.case.subject) if isinstance(one, Finding) else "",
+    ids=lambda value: str(value.case.subject) if isinstance(value, Finding) else "",
 )
 def test_a_shift_may_be_negative_by_its_range(finding: Finding, negative: bool) -> None:
     (group,) = grouped([finding])
@@ -191,56 +191,56 @@ def test_a_shift_may_be_negative_by_its_range(finding: Finding, negative: bool) 
     ],
 )
 def test_a_divisor_is_a_constant_0_where_it_is_0_everywhere(text: str, zero: bool) -> None:
-    (group,) = grouped([found(text, "value", "Divide by zero", verdict=CRASH)])
+    (group,) = grouped([made(text, "value", "Divide by zero", verdict=CRASH)])
     of_zero, of_rewriting = [cause.title for cause in CAUSES[:2]]
     assert group.title == (of_zero if zero else of_rewriting)
 
 
 def test_the_smallest_that_came_again_stands_first() -> None:
-    large, small = found("(x + 1) - (x + 2)"), found("x + 1")
-    doubtful = replace(found("x"), confirmed=False)
+    large, small = made("(x + 1) - (x + 2)"), made("x + 1")
+    doubtful = replace(made("x"), confirmed=False)
     (group,) = grouped([large, doubtful, small])
     assert group.findings == (small, large, doubtful)
 
 
 def test_the_order_is_that_of_the_causes_and_the_unknown_is_last() -> None:
-    titles = [group.title for group in grouped([found("x + 1"), *LOOKS.values()])]
+    titles = [group.title for group in grouped([made("x + 1"), *LOOKS.values()])]
     assert titles == [*(cause.title for cause in CAUSES), UNKNOWN]
 
 
 def test_what_compiled_code_comes_to_is_counted_by_its_worst() -> None:
-    falling, other = LOOKS["an index that counts down, divided"], found("(2 - x) // 2", "index")
-    index = found("(3 - x) // 2", "index", position="index")
-    one, two = of_the_analyzer([falling, other])
+    falling, other = LOOKS["an index that counts down, divided"], made("(2 - x) // 2", "index")
+    index = made("(3 - x) // 2", "index", position="index")
+    first, second = of_the_analyzer([falling, other])
     assert isinstance(falling.case, ExpressionCase)
-    one.failed = {
+    first.failed = {
         "value": (falling.case, Outcome(CRASH, message="raised")),
         "index": (falling.case, Outcome(Verdict.WRONG_VALUE, message="wrong")),
     }
-    two.right = {"value"}
-    by_finding = {each.finding.fingerprint: each for each in (one, two)}
+    second.right = {"value"}
+    by_finding = {each.finding.fingerprint: each for each in (first, second)}
     groups = grouped([falling, index])
     assert fates(groups[0], by_finding) == "wrong 2"
     text = markdown(groups, {}, Kernels("0.27", by_finding))
     assert "`(3 - x) // 2 with x: int32 in [0, 3]`" in text
     (unknown,) = grouped([other])
     assert fates(unknown, by_finding) == "right 1"
-    two.right = set()
+    second.right = set()
     assert fates(unknown, by_finding) == "–"
 
 
 def test_what_was_not_compiled_is_not_said_to_have_no_room() -> None:
-    groups = grouped([found("x + 1"), found("x + 2")])
-    one = of_the_analyzer(groups[0].findings)[0]
-    one.right = {"value"}
+    groups = grouped([made("x + 1"), made("x + 2")])
+    compiled = of_the_analyzer(groups[0].findings)[0]
+    compiled.right = {"value"}
     without = markdown(groups, {})
     assert "ompiled" not in without
     assert "–" not in without
-    kernels = Kernels("0.27", {one.finding.fingerprint: one})
+    kernels = Kernels("0.27", {compiled.finding.fingerprint: compiled})
     interrupted = markdown(groups, {}, kernels)
     assert "| right 1, not reached 1 |" in interrupted
     assert "*Not reached*" in interrupted
-    assert "*Not reached*" not in markdown(grouped([one.finding]), {}, kernels)
+    assert "*Not reached*" not in markdown(grouped([compiled.finding]), {}, kernels)
 
 
 def test_the_page_names_all_releases_and_the_one_that_compiled() -> None:
@@ -250,7 +250,7 @@ def test_the_page_names_all_releases_and_the_one_that_compiled() -> None:
         "apache-tvm on 0.26": "0.26.0",
         "seed": "3",
     }
-    groups = grouped([found("x + 1")])
+    groups = grouped([made("x + 1")])
     assert "apache-tvm 0.26.0, 0.27.0, seed 3: 1 findings, 0 known causes." in markdown(
         groups, described
     )
@@ -266,20 +266,20 @@ def campaign(folder: Path, *findings: Finding) -> Path:
 
 
 def test_the_command_tells_what_is_new_and_writes_the_page(tmp_path: Path) -> None:
-    runs = campaign(tmp_path / "runs", found("x + 1"), *LOOKS.values())
+    runs = campaign(tmp_path / "runs", made("x + 1"), *LOOKS.values())
     page = tmp_path / "new" / "causes.md"
     ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--out", str(page)])
     assert ended.exit_code == 0, ended.output
     assert "22 findings, 1 of no known cause" in ended.output
     text = page.read_text()
     assert text.count("\n## ") == len(CAUSES) + 1
-    assert all(one.fingerprint in text for one in LOOKS.values())
+    assert all(finding.fingerprint in text for finding in LOOKS.values())
     rows = [line for line in text.splitlines() if line.startswith("| none of these |")]
     assert rows == ["| none of these | 1 | 1 | 1 | `x + 1 with x: int32 in [0, 3]` |"]
 
 
 def test_the_smallest_case_of_each_cause_is_written(tmp_path: Path) -> None:
-    runs = campaign(tmp_path / "runs", found("x + 1"), *LOOKS.values())
+    runs = campaign(tmp_path / "runs", made("x + 1"), *LOOKS.values())
     folder = tmp_path / "smallest"
     command = ["algebra", "causes", str(runs), "--cases", str(folder)]
     ended = CliRunner().invoke(app, command)
@@ -287,7 +287,7 @@ def test_the_smallest_case_of_each_cause_is_written(tmp_path: Path) -> None:
     files = sorted(folder.iterdir())
     assert files[-1].name == f"{len(CAUSES) + 1}-none-of-these.json"
     assert [read(file) for file in files] == [
-        group.findings[0].case for group in grouped([found("x + 1"), *LOOKS.values()])
+        group.findings[0].case for group in grouped([made("x + 1"), *LOOKS.values()])
     ]
     (tmp_path / "file").touch()
     ended = CliRunner().invoke(app, [*command[:-1], str(tmp_path / "file")])
@@ -304,7 +304,7 @@ def test_the_command_compiles_where_it_is_asked_to(
 
     monkeypatch.setattr(command, "compiled", one_of_them)
     falling = LOOKS["an index that counts down, divided"]
-    for findings, code in (((falling,), 0), ((falling, found("x + 1")), 130)):
+    for findings, code in (((falling,), 0), ((falling, made("x + 1")), 130)):
         runs = campaign(tmp_path / str(code), *findings)
         ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--compile"])
         assert ended.exit_code == code, ended.output
@@ -322,7 +322,7 @@ def test_a_fault_of_ours_in_compiling_ends_it_as_one(
         return wanted
 
     monkeypatch.setattr(command, "compiled", ours)
-    runs = campaign(tmp_path / "runs", found("x + 1"))
+    runs = campaign(tmp_path / "runs", made("x + 1"))
     ended = CliRunner().invoke(app, ["algebra", "causes", str(runs), "--compile"])
     assert ended.exit_code == 3, ended.output
     assert "fails 1" in ended.output
@@ -331,11 +331,11 @@ def test_a_fault_of_ours_in_compiling_ends_it_as_one(
 def test_a_folder_is_refused_before_anything_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*given: object) -> list[Compiled]:
+    def never(*arguments: object) -> list[Compiled]:
         raise AssertionError
 
     monkeypatch.setattr(command, "compiled", never)
-    runs = campaign(tmp_path / "runs", found("x + 1"))
+    runs = campaign(tmp_path / "runs", made("x + 1"))
     asked = ["algebra", "causes", str(runs), "--compile", "--out", str(tmp_path)]
     ended = CliRunner().invoke(app, asked)
     assert ended.exit_code == 2

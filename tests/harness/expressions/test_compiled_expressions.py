@@ -163,7 +163,7 @@ def test_an_index_beyond_the_table_tells_itself() -> None:
     halved = subject(apply("//", variable(negative), constant(-2)), negative)
     for _ in range(3):
         (wrong,) = compiled_faults([halved], INDEX, How())
-        assert [one.message for one in wrong or ()][:1] == [
+        assert [fault.message for fault in wrong or ()][:1] == [
             "x // (-2) at x = 0 is -1, and should be 0"
         ]
 
@@ -186,31 +186,31 @@ def test_with_the_fixes_on_their_passes_run(monkeypatch: pytest.MonkeyPatch) -> 
     ran = []
     (fix,) = installation.chosen([falling_indices.FIX])
 
-    def chosen(given: Any) -> tuple[Any, ...]:
-        ran.append(given)
+    def chosen(arguments: Any) -> tuple[Any, ...]:
+        ran.append(arguments)
         return (fix,)
 
     monkeypatch.setattr(fixes, "chosen", chosen)
     falling = subject(apply("//", apply("-", constant(5), variable(LOOP)), constant(2)), LOOP)
     two = constant(2, "int64")
     by_negative = subject(apply("//", apply("%", x, two), constant(-2, "int64")), X)
-    for position, one in ((INDEX, falling), (SHAPE, by_negative)):
+    for position, refused in ((INDEX, falling), (SHAPE, by_negative)):
         ran.clear()
-        (wrong,) = compiled_faults([one], position, How())
+        (wrong,) = compiled_faults([refused], position, How())
         assert (ran, [fault.check for fault in wrong or ()][:1]) == ([], [position])
-        assert compiled_faults([one], position, How(fixes=True)) == [()]
+        assert compiled_faults([refused], position, How(fixes=True)) == [()]
         assert ran
 
 
 def test_the_fixes_refuse_negative_extents() -> None:
     (wrong,) = compiled_faults([BELOW], EXTENT, How(), NEGATIVE)
-    assert [one.message for one in wrong or ()] == ["InternalError: std::bad_alloc"]
+    assert [fault.message for fault in wrong or ()] == ["InternalError: std::bad_alloc"]
     three, two = constant(3, "int64"), constant(2, "int64")
     number = subject(apply("-", apply("-", x, x), three), X)
     bounded = subject(apply("-", apply("%", x, two), three), X)
     with installation.install([shape_guard.FIX]):
-        for one in (BELOW, number, bounded):
-            assert compiled_faults([one], EXTENT, How(fixes=True), NEGATIVE) == [()]
+        for below in (BELOW, number, bounded):
+            assert compiled_faults([below], EXTENT, How(fixes=True), NEGATIVE) == [()]
         assert compiled_faults([BELOW], EXTENT, How(fixes=True)) == [()]
 
 
@@ -258,7 +258,7 @@ def test_a_loop_ends_below_the_largest_value_of_its_dtype() -> None:
         plan = kernel_plan(subject(variable(last), last), VALUE)
         assert plan is not None
         assert plan.wanted.astype(np.uint64).tolist() == [end - 3, end - 2, end - 1]
-        both = [subject(variable(one), one) for one in (last, alone)]
+        both = [subject(variable(high), high) for high in (last, alone)]
         assert compiled_faults(both, VALUE, How()) == [(), None]
 
 
@@ -276,8 +276,8 @@ def test_where_a_divisor_is_zero_it_only_has_to_live(
     calls = []
     error: Exception = InternalError("division by zero")
 
-    def refused(given: Any) -> Any:
-        calls.append(given)
+    def refused(argument: Any) -> Any:
+        calls.append(argument)
         raise error
 
     monkeypatch.setattr(kernels, "_shape", refused)
@@ -304,7 +304,7 @@ Main = Callable[..., Any]
 def called(monkeypatch: pytest.MonkeyPatch, built: str, change: Callable[[Main], Main]) -> None:
     """Call the functions that ``kernels`` builds as ``change`` has it."""
     build = getattr(kernels, built)
-    monkeypatch.setattr(kernels, built, lambda *given: change(build(*given)))
+    monkeypatch.setattr(kernels, built, lambda *arguments: change(build(*arguments)))
 
 
 def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
@@ -314,10 +314,10 @@ def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
     sizes = set()
 
     def changed(main: Main) -> Main:
-        def call(numbers: Any, given: Any) -> object:
-            sizes.add((numbers[0], given[0]))
+        def call(numbers: Any, size: Any) -> object:
+            sizes.add((numbers[0], size[0]))
             try:
-                return main(numbers, given)
+                return main(numbers, size)
             except RuntimeError:
                 if text is not None:
                     raise text from None
@@ -328,7 +328,7 @@ def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
     assert compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, How()) == [(), ()]
     called(monkeypatch, "parameters_built", changed)
     result = compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, How())
-    assert [one.check for faults in result for one in faults or ()] == ["parameter-accepted"] * 2
+    assert [each.check for faults in result for each in faults or ()] == ["parameter-accepted"] * 2
     assert {(n, n - 3) for n in range(3, 9)} < sizes
     assert {(3, 1), (8, 4), (0, 0)} < sizes
     text = InternalError("another size")
@@ -341,11 +341,11 @@ def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -
     called(
         monkeypatch,
         "extents_built",
-        lambda main: lambda numbers: [max(1, one) for one in main(numbers)],
+        lambda main: lambda numbers: [max(1, size) for size in main(numbers)],
     )
     result, right = compiled_faults([BELOW, subject(apply("+", x, y))], EXTENT, How())
     assert right == ()
-    assert [(one.check, one.witness) for one in result or ()] == [("extent", {"x": 3})]
+    assert [(fault.check, fault.witness) for fault in result or ()] == [("extent", {"x": 3})]
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
     called(monkeypatch, "extents_built", lambda main: call)
     never, result = compiled_faults([SUBJECTS[0], BELOW], EXTENT, How(), NEGATIVE)
     assert never is None
-    assert [(one.check, one.message) for one in result or ()] == faults
+    assert [(fault.check, fault.message) for fault in result or ()] == faults
 
 
 @pytest.mark.parametrize(
@@ -387,18 +387,20 @@ def test_what_is_always_negative_may_be_refused_while_it_is_compiled(
         raise InternalError(said)
 
     monkeypatch.setattr(kernels, "extents_built", refused)
-    one = subject(apply("+", apply("%", x, constant(-2, "int64")), constant(highest, "int64")), X)
-    (result,) = compiled_faults([one], EXTENT, How(), NEGATIVE)
+    negative = subject(
+        apply("+", apply("%", x, constant(-2, "int64")), constant(highest, "int64")), X
+    )
+    (result,) = compiled_faults([negative], EXTENT, How(), NEGATIVE)
     wanted = [] if is_right else [(RAISES, f"InternalError: {said}")]
-    assert [(one.check, one.message) for one in result or ()] == wanted
+    assert [(fault.check, fault.message) for fault in result or ()] == wanted
 
 
 def test_a_window_is_part_of_the_range() -> None:
     wide = Variable("x", "int64", -(2**40), 2**41)
     result = {windows((wide, X, Y), text)[0] for text in map(str, range(30))}
     assert len(result) == 3
-    assert all(wide.low <= one.low <= one.high <= wide.high for one in result)
-    assert {one.high - one.low for one in result} == {7}
+    assert all(wide.low <= window.low <= window.high <= wide.high for window in result)
+    assert {window.high - window.low for window in result} == {7}
     assert windows((X,), "") == (X,)
 
 
@@ -413,7 +415,7 @@ def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.Mo
     monkeypatch.setattr(kernels, "kernels_built", together)
     result = compiled_faults(SUBJECTS[:4], VALUE, How())
     assert result[1:] == [()] * 3
-    assert [(one.check, one.message) for one in result[0] or ()] == [
+    assert [(fault.check, fault.message) for fault in result[0] or ()] == [
         (RAISES, "InternalError: too many")
     ]
     assert compiled_faults(SUBJECTS[:2], VALUE, How()) == [()] * 2

@@ -54,7 +54,7 @@ def test_a_block_says_which_of_its_expressions_failed() -> None:
 
 @pytest.mark.usefixtures("_planted")
 def test_one_that_fails_comes_down_to_nothing_else() -> None:
-    failing = max(outcome_of(BLOCK).parts, key=lambda one: len(str(one.subject.expression)))
+    failing = max(outcome_of(BLOCK).parts, key=lambda part: len(str(part.subject.expression)))
     outcome = outcome_of(failing)
     assert (outcome.verdict, outcome.stage) == (Verdict.WRONG_VALUE, "analysis")
     assert (outcome.operator, outcome.message) == ("simplify", "divides")
@@ -204,9 +204,9 @@ def test_one_cause_at_a_time_is_made_smaller(monkeypatch: pytest.MonkeyPatch) ->
     made = []
     smallest = conducting._smallest
 
-    def counted(case: ExpressionCase, fault: Fault, *given: Any) -> ExpressionCase:
+    def counted(case: ExpressionCase, fault: Fault, *arguments: Any) -> ExpressionCase:
         made.append(fault.key)
-        return smallest(case, fault, *given)
+        return smallest(case, fault, *arguments)
 
     monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
     monkeypatch.setattr(conducting, "_smallest", counted)

@@ -38,7 +38,7 @@ LOOP = Variable("x", "int32", 0, 1)
 
 
 def parsed(text: str, *variables: Variable) -> Expression:
-    return parse(text, {one.name: variable(one) for one in variables}, variables[0].dtype)
+    return parse(text, {each.name: variable(each) for each in variables}, variables[0].dtype)
 
 
 def asked(subject: Problem) -> ExpressionCase:
@@ -66,10 +66,10 @@ def pool() -> Iterator[Pool]:
 def test_it_is_compiled_in_each_place_with_wider_ranges_too() -> None:
     for place in PLACES:
         tried = list(attempts(FALLING, place))
-        assert {one.position for one in tried} == {place}
-        assert {one.at["told"] for one in tried} == {"range"}
-        assert all(one.about is UNSET for one in tried)
-        ranges = [[(v.dtype, v.low, v.high) for v in one.subject.variables] for one in tried]
+        assert {trial.position for trial in tried} == {place}
+        assert {trial.at["told"] for trial in tried} == {"range"}
+        assert all(trial.about is UNSET for trial in tried)
+        ranges = [[(v.dtype, v.low, v.high) for v in trial.subject.variables] for trial in tried]
         dtype = "int64" if place in SIZES else "int32"
         # A size is never negative.
         below = [] if place in SIZES else [[(dtype, -2, 1)], [(dtype, -2, 9)]]
@@ -103,14 +103,14 @@ def test_what_is_assumed_and_what_is_compared_become_part_of_it(
     subject = Problem(
         (x,),
         parsed(expression, x),
-        tuple(parsed(one, x) for one in assumed),
+        tuple(parsed(each, x) for each in assumed),
         None if other is None else parsed(other, x),
     )
     first = next(attempts(asked(subject), VALUE)).subject
     assert (first.constraints, first.other) == ((), None)
     points = grid(first.variables)
     values = everywhere(evaluate(first.expression, points), points)
-    assert [int(one) for one in values] == right
+    assert [int(each) for each in values] == right
 
 
 def test_a_condition_is_an_index_as_a_number() -> None:
@@ -144,9 +144,9 @@ def test_what_fails_beside_others_alone_does_not_count() -> None:
         return Verdict.WRONG_VALUE if wide and not fresh else Verdict.PASS
 
     pool = Played(outcome)
-    (one,) = result = of_the_analyzer([finding(FALLING)])
+    (compiled,) = result = of_the_analyzer([finding(FALLING)])
     compile_all(pool, result)  # type: ignore[arg-type]
-    assert (one.failed, one.right) == ({}, set(PLACES))
+    assert (compiled.failed, compiled.right) == ({}, set(PLACES))
     # One after the other: as long as none comes again the next may.
     assert [case.subject.variables[0].high for case in pool.fresh] == [3, 9, 9]
 
@@ -156,9 +156,9 @@ def test_what_passes_alone_is_right_where_all_fail_beside_others() -> None:
         together = case.position == VALUE and not fresh
         return Verdict.WRONG_VALUE if together else Verdict.PASS
 
-    (one,) = result = of_the_analyzer([finding(FALLING)])
+    (compiled,) = result = of_the_analyzer([finding(FALLING)])
     compile_all(Played(outcome), result)  # type: ignore[arg-type]
-    assert (one.failed, one.right) == ({}, set(PLACES))
+    assert (compiled.failed, compiled.right) == ({}, set(PLACES))
 
 
 def test_the_first_that_comes_again_counts() -> None:
@@ -169,17 +169,17 @@ def test_the_first_that_comes_again_counts() -> None:
             return Verdict.HARNESS_ERROR if not fresh else Verdict.PASS
         return Verdict.TIMEOUT if case.position == VALUE else Verdict.PASS
 
-    (one,) = result = of_the_analyzer([finding(FALLING)])
+    (compiled,) = result = of_the_analyzer([finding(FALLING)])
     compile_all(Played(outcome), result)  # type: ignore[arg-type]
-    case, ended = one.failed.pop(VALUE)
+    case, ended = compiled.failed.pop(VALUE)
     assert (case.subject.variables[0].high, ended.verdict) == (3, Verdict.TIMEOUT)
-    assert (one.failed, one.right) == ({}, set(SIZES))
+    assert (compiled.failed, compiled.right) == ({}, set(SIZES))
 
 
 def test_only_what_the_analyzer_was_asked_counts() -> None:
     compiled = finding(replace(FALLING, at={**FALLING.at, "position": INDEX}))
     result = of_the_analyzer([compiled, finding(FALLING)])
-    assert [one.case for one in result] == [FALLING]
+    assert [answer.case for answer in result] == [FALLING]
 
 
 def test_a_wrong_index_is_found_where_the_range_is_wider(pool: Pool) -> None:
@@ -222,9 +222,9 @@ def test_the_command_says_which_and_writes_their_cases(tmp_path: Path) -> None:
 def test_what_is_ours_is_told_apart_from_what_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ours(pool: Pool, found: Sequence[Compiled]) -> None:
-        for one in found:
-            one.failed[VALUE] = one.case, Outcome(Verdict.HARNESS_ERROR, message="of ours")
+    def ours(pool: Pool, results: Sequence[Compiled]) -> None:
+        for result in results:
+            result.failed[VALUE] = result.case, Outcome(Verdict.HARNESS_ERROR, message="of ours")
 
     monkeypatch.setattr(command, "compile_all", ours)
     runs = campaign(tmp_path / "runs", finding(FALLING))
@@ -255,11 +255,11 @@ def test_interrupted_it_tells_what_was_compiled(
 
     turns = []
 
-    def second_interrupted(pool: Pool, found: Sequence[Compiled]) -> None:
-        turns.append(found)
+    def second_interrupted(pool: Pool, results: Sequence[Compiled]) -> None:
+        turns.append(results)
         if len(turns) == 2:
             raise KeyboardInterrupt
-        compiled(pool, found)
+        compiled(pool, results)
 
     monkeypatch.setattr(command, "compile_all", second_interrupted)
     monkeypatch.setattr(command, "_LOT", 1)

@@ -72,9 +72,9 @@ def expired(known: Known) -> Known:
 
 
 def test_the_declared_failure_is_expected_and_counted() -> None:
-    met = ExpectationTally()
-    assert met.count((GAP,), PLACE, FAILED, TVM) == "toy-bfloat16"
-    assert met.lines((GAP,)) == {f"known gap toy-bfloat16: {GAP.reason}": 1}
+    tally = ExpectationTally()
+    assert tally.count((GAP,), PLACE, FAILED, TVM) == "toy-bfloat16"
+    assert tally.lines((GAP,)) == {f"known gap toy-bfloat16: {GAP.reason}": 1}
 
 
 @pytest.mark.parametrize(
@@ -91,39 +91,39 @@ def test_the_declared_failure_is_expected_and_counted() -> None:
 def test_any_other_failure_is_not(
     case: Case, point: Point, outcome: Outcome, tvm: dict[str, str]
 ) -> None:
-    met = ExpectationTally()
+    tally = ExpectationTally()
     place = CasePoint(case, point, AXES if point else ())
-    assert met.count((GAP,), place, outcome, tvm) is None
-    assert met == ExpectationTally()
+    assert tally.count((GAP,), place, outcome, tvm) is None
+    assert tally == ExpectationTally()
 
 
 def test_a_gap_that_passes_is_fixed_unless_it_also_fails() -> None:
-    met = ExpectationTally()
-    met.count((GAP,), PLACE, PASSED, TVM)
-    assert met.notes((GAP,)) == (
+    tally = ExpectationTally()
+    tally.count((GAP,), PLACE, PASSED, TVM)
+    assert tally.notes((GAP,)) == (
         "fixed gap toy-bfloat16: it passes now; remove it: relaxcheck known remove toy-bfloat16",
     )
-    assert not met.lines((GAP,))
+    assert not tally.lines((GAP,))
     other = ExpectationTally()
     other.count((GAP,), PLACE, FAILED, TVM)
-    met.add(other)
-    assert list(met.lines((GAP,))) == [f"known gap toy-bfloat16: {GAP.reason}"]
-    assert not met.notes((GAP,))
+    tally.add(other)
+    assert list(tally.lines((GAP,))) == [f"known gap toy-bfloat16: {GAP.reason}"]
+    assert not tally.notes((GAP,))
 
 
 def test_what_need_not_fail_says_nothing_when_it_passes() -> None:
-    met = ExpectationTally()
-    met.count((GAP,), CasePoint(CASE, {**POINT, "size": 4}, AXES), PASSED, TVM)
-    assert not met.counted
+    tally = ExpectationTally()
+    tally.count((GAP,), CasePoint(CASE, {**POINT, "size": 4}, AXES), PASSED, TVM)
+    assert not tally.counted
 
 
 def test_what_differs_elsewhere_may_be_what_it_passes_by() -> None:
-    met = ExpectationTally()
-    met.count((GAP,), CasePoint(CASE, {**POINT, "layout": "NHWC"}, AXES), PASSED, TVM)
-    assert not met.counted
+    tally = ExpectationTally()
+    tally.count((GAP,), CasePoint(CASE, {**POINT, "layout": "NHWC"}, AXES), PASSED, TVM)
+    assert not tally.counted
     # Another value of what is named is declared to fail as well.
-    met.count((GAP,), CasePoint(CASE, {**POINT, "dtype": "float16"}, AXES), PASSED, TVM)
-    assert met.fixed == {GAP.name: 1}
+    tally.count((GAP,), CasePoint(CASE, {**POINT, "dtype": "float16"}, AXES), PASSED, TVM)
+    assert tally.fixed == {GAP.name: 1}
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_what_differs_elsewhere_may_be_what_it_passes_by() -> None:
     [("0.27", True), ("0.27.0", True), ("0", True), ("0.2", False), ("0.27.0.post", False)],
 )
 def test_a_release_is_declared_in_whole_numbers(release: str, concerns: bool) -> None:
-    one = msgspec.structs.replace(GAP, releases=(release,))
-    assert one.concerns("0.27.0.25", fixes=True) is concerns
+    gap = msgspec.structs.replace(GAP, releases=(release,))
+    assert gap.concerns("0.27.0.25", fixes=True) is concerns
 
 
 def test_a_release_that_there_is_none_of_is_one_line(tmp_path: Path) -> None:
@@ -147,12 +147,12 @@ def test_a_release_that_there_is_none_of_is_one_line(tmp_path: Path) -> None:
 
 
 def test_an_expired_gap_expects_nothing_and_says_so() -> None:
-    met = ExpectationTally()
-    assert met.count((expired(GAP),), PLACE, FAILED, TVM) is None
-    (text,) = met.notes((expired(GAP),))
+    tally = ExpectationTally()
+    assert tally.count((expired(GAP),), PLACE, FAILED, TVM) is None
+    (text,) = tally.notes((expired(GAP),))
     assert text.startswith("expired gap toy-bfloat16: it fails, and since 2026-01-01 that is not")
-    assert not met.lines((expired(GAP),))
-    assert not met.expected
+    assert not tally.lines((expired(GAP),))
+    assert not tally.expected
 
 
 def test_it_is_expected_on_the_day_that_it_expires() -> None:
@@ -162,14 +162,14 @@ def test_it_is_expected_on_the_day_that_it_expires() -> None:
 
 
 def test_a_known_finding_has_the_fingerprint_of_its_cause() -> None:
-    one = FINDING.finding
-    assert one.blame == {"size": "3"}
-    assert FINDING.expects(one.outcome)
-    assert not FINDING.expects(msgspec.structs.replace(one.outcome, stage="run"))
+    finding = FINDING.finding
+    assert finding.blame == {"size": "3"}
+    assert FINDING.expects(finding.outcome)
+    assert not FINDING.expects(msgspec.structs.replace(finding.outcome, stage="run"))
     larger = msgspec.structs.replace(FINDING, when={"size": ("7",)})
-    assert larger.finding.fingerprint == one.fingerprint
+    assert larger.finding.fingerprint == finding.fingerprint
     other = msgspec.structs.replace(FINDING, when={"dtype": ("float16",)})
-    assert other.finding.fingerprint != one.fingerprint
+    assert other.finding.fingerprint != finding.fingerprint
 
 
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
@@ -185,12 +185,14 @@ def test_the_file_of_the_corpus_is_written_as_it_is(tmp_path: Path) -> None:
 
     write_declared(declared(), tmp_path / "known.json")
     # A default need not be spelled out.
-    assert declared(tmp_path / "known.json") == tuple(sorted(declared(), key=lambda one: one.name))
+    assert declared(tmp_path / "known.json") == tuple(
+        sorted(declared(), key=lambda entry: entry.name)
+    )
     assert FILE.is_file()
 
 
 def changed(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
-    return lambda found: [{**found[0], **changes}]
+    return lambda entries: [{**entries[0], **changes}]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def changed(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, A
         (changed(expires="20270630"), "Invalid isoformat string: '20270630'"),
         (changed(verdict="odd"), "odd"),
         (changed(kind="hunch"), "hunch"),
-        (lambda found: found * 2, "toy-bfloat16 is declared twice"),
+        (lambda entries: entries * 2, "toy-bfloat16 is declared twice"),
     ],
 )
 def test_a_malformed_file_is_one_line(

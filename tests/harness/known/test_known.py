@@ -80,15 +80,17 @@ class Commands:
         """The folder of the last campaign."""
         return self.folder / f"campaign-{self._made}"
 
-    def found(self) -> dict[str, Finding]:
+    def findings_by_axis(self) -> dict[str, Finding]:
         """Findings of the last campaign, by the first axis that each is blamed on."""
         with Journal(self.last, Mode.READ) as journal:
             results = [decode_record(finding, Finding) for finding in journal.findings()]
-        return {next(iter(one.blame), ""): one for one in results}
+        return {next(iter(each.blame), ""): each for each in results}
 
     def expire(self) -> None:
         """Have everything that is declared expired."""
-        write_declared([msgspec.structs.replace(one, expires="2026-01-01") for one in declared()])
+        write_declared(
+            [msgspec.structs.replace(entry, expires="2026-01-01") for entry in declared()]
+        )
 
 
 @pytest.fixture
@@ -109,7 +111,7 @@ def test_a_campaign_is_red_only_for_what_is_not_declared(
 ) -> None:
     monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
     assert commands.fuzz().exit_code == 1
-    first = commands.found()
+    first = commands.findings_by_axis()
     assert set(first) == {"data_layout", "groups"}
     known = first["data_layout"].case.identifier
     added = commands("known", "add", known, "--dir", commands.last, *LATER, "--reason", "because")
@@ -214,7 +216,7 @@ def test_a_campaign_is_replayed_finding_by_finding(
 ) -> None:
     monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
     commands.fuzz()
-    result = commands.found()
+    result = commands.findings_by_axis()
     same = commands("replay", commands.last, "--workers", 1)
     assert (same.exit_code, same.stdout.splitlines()[-1]) == (0, "2 cases: 2 STILL FAILS")
     monkeypatch.setenv("TOY_FAULTS", "groups")
@@ -226,14 +228,14 @@ def test_a_campaign_is_replayed_finding_by_finding(
     )
     died = Outcome(Verdict.PROCESS_DEATH, "run", "toy", "worker ended with SIGSEGV in run")
     with Journal(commands.last, Mode.RESUME) as journal:
-        one = msgspec.structs.replace(result["groups"], verdict=died.verdict, outcome=died)
-        journal.write_finding(one.fingerprint, msgspec.json.encode(one))
+        dead = msgspec.structs.replace(result["groups"], verdict=died.verdict, outcome=died)
+        journal.write_finding(dead.fingerprint, msgspec.json.encode(dead))
     changed = commands("replay", commands.last, "--workers", 1)
     assert (changed.exit_code, changed.stdout.splitlines()[-1]) == (
         1,
         "2 cases: 1 CHANGED, 1 FIXED",
     )
-    assert f"CHANGED {one.case.identifier}: opaque-crash at LegalizeOps, recorded as process-" in (
+    assert f"CHANGED {dead.case.identifier}: opaque-crash at LegalizeOps, recorded as process-" in (
         changed.stdout
     )
     # The case of a finding that did not change is replayed as before by its id.

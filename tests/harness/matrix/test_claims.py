@@ -51,9 +51,9 @@ def folder(tmp_path: Path, *names: str, **changed: Any) -> Path:
     """A folder of claims: one that stands on the checks ``names``."""
     checks = {name: claims.Check(f"about {name}", {}) for name in names}
     claim = claims.Claim("Nothing works", "It does.", checks=names)
-    given = Claims("A report", "https://example.org", (claim,), checks)
-    given = msgspec.structs.replace(given, **changed)
-    (tmp_path / claims.FILE).write_bytes(msgspec.json.encode(given))
+    claims_written = Claims("A report", "https://example.org", (claim,), checks)
+    claims_written = msgspec.structs.replace(claims_written, **changed)
+    (tmp_path / claims.FILE).write_bytes(msgspec.json.encode(claims_written))
     for name in names:
         (tmp_path / f"{name}.py").write_text(HEAD + CHECKS[name])
     return tmp_path
@@ -63,9 +63,9 @@ def test_each_check_gives_its_verdict_whatever_becomes_of_the_others(tmp_path: P
     names = [name for name in CHECKS if name != "hangs"]
     place = folder(tmp_path, *names)
     result = claims.ran([place / f"{name}.py" for name in names], own(), False, Limits())
-    assert {name: (one.verdict, one.message) for name, one in zip(names, result, strict=True)} == {
-        name: CAME[name] for name in names
-    }
+    assert {
+        name: (check.verdict, check.message) for name, check in zip(names, result, strict=True)
+    } == {name: CAME[name] for name in names}
 
 
 def test_a_check_that_does_not_end_is_ended(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
             Column("0.1", missing="TVM 0.1 is not installed"),
             Column(name, {"apache-tvm": "1"}),
         )
-        rows = tuple(msgspec.structs.replace(one.row, cells=cells) for one in wanted)
+        rows = tuple(msgspec.structs.replace(each.row, cells=cells) for each in wanted)
         return Matrix(columns, rows)
 
     monkeypatch.setattr(matrix, "run", run)
@@ -130,8 +130,8 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
         claims=(claim,),
         checks={"by side": claims.Check("one side | the other", declared)},
     )
-    given = claims.read(place)
-    return claims.run(given, ["0.1", own().name], 1, Limits(), lambda *_: None, place)
+    claims_read = claims.read(place)
+    return claims.run(claims_read, ["0.1", own().name], 1, Limits(), lambda *_: None, place)
 
 
 def test_the_page_says_what_came_of_each_claim(answers: Answers) -> None:
@@ -152,7 +152,7 @@ def test_what_is_not_as_declared_is_told(answers: Answers) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "side", "verdict", "told"),
+    ("name", "side", "verdict", "surprises"),
     [
         ("attention-window", "off", Verdict.OPAQUE_CRASH, False),
         ("attention-window", "on", Verdict.OPAQUE_CRASH, True),
@@ -161,7 +161,7 @@ def test_what_is_not_as_declared_is_told(answers: Answers) -> None:
     ],
 )
 def test_what_nothing_is_declared_of(
-    answers: Answers, name: str, side: str, verdict: Verdict, told: bool
+    answers: Answers, name: str, side: str, verdict: Verdict, surprises: bool
 ) -> None:
     """A case may fail without the fixes; of a check there has to be something declared."""
     (answer,) = answers.answers
@@ -176,4 +176,4 @@ def test_what_nothing_is_declared_of(
         for line in answer.lines
     )
     new = replace(answers, answers=(replace(answer, lines=lines),))
-    assert bool(claims_page.surprises(new)) == told
+    assert bool(claims_page.surprises(new)) == surprises

@@ -57,7 +57,7 @@ class FakePool:
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> matrix.Matrix:
+def ran(monkeypatch: pytest.MonkeyPatch) -> matrix.Matrix:
     def release(name: str) -> Release:
         if name == "0.28":
             raise ReleaseError("TVM 0.28 is not installed")
@@ -67,15 +67,17 @@ def found(monkeypatch: pytest.MonkeyPatch) -> matrix.Matrix:
     monkeypatch.setattr(matrix, "release", release)
     shown: list[Any] = []
     wanted = matrix.subjects([])[:2]
-    result = matrix.run(wanted, (*NAMES, "0.28"), 1, Limits(), lambda *one: shown.append(one))
+    result = matrix.run(
+        wanted, (*NAMES, "0.28"), 1, Limits(), lambda *progress: shown.append(progress)
+    )
     assert shown[:4] == [("0.25", done, 4) for done in (1, 2, 3, 4)]
     return result
 
 
-def test_each_cell_is_the_outcome_of_its_case(found: matrix.Matrix) -> None:
+def test_each_cell_is_the_outcome_of_its_case(ran: matrix.Matrix) -> None:
     names = [entry.name for entry in entries()]
-    assert [row.name for row in found.rows] == names[:2]
-    for row in found.rows:
+    assert [row.name for row in ran.rows] == names[:2]
+    for row in ran.rows:
         assert set(row.cells) == {"0.25", "0.26"}
         assert row.cells["0.25"]["off"].verdict is Verdict.PASS
         assert row.cells["0.26"]["off"].verdict is Verdict.SILENT_BAIL
@@ -83,34 +85,34 @@ def test_each_cell_is_the_outcome_of_its_case(found: matrix.Matrix) -> None:
         assert row.cells["0.26"]["off"].message == "said"
 
 
-def test_a_release_that_does_not_run_is_a_column_that_says_why(found: matrix.Matrix) -> None:
-    assert [column.release for column in found.columns] == [*NAMES, "0.28"]
-    assert [column.missing for column in found.columns] == [
+def test_a_release_that_does_not_run_is_a_column_that_says_why(ran: matrix.Matrix) -> None:
+    assert [column.release for column in ran.columns] == [*NAMES, "0.28"]
+    assert [column.missing for column in ran.columns] == [
         "",
         "",
         "the workers cannot start again",
         "TVM 0.28 is not installed",
     ]
-    page = release_matrix.markdown(found)
+    page = release_matrix.markdown(ran)
     assert "* 0.28: TVM 0.28 is not installed\n" in page
     sides = [f"{name}, fixes {side}" for name in ("0.25", "0.26") for side in ("off", "on")]
     head = f"| case | {' | '.join(sides)} | 0.27 | 0.28 |\n"
     assert head in page
     assert "| did not run | did not run |\n" in page
-    assert release_matrix.table(found).row_count == 2
+    assert release_matrix.table(ran).row_count == 2
 
 
-def test_what_fails_on_a_later_release_alone_is_a_regression(found: matrix.Matrix) -> None:
+def test_what_fails_on_a_later_release_alone_is_a_regression(ran: matrix.Matrix) -> None:
     answer = [
         (regression.row.name, regression.side, regression.good, regression.bad)
-        for regression in release_matrix.regressions(found)
+        for regression in release_matrix.regressions(ran)
     ]
-    assert answer == [(row.name, "off", "0.25", "0.26") for row in found.rows]
-    assert f"* `{found.rows[0].name}` (" in release_matrix.markdown(found)
+    assert answer == [(row.name, "off", "0.25", "0.26") for row in ran.rows]
+    assert f"* `{ran.rows[0].name}` (" in release_matrix.markdown(ran)
 
 
 def test_what_fails_with_the_fixes_on_is_listed_with_its_reason() -> None:
-    (subject,) = (one for one in matrix.subjects([]) if one.row.name == "slice-backwards")
+    (subject,) = (each for each in matrix.subjects([]) if each.row.name == "slice-backwards")
     assert isinstance(subject.declared, Record)
     assert subject.row.reason == subject.declared.reason != ""
     fails, passes = Cell(Verdict.OPAQUE_CRASH), Cell(Verdict.PASS)
@@ -129,15 +131,15 @@ def test_what_fails_with_the_fixes_on_is_listed_with_its_reason() -> None:
     assert "Declared gaps" not in release_matrix.markdown(matrix.Matrix(columns, (plain,)))
 
 
-def test_the_data_is_the_matrix(found: matrix.Matrix, tmp_path: Path) -> None:
-    page = release_matrix.write(found, tmp_path / "new")
-    assert page.read_text() == release_matrix.markdown(found)
+def test_the_data_is_the_matrix(ran: matrix.Matrix, tmp_path: Path) -> None:
+    page = release_matrix.write(ran, tmp_path / "new")
+    assert page.read_text() == release_matrix.markdown(ran)
     data = (tmp_path / "new" / release_matrix.DATA).read_bytes()
-    assert decode_record(data, matrix.Matrix) == found
+    assert decode_record(data, matrix.Matrix) == ran
 
 
 def test_scripts_are_held_against_what_ran(
-    found: matrix.Matrix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ran: matrix.Matrix, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     codes = {("first", "0.25"): 0, ("first", "0.26"): 1, ("second", "0.25"): 0}
 
@@ -150,13 +152,13 @@ def test_scripts_are_held_against_what_ran(
         return ScriptRun(code, "said", raised=False)
 
     monkeypatch.setattr(matrix, "run_script", run_script)
-    rows = found.rows
+    rows = ran.rows
     wanted = [
         matrix.Subject(row, None, tmp_path / name / "repro.py")
         for row, name in zip(rows, ("first", "second"), strict=True)
     ]
     shown: list[Any] = []
-    answer = matrix.with_scripts(found, wanted, 2, lambda *one: shown.append(one))
+    answer = matrix.with_scripts(ran, wanted, 2, lambda *progress: shown.append(progress))
     assert shown[-1] == ("0.26, scripts", 2, 2)
     assert answer.rows[0].cells["0.26"]["off"].script == 1
     assert answer.rows[0].cells["0.26"]["on"] == rows[0].cells["0.26"]["on"]
@@ -166,7 +168,7 @@ def test_scripts_are_held_against_what_ran(
         (rows[1].name, "0.26", "0, and not 1: all is well"),
     ]
     assert "* 2 of 4 runs (one a script and release) exited as" in release_matrix.markdown(answer)
-    assert "Scripts" not in release_matrix.markdown(found)
+    assert "Scripts" not in release_matrix.markdown(ran)
 
 
 @pytest.mark.parametrize(
@@ -290,14 +292,14 @@ def gap(**changes: Any) -> ExpectedFailure:
 
 
 def test_a_gap_is_a_row_of_a_case_that_lies_in_it() -> None:
-    one = gap()
-    subject = matrix._gap(one)
+    declared_gap = gap()
+    subject = matrix._gap(declared_gap)
     assert subject.row.gap
     assert subject.row.case.pipeline == "mixed-precision"
     own = next(
         member for member in families(tuple(PIPELINES)) if member.name == subject.row.case.family
     )
-    assert one.applies(case_point(subject.row.case, own), {"apache-tvm": "0.26.0"})
+    assert declared_gap.applies(case_point(subject.row.case, own), {"apache-tvm": "0.26.0"})
     assert subject.wanted("0.26.0", fixes=True) is Verdict.SILENT_BAIL
     assert subject.wanted("0.27.0", fixes=True) is Verdict.PASS
     assert matrix._gap(gap(fixes=False)).wanted("0.26.0", fixes=True) is None
@@ -329,7 +331,7 @@ def test_what_has_expired_is_a_surprise_that_says_since_when() -> None:
 
 def test_a_known_finding_is_a_row_of_its_own_case() -> None:
     case = entries()[0].case
-    one = KnownFinding(
+    known = KnownFinding(
         name="mine",
         operator="toy",
         when={},
@@ -341,7 +343,7 @@ def test_a_known_finding_is_a_row_of_its_own_case() -> None:
         stage="compare",
         case=case,
     )
-    subject = matrix._gap(one)
+    subject = matrix._gap(known)
     assert subject.row.case == case
     assert subject.wanted("0.26.0", fixes=False) is Verdict.WRONG_VALUE
     assert subject.wanted("0.26.0", fixes=True) is None

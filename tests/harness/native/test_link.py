@@ -17,7 +17,9 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 def both(case: Case) -> list[tuple[Verdict, str | None, str, tuple[Check, ...]]]:
     """The outcomes of ``case`` by the cheap way and by the plain one."""
     results = [execute(case, plain=plain) for plain in (False, True)]
-    return [(one.verdict, one.stage, one.message, one.checks) for one in results]
+    return [
+        (outcome.verdict, outcome.stage, outcome.message, outcome.checks) for outcome in results
+    ]
 
 
 ANY = st.one_of(cases(family) for family in families(tuple(PIPELINES)))

@@ -50,10 +50,10 @@ def test_nothing_is_lost_whichever_release_it_is_seen_on(
     seen = seen_on(data.draw(st.sampled_from(sorted(outcomes))), outcomes)
     held = by_release(seen)
     assert list(held) == [name for name in NAMES if name in outcomes]
-    assert {name: (one.verdict, one.message) for name, one in held.items()} == {
+    assert {name: (part.verdict, part.message) for name, part in held.items()} == {
         name: (outcome.verdict, outcome.message) for name, outcome in outcomes.items()
     }
-    assert all(one.release == name and not one.elsewhere for name, one in held.items())
+    assert all(part.release == name and not part.elsewhere for name, part in held.items())
     assert together(held) == together(outcomes)
 
 

@@ -73,7 +73,7 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("Cannot decide min_value for B*4", "Cannot decide min_value for B*17"),
         ("at 0x7f2ab0 in /opt/a/b/c.cc:12", "at 0x123 in /home/x/c.cc:99"),
@@ -87,14 +87,14 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
         ("uses datatype float32 on the LHS", "uses datatype T.bfloat16 on the LHS"),
     ],
 )
-def test_messages_that_differ_in_details_are_alike(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+def test_messages_that_differ_in_details_are_alike(first: str, second: str) -> None:
+    assert normalise(first) == normalise(second)
 
 
 def test_messages_of_different_causes_are_not_alike() -> None:
     assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")
-    one, other = (f"Check failed: ({what}) is false" for what in ("a.ndim() == b", "defined()"))
-    assert normalise(one) != normalise(other)
+    first, second = (f"Check failed: ({what}) is false" for what in ("a.ndim() == b", "defined()"))
+    assert normalise(first) != normalise(second)
 
 
 def test_the_module_that_a_pass_fails_in_is_not_what_is_said() -> None:

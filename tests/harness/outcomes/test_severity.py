@@ -48,5 +48,5 @@ def test_the_worst_is_first_and_what_is_undecided_precedes_error_messages() -> N
         *(Severity.WRONG_RESULT, Severity.CRASH, Severity.UNSUPPORTED),
         *(None, Severity.ERROR_MESSAGE),
     ]
-    assert [one for one in ordered if fails_run(one)] == ordered[:3]
+    assert [severity for severity in ordered if fails_run(severity)] == ordered[:3]
     assert set(MEANINGS) == set(Severity)

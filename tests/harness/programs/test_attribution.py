@@ -59,16 +59,16 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
 
     result, tried = attributed(case, comes)
     assert settings_text(result) == 'groups=2, data_layout="NHWC"'
-    assert {one.axis for one in result.blamed} == {"data_layout", "groups"}
+    assert {each.axis for each in result.blamed} == {"data_layout", "groups"}
     innocent = [condition for condition in result.conditions if not condition.holds]
-    assert Aspect.SYMBOL in [one.differences[0].what for one in innocent]
+    assert Aspect.SYMBOL in [each.differences[0].what for each in innocent]
     text = attribution_text(result, case, LEFT.stage)
     assert text.startswith('Fails with groups=2 and data_layout="NHWC"; passes ')
     assert "with B static" in text.partition("Also fails ")[2]
     # It fails before there are any inputs.
     assert "input" not in text
     # It never ran, but a second draw could still have been another constant.
-    assert {one.seed for one in tried} == {3, 4}
+    assert {each.seed for each in tried} == {3, 4}
     assert (result.drawn, result.failed) == (2, 2)
 
 
@@ -111,8 +111,8 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
 
     result, tried = attributed(case, comes)
     assert settings_text(result) == 'data_layout="NHWC"'
-    assert any(at(one, "data_layout") is None for one in tried)
-    nothing, _ = attributed(case, lambda one: LEFT if one.program == case.program else REFUSED)
+    assert any(at(trial, "data_layout") is None for trial in tried)
+    nothing, _ = attributed(case, lambda trial: LEFT if trial.program == case.program else REFUSED)
     assert nothing.conditions == ()
     assert attribution_text(nothing, case, LEFT.stage) == ""
 
@@ -121,7 +121,7 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
 def test_what_says_nothing_about_tvm_cures_nothing(verdict: Verdict) -> None:
     case = drawn(groups=2)
     silent = Outcome(verdict, "compare")
-    result, _ = attributed(case, lambda one: WRONG if at(one, "groups") == 2 else silent)
+    result, _ = attributed(case, lambda trial: WRONG if at(trial, "groups") == 2 else silent)
     assert result.failed == 3
     assert "groups" not in settings_text(result)
 
@@ -129,14 +129,14 @@ def test_what_says_nothing_about_tvm_cures_nothing(verdict: Verdict) -> None:
 def test_values_that_were_written_out_are_drawn_again() -> None:
     inputs = tuple(Input(name, (1,), "float16", fill=Literal((1,))) for name in "xy")
     program = Program(inputs, (Node("z", "add", ("x", "y")),), ("z",))
-    _, tried = attributed(Case("none", program), lambda one: WRONG)
-    fills = {type(tensor.fill) for one in tried[:2] for tensor in one.program.inputs}
+    _, tried = attributed(Case("none", program), lambda trial: WRONG)
+    fills = {type(tensor.fill) for trial in tried[:2] for tensor in trial.program.inputs}
     assert fills == {Random}
 
 
 def test_of_an_invalid_program_nothing_is_put_back() -> None:
     case = msgspec.structs.replace(drawn(groups=2), expect=Invalid("nn.conv2d_transpose", ("x",)))
-    result, _ = attributed(case, lambda one: Outcome(Verdict.ACCEPTS_INVALID, "run"))
+    result, _ = attributed(case, lambda trial: Outcome(Verdict.ACCEPTS_INVALID, "run"))
     assert result.conditions == ()
 
 
@@ -176,17 +176,17 @@ def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
 
 
 def test_shapes_are_told_where_nothing_else_differs() -> None:
-    one, other = (
+    first, second = (
         Case("none", Program((Input("x", (size,), "float32"),), (), ("x",))) for size in (3, 1)
     )
-    assert differences(one, other) == (Difference(Aspect.SHAPE, "x", "(3,)", "(1,)"),)
-    assert differences(one, one) == ()
+    assert differences(first, second) == (Difference(Aspect.SHAPE, "x", "(3,)", "(1,)"),)
+    assert differences(first, first) == ()
 
 
 def test_what_fails_otherwise_is_not_said_to_pass() -> None:
     case = drawn(groups=2)
     crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="it broke")
-    result, _ = attributed(case, lambda one: LEFT if at(one, "groups") == 2 else crash)
+    result, _ = attributed(case, lambda trial: LEFT if at(trial, "groups") == 2 else crash)
     text = attribution_text(result, case, LEFT.stage)
     assert "Fails with groups=2; raises an error that does not say" in text
     assert "passes" not in text
@@ -212,7 +212,7 @@ def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -
     assert "Also fails without groups" not in text
     # Where it is the failure itself, it is no other one.
     late = Outcome(limit, "run", None, "too much of it")
-    result, _ = attributed(case, lambda one: late if at(one, "groups") == 2 else PASS)
+    result, _ = attributed(case, lambda trial: late if at(trial, "groups") == 2 else PASS)
     assert settings_text(result) == "groups=2"
 
 

@@ -66,9 +66,9 @@ def test_compiling_leaves_nothing_behind() -> None:
     for _ in range(3):
         build(emit(case), case, lambda stage: None)
         gc.collect()
-        kept.append([one for one in gc.get_objects() if isinstance(one, _Watch)])
+        kept.append([watch for watch in gc.get_objects() if isinstance(watch, _Watch)])
     assert len(kept[0]) == len(kept[1]) == len(kept[2]) > 0
-    assert all(one.lowered is None for one in kept[2])
+    assert all(watch.lowered is None for watch in kept[2])
 
 
 PROGRAM = Program(

@@ -29,7 +29,7 @@ def groups(fixes: bool, seed: int, count: int) -> Iterator[list[Case]]:
         yield [msgspec.structs.replace(case, fixes=fixes) for case in islice(drawn, SIZE)]
 
 
-def told(outcomes: Sequence[Outcome]) -> list[Told]:
+def comparable(outcomes: Sequence[Outcome]) -> list[Told]:
     # A wrong value may be what was in memory before: the elements then differ each time.
     return [
         (
@@ -51,12 +51,12 @@ def test_what_comes_of_cases_together_is_what_comes_of_each(fixes: bool) -> None
     seen = []
     for cases in groups(fixes, seed=6, count=3):
         together = list(execute_together(cases, lambda number, stage: None))
-        assert told(together) == told([execute(case) for case in cases])
+        assert comparable(together) == comparable([execute(case) for case in cases])
         seen += together
     assert len(seen) == 3 * SIZE
     # Some reached native code, and without the fixes some failed.
-    assert any(one.checks for one in seen)
-    assert fixes or len({one.verdict for one in seen}) > 2
+    assert any(outcome.checks for outcome in seen)
+    assert fixes or len({outcome.verdict for outcome in seen}) > 2
 
 
 def test_functions_that_call_each_other_find_each_other() -> None:

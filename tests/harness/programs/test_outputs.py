@@ -40,7 +40,7 @@ def test_outputs_are_what_was_judged(tmp_path: Path) -> None:
     assert again.ended[left.identifier].outputs == ()
     ended = again.ended[wrong.identifier]
     assert ended.outcome.verdict is Verdict.WRONG_VALUE
-    checks = {(str(one.binding), one.output, one.regime): one for one in ended.outcome.checks}
+    checks = {(str(each.binding), each.output, each.regime): each for each in ended.outcome.checks}
     assert len(ended.outputs) == len(checks)
     for output in ended.outputs:
         texts = (output.actual, output.expected, output.bound)

@@ -67,7 +67,7 @@ def test_a_wrong_call_is_refused_by_parameter_dimension_and_sizes(
 )
 def test_tvm_refuses_some_faults_on_purpose(family: str, kind: str, rejects: bool) -> None:
     broken_family = FAMILIES[family]
-    fault = next(one for one in broken_family.faults if one.kind == kind)
+    fault = next(each for each in broken_family.faults if each.kind == kind)
     point = complete(broken_family.axes, fault.pinned)
     outcome = execute(broken(broken_family, fault, point, 0))
     assert (outcome.verdict is Verdict.REJECTED) is rejects, outcome.message

@@ -20,18 +20,18 @@ Module = Any
 
 def module(number: int = 0) -> Module:
     builder = relax.BlockBuilder()
-    with builder.function("main", [given := relax.Var("x", tvm_api.tensor_type((2,), "float32"))]):
-        builder.emit_func_output(given)
+    with builder.function("main", [x := relax.Var("x", tvm_api.tensor_type((2,), "float32"))]):
+        builder.emit_func_output(x)
     return builder.get().with_attr("number", number)
 
 
 def to(number: int, name: str, *inside: Callable[[Module], Module]) -> Any:
     """A pass ``name`` that gives the module ``number`` after it ran what is ``inside``."""
 
-    def run(given: Module, context: Any) -> Module:
-        for one in inside:
-            given = one(given)
-        return given if number < 0 else given.with_attr("number", number)
+    def run(module: Module, context: Any) -> Module:
+        for step in inside:
+            module = step(module)
+        return module if number < 0 else module.with_attr("number", number)
 
     return tvm.transform.module_pass(run, opt_level=0, name=name)
 
@@ -43,9 +43,9 @@ def traced(tmp_path: Path, *passes: Any, **options: Any) -> Trace:
     file = tmp_path / "trace"
     tracer = Tracer(Tracing(str(file), **options))
     with tvm.transform.PassContext(instruments=[tracer]):
-        given = module()
-        for one in passes:
-            given = one(given)
+        start = module()
+        for step in passes:
+            start = step(start)
     return read(file)
 
 
@@ -68,9 +68,9 @@ def test_a_pass_that_does_something_after_others_is_a_step_after_them(tmp_path: 
 
 
 def test_what_runs_on_something_else_is_no_step(tmp_path: Path) -> None:
-    def aside(given: Module) -> Module:
+    def aside(program: Module) -> Module:
         to(9, "Side", to(10, "Inside"))(module(8))
-        return given
+        return program
 
     assert steps(traced(tmp_path, to(1, "Fold", aside), to(2, "A"))) == [
         ("Fold", True),
@@ -79,14 +79,14 @@ def test_what_runs_on_something_else_is_no_step(tmp_path: Path) -> None:
 
 
 def test_what_raised_and_was_caught_hides_nothing(tmp_path: Path) -> None:
-    def fails(given: Module) -> Module:
+    def fails(program: Module) -> Module:
         raise ValueError("no")
 
-    def aside(given: Module) -> Module:
+    def aside(program: Module) -> Module:
         for start in (8, 0):
             with pytest.raises(ValueError, match="no"):
                 to(9, "Side", fails)(module(start))
-        return given
+        return program
 
     trace = traced(tmp_path, to(1, "Fold", aside), to(2, "A"))
     assert steps(trace) == [("Fold", True), ("A", True)]
@@ -123,9 +123,9 @@ def test_the_fixes_are_on_while_a_step_runs_and_only_then(
     monkeypatch.setattr(tracing, "fixes", SimpleNamespace(install=install, uninstall=on.clear))
     seen: list[tuple[str, ...]] = []
 
-    def look(given: Module) -> Module:
+    def look(program: Module) -> Module:
         seen.append(tuple(on))
-        return given
+        return program
 
     passes = (to(1, "A", look), to(2, "A", look), to(3, "A", look))
     trace = traced(tmp_path, *passes, fixed=("A#2",))
@@ -134,11 +134,11 @@ def test_the_fixes_are_on_while_a_step_runs_and_only_then(
 
 
 def test_what_raised_is_unfinished(tmp_path: Path) -> None:
-    def fails(given: Module) -> Module:
+    def fails(program: Module) -> Module:
         to(9, "Side", raises)(module(8))
-        return given
+        return program
 
-    def raises(given: Module) -> Module:
+    def raises(program: Module) -> Module:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):

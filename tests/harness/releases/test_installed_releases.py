@@ -38,7 +38,7 @@ def test_an_entry_that_differs_is_bisected_as_declared(entry: Entry) -> None:
 @installed
 @pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.name)
 def test_a_gap_of_some_releases_is_bisected_to_them(gap: ExpectedFailure) -> None:
-    [subject] = [one for one in subjects([]) if one.row.name == gap.name]
+    [subject] = [each for each in subjects([]) if each.row.name == gap.name]
     result = concluded(list(run_on(supported(), subject.row.case, Limits(), lambda name: None)))
     assert {release.release: release.verdict for release in result.releases} == {
         name: gap.verdict if name in gap.releases else Verdict.PASS for name in supported()

@@ -143,7 +143,7 @@ def test_all_is_what_is_installed(place: Path) -> None:
     assert releases.named(f"{both[1]}, {both[0]},{both[1]}") == both
     left = releases.left_out()
     assert len(left) == len(releases.known()) - 2
-    assert all("is not installed, and is left out; run: relaxcheck rel" in one for one in left)
+    assert all("is not installed, and is left out; run: relaxcheck rel" in line for line in left)
 
 
 def test_two_installations_at_once_are_one_line(place: Path) -> None:
@@ -243,7 +243,7 @@ def test_an_interruption_ends_what_pip_does_as_well(place: Path) -> None:
 def test_an_interrupted_installation_says_how_it_goes_on(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(*given: object) -> bool:
+    def interrupt(*arguments: object) -> bool:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("relaxcheck.harness.releases.installing.install", interrupt)

@@ -34,12 +34,12 @@ def test_groups_leave_the_number_of_spatial_dimensions_out() -> None:
 
 
 def test_siblings_with_one_message_share_a_cause() -> None:
-    one = bail("nn.conv1d_transpose", "input layout other than NCW")
+    first = bail("nn.conv1d_transpose", "input layout other than NCW")
     two = bail("nn.conv2d_transpose", "input layout other than NCHW", {"data_layout": "NHWC"})
     other_message = bail("nn.conv2d_transpose", "different input-output layouts")
     other_group = bail("nn.conv1d", "input layout other than NCW")
-    causes = by_cause((one, two, other_message, other_group))
-    assert sorted(cause.findings for cause in causes if len(cause.findings) > 1) == [(one, two)]
+    causes = by_cause((first, two, other_message, other_group))
+    assert sorted(cause.findings for cause in causes if len(cause.findings) > 1) == [(first, two)]
     assert len(causes) == 3
 
 
@@ -58,10 +58,10 @@ def test_siblings_with_wrong_values_share_a_cause_by_what_they_are_blamed_on() -
     def wrong(operator: str, blame: dict[str, str]) -> Finding:
         return finding_of(Reduced(CASE, Outcome(Verdict.WRONG_VALUE, "compare", operator), blame))
 
-    one = wrong("nn.conv1d_transpose", {"stride.w": "2"})
+    first = wrong("nn.conv1d_transpose", {"stride.w": "2"})
     two = wrong("nn.conv2d_transpose", {"stride.h": "3"})
     three = wrong("nn.conv3d_transpose", {"groups": "2"})
-    assert [cause.findings for cause in by_cause((one, two, three))] == [(one, two), (three,)]
+    assert [cause.findings for cause in by_cause((first, two, three))] == [(first, two), (three,)]
 
 
 def test_a_failed_check_of_a_pass_is_one_cause_whatever_the_operator() -> None:
@@ -71,21 +71,21 @@ def test_a_failed_check_of_a_pass_is_one_cause_whatever_the_operator() -> None:
         )
 
     check = "InternalError: Check failed: (updated.count(var)) is false: Error: it was rewritten"
-    one, two = (crash(name, "ConvertLayout", check) for name in ("split", "stack"))
+    first, second = (crash(name, "ConvertLayout", check) for name in ("split", "stack"))
     other = crash("split", "ConvertLayout", check.replace("updated", "known"))
     bare = [crash(name, "ConvertLayout", "IndexError: Index 1") for name in ("split", "stack")]
     lowered = [crash(name, "LegalizeOps", check) for name in ("split", "stack")]
-    causes = by_cause((one, two, other, *bare, *lowered))
-    assert [len(cause.findings) for cause in causes if one in cause.findings] == [2]
+    causes = by_cause((first, second, other, *bare, *lowered))
+    assert [len(cause.findings) for cause in causes if first in cause.findings] == [2]
     assert len(causes) == 6
 
 
 def test_a_regression_is_not_the_cause_of_what_always_failed() -> None:
-    one = bail("nn.conv1d_transpose", "input layout other than NCW")
+    bailing = bail("nn.conv1d_transpose", "input layout other than NCW")
     two = bail("nn.conv2d_transpose", "input layout other than NCHW")
     passed = {"0.25": Outcome(Verdict.PASS, release="0.25")}
     broke = msgspec.structs.replace(two.outcome, release="0.26", elsewhere=passed)
-    assert len(by_cause((one, msgspec.structs.replace(two, outcome=broke)))) == 2
+    assert len(by_cause((bailing, msgspec.structs.replace(two, outcome=broke)))) == 2
 
 
 def test_the_worst_sibling_gives_a_cause_its_severity() -> None:
@@ -103,12 +103,12 @@ def test_the_worst_sibling_gives_a_cause_its_severity() -> None:
 
 
 def test_causes_are_ordered_by_severity_then_by_how_common_they_are() -> None:
-    def found(verdict: Verdict, count: int) -> Finding:
+    def counted(verdict: Verdict, count: int) -> Finding:
         made = finding_of(Reduced(CASE, Outcome(verdict, "x", f"nn.{verdict}"), {}))
         return msgspec.structs.replace(made, count=count)
 
-    split, value = found(Verdict.ORACLE_SPLIT, 9), found(Verdict.WRONG_VALUE, 1)
-    crash, death = found(Verdict.OPAQUE_CRASH, 3), found(Verdict.PROCESS_DEATH, 5)
-    clear = found(Verdict.UNSUPPORTED, 7)
+    split, value = counted(Verdict.ORACLE_SPLIT, 9), counted(Verdict.WRONG_VALUE, 1)
+    crash, death = counted(Verdict.OPAQUE_CRASH, 3), counted(Verdict.PROCESS_DEATH, 5)
+    clear = counted(Verdict.UNSUPPORTED, 7)
     causes = by_cause((split, clear, crash, death, value))
     assert [cause.lead for cause in causes] == [value, death, crash, clear, split]

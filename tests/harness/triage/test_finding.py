@@ -123,10 +123,10 @@ def finding_at(point: Point, judge: Judge) -> object:
 def test_the_same_cause_has_one_fingerprint_and_another_cause_another() -> None:
     strided = judge_by(lambda p: p["stride.w"] != 1 or p["stride.h"] != 1)
     grouped = judge_by(lambda p: p["groups"] != 1)
-    one = finding_at({**DEFAULT, "stride.w": 3, "groups": 5}, strided)
+    first = finding_at({**DEFAULT, "stride.w": 3, "groups": 5}, strided)
     same = finding_at({**DEFAULT, "stride.h": 5, "layout": "NHWC"}, strided)
     other = finding_at({**DEFAULT, "stride.h": 5, "groups": 5}, grouped)
-    assert one.fingerprint == same.fingerprint != other.fingerprint  # type: ignore[attr-defined]
+    assert first.fingerprint == same.fingerprint != other.fingerprint  # type: ignore[attr-defined]
 
 
 def test_a_finding_explains_a_failure_only_if_it_goes_with_what_is_blamed() -> None:
@@ -152,7 +152,7 @@ def test_an_invalid_program_is_explained_by_a_finding_about_the_same_fault() -> 
         case = TOY.build({**DEFAULT, "layout": layout}, 0)
         return msgspec.structs.replace(case, expect=Invalid("toy.op", (fault, "size")))
 
-    grouped, padded = (unreduced(broken(one), accepted) for one in ("groups", "padding"))
+    grouped, padded = (unreduced(broken(axis), accepted) for axis in ("groups", "padding"))
     assert grouped.signature == padded.signature
     judge = judge_by(lambda p: True)
     for fault, finding in (("groups", grouped), ("padding", padded), ("stride", None)):
@@ -193,12 +193,12 @@ def test_a_finding_of_a_pipeline_explains_what_fails_in_that_one_alone() -> None
     family = Toy(axes=(*AXES, Axis("pipeline", ("build", "mixed", "layouts"), "build")))
     default = {**DEFAULT, "pipeline": "build"}
 
-    def found(family: Toy, point: Point) -> Finding:
+    def made(family: Toy, point: Point) -> Finding:
         failed = Outcome(Verdict.WRONG_VALUE, "compare", "toy.op")
         blame = {name: str(at) for name, at in point.items() if at != default[name]}
         return finding_of(Reduced(family.build(point, 0), failed, blame))
 
-    finding = found(family, {**default, "pipeline": "mixed", "groups": 2})
+    finding = made(family, {**default, "pipeline": "mixed", "groups": 2})
     stride = {**default, "stride.w": 3}
     for pipeline, cured, explains, asks in (
         ("mixed", True, True, [stride]),

@@ -17,13 +17,13 @@ from tests.harness.triage.test_finding import DEFAULT, TOY
 
 def test_a_wrong_value_has_no_message_to_tell_it_apart() -> None:
     case = TOY.build(DEFAULT, 0)
-    one = signature_of(
+    first = signature_of(
         case, Outcome(Verdict.WRONG_VALUE, "compare", None, "output y: 3 of 4 outside")
     )
     other = signature_of(
         case, Outcome(Verdict.WRONG_VALUE, "compare", None, "output y: 1 of 9 outside")
     )
-    assert one == other
+    assert first == other
 
 
 def test_the_reason_that_tvm_logs_is_the_cause_of_a_silent_bail() -> None:
@@ -105,8 +105,8 @@ def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:
         (Verdict.ACCEPTS_INVALID, "compiled and ran", False),
         (Verdict.WRONG_VALUE, "1 of 2 outside", False),
     ):
-        one, other = (fingerprint(signature(verdict, message), way) for way in ways)
-        assert (one == other) is one_cause, verdict
+        first, second = (fingerprint(signature(verdict, message), way) for way in ways)
+        assert (first == second) is one_cause, verdict
 
 
 def test_exceptions_that_have_nothing_but_names_are_told_apart_by_these() -> None:

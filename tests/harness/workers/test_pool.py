@@ -104,19 +104,19 @@ def test_cases_run_together_only_where_they_may() -> None:
     with Pool(1, Limits(seconds=3, together=3), ZYGOTE) as pool:
         jobs = [Job(behave("well", number), alone=number == 3) for number in range(8)]
         pool.submit(*jobs)
-        given = [[one.job.case.seed for one in pool._workers[0].unanswered]]
+        sent = [[task.job.case.seed for task in pool._workers[0].unanswered]]
         for _ in pool.drain():
-            now = [one.job.case.seed for one in pool._workers[0].unanswered]
-            if now and now[-1] != given[-1][-1]:
-                given.append(now)
-    assert given == [[0, 1, 2], [4, 5, 6], [3], [7]] or given == [[0, 1, 2], [3], [4, 5, 6], [7]]
+            now = [task.job.case.seed for task in pool._workers[0].unanswered]
+            if now and now[-1] != sent[-1][-1]:
+                sent.append(now)
+    assert sent == [[0, 1, 2], [4, 5, 6], [3], [7]] or sent == [[0, 1, 2], [3], [4, 5, 6], [7]]
 
 
 def test_the_last_cases_are_shared_out_among_the_workers() -> None:
     with Pool(2, Limits(seconds=3, together=4), ZYGOTE) as pool:
         pool.submit(*(Job(behave("sleep", number)) for number in range(6)))
-        given = [[one.job.case.seed for one in worker.unanswered] for worker in pool._workers]
-        assert given == [[0, 1, 2], [3, 4]]
+        sent = [[task.job.case.seed for task in worker.unanswered] for worker in pool._workers]
+        assert sent == [[0, 1, 2], [3, 4]]
         pool.submit(*(Job(behave("well", number)) for number in range(6, 15)))
         # Where there are enough for all, each has as many as it may have.
         assert len(pool._next()) == 4

@@ -87,7 +87,7 @@ def test_a_job_has_one_outcome_when_every_release_has_answered() -> None:
     outcomes = answered(pools)
     assert set(outcomes) == {1, 2}
     assert outcomes[1].release == "0.26"
-    assert {name: one.verdict for name, one in by_release(outcomes[1]).items()} == {
+    assert {name: outcome.verdict for name, outcome in by_release(outcomes[1]).items()} == {
         "0.25": Verdict.PASS,
         "0.26": Verdict.SILENT_BAIL,
     }

@@ -58,7 +58,7 @@ def conclude(
             result: Bisected = end.value
             break
     # Whoever reads it knows TVM, and no verdicts.
-    assert not any(one in result.why for one in Verdict if "-" in one)
+    assert not any(verdict_name in result.why for verdict_name in Verdict if "-" in verdict_name)
     return Ended(result, trials)
 
 
@@ -285,7 +285,7 @@ def test_an_ending_has_the_symbols_that_its_nodes_have() -> None:
     ended = conclude(["a"], lambda trial: RIGHT if "a" in trial.without else WRONG, case=case)
     assert ended.result.node is not None
     assert ended.result.node.node == "w"
-    (trial,) = (one for one in ended.trials if one.case.program.outputs == ("w",))
+    (trial,) = (each for each in ended.trials if each.case.program.outputs == ("w",))
     assert trial.case.bindings == ({"m": 2},)
 
 

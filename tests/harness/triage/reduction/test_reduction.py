@@ -132,12 +132,12 @@ def test_every_step_goes_down_and_the_end_is_1_minimal(fault: int, data: st.Data
     fails = FAULTS[fault]
     case = data.draw(DRAWN.filter(fails))
     reduction, kept = reduced(case, fails)
-    order = [measure(one, DEFAULTS) for one in (case, *kept)]
+    order = [measure(each, DEFAULTS) for each in (case, *kept)]
     assert order == sorted(set(order), reverse=True)
     assert reduction.minimal
     assert fails(reduction.case)
     assert not further(reduction.case, fails)
-    assert all(decode(encode(one)) == one for one in kept)
+    assert all(decode(encode(each)) == each for each in kept)
     again, _ = reduced(case, fails)
     assert again == reduction
 
@@ -230,7 +230,9 @@ def test_values_written_out_follow_the_shape_and_become_ones_and_zeros() -> None
 
     def fails(case: Case) -> bool:
         fills = [tensor.fill for tensor in case.program.inputs]
-        return any(isinstance(one, Literal) and min(one.values, default=0) < 0 for one in fills)
+        return any(
+            isinstance(drawn, Literal) and min(drawn.values, default=0) < 0 for drawn in fills
+        )
 
     reduction, _ = reduced(Case("none", program), fails)
     assert reduction.case.program.inputs[0].shape == (1, 4)
@@ -394,7 +396,7 @@ def reshaped(*dims: int | str) -> Case:
 
 
 def shapes_of(made: Iterator[Case]) -> set[tuple[int | str, ...]]:
-    values = (one.program.nodes[0].attributes.get("shape") for one in made)
+    values = (variant.program.nodes[0].attributes.get("shape") for variant in made)
     return {value.dims for value in values if isinstance(value, ShapeValue)}
 
 

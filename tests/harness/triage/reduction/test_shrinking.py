@@ -78,8 +78,8 @@ def test_sizes_go_below_their_defaults_and_the_finding_stays_what_it_was(
     default = {axis.name: axis.default for axis in AXES}
     assert point_of(TOY, smaller.case) == {**default, **wanted}
     assert smaller.outcome.verdict is Verdict.WRONG_VALUE
-    one, other = finding_of(reduced), finding_of(smaller)
-    assert (one.fingerprint, one.blame) == (other.fingerprint, other.blame)
+    first, second = finding_of(reduced), finding_of(smaller)
+    assert (first.fingerprint, first.blame) == (second.fingerprint, second.blame)
     assert tries <= MOST_TRIES
 
 
