@@ -21,13 +21,13 @@ def program(body: Callable[..., Any], *shapes: Any, dtypes: Sequence[str] = ()) 
     """``main`` of tensors of these shapes, returning ``body(emit, *tensors)``."""
     builder = relax.BlockBuilder()
     names = [*dtypes, *["float32"] * (len(shapes) - len(dtypes))]
-    given = [
+    parameters = [
         relax.Var(f"x{number}", tvm_api.tensor_type(shape, dtype))
         for number, (shape, dtype) in enumerate(zip(shapes, names, strict=True))
     ]
-    with builder.function("main", given):
+    with builder.function("main", parameters):
         with builder.dataflow():
-            result = builder.emit_output(body(builder.emit, *given))
+            result = builder.emit_output(body(builder.emit, *parameters))
         builder.emit_func_output(result)
     return builder.get()
 
@@ -49,7 +49,7 @@ def inputs(module: Any, size: int) -> list[Any]:
 def flat(value: Any) -> list[Any]:
     if hasattr(value, "numpy"):
         return [value.numpy()]
-    return [array for one in value for array in flat(one)]
+    return [array for field in value for array in flat(field)]
 
 
 def agrees(
@@ -73,9 +73,9 @@ def agrees(
             continue
         result = flat(static(*map(np.asfortranarray, arrays)))
         assert len(result) == len(want)
-        for one, other in zip(result, want, strict=True):
-            assert one.dtype == other.dtype
-            np.testing.assert_allclose(one, other, within, within, err_msg=f"n = {size}")
+        for actual, expected in zip(result, want, strict=True):
+            assert actual.dtype == expected.dtype
+            np.testing.assert_allclose(actual, expected, within, within, err_msg=f"n = {size}")
 
 
 def refused(message: str) -> Any:

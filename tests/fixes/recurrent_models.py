@@ -62,7 +62,7 @@ def arrays(
 
 def model(
     operator: str,
-    given: Mapping[str, Array],
+    feeds: Mapping[str, Array],
     *,
     outputs: Sequence[str] = (),
     shapes: Mapping[str, Sequence[Any] | None] | None = None,
@@ -73,17 +73,17 @@ def model(
 
     ``shapes`` replace shapes of the model's inputs, None for an unknown shape.
     """
-    names = [name if name in given else "" for name in INPUTS]
+    names = [name if name in feeds else "" for name in INPUTS]
     while not names[-1]:
         names.pop()
     outputs = outputs or (["Y", "Y_h", "Y_c"] if operator == "LSTM" else ["Y", "Y_h"])
     node = helper.make_node(operator, names, outputs, **{"hidden_size": 3, **attributes})
-    kind = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in given.items()}
-    fed = [name for name in FED if name in given]
+    kind = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in feeds.items()}
+    fed = [name for name in FED if name in feeds]
     declared = {
         name: (
             size if axis is None else axis
-            for axis, size in zip(_AXES[name], given[name].shape, strict=True)
+            for axis, size in zip(_AXES[name], feeds[name].shape, strict=True)
         )
         for name in fed
     }
@@ -102,14 +102,14 @@ def model(
             for name in outputs
             if name
         ],
-        [numpy_helper.from_array(one, name) for name, one in given.items() if name not in fed],
+        [numpy_helper.from_array(array, name) for name, array in feeds.items() if name not in fed],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
-def imported(found: Any, **options: Any) -> Any:
+def imported(proto: Any, **options: Any) -> Any:
     """The Relax module of a model."""
-    return from_onnx(found, **options)
+    return from_onnx(proto, **options)
 
 
 def built(module: Any, pipeline: Any = "default") -> Run:
@@ -126,14 +126,14 @@ def built(module: Any, pipeline: Any = "default") -> Run:
         ]
         result = machine["main"](*tensors)
         several = [result] if hasattr(result, "numpy") else list(result)
-        return [np.asarray(one.numpy()) for one in several]
+        return [np.asarray(tensor.numpy()) for tensor in several]
 
     return run
 
 
-def tvm_of(found: Any) -> Run:
+def tvm_of(proto: Any) -> Run:
     """TVM's results for a model."""
-    return built(imported(found))
+    return built(imported(proto))
 
 
 def no_answer(operator: str, length: int, batch: int) -> bool:
@@ -145,18 +145,18 @@ def no_answer(operator: str, length: int, batch: int) -> bool:
     return operator != "RNN" and not (length and batch)
 
 
-def onnxruntime_of(found: onnx.ModelProto) -> Run:
+def onnxruntime_of(proto: onnx.ModelProto) -> Run:
     """ONNX Runtime's results for a model, at sizes for which it has any."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(
-        found.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [tensor.name for tensor in session.get_inputs()]
 
     def run(feeds: Mapping[str, Array]) -> list[Array]:
         length, batch, _ = feeds["X"].shape
-        assert not no_answer(found.graph.node[0].op_type, length, batch)
+        assert not no_answer(proto.graph.node[0].op_type, length, batch)
         return list(session.run(None, {name: feeds[name] for name in names}))
 
     return run
@@ -164,13 +164,13 @@ def onnxruntime_of(found: onnx.ModelProto) -> Run:
 
 def agrees_with_onnxruntime(
     operator: str,
-    given: Mapping[str, Array],
+    arrays_fed: Mapping[str, Array],
     sizes: Sequence[Mapping[str, Array]] = (),
     **more: Any,
 ) -> None:
     """TVM's outputs agree with ONNX Runtime's, within the error bounds."""
-    result = model(operator, given, **more)
+    result = model(operator, arrays_fed, **more)
     run, other = tvm_of(result), onnxruntime_of(result)
-    for feeds in (given, *sizes):
-        for one, expected in zip(run(feeds), other(feeds), strict=True):
-            np.testing.assert_allclose(one, expected, rtol=0, atol=1e-3)
+    for feeds in (arrays_fed, *sizes):
+        for actual, expected in zip(run(feeds), other(feeds), strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-3)

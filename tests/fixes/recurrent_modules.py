@@ -50,24 +50,24 @@ def inputs(model: Model, length: int, batch: int, *, states: bool = False) -> li
     torch.manual_seed(length + 10 * batch)
     module = model.recurrence
     shape = (batch, length) if module.batch_first else (length, batch)
-    given = [torch.randn(*shape, 2)]
+    arguments = [torch.randn(*shape, 2)]
     if model.packed:
         # The longest sequence has the full length: PyTorch would cut the others.
-        given.append(torch.tensor([length, *(1 + n % length for n in range(1, batch))]))
+        arguments.append(torch.tensor([length, *(1 + n % length for n in range(1, batch))]))
     if states:
         count = 2 if isinstance(module, nn.LSTM) else 1
         layers = module.num_layers * (1 + module.bidirectional)
-        given += [torch.randn(layers, batch, 3) for _ in range(count)]
-    return given
+        arguments += [torch.randn(layers, batch, 3) for _ in range(count)]
+    return arguments
 
 
-def _symbolic(model: Model, given: Sequence[Any]) -> Any:
+def _symbolic(model: Model, arguments: Sequence[Any]) -> Any:
     batch, length = Dim("batch", min=1, max=99), Dim("length", min=1, max=99)
     axes = (batch, length) if model.recurrence.batch_first else (length, batch)
     result: list[Any] = [{0: axes[0], 1: axes[1]}]
     if model.packed:
         result.append({0: batch})
-    result += [{1: batch} for _ in given[len(result) :]]
+    result += [{1: batch} for _ in arguments[len(result) :]]
     return {"x": result[0], **({"others": tuple(result[1:])} if result[1:] else {})}
 
 
@@ -76,16 +76,16 @@ def built(module: Any) -> Any:
     return relax.VirtualMachine(executable, tvm.cpu())["main"]
 
 
-def agree(model: Model, run: Any, given: Sequence[Any]) -> None:
+def agree(model: Model, run: Any, arguments: Sequence[Any]) -> None:
     with torch.no_grad():
-        wanted = model(*given)
-    result = list(run(*(tvm.runtime.tensor(one.numpy()) for one in given)))
+        wanted = model(*arguments)
+    result = list(run(*(tvm.runtime.tensor(each.numpy()) for each in arguments)))
     assert len(result) == len(wanted)
-    for one, other in zip(result, wanted, strict=True):
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=TOLERANCE)
+    for actual, expected in zip(result, wanted, strict=True):
+        np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=0, atol=TOLERANCE)
 
 
 def exported(model: Model, **changes: Any) -> Any:
-    given = inputs(model, 5, 4, **changes)
+    arguments = inputs(model, 5, 4, **changes)
     with torch.no_grad(), fixes.exporting_recurrences():
-        return export(model, tuple(given), dynamic_shapes=_symbolic(model, given))
+        return export(model, tuple(arguments), dynamic_shapes=_symbolic(model, arguments))

@@ -137,14 +137,14 @@ class Node:
         self, d: int, x: Estimate, state: Estimate, cell: Estimate
     ) -> tuple[Estimate, Estimate]:
         hidden = state.value.size
-        one = self._exact(np.ones(hidden))
+        ones = self._exact(np.ones(hidden))
 
         def gate(number: int, *more: tuple[Array, Estimate], seen: Estimate = state) -> Estimate:
             return self._sum(
                 (self._rows("W", d, number, hidden), x),
                 (self._rows("R", d, number, hidden), seen),
-                (self._rows("Wb", d, number, hidden), one),
-                (self._rows("Rb", d, number, hidden), one),
+                (self._rows("Wb", d, number, hidden), ones),
+                (self._rows("Rb", d, number, hidden), ones),
                 *more,
             )
 
@@ -154,17 +154,17 @@ class Node:
             update, reset = (self._active(d, 0, gate(number)) for number in (0, 1))
             if self.linear_before_reset:
                 of_state = self._sum(
-                    (self._rows("R", d, 2, hidden), state), (self._rows("Rb", d, 2, hidden), one)
+                    (self._rows("R", d, 2, hidden), state), (self._rows("Rb", d, 2, hidden), ones)
                 )
                 new = self._sum(
                     (self._rows("W", d, 2, hidden), x),
-                    (self._rows("Wb", d, 2, hidden), one),
+                    (self._rows("Wb", d, 2, hidden), ones),
                     (np.ones(hidden), self._times(reset, of_state)),
                 )
             else:
                 new = gate(2, seen=self._times(reset, state))
             new = self._active(d, 1, new)
-            rest = self._plus(one, bounds.negated(update))
+            rest = self._plus(ones, bounds.negated(update))
             return self._plus(self._times(rest, new), self._times(update, state)), cell
 
         def peeping(number: int, seen: Estimate) -> list[tuple[Array, Estimate]]:
@@ -172,7 +172,7 @@ class Node:
 
         entry = self._active(d, 0, gate(0, *peeping(0, cell)))
         if self.input_forget:
-            forget = self._plus(one, bounds.negated(entry))
+            forget = self._plus(ones, bounds.negated(entry))
         else:
             forget = self._active(d, 0, gate(2, *peeping(2, cell)))
         taken = self._times(entry, self._active(d, 1, gate(3)))
@@ -181,12 +181,14 @@ class Node:
         return self._times(output, self._active(d, 2, cell, clipped=False)), cell
 
 
-def within(found: Sequence[Array], expected: Sequence[Bounded]) -> None:
+def within(results: Sequence[Array], expected: Sequence[Bounded]) -> None:
     """Assert that every element is within its bound, with the shape and dtype of the output."""
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert one.shape == other.value.shape
-        assert one.dtype == np.dtype(other.dtype)
-        off = np.abs(one.astype("f8") - other.value) - other.bound
-        assert not (off > 0).any(), f"off by {np.max(off + other.bound)}, bound {other.bound.max()}"
-        assert np.isfinite(one).all()
+    assert len(results) == len(expected)
+    for actual, bounded in zip(results, expected, strict=True):
+        assert actual.shape == bounded.value.shape
+        assert actual.dtype == np.dtype(bounded.dtype)
+        off = np.abs(actual.astype("f8") - bounded.value) - bounded.bound
+        assert not (off > 0).any(), (
+            f"off by {np.max(off + bounded.bound)}, bound {bounded.bound.max()}"
+        )
+        assert np.isfinite(actual).all()

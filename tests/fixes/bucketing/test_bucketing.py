@@ -147,8 +147,8 @@ def test_values_that_are_rounded() -> None:
         arrays = inputs(module, size)
         result = flat(static(*arrays))
         want = flat(dynamic(*map(tvm.runtime.tensor, arrays)))
-        for one, other in zip(result, want, strict=True):
-            np.testing.assert_allclose(one, other, rtol=4e-7, err_msg=f"n = {size}")
+        for actual, expected in zip(result, want, strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=4e-7, err_msg=f"n = {size}")
 
 
 def two_sizes(emit: Any, x: Any, y: Any, w: Any) -> Any:
@@ -158,7 +158,7 @@ def two_sizes(emit: Any, x: Any, y: Any, w: Any) -> Any:
 def test_calls_that_are_refused() -> None:
     module = program(two_sizes, (1, 1, N * 2), (N + 1, 3), (1, 1, 4))
     static = fixes.bucketed(module, "n", [5, 3], compiled.TARGET)
-    assert [one.shape for one in flat(static(*inputs(module, 2)))] == [(1, 1, 1), (3, 3)]
+    assert [array.shape for array in flat(static(*inputs(module, 2)))] == [(1, 1, 1), (3, 3)]
     window = "main: nn.conv1d: window of 4 must fit into the dimension n * 2, got 4 and 2"
     with refused(f"{window} (n * 2 is dimension 2 of input 'x0')"):
         static(*inputs(module, 1))

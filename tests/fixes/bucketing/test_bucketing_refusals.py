@@ -271,23 +271,23 @@ def test_what_is_no_operator_is_refused() -> None:
         builder.emit_func_output(builder.emit(OP.exp(y)))
     inner = builder.get().get_global_var("inner")
 
-    def given() -> Any:
+    def make() -> Any:
         return relax.Var("x", tvm_api.tensor_type((N,), "float32"))
 
-    x = given()
+    x = make()
     with builder.function("main", [x]):
         builder.emit_func_output(builder.emit(relax.Call(inner, [x])))
     with refused("main: the call of inner: there is no rule that tells how to pad it"):
         fixes.bucketed(builder.get(), "n", [8])
 
-    builder, x = relax.BlockBuilder(), given()
+    builder, x = relax.BlockBuilder(), make()
     with builder.function("main", [x]):
         cast = builder.match_cast(x, tvm_api.tensor_type((tvm_api.shape_var("k"),), "float32"))
         builder.emit_func_output(builder.emit(OP.exp(cast)))
     with refused("main: match_cast: there is no rule that tells how to pad it"):
         fixes.bucketed(builder.get(), "n", [8])
 
-    x, which = given(), relax.Var("which", tvm_api.tensor_type((), "bool"))
+    x, which = make(), relax.Var("which", tvm_api.tensor_type((), "bool"))
     wanted = tvm_api.type_of(x)
     choice = relax.If(which, relax.SeqExpr([], x), relax.SeqExpr([], x))
     result = relax.Var("r", wanted)

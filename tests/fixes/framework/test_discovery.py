@@ -14,8 +14,8 @@ def fix(name: str, after: str | None = None) -> Fix:
     return Fix(name, (), "", None, (FaultPart("", lambda: True),), after=after)
 
 
-def names(*given: Fix) -> list[str]:
-    return [one.name for one in ordered(given)]
+def names(*fixes_listed: Fix) -> list[str]:
+    return [fix.name for fix in ordered(fixes_listed)]
 
 
 def test_a_fix_stands_right_behind_the_one_that_it_names() -> None:
@@ -31,7 +31,7 @@ def test_of_several_followers_the_one_with_fewer_behind_it_comes_first() -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("fixes_listed", "message"),
     [
         ((), "one fix must come first, without after; got none"),
         ((fix("a"), fix("b")), "without after; got a, b"),
@@ -40,9 +40,9 @@ def test_of_several_followers_the_one_with_fewer_behind_it_comes_first() -> None
         ((fix("a"), fix("b", "c"), fix("c", "b")), "come after each other: b, c"),
     ],
 )
-def test_what_has_no_order_is_an_error(given: tuple[Fix, ...], message: str) -> None:
+def test_what_has_no_order_is_an_error(fixes_listed: tuple[Fix, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        ordered(given)
+        ordered(fixes_listed)
 
 
 def test_all_is_what_the_rooms_define() -> None:
@@ -70,5 +70,5 @@ def test_a_room_without_fixes_is_empty() -> None:
     ],
 )
 def test_passes_that_depend_on_each_other_keep_their_order(before: str, after: str) -> None:
-    order = [one.name for one in fixes.ALL]
+    order = [fix.name for fix in fixes.ALL]
     assert order.index(before) < order.index(after)

@@ -83,8 +83,10 @@ def test_the_map_has_the_lowerings_alone_each_with_its_own_original() -> None:
 
         return OperatorAttribute(name, key, replace)
 
-    given = tuple(attribute(name, key) for name in names for key in ("FRelaxInferLayout", LEGALIZE))
-    fix = Fix("x", names, "", None, PRESENT, given)
+    attributes = tuple(
+        attribute(name, key) for name in names for key in ("FRelaxInferLayout", LEGALIZE)
+    )
+    fix = Fix("x", names, "", None, PRESENT, attributes)
     unneeded = Fix("y", names, "", None, ABSENT, (attribute("relax.nn.conv3d", LEGALIZE),))
     registered = {name: tvm_api.get_op(name).get_attr(LEGALIZE) for name in names}
     for on in (False, True):

@@ -36,12 +36,12 @@ def negated_and_back(x: Any) -> Any:
 @pytest.mark.parametrize("target", [None, compiled.TARGET, "llvm"])
 def test_the_order_is_that_of_the_fixes(target: Any) -> None:
     seen: list[str] = []
-    given = [
+    module_passes = [
         fix(noted("a", seen), noted("b", seen, "FuseOps"), noted("c", seen)),
         fix(noted("d", seen, "LegalizeOps"), noted("e", seen)),
         fix(noted("f", seen, "FuseOps")),
     ]
-    executable = pipeline(given, target)(compiled.module(negated_and_back, (2, "N")))
+    executable = pipeline(module_passes, target)(compiled.module(negated_and_back, (2, "N")))
     first = ["a", "c", "e"]
     fused = ["d lowered", "b lowered fused", "f lowered fused"]
     assert seen == (first if target is None else [*first, *fused])

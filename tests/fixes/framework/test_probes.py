@@ -98,7 +98,7 @@ def test_a_death_is_a_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         os.kill(os.getpid(), signal.SIGFPE)
 
     replaced(monkeypatch, ATTENTION, die)
-    (part,) = (one for one in attention_arguments.FIX.parts if one.name == name)
+    (part,) = (each for each in attention_arguments.FIX.parts if each.name == name)
     assert part.present()
 
 
@@ -207,7 +207,7 @@ def test_a_program_of_one_call() -> None:
 def test_inputs_are_float32_and_as_many_as_dtypes() -> None:
     result = probes.inputs(((2, 3), (4,), ()))
     assert [tvm_api.dtype_of(variable) for variable in result] == ["float32"] * 3
-    assert [tuple(map(int, tvm_api.shape_of(one))) for one in result] == [(2, 3), (4,), ()]
+    assert [tuple(map(int, tvm_api.shape_of(each))) for each in result] == [(2, 3), (4,), ()]
     for dtypes in (("int8",), ("int8",) * 3):
         with pytest.raises(ValueError, match="zip"):
             probes.inputs(((2, 3), (4,)), dtypes)

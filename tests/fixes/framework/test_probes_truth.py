@@ -88,6 +88,8 @@ def test_every_entry_names_parts_that_there_are() -> None:
     ],
 )
 def test_the_need_is_that_of_all_parts(present: tuple[bool, ...], need: Need) -> None:
-    fix = Fix("x", (), "", None, tuple(FaultPart("", lambda one=one: one) for one in present))
+    fix = Fix(
+        "x", (), "", None, tuple(FaultPart("", lambda answer=answer: answer) for answer in present)
+    )
     assert Need.of(present) is need
     assert fix.needed() is (need is not Need.UPSTREAM)

@@ -17,7 +17,10 @@ def test_requirements_are_proved_refuted_or_left() -> None:
     left = Requirement(tvm_api.equal(n, 3), "three", {})
     last = Requirement(tvm_api.equal(n, 4), "four", {})
     assert undecided("relax.it", [proved]) == []
-    assert [one.why for one in undecided("relax.it", [left, proved, last])] == ["three", "four"]
+    assert [requirement.why for requirement in undecided("relax.it", [left, proved, last])] == [
+        "three",
+        "four",
+    ]
     text = "^relax.it is invalid with n='n', m=2: n differs from n . 1$"
     with pytest.raises(ValueError, match=text):
         undecided("relax.it", [left, refuted, last])

@@ -46,25 +46,25 @@ def test_first_states_and_no_biases(kind: str) -> None:
 def test_programs_that_are_not_decomposed(kind: str) -> None:
     """Their length is a number; TVM itself returns the outputs in place of the final states."""
     model = Model(kind, num_layers=2, batch_first=True).eval()
-    given = inputs(model, 5, 4)
+    arguments = inputs(model, 5, 4)
     with torch.no_grad():
-        program = export(model, tuple(given))
+        program = export(model, tuple(arguments))
     module = from_exported_program(
         program, custom_convert_map=fixes.RECURRENCES, run_ep_decomposition=False
     )
-    agree(model, built(module), given)
+    agree(model, built(module), arguments)
 
 
 def test_the_operator_computes_what_the_module_does() -> None:
     for packed in (False, True):
         model = Model("GRU", packed=packed, bidirectional=True, num_layers=2).eval()
-        given = inputs(model, 5, 4)
+        arguments = inputs(model, 5, 4)
         with torch.no_grad():
-            wanted = model(*given)
+            wanted = model(*arguments)
             with fixes.exporting_recurrences():
-                result = model(*given)
-        for one, other in zip(result, wanted, strict=True):
-            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=TOLERANCE)
+                result = model(*arguments)
+        for actual, expected in zip(result, wanted, strict=True):
+            np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=0, atol=TOLERANCE)
 
 
 def test_a_single_sequence() -> None:
@@ -74,9 +74,9 @@ def test_a_single_sequence() -> None:
         wanted = model(x)
         with fixes.exporting_recurrences():
             result = model(x)
-    for one, other in zip(result, wanted, strict=True):
-        assert one.shape == other.shape
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=0, atol=TOLERANCE)
+    for actual, expected in zip(result, wanted, strict=True):
+        assert actual.shape == expected.shape
+        np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=0, atol=TOLERANCE)
 
 
 def test_pytorch_is_as_it_was_afterwards() -> None:

@@ -87,12 +87,12 @@ def test_schedules_find_the_product_by_its_tag(
 def test_layouts_of_the_schedulers_are_left_to_tvm(
     rewritten: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = (tensor(2, 3, 4), tensor(2, 1, 4, 5), (2, 3, 5), "float32", True, False, *rewritten)
+    call = (tensor(2, 3, 4), tensor(2, 1, 4, 5), (2, 3, 5), "float32", True, False, *rewritten)
     seen: list[Any] = []
     monkeypatch.setattr(batch_matmul, "_ORIGINAL", lambda *arguments: seen.extend(arguments))
-    batch_matmul.batch_matmul(*given)
-    assert len(seen) == len(given)
-    assert all(left is right for left, right in zip(seen, given, strict=True))
+    batch_matmul.batch_matmul(*call)
+    assert len(seen) == len(call)
+    assert all(left is right for left, right in zip(seen, call, strict=True))
 
 
 @pytest.mark.parametrize(("transpose_a", "transpose_b"), list(product((False, True), repeat=2)))

@@ -42,10 +42,10 @@ def test_what_more_than_topi_proves_is_broadcast() -> None:
     """The prover knows that the quotient is 1; TOPI takes it for the target dimension."""
     m = tvm_api.shape_var("m")
     whole = tvm_api.floordiv(m - 2, 5) * 6 + 6
-    one = tvm_api.floordiv(whole, tvm_api.floordiv(m + 3, 5) * 6)
-    assert prover.equal(one, tvm_api.integer(1))
+    unit = tvm_api.floordiv(whole, tvm_api.floordiv(m + 3, 5) * 6)
+    assert prover.equal(unit, tvm_api.integer(1))
     with installation.install([broadcasting.FIX]):
-        module = program(lambda x, y: OP.broadcast_to(x, (1, 2, 3)), (one, 2, 1), (m,))
+        module = program(lambda x, y: OP.broadcast_to(x, (1, 2, 3)), (unit, 2, 1), (m,))
         run = compiled.build(module)
     for size in (2, 13):
         x, y = compiled.sample((1, 2, 1)), compiled.sample((size,))

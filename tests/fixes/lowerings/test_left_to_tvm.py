@@ -81,14 +81,14 @@ LEFT: list[tuple[str, Fix, Callable[..., Any], tuple[Any, ...]]] = [
 )
 def test_what_is_left_to_tvm(fix: Fix, make: Callable[..., Any], types: tuple[Any, ...]) -> None:
     builder = relax.BlockBuilder()
-    call = builder.normalize(make(*(relax.Var(f"x{at}", one) for at, one in enumerate(types))))
+    call = builder.normalize(make(*(relax.Var(f"x{at}", each) for at, each in enumerate(types))))
     lowered = relax.const(1)
 
-    def original(*given: Any) -> Any:
-        assert len(given) == 2
-        assert given[0] is builder
-        assert given[1].same_as(call)
+    def original(*arguments: Any) -> Any:
+        assert len(arguments) == 2
+        assert arguments[0] is builder
+        assert arguments[1].same_as(call)
         return lowered
 
-    (attribute,) = (one for one in fix.attributes if one.operator == str(call.op.name))
+    (attribute,) = (each for each in fix.attributes if each.operator == str(call.op.name))
     assert attribute.replace(original)(builder, call).same_as(lowered)

@@ -31,12 +31,12 @@ def test_batch_norm(axis: int, training: bool) -> None:
     wide = x.astype("float64")
     means, variances = mean.reshape(column), variance.reshape(column)
     if training:
-        others = tuple(one for one in range(3) if one != axis % 3)
+        others = tuple(other for other in range(3) if other != axis % 3)
         means, variances = wide.mean(others, keepdims=True), wide.var(others, keepdims=True)
     want = (wide - means) / np.sqrt(variances + 1e-5)
     want = want * gamma.reshape(column) + beta.reshape(column)
-    found = run(x, gamma, beta, mean, variance)
-    np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
+    result = run(x, gamma, beta, mean, variance)
+    np.testing.assert_allclose(result, want, rtol=1e-4, atol=1e-4)
 
 
 SLICES: list[tuple[tuple[Any, ...], list[int], list[int], list[int], list[int] | None]] = [

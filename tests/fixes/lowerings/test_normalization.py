@@ -30,17 +30,17 @@ def grouped(x: Any, weight: Any, bias: Any) -> Any:
 
 NORMS: list[tuple[Any, Any, tuple[Any, ...]]] = [
     (
-        lambda *given: OP.nn.layer_norm(*given, axes=[-2, -1]),
+        lambda *tensors: OP.nn.layer_norm(*tensors, axes=[-2, -1]),
         lambda x, w, b: normalized(x, (1, 2), w, b),
         (4, "M"),
     ),
     (
-        lambda *given: OP.nn.group_norm(*given, num_groups=2, channel_axis=1, axes=[2]),
+        lambda *tensors: OP.nn.group_norm(*tensors, num_groups=2, channel_axis=1, axes=[2]),
         grouped,
         (4,),
     ),
     (
-        lambda *given: OP.nn.instance_norm(*given, channel_axis=-2, axes=[2]),
+        lambda *tensors: OP.nn.instance_norm(*tensors, channel_axis=-2, axes=[2]),
         lambda x, w, b: normalized(x, (2,), w[:, None], b[:, None]),
         (4,),
     ),

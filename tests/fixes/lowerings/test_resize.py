@@ -26,7 +26,7 @@ def resized(x: Any, out: tuple[int, int], mode: str) -> Any:
         else:
             where = np.clip((at + 0.5) * size / places - 0.5, 0, size - 1)
         low = where.astype(int)
-        share = (where - low).reshape([-1 if one == axis else 1 for one in range(4)])
+        share = (where - low).reshape([-1 if place == axis else 1 for place in range(4)])
         high = np.minimum(low + 1, size - 1)
         x = x.take(low, axis) * (1 - share) + x.take(high, axis) * share
     return x

@@ -34,7 +34,7 @@ def test_places(name: str, axis: int | None, keep: bool, dtype: str, fused: bool
     run = compiled.run_with(special_values.FIX, make, ("M", 3, "N"), dtypes=(dtype,), fused=fused)
     ends = np.iinfo(dtype) if "int" in dtype else None
     low, high = (ends.min, ends.max) if ends else (-np.inf, np.inf)
-    arrays = [np.full((2, 3, 2), one).astype(dtype) for one in (low, high)]
+    arrays = [np.full((2, 3, 2), bound).astype(dtype) for bound in (low, high)]
     for array in (compiled.sample((2, 3, 4), dtype), *arrays):
         want = getattr(np, name)(array, axis=axis, keepdims=keep)
         np.testing.assert_array_equal(run(array), want)

@@ -17,9 +17,9 @@ def test_negation(dtype: str, fused: bool) -> None:
     )
     most = np.iinfo(dtype).max
     x = np.array([0, 1, 2, most // 2, most // 2 + 1, most - 1, most], dtype)
-    found = run(x)
-    assert found.dtype == np.dtype(dtype)
-    np.testing.assert_array_equal(found, np.negative(x))
+    result = run(x)
+    assert result.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(result, np.negative(x))
 
 
 def test_floats_and_signed_integers_are_left_to_tvm() -> None:

@@ -63,8 +63,8 @@ def test_it_is_loaded_from_a_file(
     built.export_library(str(tmp_path / "built.so"))
     loaded = tvm.runtime.load_module(str(tmp_path / "built.so"))
     x = compiled.sample(shape)
-    found = relax.VirtualMachine(loaded, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
-    np.testing.assert_array_equal(found, x if result == shape else np.zeros(result, "float32"))
+    after = relax.VirtualMachine(loaded, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
+    np.testing.assert_array_equal(after, x if result == shape else np.zeros(result, "float32"))
 
 
 def test_other_constants_stay() -> None:

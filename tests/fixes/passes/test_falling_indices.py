@@ -42,12 +42,12 @@ FALLING: list[tuple[str, Index]] = [
 def test_it_is_the_same_for_all_numbers(dtype: str) -> None:
     declared = (Variable("i", dtype, -9, 9), Variable("n", dtype, -4, 4))
     points = grid(declared)
-    own = {one.name: variable(one) for one in declared}
-    i, n = (tirx.Var(one.name, dtype) for one in declared)
+    own = {each.name: variable(each) for each in declared}
+    i, n = (tirx.Var(each.name, dtype) for each in declared)
     rising = [i + 2, i - n]
     falling = [3 - i, n - i, -1 - i, 5 + 2 * n - i * 3, n - (i * 2 + i) - 4]
-    dividends = [*((one, False, {i}) for one in rising), *((one, True, {i}) for one in falling)]
-    dividends += [(one, True, {i, n}) for one in (2 * n - i + 3, i - 7 * n - 1, 6 - i * 3 - n)]
+    dividends = [*((each, False, {i}) for each in rising), *((each, True, {i}) for each in falling)]
+    dividends += [(each, True, {i, n}) for each in (2 * n - i + 3, i - 7 * n - 1, 6 - i * 3 - n)]
     for (dividend, falls, loops), k, kind in product(
         dividends, range(-5, 6), (tirx.FloorDiv, tirx.FloorMod)
     ):
@@ -56,7 +56,7 @@ def test_it_is_the_same_for_all_numbers(dtype: str) -> None:
         assert (new is not None) is (falls or k < 0), str(node)
         if new is None:
             continue
-        got, want = (evaluate(read(one, own), points) for one in (new, node))
+        got, want = (evaluate(read(each, own), points) for each in (new, node))
         assert not np.any(got.invalid)
         np.testing.assert_array_equal(got.values, want.values, str(node))
 
@@ -105,8 +105,8 @@ def test_what_one_loop_makes_larger_and_another_smaller() -> None:
         data, out = (tirx.decl_buffer((8,), "int32", name) for name in ("data", "out"))
         i, j = tirx.Var("i", "int32"), tirx.Var("j", "int32")
         body = tirx.BufferStore(out, tirx.BufferLoad(data, [index(i, j)]), [j * 4 + i])
-        for one, extent in ((i, 4), (j, 2)):
-            body = tirx.For(one, tirx.const(0), tirx.const(extent), tirx.ForKind.SERIAL, body)
+        for loop, extent in ((i, 4), (j, 2)):
+            body = tirx.For(loop, tirx.const(0), tirx.const(extent), tirx.ForKind.SERIAL, body)
         main = tirx.PrimFunc([data, out], body).with_attr("global_symbol", f"main{number}")
         functions[f"main{number}"] = main
     with installation.install([falling_indices.FIX]):

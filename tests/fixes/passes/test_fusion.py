@@ -52,7 +52,7 @@ def test_the_level_is_handed_on() -> None:
 
 @pytest.mark.parametrize("name", ["FuseOps", "FuseTIR"])
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "raises"),
     [
         ("(remap_.count(source)) is false: ", False),
         ("Do not have a default for tirx.Call", False),
@@ -62,11 +62,11 @@ def test_the_level_is_handed_on() -> None:
     ],
 )
 def test_a_module_that_cannot_be_fused_is_left_as_it_was(
-    name: str, message: str, told: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, message: str, raises: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = lowered()
     replaced(monkeypatch, name, failing(message))
-    if told:
+    if raises:
         with pytest.raises(tvm.error.InternalError, match="another"):
             fusion.FuseOps()(module)
     else:

@@ -33,7 +33,7 @@ def test_attention_keeps_its_attributes(count: int, kw: dict[str, Any]) -> None:
     shapes = [SHAPE, SHAPE, SHAPE, (1, 2, 3, 3)][:count]
     tensors = [compiled.sample(shape, "float32", seed) for seed, shape in enumerate(shapes)]
     want = reference.attention(*tensors, **kw)
-    module = compiled.module(lambda *given: relax.op.nn.attention(*given, **kw), *shapes)
+    module = compiled.module(lambda *operands: relax.op.nn.attention(*operands, **kw), *shapes)
     with fixes.install():
         out = compiled.build(mixed(module))(*tensors)
         assert 'dtype="float16"' in str(mixed(module))
@@ -140,7 +140,9 @@ def test_attention_stays_but_for_its_operands(fixes_on: None, operator: str) -> 
     shapes = (shape, shape, shape, *more[operator])
     dtypes = tuple("float32" if len(shape) == 4 else "int32" for shape in shapes)
     module = compiled.module(
-        lambda *given: getattr(relax.op.nn, operator)(*given, scale=0.25, causal_mask="TopLeft"),
+        lambda *tensors: getattr(relax.op.nn, operator)(
+            *tensors, scale=0.25, causal_mask="TopLeft"
+        ),
         *shapes,
         dtypes=dtypes,
     )

@@ -72,17 +72,17 @@ def test_an_expression_is_read_as_it_is_written() -> None:
 
 def renumbered(form: Any, point: tuple[int, ...]) -> tuple[int, ...]:
     """``point`` in the order in which the variables occur in ``form``."""
-    met: list[int] = []
+    seen: list[int] = []
 
-    def visit(one: Any) -> None:
-        if one[0] in ("size", "integer"):
-            met.append(one[1])
-        for part in one[1:]:
+    def visit(node: Any) -> None:
+        if node[0] in ("size", "integer"):
+            seen.append(node[1])
+        for part in node[1:]:
             if isinstance(part, tuple):
                 visit(part)
 
     visit(form)
-    return tuple(point[number] for number in dict.fromkeys(met))
+    return tuple(point[number] for number in dict.fromkeys(seen))
 
 
 def test_what_is_proved_is_nowhere_false(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,8 +49,8 @@ def drawn_truth(draw: random.Random, depth: int, atoms: tuple[Form, ...]) -> For
 def rewritten(draw: random.Random, form: Form) -> Form:
     """A form that mostly has the value of ``form`` wherever that is defined."""
     match form:
-        case ("mul", left, ("add", one, other)):
-            return ("add", ("mul", left, one), ("mul", left, other))
+        case ("mul", left, ("add", first, second)):
+            return ("add", ("mul", left, first), ("mul", left, second))
         case ("add" | "mul" | "min" | "max" as kind, left, right):
             return (kind, rewritten(draw, right), left)
         case ("sub", left, right):

@@ -22,7 +22,7 @@ M, N = tvm_api.shape_var("m"), tvm_api.shape_var("n")
 
 def ones(*dims: Any) -> Any:
     """Builds a tensor of ones of ``dims``, whatever its arguments."""
-    return lambda *given: relax.op.full(
+    return lambda *tensors: relax.op.full(
         relax.ShapeExpr(list(dims)), relax.const(1, "float32"), "float32"
     )
 
@@ -34,7 +34,7 @@ def built(program: Any, exec_mode: str = "bytecode", fused: bool = False) -> Any
 
 
 @pytest.mark.parametrize(
-    ("shapes", "wanted", "sizes", "found", "refused"),
+    ("shapes", "wanted", "sizes", "shape", "refused"),
     [
         (
             [(M * 2,)],
@@ -85,13 +85,13 @@ def built(program: Any, exec_mode: str = "bytecode", fused: bool = False) -> Any
     ],
 )
 def test_runs_and_refuses(
-    shapes: Any, wanted: Any, sizes: Any, found: Any, refused: dict[Any, str]
+    shapes: Any, wanted: Any, sizes: Any, shape: Any, refused: dict[Any, str]
 ) -> None:
     run = built(probes.program(ones(*wanted), *shapes), fused=len(shapes) > 1)
-    assert run(*map(np.zeros, sizes, ["float32"] * len(sizes))).shape == found
-    for given, message in refused.items():
+    assert run(*map(np.zeros, sizes, ["float32"] * len(sizes))).shape == shape
+    for refused_sizes, message in refused.items():
         with pytest.raises(AssertionError, match=compiled.whole(message)):
-            run(*map(np.zeros, given, ["float32"] * len(given)))
+            run(*map(np.zeros, refused_sizes, ["float32"] * len(refused_sizes)))
 
 
 def minus(x: Any, *others: Any) -> Any:
@@ -161,10 +161,10 @@ def test_what_cannot_be_found_is_refused_when_compiled() -> None:
 def test_tuples_and_shapes_are_inputs_too() -> None:
     pair = relax.TupleStructInfo if hasattr(relax, "TupleStructInfo") else relax.TupleType
     tensor = tvm_api.tensor_type((M * 2,), "float32")
-    given = relax.Var("t", pair([tensor, tvm_api_shapes.shape_type([N - 1])]))
+    variable = relax.Var("t", pair([tensor, tvm_api_shapes.shape_type([N - 1])]))
     shape = relax.Var("s", tvm_api_shapes.shape_type([M + N]))
     builder = relax.BlockBuilder()
-    with builder.function("main", [given, shape]):
+    with builder.function("main", [variable, shape]):
         builder.emit_func_output(builder.emit(ones(M, N)()))
     module = derived_shapes.PASS(builder.get())
     relax.analysis.well_formed(module)

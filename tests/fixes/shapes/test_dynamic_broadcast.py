@@ -62,7 +62,7 @@ CHAIN = (lambda x, y, z: OP.nn.relu(OP.multiply(OP.add(x, y), z)), ("M",), ("N",
 def test_values(program: Any, reference: Any, sizes: Any, fused: bool) -> None:
     run = built(*program, fused=fused)
     for size in sizes:
-        arrays = [compiled.sample(one, seed=number) for number, one in enumerate(size)]
+        arrays = [compiled.sample(shape, seed=number) for number, shape in enumerate(size)]
         result = run(*arrays)
         np.testing.assert_allclose(result, reference(*arrays), rtol=1e-4, atol=1e-6)
 
@@ -107,7 +107,7 @@ def test_other_operators(
 ) -> None:
     run = built(*program, fused=fused)
     for size in sizes:
-        arrays = [compiled.sample(one, seed=number) for number, one in enumerate(size)]
+        arrays = [compiled.sample(shape, seed=number) for number, shape in enumerate(size)]
         np.testing.assert_allclose(run(*arrays), reference(*arrays), rtol=1e-4, atol=1e-5)
     with pytest.raises(AssertionError) as caught:
         run(*map(compiled.sample, other))
@@ -174,14 +174,14 @@ def test_beside_an_operand_of_unknown_rank_nothing_is_broadcast() -> None:
 
 def test_the_common_shape() -> None:
     m, n = tvm_api.shape_var("m"), tvm_api.shape_var("n")
-    one, three = tvm_api.integer(1), tvm_api.integer(3)
+    unit, three = tvm_api.integer(1), tvm_api.integer(3)
     asked = []
 
     def choose(left: Any, right: Any) -> Any:
         asked.append((left, right))
         return right
 
-    result = dynamic_broadcast.common_shape([[m, n, one], [n, m], [three]], choose)
+    result = dynamic_broadcast.common_shape([[m, n, unit], [n, m], [three]], choose)
     assert [tvm_api.show(dim) for dim in result] == ["m", "n", "3"]
     assert asked == []
     assert dynamic_broadcast.common_shape([[m * 2], [n]], choose)[0].same_as(n)
@@ -236,7 +236,7 @@ def test_what_more_than_tvm_proves_tvm_is_told() -> None:
         module = probes.program(lambda x, y, z: OP.add(x, y), *shapes)
         run = compiled.build(module, pipeline=fixes.pipeline())
     for size in (13, 4):
-        x, y, z = (compiled.sample((one,)) for one in (size // 5, size // 5, size))
+        x, y, z = (compiled.sample((length,)) for length in (size // 5, size // 5, size))
         np.testing.assert_array_equal(run(x, y, z), x + y)
 
 
@@ -256,7 +256,7 @@ def test_a_slice_by_values_of_a_stretched_result_can_be_stretched() -> None:
     """The slice's shape has no symbols before the operands of the sum are stretched."""
 
     def make(x: Any, y: Any, z: Any) -> Any:
-        begin, end, step = (relax.const(np.array([one], "int64"), "int64") for one in (1, 9, 2))
+        begin, end, step = (relax.const(np.array([value], "int64"), "int64") for value in (1, 9, 2))
         each = OP.dynamic_strided_slice(OP.add(x, y), begin, end, step)
         each = OP.dynamic_strided_slice(OP.multiply(each, z), begin, end, step)
         return OP.subtract(each, y)
@@ -306,7 +306,7 @@ def test_checks_are_placed_beside_casts_to_symbols_of_their_own_values() -> None
     least = tirx.min(m, 2**31 - 1)
 
     def make(builder: Any, x: Any, y: Any, z: Any) -> Any:
-        begin, end, step = (tvm_api.const(np.array([one], "int64")) for one in (1, 9, 1))
+        begin, end, step = (tvm_api.const(np.array([value], "int64")) for value in (1, 9, 1))
         part = builder.match_cast(builder.emit(OP.negative(x)), tensor(m))
         result = builder.emit(OP.dynamic_strided_slice(part, begin, end, step))
         return builder.match_cast(builder.emit(OP.add(result, z)), tensor(m - 1))
@@ -326,7 +326,7 @@ def test_a_chain_is_not_twice_as_long_with_each_operand() -> None:
 
     def asked(operands: int) -> int:
         shapes = ((f"N{number}",) for number in range(operands))
-        program = compiled.module(lambda *given: functools.reduce(OP.add, given), *shapes)
+        program = compiled.module(lambda *tensors: functools.reduce(OP.add, tensors), *shapes)
         with installation.install([dynamic_broadcast.FIX, shape_guard.FIX]):
             result: int = dynamic_broadcast.PASS(program).script().count("T.Select")
         return result

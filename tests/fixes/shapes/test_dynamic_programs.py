@@ -23,10 +23,10 @@ def built(body: Any, *shapes: Any, fused: bool = False) -> Any:
         for shape in shapes
     ]
     builder = relax.BlockBuilder()
-    given = [relax.Var(f"x{number}", type_) for number, type_ in enumerate(types)]
-    with builder.function("main", given):
+    parameters = [relax.Var(f"x{number}", type_) for number, type_ in enumerate(types)]
+    with builder.function("main", parameters):
         with builder.dataflow():
-            result = builder.emit_output(body(builder.emit, *given))
+            result = builder.emit_output(body(builder.emit, *parameters))
         builder.emit_func_output(result)
     with fixes.install():
         pipeline = fixes.pipeline(compiled.TARGET if fused else None)
@@ -98,5 +98,5 @@ def test_a_cache_that_grows(fused: bool) -> None:
 def test_a_static_program_is_built_as_before() -> None:
     module = compiled.module(lambda x, w: OP.nn.relu(OP.matmul(x, w)), (2, 3), (3, 4))
     for fix in fixes.ALL:
-        for one in fix.passes:
-            assert one.run(module).same_as(module), fix.name
+        for module_pass in fix.passes:
+            assert module_pass.run(module).same_as(module), fix.name

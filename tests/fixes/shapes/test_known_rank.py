@@ -23,10 +23,10 @@ K = tvm_api.shape_var("k")
 
 def program(body: Any, *types: Any, names: str = "xyz") -> Any:
     builder = relax.BlockBuilder()
-    given = [relax.Var(name, type_) for name, type_ in zip(names, types, strict=False)]
-    with builder.function("main", given):
+    parameters = [relax.Var(name, type_) for name, type_ in zip(names, types, strict=False)]
+    with builder.function("main", parameters):
         with builder.dataflow():
-            result = builder.emit_output(body(builder, *given))
+            result = builder.emit_output(body(builder, *parameters))
         builder.emit_func_output(result)
     return builder.get()
 
@@ -72,8 +72,8 @@ def test_fields_of_tuples_and_values_of_shapes_are_named_too() -> None:
     def body(builder: Any, x: Any, y: Any) -> Any:
         return builder.emit(OP.nn.relu(builder.emit(relax.TupleGetItem(x, 1))))
 
-    given = tuples([tvm_api.tensor_type((K,), "float32"), unknown(2)])
-    main = known_rank.PASS(program(body, given, shape))["main"]
+    variable = tuples([tvm_api.tensor_type((K,), "float32"), unknown(2)])
+    main = known_rank.PASS(program(body, variable, shape))["main"]
     results = [
         [str(dim) for _, _, dim in tvm_api_shapes.dims_within(tvm_api.type_of(parameter))]
         for parameter in main.params

@@ -36,14 +36,14 @@ def built(module: Any, fused: bool) -> Any:
 
 def from_one(builder: Any, x: Any) -> Any:
     """``x`` without its first row."""
-    bounds = [relax.const(np.array(one), "int64") for one in ([1, 0], [2**31 - 1] * 2, [1, 1])]
+    bounds = [relax.const(np.array(bound), "int64") for bound in ([1, 0], [2**31 - 1] * 2, [1, 1])]
     return builder.emit(OP.dynamic_strided_slice(x, *bounds))
 
 
 def twice_sliced(builder: Any, x: Any, y: Any) -> Any:
     """A slice of an operation on a slice, and both in one sum."""
-    one = from_one(builder, builder.emit(OP.exp(from_one(builder, x))))
-    return builder.emit(OP.add(one, y))
+    shifted = from_one(builder, builder.emit(OP.exp(from_one(builder, x))))
+    return builder.emit(OP.add(shifted, y))
 
 
 @pytest.mark.parametrize("fused", [False, True])
@@ -78,10 +78,10 @@ def test_given_shapes(name: str) -> None:
         # It is lowered as well, as its operand has a shape.
         return builder.emit(OP.add(result, x))
 
-    given = (1, 1) if not image else (1, 1, 1, 1)
-    run = built(program(body, tensor(M, N), tensor(*given)), False)
+    sizes = (1, 1) if not image else (1, 1, 1, 1)
+    run = built(program(body, tensor(M, N), tensor(*sizes)), False)
     for shape in ((2, 3), (0, 3)):
-        x, y = compiled.sample(shape), compiled.sample(given, seed=1)
+        x, y = compiled.sample(shape), compiled.sample(sizes, seed=1)
         np.testing.assert_allclose(run(x, y), want(y, shape) + x, rtol=1e-5)
 
 
@@ -186,7 +186,7 @@ def stretched(builder: Any, x: Any, y: Any) -> Any:
 
 
 def sliced(builder: Any, x: Any, y: Any) -> Any:
-    bounds = [relax.const(np.array([one]), "int64") for one in (1, 3, 1)]
+    bounds = [relax.const(np.array([value]), "int64") for value in (1, 3, 1)]
     result = builder.emit(relax.op.dynamic_strided_slice(x, *bounds))
     return builder.emit(relax.op.multiply(result, y))
 

@@ -23,8 +23,8 @@ def solved(*expressions: Any, known: tuple[Any, ...] = ()) -> tuple[Solution, li
 
 
 def value_at(expression: Any, values: dict[Any, int]) -> int:
-    given = {symbol: tvm_api.integer(value) for symbol, value in values.items()}
-    result = tvm_api.as_int(tvm_api_shapes.substitute(expression, given))
+    substitution = {symbol: tvm_api.integer(value) for symbol, value in values.items()}
+    result = tvm_api.as_int(tvm_api_shapes.substitute(expression, substitution))
     assert result is not None, expression
     return result
 
@@ -49,10 +49,12 @@ def test_symbols_are_found(expressions: list[Any], known: tuple[Any, ...], dims_
     solution, dims = solved(*expressions, known=known)
     for m, n in ((5, 2), (3, 3), (4, 1)):
         want = {M: m, N: n}
-        given = dict(zip(dims, dims_at(m, n), strict=True)) | {one: want[one] for one in known}
+        known_values = dict(zip(dims, dims_at(m, n), strict=True)) | {
+            each: want[each] for each in known
+        }
         for symbol, value in zip(solution.symbols, solution.values, strict=True):
-            assert value_at(value, given) == want[symbol]
-        assert all(value_at(check.condition, given) for check in solution.checks)
+            assert value_at(value, known_values) == want[symbol]
+        assert all(value_at(check.condition, known_values) for check in solution.checks)
 
 
 @pytest.mark.parametrize(("expressions", "known", "dims_at"), SYSTEMS)
@@ -69,8 +71,8 @@ def test_sizes_that_are_no_solution_fail_a_check(
             result[number] += change
             if any(size not in sizes for size in result):
                 continue
-            given = dict(zip(dims, result, strict=True)) | dict.fromkeys(known, 4)
-            passes = all(value_at(check.condition, given) for check in solution.checks)
+            known_values = dict(zip(dims, result, strict=True)) | dict.fromkeys(known, 4)
+            passes = all(value_at(check.condition, known_values) for check in solution.checks)
             assert passes is ((4 if M in known else 0, *result) in fitting), result
 
 

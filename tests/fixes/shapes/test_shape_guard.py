@@ -103,8 +103,8 @@ def test_a_branch_that_is_not_taken_is_not_checked() -> None:
     choice = relax.If(which, branch(relax.op.matmul(x, y)), branch(zeros))
     result = relax.Var("r", wanted)
     nothing = relax.VarBinding(relax.Var("x1", tvm_api.type_of(x)), x)
-    found = relax.MatchCast(y, unknown, tvm_api.type_of(y))
-    blocks = [relax.BindingBlock([nothing, found, relax.VarBinding(result, choice)])]
+    cast_to = relax.MatchCast(y, unknown, tvm_api.type_of(y))
+    blocks = [relax.BindingBlock([nothing, cast_to, relax.VarBinding(result, choice)])]
     function = relax.Function([which, x, unknown], relax.SeqExpr(blocks, result), wanted, True)
     module = tvm.IRModule({"main": function.with_attr("global_symbol", "main")})
     guarded = shape_guard.PASS(relax.transform.Normalize()(module))
@@ -121,8 +121,8 @@ def cast(dims: Any, wanted: Any) -> Any:
     x = relax.Var("x", tvm_api.tensor_type(dims, "float32"))
     with builder.function("main", [x]):
         with builder.dataflow():
-            found = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
-            result = builder.emit_output(relax.op.negative(found))
+            matched = builder.match_cast(x, tvm_api.tensor_type(wanted, "float32"))
+            result = builder.emit_output(relax.op.negative(matched))
         builder.emit_func_output(result)
     return builder.get()
 
@@ -153,7 +153,7 @@ def test_casts_that_are_put_together_again_are_not_left_so() -> None:
         with builder.dataflow():
             cut = builder.emit(relax.op.strided_slice(x, [0], [0], [2**31 - 1], [1]))
             result = builder.match_cast(cut, tvm_api.tensor_type((M,), "float32"))
-            results = [builder.emit_output(one) for one in (result, relax.op.negative(x))]
+            results = [builder.emit_output(each) for each in (result, relax.op.negative(x))]
         return relax.Tuple(results)
 
     builder = relax.BlockBuilder()
@@ -166,8 +166,8 @@ def test_casts_that_are_put_together_again_are_not_left_so() -> None:
         )
     array = compiled.sample((3,))
     result = relax.VirtualMachine(executable, tvm.cpu())["main"](tvm.runtime.tensor(array))
-    for one, wanted in zip(result, (array, -array), strict=True):
-        np.testing.assert_array_equal(one.numpy(), wanted)
+    for each, wanted in zip(result, (array, -array), strict=True):
+        np.testing.assert_array_equal(each.numpy(), wanted)
 
 
 def test_what_can_never_be_is_refused_when_compiled() -> None:

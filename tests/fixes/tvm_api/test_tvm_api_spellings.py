@@ -70,8 +70,8 @@ def test_conditions() -> None:
     assert prove(tvm_api.negated(tvm_api.equal(3, 4)))
     assert not prove(tvm_api.equal(n, 4))
     # The larger of 1 and an unknown that is at least 1 is the unknown.
-    one = tvm_api.at_least_one(1)
-    assert one == 1
+    extent = tvm_api.at_least_one(1)
+    assert extent == 1
     assert prove(tvm_api.at_least_one(n) >= 1)
     assert not prove(tvm_api.at_least_one(n) >= 2)
     assert prove(tvm_api.equal(tvm_api.at_least_one(n * 0 - 5), 1))

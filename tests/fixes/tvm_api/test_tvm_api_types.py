@@ -31,6 +31,6 @@ def test_the_name_of_a_dtype_is_that_of_its_dtype(value: Any) -> None:
 
 def test_a_divisor_that_can_be_nothing_but_one() -> None:
     n = tvm_api.shape_var("n")
-    one = n - n + 1
-    assert int(tvm_api.floormod(n, one)) == 0
-    assert tvm_api.floordiv(n, one) is n
+    unit = n - n + 1
+    assert int(tvm_api.floormod(n, unit)) == 0
+    assert tvm_api.floordiv(n, unit) is n

@@ -19,7 +19,7 @@ def plain_tests(fix: Fix) -> list[Callable[[], None]]:
     """The tests of ``fix`` without parameters."""
     path = file_of(fix.name).resolve().relative_to(CHECKOUT).with_suffix("")
     functions = vars(import_module(".".join(path.parts))).items()
-    tests = [one for name, one in functions if name.startswith("test_")]
+    tests = [function for name, function in functions if name.startswith("test_")]
     return [test for test in tests if not inspect.signature(test).parameters]
 
 

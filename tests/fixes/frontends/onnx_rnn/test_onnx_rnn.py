@@ -42,7 +42,9 @@ def sized(
     """The weights of ``base`` with other sequences."""
     drawn = arrays(operator, *size, "initial_h", "initial_c", directions=directions)
     weights = ("W", "R", "B")
-    result = {name: one if name in weights else drawn.get(name, one) for name, one in base.items()}
+    result = {
+        name: array if name in weights else drawn.get(name, array) for name, array in base.items()
+    }
     if "sequence_lens" in base:
         result["sequence_lens"] = np.array(SIZES[size], "int32")
     return result
@@ -63,11 +65,11 @@ def test_symbolic_batch_and_length(
     result = model(operator, base, direction=direction)
     run, other = tvm_of(result), onnxruntime_of(result)
     for size in SIZES:
-        given = sized(base, operator, size, directions)
-        expected = Node(operator, given, direction).outputs()
-        within(run(given), expected)
+        feeds = sized(base, operator, size, directions)
+        expected = Node(operator, feeds, direction).outputs()
+        within(run(feeds), expected)
         if not no_answer(operator, *size):
-            within(other(given), expected)
+            within(other(feeds), expected)
 
 
 FEATURES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
@@ -85,15 +87,15 @@ FEATURES: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", FEATURES)
 def test_features(name: str) -> None:
     operator, names, attributes = FEATURES[name]
-    given = arrays(operator, 4, 3, *names, directions=2, lengths=(2, 4, 1))
-    result = model(operator, given, direction="bidirectional", **attributes)
+    feeds = arrays(operator, 4, 3, *names, directions=2, lengths=(2, 4, 1))
+    result = model(operator, feeds, direction="bidirectional", **attributes)
     flags = {
         key: bool(attribute) if key != "clip" else attribute
         for key, attribute in attributes.items()
     }
-    expected = Node(operator, given, "bidirectional", **flags).outputs()
-    within(tvm_of(result)(given), expected)
-    within(onnxruntime_of(result)(given), expected)
+    expected = Node(operator, feeds, "bidirectional", **flags).outputs()
+    within(tvm_of(result)(feeds), expected)
+    within(onnxruntime_of(result)(feeds), expected)
 
 
 ACTIVATIONS: dict[str, tuple[list[str], list[float], list[float]]] = {
@@ -110,13 +112,13 @@ ACTIVATIONS: dict[str, tuple[list[str], list[float], list[float]]] = {
 @pytest.mark.parametrize("operator", ACTIVATIONS)
 def test_activation_functions_take_alpha_and_beta_in_order(operator: str) -> None:
     names, alpha, beta = ACTIVATIONS[operator]
-    given = arrays(operator, 3, 2, "B", directions=2)
+    feeds = arrays(operator, 3, 2, "B", directions=2)
     attributes = {
         name: values
         for name, values in (("activation_alpha", alpha), ("activation_beta", beta))
         if values
     }
-    result = model(operator, given, direction="bidirectional", activations=names, **attributes)
+    result = model(operator, feeds, direction="bidirectional", activations=names, **attributes)
     functions = {
         "LSTM": [
             FUNCTIONS["HardSigmoid"](0.3, 0.4),
@@ -134,35 +136,35 @@ def test_activation_functions_take_alpha_and_beta_in_order(operator: str) -> Non
         ],
         "RNN": [FUNCTIONS["ThresholdedRelu"](0.4), FUNCTIONS["Relu"]()],
     }[operator]
-    expected = Node(operator, given, "bidirectional", tuple(functions)).outputs()
-    within(tvm_of(result)(given), expected)
-    within(onnxruntime_of(result)(given), expected)
+    expected = Node(operator, feeds, "bidirectional", tuple(functions)).outputs()
+    within(tvm_of(result)(feeds), expected)
+    within(onnxruntime_of(result)(feeds), expected)
 
 
 @pytest.mark.parametrize("name", ["Softplus", "Elu"])
 def test_an_activation_far_from_zero_does_not_overflow(name: str) -> None:
-    given = arrays("RNN", 2, 1)
-    given["X"] *= np.float32(200)
-    given["R"] *= np.float32(0.01)
-    result = tvm_of(model("RNN", given, activations=[name]))(given)
-    within(result, Node("RNN", given, functions=(FUNCTIONS[name](),)).outputs())
+    feeds = arrays("RNN", 2, 1)
+    feeds["X"] *= np.float32(200)
+    feeds["R"] *= np.float32(0.01)
+    result = tvm_of(model("RNN", feeds, activations=[name]))(feeds)
+    within(result, Node("RNN", feeds, functions=(FUNCTIONS[name](),)).outputs())
 
 
 @pytest.mark.parametrize("operator", ["LSTM", "GRU"])
 def test_packed_sequences_of_pytorch(operator: str) -> None:
     """Gates in ONNX's order, padding as ``pad_packed_sequence`` leaves it: zeros."""
     names = ["B", "initial_h"] + ["initial_c"] * (operator == "LSTM")
-    given = arrays(operator, 5, 3, *names, directions=2, lengths=(2, 5, 3))
+    feeds = arrays(operator, 5, 3, *names, directions=2, lengths=(2, 5, 3))
     attributes = {"linear_before_reset": 1} if operator == "GRU" else {}
     layer = getattr(torch.nn, operator)(2, 3, bidirectional=True)
     # PyTorch has i, f, g, o and r, z, n.
     order = [0, 2, 3, 1] if operator == "LSTM" else [1, 0, 2]
     with torch.no_grad():
         for direction, suffix in enumerate(("l0", "l0_reverse")):
-            halves = np.split(given["B"][direction], 2)
+            halves = np.split(feeds["B"][direction], 2)
             for name, rows in (
-                ("weight_ih", given["W"][direction]),
-                ("weight_hh", given["R"][direction]),
+                ("weight_ih", feeds["W"][direction]),
+                ("weight_hh", feeds["R"][direction]),
                 ("bias_ih", halves[0]),
                 ("bias_hh", halves[1]),
             ):
@@ -170,26 +172,26 @@ def test_packed_sequences_of_pytorch(operator: str) -> None:
                 ours = np.concatenate([parts[gate] for gate in order])
                 getattr(layer, f"{name}_{suffix}").copy_(torch.from_numpy(ours))
         packed = torch.nn.utils.rnn.pack_padded_sequence(
-            torch.from_numpy(given["X"]),
-            torch.from_numpy(given["sequence_lens"]),
+            torch.from_numpy(feeds["X"]),
+            torch.from_numpy(feeds["sequence_lens"]),
             enforce_sorted=False,
         )
-        states = [torch.from_numpy(given[name]) for name in names[1:]]
+        states = [torch.from_numpy(feeds[name]) for name in names[1:]]
         out, last = layer(packed, tuple(states) if operator == "LSTM" else states[0])
         padded, _ = torch.nn.utils.rnn.pad_packed_sequence(out)
     y = padded.numpy().reshape(5, 3, 2, 3).transpose(0, 2, 1, 3)
-    finals = [one.numpy() for one in (last if operator == "LSTM" else [last])]
+    finals = [state.numpy() for state in (last if operator == "LSTM" else [last])]
     expected = Node(
-        operator, given, "bidirectional", linear_before_reset=bool(attributes)
+        operator, feeds, "bidirectional", linear_before_reset=bool(attributes)
     ).outputs()
     within([y, *finals], expected)
-    within(tvm_of(model(operator, given, direction="bidirectional", **attributes))(given), expected)
+    within(tvm_of(model(operator, feeds, direction="bidirectional", **attributes))(feeds), expected)
 
 
 def test_the_bounds_are_narrow() -> None:
-    given = arrays("LSTM", 4, 3, "B", "P", "initial_h", "initial_c", directions=2)
+    feeds = arrays("LSTM", 4, 3, "B", "P", "initial_h", "initial_c", directions=2)
     assert (
-        max(output.bound.max() for output in Node("LSTM", given, "bidirectional").outputs()) < 1e-4
+        max(output.bound.max() for output in Node("LSTM", feeds, "bidirectional").outputs()) < 1e-4
     )
 
 
@@ -197,10 +199,12 @@ def test_the_bounds_are_narrow() -> None:
 def test_batch_first(operator: str) -> None:
     """Layout 1, which ONNX Runtime refuses: axes exchanged, and nothing else."""
     names = ["B", "initial_h"] + ["initial_c"] * (operator == "LSTM")
-    given = arrays(operator, 4, 3, *names, directions=2, lengths=(2, 4, 1))
-    expected = Node(operator, given, "bidirectional").outputs()
+    feeds = arrays(operator, 4, 3, *names, directions=2, lengths=(2, 4, 1))
+    expected = Node(operator, feeds, "bidirectional").outputs()
     states = ("X", "initial_h", "initial_c")
-    swapped = {n: one.swapaxes(0, 1).copy() if n in states else one for n, one in given.items()}
+    swapped = {
+        n: array.swapaxes(0, 1).copy() if n in states else array for n, array in feeds.items()
+    }
     shapes = {
         "X": ("batch", "length", 2),
         **{name: ("batch", 2, 3) for name in names if name != "B"},
@@ -213,17 +217,21 @@ def test_batch_first(operator: str) -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
 def test_other_dtypes(dtype: str) -> None:
     """float64 throughout; others are computed in float32 and rounded once at the end."""
-    given = arrays("GRU", 3, 2, "B", "initial_h", dtype=dtype)
-    result = tvm_of(model("GRU", given))(given)
-    assert {one.dtype for one in result} == {np.dtype(dtype)}
+    feeds = arrays("GRU", 3, 2, "B", "initial_h", dtype=dtype)
+    result = tvm_of(model("GRU", feeds))(feeds)
+    assert {array.dtype for array in result} == {np.dtype(dtype)}
     if dtype == "float64":
-        within(result, Node("GRU", given, dtype=dtype).outputs())
+        within(result, Node("GRU", feeds, dtype=dtype).outputs())
         return
-    wide = {name: one.astype("float32") for name, one in given.items()}
+    wide = {name: array.astype("float32") for name, array in feeds.items()}
     expected = Node("GRU", wide).outputs()
     unit = 2.0**-11 if dtype == "float16" else 2.0**-8
     widened = [
-        Bounded(one.value, one.bound + unit * (np.abs(one.value) + one.bound) + 2.0**-24, "float32")
-        for one in expected
+        Bounded(
+            array.value,
+            array.bound + unit * (np.abs(array.value) + array.bound) + 2.0**-24,
+            "float32",
+        )
+        for array in expected
     ]
-    within([one.astype("float32") for one in result], widened)
+    within([array.astype("float32") for array in result], widened)

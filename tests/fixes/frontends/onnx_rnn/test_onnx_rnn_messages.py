@@ -18,11 +18,11 @@ pytestmark = [
 
 
 def refused(
-    kind: type[Exception], message: str, operator: str, given: Any = None, **more: Any
+    kind: type[Exception], message: str, operator: str, feeds: Any = None, **more: Any
 ) -> None:
-    given = arrays(operator, 2, 2) if given is None else given
+    feeds = arrays(operator, 2, 2) if feeds is None else feeds
     with pytest.raises(kind, match=whole(message)):
-        imported(model(operator, given, **more))
+        imported(model(operator, feeds, **more))
 
 
 @pytest.mark.parametrize(
@@ -86,30 +86,30 @@ def test_functions_without_a_default(name: str, values: dict[str, Any], missing:
     ],
 )
 def test_shapes(name: str, shape: tuple[int, ...], wanted: Any) -> None:
-    given = arrays("LSTM", 2, 2)
-    given[name] = np.zeros(shape, "int32" if name == "sequence_lens" else "float32")
-    shapes = {one: array.shape for one, array in given.items() if one in ("X", name)}
+    feeds = arrays("LSTM", 2, 2)
+    feeds[name] = np.zeros(shape, "int32" if name == "sequence_lens" else "float32")
+    shapes = {each: array.shape for each, array in feeds.items() if each in ("X", name)}
     where, result = (name, tvm_api.show(shape)) if wanted else ("X", "(2, 2, 2)")
     message = f"LSTM is invalid with shape of {where}={result!r}"
     message += f": it must be {tvm_api.show(wanted or (2, 2, 3))}"
-    refused(ValueError, message, "LSTM", given, shapes=shapes)
+    refused(ValueError, message, "LSTM", feeds, shapes=shapes)
 
 
 def test_weights_without_elements_or_of_another_rank() -> None:
-    given = arrays("RNN", 2, 2)
+    feeds = arrays("RNN", 2, 2)
     message = "RNN is invalid with shape of W='(1, 3, 0)': no dimension may be 0"
-    refused(ValueError, message, "RNN", {**given, "W": np.zeros((1, 3, 0), "f4")})
+    refused(ValueError, message, "RNN", {**feeds, "W": np.zeros((1, 3, 0), "f4")})
     message = "RNN is invalid with shape of R='(3, 3)': it must be of 3 dimensions"
-    refused(ValueError, message, "RNN", {**given, "R": given["R"][0]})
+    refused(ValueError, message, "RNN", {**feeds, "R": feeds["R"][0]})
 
 
 def test_dtypes() -> None:
-    given = arrays("GRU", 2, 2, "initial_h")
+    feeds = arrays("GRU", 2, 2, "initial_h")
     message = "GRU is invalid with dtype of sequence_lens='int64': it must be int32"
-    refused(ValueError, message, "GRU", {**given, "sequence_lens": np.ones(2, "int64")})
+    refused(ValueError, message, "GRU", {**feeds, "sequence_lens": np.ones(2, "int64")})
     message = "GRU is invalid with dtype of initial_h='float64': it must be float32"
-    refused(ValueError, message, "GRU", {**given, "initial_h": given["initial_h"].astype("f8")})
-    integers = {name: one.astype("int32") for name, one in given.items()}
+    refused(ValueError, message, "GRU", {**feeds, "initial_h": feeds["initial_h"].astype("f8")})
+    integers = {name: array.astype("int32") for name, array in feeds.items()}
     message = "GRU cannot be lowered with dtype of X='int32'"
     refused(tvm_api.OpNotImplemented, message, "GRU", integers)
 
@@ -120,40 +120,40 @@ def test_models_of_an_old_opset() -> None:
 
 
 def test_weights_must_be_there() -> None:
-    given = arrays("RNN", 2, 2)
-    del given["R"]
-    given["B"] = np.zeros((1, 6), "f4")
-    refused(ValueError, "RNN is invalid with R=None: it is required", "RNN", given)
+    feeds = arrays("RNN", 2, 2)
+    del feeds["R"]
+    feeds["B"] = np.zeros((1, 6), "f4")
+    refused(ValueError, "RNN is invalid with R=None: it is required", "RNN", feeds)
 
 
 @pytest.mark.parametrize("lengths", [(3, 1), (1, -1)])
 def test_lengths_beyond_the_input(lengths: tuple[int, ...]) -> None:
-    given = arrays("GRU", 2, 2, lengths=lengths)
-    run = tvm_of(model("GRU", given))
+    feeds = arrays("GRU", 2, 2, lengths=lengths)
+    run = tvm_of(model("GRU", feeds))
     message = "GRU: sequence_lens must be within 0 and the length of X"
     with pytest.raises(ValueError, match=re.escape(message)):
-        run(given)
+        run(feeds)
 
 
 def test_sizes_that_differ_at_run_time() -> None:
     """Each input has its own symbol for the batch, and for the features."""
-    given = arrays("LSTM", 2, 2, "initial_h", "initial_c", lengths=(2, 1))
+    feeds = arrays("LSTM", 2, 2, "initial_h", "initial_c", lengths=(2, 1))
     shapes = {
         "X": ("length", "batch", "features"),
         "sequence_lens": ("sequences",),
         "initial_h": (1, "states", 3),
         "initial_c": (1, "cells", 3),
     }
-    run = tvm_of(model("LSTM", given, shapes=shapes))
-    run(given)
+    run = tvm_of(model("LSTM", feeds, shapes=shapes))
+    run(feeds)
     for name, message in (
         ("sequence_lens", "LSTM: dimension 0 of sequence_lens, sequences, must be batch"),
         ("initial_h", "LSTM: dimension 1 of initial_h, states, must be batch"),
         ("initial_c", "LSTM: dimension 1 of initial_c, cells, must be batch"),
     ):
-        one = given[name]
-        short = one[:1] if name == "sequence_lens" else one[:, :1]
+        array = feeds[name]
+        short = array[:1] if name == "sequence_lens" else array[:, :1]
         with pytest.raises(ValueError, match=re.escape(message)):
-            run({**given, name: short})
+            run({**feeds, name: short})
     with pytest.raises(Exception, match=r"features|match"):
-        run({**given, "X": np.zeros((2, 2, 3), "f4")})
+        run({**feeds, "X": np.zeros((2, 2, 3), "f4")})

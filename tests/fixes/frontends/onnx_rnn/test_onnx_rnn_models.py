@@ -21,25 +21,25 @@ pytestmark = [
 
 @pytest.mark.parametrize("pipeline", ["fused", "of the fixes", "static"])
 def test_pipelines(pipeline: str) -> None:
-    given = arrays("LSTM", 4, 3, "B", "P", "initial_h", lengths=(2, 4, 1))
+    feeds = arrays("LSTM", 4, 3, "B", "P", "initial_h", lengths=(2, 4, 1))
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    shapes = {name: one.shape for name, one in given.items() if name in ("X", "initial_h")}
-    module = imported(model("LSTM", given, shapes=shapes if pipeline == "static" else None))
+    shapes = {name: array.shape for name, array in feeds.items() if name in ("X", "initial_h")}
+    module = imported(model("LSTM", feeds, shapes=shapes if pipeline == "static" else None))
     chosen = fixes.pipeline(target) if pipeline == "of the fixes" else None
     run = built(module, chosen or relax.get_default_pipeline(target))
-    within(run(given), Node("LSTM", given).outputs())
+    within(run(feeds), Node("LSTM", feeds).outputs())
 
 
 @pytest.mark.parametrize("rank", [-1, 3])
 def test_inputs_of_unknown_shape(rank: int) -> None:
     """Other nodes may produce them; not every importer accepts a model's input without a shape."""
-    given = arrays("LSTM", 4, 3, "initial_h", lengths=(2, 4, 1))
+    feeds = arrays("LSTM", 4, 3, "initial_h", lengths=(2, 4, 1))
     ranks = {"X": rank, "sequence_lens": min(rank, 1), "initial_h": rank}
     variables = {
-        name: relax.Var(name, tvm_api.unshaped_type(one, str(given[name].dtype)))
-        for name, one in ranks.items()
+        name: relax.Var(name, tvm_api.unshaped_type(known_rank, str(feeds[name].dtype)))
+        for name, known_rank in ranks.items()
     }
-    weights = {name: tvm_api.const(given[name]) for name in ("W", "R")}
+    weights = {name: tvm_api.const(feeds[name]) for name in ("W", "R")}
     inputs = {**variables, **weights, "B": None}
     builder = relax.BlockBuilder()
     with builder.function("main", list(variables.values())):
@@ -53,25 +53,25 @@ def test_inputs_of_unknown_shape(rank: int) -> None:
             result = builder.emit_output(outputs)
         builder.emit_func_output(result)
     run = built(builder.get())
-    within(run(given), Node("LSTM", given).outputs())
+    within(run(feeds), Node("LSTM", feeds).outputs())
     with pytest.raises(ValueError, match="LSTM: dimension 1 of initial_h"):
-        run({**given, "initial_h": given["initial_h"][:, :2]})
+        run({**feeds, "initial_h": feeds["initial_h"][:, :2]})
 
 
 def test_weights_as_parameters() -> None:
-    given = arrays("LSTM", 4, 3, "B", "initial_h", lengths=(2, 4, 1))
-    module = imported(model("LSTM", given), keep_params_in_input=True)
+    feeds = arrays("LSTM", 4, 3, "B", "initial_h", lengths=(2, 4, 1))
+    module = imported(model("LSTM", feeds), keep_params_in_input=True)
     assert len(module["main"].params) == 6
-    within(built(module)(given), Node("LSTM", given).outputs())
+    within(built(module)(feeds), Node("LSTM", feeds).outputs())
 
 
 @pytest.mark.parametrize(
     ("outputs", "kept"), [(["Y"], [0]), (["", "Y_h"], [1]), (["Y", "", "Y_c"], [0, 2])]
 )
 def test_outputs_that_are_left_out(outputs: list[str], kept: list[int]) -> None:
-    given = arrays("LSTM", 2, 1, "B")
-    result = tvm_of(model("LSTM", given, outputs=outputs))(given)
-    expected = Node("LSTM", given).outputs()
+    feeds = arrays("LSTM", 2, 1, "B")
+    result = tvm_of(model("LSTM", feeds, outputs=outputs))(feeds)
+    expected = Node("LSTM", feeds).outputs()
     within(result, [expected[number] for number in kept])
 
 
@@ -99,7 +99,7 @@ def test_two_layers_share_a_builder() -> None:
 
 def test_a_branch_takes_the_only_output() -> None:
     """Within a branch the importer does not unpack a tuple."""
-    given = arrays("LSTM", 3, 2)
+    feeds = arrays("LSTM", 3, 2)
     branches = {}
     for name, direction in (("then_branch", "forward"), ("else_branch", "reverse")):
         node = helper.make_node(
@@ -115,10 +115,10 @@ def test_a_branch_takes_the_only_output() -> None:
             helper.make_tensor_value_info("X", TensorProto.FLOAT, [3, 2, 2]),
         ],
         [helper.make_tensor_value_info("Y", TensorProto.FLOAT, [3, 1, 2, 3])],
-        [numpy_helper.from_array(given[name], name) for name in ("W", "R")],
+        [numpy_helper.from_array(feeds[name], name) for name in ("W", "R")],
     )
     result = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
     run = tvm_of(result)
     for condition, direction in ((True, "forward"), (False, "reverse")):
-        expected = Node("LSTM", given, direction).outputs()
-        within(run({**given, "condition": np.array(condition)}), expected[:1])
+        expected = Node("LSTM", feeds, direction).outputs()
+        within(run({**feeds, "condition": np.array(condition)}), expected[:1])

@@ -82,7 +82,7 @@ def test_an_importer_that_does_not_know_an_operator_is_not_asked(
 ) -> None:
     """A failing import would leave warnings."""
     monkeypatch.setattr(
-        "relaxcheck.fixes.frontends.onnx_rnn.probe.outputs", lambda *given: pytest.fail("asked")
+        "relaxcheck.fixes.frontends.onnx_rnn.probe.outputs", lambda *arguments: pytest.fail("asked")
     )
     assert all(part.present() for part in onnx_rnn.FIX.parts)
 
@@ -92,8 +92,8 @@ def recurs(
 ) -> None:
     """A model is imported and agrees with ONNX Runtime."""
     directions = 2 if direction == "bidirectional" else 1
-    given = recurrent_models.arrays(operator, 4, 3, *names, directions=directions, lengths=lengths)
-    recurrent_models.agrees_with_onnxruntime(operator, given, direction=direction)
+    feeds = recurrent_models.arrays(operator, 4, 3, *names, directions=directions, lengths=lengths)
+    recurrent_models.agrees_with_onnxruntime(operator, feeds, direction=direction)
 
 
 def recurs_at_two_sizes() -> None:

@@ -145,10 +145,10 @@ def test_bias(fixes_on: None, bias: Any, said: str) -> None:
 def test_a_tensor_of_unknown_shape(fixes_on: None, number: int, operator: str) -> None:
     tensors = [relax.Var("x", tvm_api.tensor_type(SHAPE, "float32")) for _ in range(4)]
     tensors[number] = relax.Var("x", tvm_api.unshaped_type(4, "float32"))
-    given = tensors if number == 3 else tensors[:3]
+    operands = tensors if number == 3 else tensors[:3]
     text = f"{operator} cannot be lowered with tensor='float32 of rank 4', shape=None"
     with pytest.raises(tvm_api.OpNotImplemented, match=compiled.whole(text)):
-        relax.op.nn.attention(*given)
+        relax.op.nn.attention(*operands)
 
 
 HEADS = "the number of heads of key does not divide that of query"
@@ -165,9 +165,9 @@ def test_symbols_when_run(fixes_on: None) -> None:
         return [compiled.sample(compiled.size(shape, FITTING | binding)) for shape in ATTENTION]
 
     for fits in ({}, {"W": 2, "X": 4, "Y": 3}, {"F": 1}):
-        given = tensors(**fits)
-        want = reference.attention(*given)
-        np.testing.assert_allclose(function(*given), want, rtol=0, atol=1e-5)
+        arrays = tensors(**fits)
+        want = reference.attention(*arrays)
+        np.testing.assert_allclose(function(*arrays), want, rtol=0, atol=1e-5)
 
     def refused(said: str, **binding: int) -> None:
         message = f"relax.nn.attention_bias is invalid with {said}"

@@ -23,7 +23,9 @@ def test_sixteen_bits_are_computed_in_32(fixes_on: None, dtype: str, between: st
     text = str(relax.transform.LegalizeOps()(program))
     made = re.findall(r"(\w+) = T\.\w*alloc_buffer\((.*)\)$", text, re.MULTILINE)
     # A dtype that the text omits is float32.
-    result = {name: given.split('"')[1] if '"' in given else "float32" for name, given in made}
+    result = {
+        name: arguments.split('"')[1] if '"' in arguments else "float32" for name, arguments in made
+    }
     assert set(result) > {"scores", "largest", "weights", "total", "query_rows"}
     assert set(result.values()) == {between}
     assert f'R.Tensor((1, 2, 2, 5), dtype="{dtype}")' in text

@@ -32,9 +32,9 @@ def run(function: Any, q_total: int, k_total: int, starts: Any, key_starts: Any)
             [(q_total, 4, 3), (k_total, 2, 3), (k_total, 2, 5)]
         )
     ]
-    longest = [np.array(max(np.diff(given)), "int32") for given in (starts, key_starts)]
-    given = [np.array(given, "int32") for given in (starts, key_starts)]
-    return tensors, function(*tensors, given[0], longest[0], given[1], longest[1])
+    longest = [np.array(max(np.diff(each)), "int32") for each in (starts, key_starts)]
+    offsets = [np.array(each, "int32") for each in (starts, key_starts)]
+    return tensors, function(*tensors, offsets[0], longest[0], offsets[1], longest[1])
 
 
 MASKS: list[dict[str, Any]] = [

@@ -32,13 +32,13 @@ def shapes(
 def refused(
     said: str,
     when: str,
-    given: tuple[Any, ...],
+    operands: tuple[Any, ...],
     dtypes: tuple[str, ...] = DTYPES,
     error: type[Exception] = ValueError,
     **kw: Any,
 ) -> None:
     with pytest.raises(error, match=f"^{re.escape(f'{NAME} {said}')}$"):
-        compiled.refused_when(when, var_len(**kw), *given, dtypes=dtypes)
+        compiled.refused_when(when, var_len(**kw), *operands, dtypes=dtypes)
 
 
 @compiled.WHEN
@@ -75,8 +75,8 @@ def test_masks(kw: dict[str, Any], said: str, when: str) -> None:
     ],
 )
 def test_dtypes(dtypes: tuple[str, ...], said: str, when: str) -> None:
-    given = (*dtypes, *DTYPES[len(dtypes) :])
-    refused(f"is invalid with {said}", when, shapes(), given)
+    all_dtypes = (*dtypes, *DTYPES[len(dtypes) :])
+    refused(f"is invalid with {said}", when, shapes(), all_dtypes)
 
 
 @compiled.WHEN
@@ -91,7 +91,7 @@ OFFSETS = "the offsets of queries and of keys are of different numbers of sequen
 
 @compiled.WHEN
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("operands", "said"),
     [
         (
             shapes((2, 5, 4, 3), (2, 4, 2, 3), (2, 4, 2, 5)),
@@ -112,18 +112,18 @@ OFFSETS = "the offsets of queries and of keys are of different numbers of sequen
         ),
     ],
 )
-def test_shapes(given: tuple[Any, ...], said: str, when: str) -> None:
-    refused(f"is invalid with {said}", when, given)
+def test_shapes(operands: tuple[Any, ...], said: str, when: str) -> None:
+    refused(f"is invalid with {said}", when, operands)
 
 
 def test_keys_without_offsets_of_their_own() -> None:
-    given = shapes(starts=(3, 1))[:5]
-    refused("is invalid with seqstart_q='(3, 1)': its rank is not 1", "made", given, DTYPES[:5])
+    operands = shapes(starts=(3, 1))[:5]
+    refused("is invalid with seqstart_q='(3, 1)': its rank is not 1", "made", operands, DTYPES[:5])
 
 
 def test_shapes_that_tvm_refuses_too() -> None:
-    given = shapes((1, 4, 3), (1, 4, 3), (1, 4, 3))
-    refused("is invalid with query='(1, 4, 3)': its rank is not 4", "made", given)
+    operands = shapes((1, 4, 3), (1, 4, 3), (1, 4, 3))
+    refused("is invalid with query='(1, 4, 3)': its rank is not 4", "made", operands)
     refused(
         "is invalid with query='(1, 5, 4, 3)', key='(1, 4, 3, 3)':"
         " the number of heads of key does not divide that of query",

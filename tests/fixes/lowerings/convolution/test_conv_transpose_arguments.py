@@ -221,7 +221,7 @@ def _of_convolution_arguments() -> dict[str, tuple[whole.Run, ...]]:
         make = whole.convolution(rank, **attributes)
         return lambda: whole.is_refused(make, *shapes, names=wanted, dtypes=dtypes)
 
-    given = {
+    values = {
         "groups": {"groups": 0},
         "dilation": {"dilation": 0},
         "padding": {"padding": 4},
@@ -231,7 +231,7 @@ def _of_convolution_arguments() -> dict[str, tuple[whole.Run, ...]]:
     return {
         **{
             name: tuple(refused(rank, name, **attributes) for rank in ranks)
-            for name, attributes in given.items()
+            for name, attributes in values.items()
         },
         "strides": tuple(
             refused(rank, "strides", strides=strides) for rank in ranks for strides in (0, [1] * 4)

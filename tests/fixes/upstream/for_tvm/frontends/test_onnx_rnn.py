@@ -52,8 +52,8 @@ def verify(model, *inputs):
     for data, lengths in inputs:
         result = machine["main"](tvm.runtime.tensor(data), tvm.runtime.tensor(lengths))
         expected = session.run(None, {"X": data, "lengths": lengths})
-        for one, other in zip(result, expected, strict=True):
-            tvm.testing.assert_allclose(one.numpy(), other, rtol=1e-5, atol=1e-5)
+        for actual, want in zip(result, expected, strict=True):
+            tvm.testing.assert_allclose(actual.numpy(), want, rtol=1e-5, atol=1e-5)
 
 
 def sequences(length, batch):

@@ -12,7 +12,7 @@ def run(mod, *arrays):
     executable = relax.build(mod, tvm.target.Target("llvm"))
     vm = relax.VirtualMachine(executable, tvm.cpu())
     result = vm["main"](*(tvm.runtime.tensor(array) for array in arrays))
-    return [result.numpy()] if hasattr(result, "numpy") else [one.numpy() for one in result]
+    return [result.numpy()] if hasattr(result, "numpy") else [part.numpy() for part in result]
 
 
 def test_the_mean_of_nothing():
@@ -29,8 +29,8 @@ def test_the_mean_of_nothing():
             return (y, z, w, v)
 
     result = run(Module, np.zeros((0, 3), "float32"))
-    assert [one.shape for one in result] == [(1, 3), (3,), (), (0,)]
-    assert all(np.isnan(one).all() for one in result)
+    assert [array.shape for array in result] == [(1, 3), (3,), (), (0,)]
+    assert all(np.isnan(array).all() for array in result)
 
 
 def test_a_split_of_nothing():
@@ -44,7 +44,7 @@ def test_a_split_of_nothing():
             return y
 
     result = run(Module, np.zeros((0, 3), "float32"))
-    assert [one.shape for one in result] == [(0, 3), (0, 3)]
+    assert [array.shape for array in result] == [(0, 3), (0, 3)]
 
 
 def test_no_indices():

@@ -34,8 +34,8 @@ def test_batch_norm_of_last_axis():
     x = np.random.default_rng(0).standard_normal((4, 3)).astype("float32")
     ones, zeros = np.ones(3, "float32"), np.zeros(3, "float32")
     expected = (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5)
-    found = run(Module, x, ones, zeros, zeros, ones)
-    tvm.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    result = run(Module, x, ones, zeros, zeros, ones)
+    tvm.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_slice_of_last_axis():

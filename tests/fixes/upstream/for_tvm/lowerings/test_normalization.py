@@ -89,9 +89,9 @@ def test_batch_norm_of_float16():
                 R.output(y)
             return y
 
-    one, zero = np.ones(4, "float16"), np.zeros(4, "float16")
+    ones, zeros = np.ones(4, "float16"), np.zeros(4, "float16")
     array = sample(3, 4).astype("float16")
-    result = run(Module, array, one, zero, zero, one)
+    result = run(Module, array, ones, zeros, zeros, ones)
     assert result.dtype == "float16"
     np.testing.assert_allclose(result, 2 * array, rtol=1e-2)
 

@@ -22,10 +22,10 @@ def test_pixel_shuffle():
     executable = relax.build(Module, tvm.target.Target("llvm"))
     vm = relax.VirtualMachine(executable, tvm.cpu())
     x = np.arange(3 * 8 * 4 * 2, dtype="float32").reshape(3, 8, 4, 2)
-    found = vm["main"](tvm.runtime.tensor(x)).numpy()
+    result = vm["main"](tvm.runtime.tensor(x)).numpy()
     split = x.reshape(3, 2, 2, 2, 4, 2)
     expected = split.transpose(0, 1, 4, 2, 5, 3).reshape(3, 2, 8, 4)
-    tvm.testing.assert_allclose(found, expected)
+    tvm.testing.assert_allclose(result, expected)
 
 
 def test_symbolic_channels():

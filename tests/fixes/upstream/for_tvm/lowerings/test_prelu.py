@@ -23,8 +23,8 @@ def test_symbolic_channels():
     vm = relax.VirtualMachine(executable, tvm.cpu())
     x = np.random.default_rng(0).standard_normal((2, 3)).astype("float32")
     alpha = np.array([0.5, 2, -1], "float32")
-    found = vm["main"](tvm.runtime.tensor(x), tvm.runtime.tensor(alpha)).numpy()
-    tvm.testing.assert_allclose(found, np.where(x > 0, x, x * alpha))
+    result = vm["main"](tvm.runtime.tensor(x), tvm.runtime.tensor(alpha)).numpy()
+    tvm.testing.assert_allclose(result, np.where(x > 0, x, x * alpha))
 
 
 def test_alpha_of_another_size():

@@ -20,8 +20,8 @@ def test_bytes():
 
     executable = relax.build(Module, tvm.target.Target("llvm"))
     vm = relax.VirtualMachine(executable, tvm.cpu())
-    found = vm["main"](tvm.runtime.tensor(np.array([0, 1, 255], "uint8"))).numpy()
-    np.testing.assert_array_equal(found, np.array([0, 255, 1], "uint8"))
+    result = vm["main"](tvm.runtime.tensor(np.array([0, 1, 255], "uint8"))).numpy()
+    np.testing.assert_array_equal(result, np.array([0, 255, 1], "uint8"))
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ def test_causal_mask_scale_and_bias():
     results = []
     relax.analysis.post_order_visit(
         relax.transform.ToMixedPrecision()(Module)["main"],
-        lambda one: results.append(one) if isinstance(one, relax.Call) else None,
+        lambda expr: results.append(expr) if isinstance(expr, relax.Call) else None,
     )
-    (call,) = (one for one in results if "attention" in str(one.op))
+    (call,) = (expr for expr in results if "attention" in str(expr.op))
     assert call.op.name == "relax.nn.attention_bias"
     assert len(call.args) == 4
     assert call.attrs.causal_mask == "TopLeft"

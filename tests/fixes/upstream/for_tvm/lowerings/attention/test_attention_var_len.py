@@ -46,8 +46,10 @@ def test_two_sequences(causal_mask):
     x = sample(1, 5, 2, 4)
     result = run(mod, x, x, x, np.array([0, 2, 5], "int32"), np.array(3, "int32"))
     for part in (slice(0, 2), slice(2, 5)):
-        one = np.ascontiguousarray(x[:, part])
-        expected = run(module([(one.shape, "float32")] * 3, alone), one, one, one)
+        sequence = np.ascontiguousarray(x[:, part])
+        expected = run(
+            module([(sequence.shape, "float32")] * 3, alone), sequence, sequence, sequence
+        )
         tvm.testing.assert_allclose(result[:, part], expected, rtol=1e-5, atol=1e-5)
 
 

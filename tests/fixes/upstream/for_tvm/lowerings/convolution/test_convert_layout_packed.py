@@ -35,8 +35,8 @@ class Forward:
 
 def test_packed_data_of_a_convolution():
     desired = {"relax.nn.conv2d": ["NHWC", "HWIO"]}
-    found = relax.transform.ConvertLayout(desired)(Forward)
-    tvm.ir.assert_structural_equal(found, Forward)
+    converted = relax.transform.ConvertLayout(desired)(Forward)
+    tvm.ir.assert_structural_equal(converted, Forward)
 
 
 if __name__ == "__main__":
