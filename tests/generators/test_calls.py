@@ -34,6 +34,7 @@ def parameters(operator: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.tvm
 @pytest.mark.parametrize("operator", FUNCTIONS)
 def test_attributes_operands_and_defaults_are_those_of_tvm(operator: str) -> None:
     record, stated = OPERATORS[operator], parameters(operator)

@@ -38,6 +38,7 @@ def outcomes(pool: Pool, cases: list[Case]) -> list[tuple[Case, Outcome]]:
     return [(job.case, outcome) for job, outcome in pool.drain()]
 
 
+@pytest.mark.tvm
 @pytest.mark.slow
 def test_no_false_alarm(control: Pool) -> None:
     counted: Counter[Verdict] = Counter()
@@ -68,6 +69,7 @@ def test_every_fault_is_refused_by_name(family: Any) -> None:
         assert names(str(refused.value), case.expect.operator, case.expect.fault), fault.kind
 
 
+@pytest.mark.tvm
 def test_what_stands_in_tvms_place_is_the_control(control: Pool) -> None:
     attention: Any = next(family for family in FAMILIES if family.name == "attention")
     point = {axis.name: axis.default for axis in attention.axes}

@@ -3,12 +3,14 @@
 from typing import Any
 
 import msgspec
+import pytest
 
 from relaxcheck.generators.core.program import decode
 from tests.measure.quality import reducing
 from tests.measure.quality.reducing import Simplest, attributes_off, largest
 
 
+@pytest.mark.tvm
 def test_the_first_failure_of_a_plant_is_reduced() -> None:
     smallest = reducing.simplest("conv-bails-for-one-dilation")
     case = decode(smallest.case.encode(), "reduced")

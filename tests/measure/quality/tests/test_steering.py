@@ -27,6 +27,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.tvm
 @pytest.mark.parametrize("way", steering.WAYS)
 def test_hunts_are_made_and_kept(way: str, kept: Path) -> None:
     # One pool for both, though what the first hunt found is still being looked into at its end.
@@ -40,6 +41,7 @@ def test_hunts_are_made_and_kept(way: str, kept: Path) -> None:
     assert steering._known(way, "other state") == {}
 
 
+@pytest.mark.tvm
 def test_the_two_ways_draw_differently(kept: Path) -> None:
     for way in steering.WAYS:
         steering._hunt_all(PLANT, (1,), way, "state")

@@ -39,6 +39,7 @@ def test_what_is_to_be_the_same(outcome: Outcome, other: Outcome, same: bool) ->
     assert (independent(outcome) == independent(other)) is same
 
 
+@pytest.mark.tvm
 def test_a_small_measurement_holds_what_the_page_shows() -> None:
     shown: list[float] = []
     figures = together.measure(0.003, 1, lambda step, share: shown.append(share))
