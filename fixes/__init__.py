@@ -19,6 +19,7 @@ length, to the importer (``frontends/torch_rnn``).
 Each fix is one file in ``lowerings``, ``passes``, ``shapes`` or ``frontends``.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from relaxcheck.fixes import frontends, lowerings, passes, shapes
@@ -42,13 +43,20 @@ symbols of derived dimensions are solved last, since their definitions must prec
 """
 
 
-def install() -> Installation:
-    """Put on every fix that the running TVM needs. Does nothing if fixes are on already.
+def install(names: Collection[str] | None = None) -> Installation:
+    """Put on every fix that the running TVM needs, or those of ``names`` alone.
 
-    In a ``with`` statement, the end of the block takes off what this call put on. The logger
-    "relaxcheck.fixes" reports each fix at level INFO.
+    Does nothing if fixes are on already. In a ``with`` statement, the end of the block takes off
+    what this call put on. The logger "relaxcheck.fixes" reports each fix at level INFO.
+
+    Raises:
+        ValueError: there is no fix of such a name.
     """
-    return _install(ALL)
+    if names is None:
+        return _install(ALL)
+    if unknown := sorted(set(names) - {fix.name for fix in ALL}):
+        raise ValueError(f"no fix {unknown[0]!r}; there are {', '.join(fix.name for fix in ALL)}")
+    return _install(fix for fix in ALL if fix.name in names)
 
 
 def legalize_map() -> dict[str, Legalization]:

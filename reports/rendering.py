@@ -1,13 +1,14 @@
 """The protocol of rendering one kind of case: text, scripts and issues for a person to read."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.jobs import Limits
 
@@ -32,7 +33,8 @@ class Came:
 class About:
     """Facts about a failure that an issue mentions besides the case and its outcome.
 
-    ``known`` is the address of an issue that reports it already.
+    ``known`` is the address of an issue that reports it already. ``patched``: a patch that cures it
+    and a test lie beside the issue.
     """
 
     environment: Mapping[str, str]
@@ -40,6 +42,7 @@ class About:
     culprit: Culprit | None = None
     releases: Mapping[str, Came] = field(default_factory=dict)
     known: str | None = None
+    patched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,12 @@ class Rendering(ABC, Generic[C]):
             CaseError: no script could show ``outcome``.
         """
 
+    def distinctions(self, case: C, outcome: Outcome) -> Iterator[str]:
+        """Phrases to end a title with that another failure has as well, the most telling first."""
+        words = headline(outcome.message).partition(": ")[2]
+        yield from (f'with "{words}"',) * bool(words)
+        yield from self.text(case).splitlines()
+
     @abstractmethod
     def pasted(
         self, case: C, outcome: Outcome, title: str, about: About, limits: Limits | None = None
@@ -126,8 +135,12 @@ class Rendering(ABC, Generic[C]):
         environment: Mapping[str, str],
         name: str,
         limits: Limits | None = None,
+        *,
+        passes: bool = False,
     ) -> str:
         """A test for TVM's own suite, a function ``name``.
+
+        It is marked as an expected failure, unless it ``passes`` by a patch that comes with it.
 
         Raises:
             CaseError: there are no such tests of this kind, or none could show ``outcome``.

@@ -43,7 +43,9 @@ class Axis:
     1. ``cell(value)`` is the coverage cell that ``value`` lies in: itself, unless there are too
     many values for each to meet every value of every other axis. Where not ``steered``, an axis is
     drawn by weight whatever was drawn before: one value of it costs more than the others. ``least``
-    are the values that leave loops the fewest iterations, the best one first.
+    are the values that leave loops the fewest iterations, the best one first. ``familiar`` are the
+    values that people use, in the order in which reduction prefers them to all others. ``words``
+    say in a title what ``{}``, the value, is, for an axis that is no attribute of an operator.
     """
 
     name: str
@@ -55,12 +57,16 @@ class Axis:
     cell: Callable[[Value], Value] = field(default=itself, repr=False)
     steered: bool = True
     least: tuple[Value, ...] = ()
+    familiar: tuple[Value, ...] = ()
+    words: str = ""
 
     def __post_init__(self) -> None:
         if self.default not in self.values:
             raise ValueError(f"axis {self.name}: the default {self.default!r} is not a value")
         if len(set(map(repr, self.values))) != len(self.values):
             raise ValueError(f"axis {self.name}: a value occurs twice")
+        if strange := [value for value in self.familiar if not self.has(value)]:
+            raise ValueError(f"axis {self.name}: {strange[0]!r} is not a value")
 
     def has(self, value: Value) -> bool:
         """Return True if ``value`` is one of the values; ``True`` is not 1."""
@@ -198,13 +204,14 @@ def non_default(axes: Sequence[Axis], point: Point) -> tuple[str, ...]:
 def simpler(axes: Sequence[Axis], point: Point, axis: Axis) -> Iterator[Point]:
     """Valid points that are simpler than ``point`` along ``axis``, the simplest first.
 
-    The default first, then the first few of the values listed before the present one. Other axes
-    whose value the change forbids move to their default or first allowed value.
+    The default first, then familiar values, then the first few of those listed before the present
+    one. Other axes whose value the change forbids move to their default or first allowed value.
     """
     value = point[axis.name]
     if value == axis.default:
         return
-    before = tuple(takewhile(lambda each: each != value, axis.values))[:_SIMPLER]
+    ordered = dict.fromkeys((*axis.familiar, *axis.values))
+    before = tuple(takewhile(lambda each: each != value, ordered))[:_SIMPLER]
     for candidate in dict.fromkeys((axis.default, *before)):
         changed = settle(axes, {**point, axis.name: candidate}, (axis.name,))
         if changed is not None:

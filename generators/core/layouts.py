@@ -90,6 +90,16 @@ def kernel_layouts(spatial: str) -> tuple[str, ...]:
     return (*_orders(base), *packed, *both, f"{base}2i4o", f"{base}4o4i", f"OI{spatial}4i4o")
 
 
+def familiar_data_layouts(spatial: str) -> tuple[str, ...]:
+    """The data layouts in use: channels first, last, and packed in fours."""
+    return f"NC{spatial}", f"N{spatial}C", f"NC{spatial}4c"
+
+
+def familiar_kernel_layouts(spatial: str, base: str) -> tuple[str, ...]:
+    """The kernel layouts in use; ``base`` is the order of the channels in the default, "OI"."""
+    return f"{base}{spatial}", f"{spatial}IO", f"{spatial}OI", f"{base}{spatial}4i4o"
+
+
 def kind(layout: str | None, spatial: str) -> str | None:
     """The class of ``layout``: itself where its spatial axes stand together, in order.
 

@@ -2,7 +2,8 @@
 
 A folder has three files. ``case.json`` and ``finding.json`` are the data; ``repro.py`` is rendered
 from them (``reports.issue.finding_folder``), and never written by hand. An exported finding has the
-same layout and ``issue.md`` besides, rendered as well.
+same layout and ``issue.md`` besides, rendered as well; where a fix cures it, also its patch for TVM
+and a test.
 """
 
 from collections.abc import Iterator
@@ -20,12 +21,16 @@ from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.releases import within
 from relaxcheck.harness.triage.bisection.search import Evidence
+from relaxcheck.harness.triage.curing import Cure
 
 CASE, FINDING, SCRIPT, ISSUE = "case.json", "finding.json", "repro.py", "issue.md"
 FILES = (CASE, FINDING, SCRIPT)
 """The files of an entry."""
 EXPORTED = (*FILES, ISSUE)
 """The files of an exported finding."""
+PATCH, TEST = "fix.patch", "test_fix.py"
+CURED = (PATCH, TEST)
+"""The files beside it where the patch of a fix cures it."""
 
 EXPORTS = "corpus"
 """The folder of exported findings within a campaign's folder."""
@@ -53,6 +58,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     * ``fingerprint``, ``blame`` (axis to value) and ``count`` are the campaign's.
     * ``attribution`` lists what was put back to its default; ``culprit`` is the pass at fault.
     * ``alike`` is the fingerprint of the failure without the fixes on each release that has one.
+    * ``cure`` names the fixes that cure it, if that was looked for.
     """
 
     title: str
@@ -69,6 +75,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     culprit: Culprit | None = None
     attribution: Attribution | None = None
     alike: dict[str, str] = {}
+    cure: Cure | None = None
 
     def __post_init__(self) -> None:
         check_link(self.issue)

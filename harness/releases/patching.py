@@ -97,7 +97,12 @@ def _made_against(path: Path) -> str | None:
     return versions[-1] if versions and head.startswith(f"{path.stem}: ") else None
 
 
-def _patched(names: list[str]) -> Patched:
+def patched(names: list[str]) -> Patched:
+    """The fixes ``names``, or all, as patches of the running TVM.
+
+    Raises:
+        SystemExit: there is no fix of that name.
+    """
     from relaxcheck import fixes
     from relaxcheck.fixes import upstream as writing
 
@@ -164,7 +169,7 @@ def _version() -> str:
 def main() -> None:
     """Write the patches of the named fixes to standard output as one JSON object."""
     with result_stream() as out:
-        out.write(msgspec.json.encode(_patched(sys.argv[1:])))
+        out.write(msgspec.json.encode(patched(sys.argv[1:])))
 
 
 if __name__ == "__main__":

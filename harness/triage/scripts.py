@@ -31,8 +31,12 @@ def exit_code(verdict: Verdict) -> int:
     return int(verdict.is_failure)
 
 
-def run_script(script: Path, release: Release, seconds: float) -> ScriptRun:
+def run_script(
+    script: Path, release: Release, seconds: float, package: Path | None = None
+) -> ScriptRun:
     """Run ``script`` with the interpreter of ``release``; its case takes at most ``seconds``.
+
+    It imports the TVM in the folder ``package``, if there is one, in place of the installed TVM.
 
     Raises:
         CaseError: it did not end in time.
@@ -40,6 +44,8 @@ def run_script(script: Path, release: Release, seconds: float) -> ScriptRun:
     variables = {
         key: value for key, value in releases.environment(release).items() if key != "PYTHONPATH"
     }
+    if package is not None:
+        variables["PYTHONPATH"] = str(package)
     with tempfile.TemporaryDirectory(prefix="relaxcheck-script-") as elsewhere:
         try:
             ended = subprocess.run(

@@ -33,7 +33,8 @@ class Job:
     ``fresh``: in a worker that has run nothing and is not used again, and without any shortcut.
     ``alone``: not together with others; jobs with an ``ask`` for the reference must be. ``tracing``
     requires one of both. ``releases``: names of the TVM releases to run on (none: on all that have
-    workers).
+    workers). ``fixes``: names of the fixes that are on, of a case with the fixes on that runs alone
+    (none: every one that the release needs).
     """
 
     case: AnyCase
@@ -43,6 +44,7 @@ class Job:
     ask: Ask = Ask.RUN
     tracing: Tracing | None = None
     releases: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
 
     @property
     def joins(self) -> str:

@@ -73,7 +73,7 @@ class Pool:
         self._workers: list[Worker] = []
         self._selector = selectors.DefaultSelector()
         self._zygote = self._started()
-        self.environment = self._zygote.environment
+        self.environment, self.fixes = self._zygote.environment, self._zygote.fixes
 
     def __enter__(self) -> Self:
         return self
@@ -210,7 +210,7 @@ class Pool:
             worker.number, worker.deadline = 0, time.monotonic() + self.limits.seconds
             cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in jobs)
             first = jobs[0].job
-            order = Order(cases, plain=first.fresh, ask=first.ask, tracing=first.tracing)
+            order = Order(cases, first.fresh, first.ask, first.tracing, first.fixes)
             if not worker.process.send(msgspec.json.encode(order) + b"\n"):
                 # It died while idle: that is no verdict on the cases, so they go to another.
                 worker.unanswered.clear()

@@ -152,7 +152,8 @@ class Zygote:
         )
         theirs.close()
         try:
-            self.environment = self._reply().environment
+            first = self._reply()
+            self.environment, self.fixes = first.environment, first.fixes
         except ZygoteGone:
             raise ZygoteGone(self.close()) from None
         except BaseException:

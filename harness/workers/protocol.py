@@ -18,13 +18,24 @@ class Command(msgspec.Struct, frozen=True):
     memory_limit: int = 0
 
 
+class BundledFix(msgspec.Struct, frozen=True):
+    """A bundled fix by its name, and the operators that it concerns; none: it may concern any."""
+
+    name: str
+    operators: tuple[str, ...] = ()
+
+
 class Reply(msgspec.Struct, frozen=True):
-    """The ``pid`` of a new worker; or of a reaped one, with its signal or its exit code."""
+    """The ``pid`` of a new worker; or of a reaped one, with its signal or its exit code.
+
+    The first reply has the versions of the ``environment``, and the ``fixes``.
+    """
 
     pid: int = 0
     signal: int | None = None
     exit_code: int | None = None
     environment: dict[str, str] = {}
+    fixes: tuple[BundledFix, ...] = ()
 
 
 class Ask(enum.StrEnum):
@@ -41,10 +52,12 @@ class Order(msgspec.Struct, frozen=True):
     """Cases for a worker, as JSON; it answers with an ``Outcome`` for each, in their order.
 
     ``plain``: compile as every user of TVM does, without shortcuts that make a compile cheaper.
-    With ``tracing`` there is one case.
+    With ``tracing``, or with ``fixes``, there is one case: the fixes alone that are on where it has
+    fixes on.
     """
 
     cases: tuple[msgspec.Raw, ...]
     plain: bool = False
     ask: Ask = Ask.RUN
     tracing: Tracing | None = None
+    fixes: tuple[str, ...] = ()

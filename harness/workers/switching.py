@@ -1,6 +1,10 @@
 """The bundled fixes, on or off in this process."""
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
 from relaxcheck import fixes
+from relaxcheck.harness.workers.protocol import BundledFix
 
 
 def switch_fixes(on: bool) -> None:
@@ -9,3 +13,19 @@ def switch_fixes(on: bool) -> None:
         fixes.install()
     else:
         fixes.uninstall()
+
+
+@contextmanager
+def only_fixes(names: Collection[str]) -> Iterator[None]:
+    """Install the fixes ``names`` alone, so that ``switch_fixes(True)`` adds none, for a block."""
+    fixes.uninstall()
+    with fixes.install(names):
+        yield
+
+
+def bundled() -> tuple[BundledFix, ...]:
+    """Every fix, in the order in which they are put on."""
+    return tuple(
+        BundledFix(fix.name, tuple(name.removeprefix("relax.") for name in fix.operators))
+        for fix in fixes.ALL
+    )

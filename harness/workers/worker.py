@@ -10,7 +10,8 @@ import resource
 import signal
 import socket
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -70,9 +71,10 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
         run = partial(kind.execute, case, progress, plain=order.plain)
         if order.tracing is not None:
             run = partial(run, tracing=order.tracing)
-        if order.ask is Ask.RUN:
-            return run()
-        return vetted(kind, case, progress, run if order.ask is Ask.VETTED else _nothing)
+        with _only(order.fixes):
+            if order.ask is Ask.RUN:
+                return run()
+            return vetted(kind, case, progress, run if order.ask is Ask.VETTED else _nothing)
     except (CaseError, msgspec.DecodeError) as error:
         return Outcome(Verdict.HARNESS_ERROR, "read", None, str(error))
     except MemoryError as error:
@@ -82,6 +84,16 @@ def _answer(text: bytes, order: Order, number: int, marker: mmap.mmap) -> Outcom
     except Exception:
         # An exception here is no fault of TVM's: those are caught where TVM is called.
         return Outcome(Verdict.HARNESS_ERROR, marked(marker).stage, None, traceback.format_exc())
+
+
+def _only(fixes: Collection[str]) -> AbstractContextManager[None]:
+    """Have no fix on but those of ``fixes``; none: the case says which."""
+    if not fixes:
+        return nullcontext()
+    # It imports TVM, which a zygote of the tests does without.
+    from relaxcheck.harness.workers.switching import only_fixes
+
+    return only_fixes(fixes)
 
 
 def vetted(

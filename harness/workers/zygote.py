@@ -22,7 +22,7 @@ import msgspec
 from relaxcheck.harness import kinds
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers import marker, worker
-from relaxcheck.harness.workers.protocol import SCRATCH, Command, Reply
+from relaxcheck.harness.workers.protocol import SCRATCH, BundledFix, Command, Reply
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -37,6 +37,15 @@ def _environment() -> dict[str, str]:
     if "tvm" in sys.modules:
         environment["apache-tvm"] = str(sys.modules["tvm"].__version__)
     return environment
+
+
+def _fixes() -> tuple[BundledFix, ...]:
+    """Every fix, where TVM is imported: none can be put on without it."""
+    if "tvm" not in sys.modules:
+        return ()
+    from relaxcheck.harness.workers.switching import bundled
+
+    return bundled()
 
 
 def main() -> None:
@@ -56,7 +65,7 @@ def main() -> None:
     # The engine's end closes when it dies, however it dies; then no process may remain.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         own = _children()
-        _send(engine, Reply(environment=_environment()))
+        _send(engine, Reply(environment=_environment(), fixes=_fixes()))
         _serve(engine, own)
     _end_orphans(set())
     if SCRATCH in os.environ:

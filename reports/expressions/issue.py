@@ -352,16 +352,19 @@ def issue_text(
     area = {ANALYZED: "Arith", **dict.fromkeys(SIZES, "Relax")}.get(case.position, "TIR")
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"[Bug][{area}] {title}",
+        feature="",
         expected=_EXPECTED if case.position == ANALYZED else _COMPUTED,
         actual=f"{title[0].upper()}{title[1:]}:",
         message=outcome.message.strip(),
         attribution="",
         culprit=None,
+        valid=True,
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
         environment=[(name, environment[name]) for name in PACKAGES if name in environment],
         pipeline=_WAYS.get(case.position, "tvm.compile"),
         repro=script,
+        patched=False,
     )
 
 

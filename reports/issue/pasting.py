@@ -1,6 +1,6 @@
 """The title of a failure, and the script and the issue to paste, whatever kind its case is of."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.outcomes.attribution import Attribution
@@ -19,6 +19,11 @@ def title_of(
 ) -> str:
     """The title of a failure. Raises ``CaseError`` if no script can show it."""
     return rendering(case).title(case, outcome, attribution, blame, limits)
+
+
+def distinctions_of(case: AnyCase, outcome: Outcome) -> Iterator[str]:
+    """Phrases to end a title with that another failure has as well. Raises as ``title_of``."""
+    return rendering(case).distinctions(case, outcome)
 
 
 def pasted(

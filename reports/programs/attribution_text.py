@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
@@ -25,10 +26,12 @@ _INPUTS = {
 """How inputs are drawn, by regime."""
 
 
-def settings_text(attribution: Attribution) -> str:
-    """The settings that the failure is due to, as a list; empty where none is known."""
-    needed = (" and ".join(_needed(attribution, each)) for each in attribution.blamed)
-    return ", ".join(dict.fromkeys(needed))
+def settings(attribution: Attribution, inputs: AbstractSet[str] = frozenset()) -> list[str]:
+    """The settings that the failure is due to, each condition in words.
+
+    A dtype that all ``inputs`` have is named without their names.
+    """
+    return [" and ".join(_needed(attribution, each, inputs)) for each in attribution.blamed]
 
 
 def _blamed(attribution: Attribution) -> list[str]:
@@ -88,15 +91,31 @@ def innocent_operators(attribution: Attribution | None, case: Case) -> frozenset
     )
 
 
+def innocent_attributes(attribution: Attribution | None) -> frozenset[str]:
+    """The attributes at whose default the program fails all the same."""
+    if attribution is None:
+        return frozenset()
+    return frozenset(
+        name
+        for condition in attribution.conditions
+        if condition.alike and len(condition.named) == 1
+        for what, name in condition.named
+        if what is Aspect.ATTRIBUTE
+    )
+
+
 def _attributes(condition: Condition) -> list[Difference]:
     return [
         difference for difference in condition.differences if difference.what is Aspect.ATTRIBUTE
     ]
 
 
-def _needed(attribution: Attribution, condition: Condition) -> list[str]:
+def _needed(
+    attribution: Attribution, condition: Condition, inputs: AbstractSet[str] = frozenset()
+) -> list[str]:
     """The settings put back, as they are in the case that fails, without innocent ones."""
-    return _listed(replace(condition, differences=attribution.needed(condition)), "was")
+    needed = replace(condition, differences=attribution.needed(condition))
+    return _listed(needed, "was", inputs)
 
 
 def _innocent(condition: Condition, runs: str) -> str:
@@ -136,8 +155,8 @@ def _phrase(texts: Sequence[str]) -> str:
     return " and ".join([*([f"with {' and '.join(others)}"] if others else []), *own])
 
 
-def _listed(condition: Condition, side: str) -> list[str]:
-    """Its differences, those of dtypes that are alike together."""
+def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozenset()) -> list[str]:
+    """Its differences, those of dtypes that are alike together; of all ``inputs`` without names."""
     parts: dict[str, None] = {}
     for difference in condition.differences:
         alike = [
@@ -146,11 +165,9 @@ def _listed(condition: Condition, side: str) -> list[str]:
             if difference.what is Aspect.DTYPE is other.what
             and getattr(other, side) == getattr(difference, side)
         ]
-        parts[
-            f"{', '.join(alike)} in {getattr(difference, side)}"
-            if alike
-            else _said(difference, side)
-        ] = None
+        names = "" if inputs and inputs <= set(alike) else f"{', '.join(alike)} "
+        dtypes = f"{names}in {getattr(difference, side)}"
+        parts[dtypes if alike else _said(difference, side)] = None
     return list(parts)
 
 

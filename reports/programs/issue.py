@@ -1,115 +1,25 @@
-"""A failure as an issue in TVM's own bug-report template."""
+"""A failure as an issue in TVM's own templates: a bug report, or a request for a feature."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
-from relaxcheck.generators.calls import telling
 from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.harness.known.corpus import Culprit
-from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
-from relaxcheck.harness.triage.fingerprint import signature_of
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release
-from relaxcheck.reports.programs.attribution_text import (
-    attribution_text,
-    innocent_operators,
-    settings_text,
-)
-from relaxcheck.reports.programs.python_source import attribute_text, shape_text
+from relaxcheck.reports.programs.attribution_text import attribution_text
+from relaxcheck.reports.programs.python_source import shape_text
+from relaxcheck.reports.programs.titles import happens, named_operators
 from relaxcheck.reports.rendering import Came
 
 _MESSAGE_LENGTH = 3000
 _SYMPTOM_LENGTH = 300
-_TITLE_WORDS = 10
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
-
-_HAPPENS = {
-    Verdict.PASS: "is right with the versions below",
-    Verdict.REJECTED: "is refused, as it should be",
-    Verdict.UNSUPPORTED: "is not supported{where}",
-    Verdict.SILENT_BAIL: "is left behind by LegalizeOps without an error",
-    Verdict.OPAQUE_CRASH: "raises an error that does not say what is unsupported{where}",
-    Verdict.ACCEPTS_INVALID: "is accepted though invalid",
-    Verdict.WRONG_SHAPE: "gives an output of the wrong shape",
-    Verdict.WRONG_DTYPE: "gives an output of the wrong dtype",
-    Verdict.WRONG_VALUE: "gives wrong values",
-    Verdict.PROCESS_DEATH: "kills the process{where}",
-    Verdict.TIMEOUT: "does not end{where}",
-    Verdict.OUT_OF_MEMORY: "takes all memory{where}",
-}
-"""The behaviour of an operator by verdict, in TVM's words: a maintainer knows no verdicts."""
-
-_UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
-"""Of an invalid program: it is refused, but not for what is wrong with it."""
-
-
-def title_text(
-    what: Reproduction, attribution: Attribution | None, blame: Mapping[str, str] = NOTHING
-) -> str:
-    """The title: the operator, its behaviour, and the conditions of the failure.
-
-    Where nothing is known to be to blame, the attributes that are not at TVM's default are named,
-    and the passes that run first; where there are none either, the axes that a campaign blames, or
-    what else is not as usual.
-    """
-    operators = " + ".join(_operators(what, attribution))
-    named = settings_text(attribution) if attribution is not None else ""
-    if not named and isinstance(what.case.expect, Invalid):
-        named = f"invalid {what.case.expect.fault[0]}{_said(what)}"
-    named = named or _settings(what) or ", ".join(f"{name} {at}" for name, at in blame.items())
-    named = named or _unusual(what)
-    return f"{operators} {_happens(what)}" + (f" ({named})" if named else "")
-
-
-def _said(what: Reproduction) -> str:
-    """The first words of an error that does not say what is invalid; a fault may have several."""
-    if what.outcome.verdict not in _UNCLEAR:
-        return ""
-    # Without the class of the exception.
-    words = headline(what.outcome.message).partition(": ")[2].split()
-    return f': "{" ".join(words[:_TITLE_WORDS])} …"' if words else ""
-
-
-def _operators(what: Reproduction, attribution: Attribution | None) -> list[str]:
-    """The operator at fault, or those that the program has, but for those known not to matter."""
-    named = signature_of(what.case, what.outcome).operator.split(" + ")
-    innocent = innocent_operators(attribution, what.case)
-    return [name for name in named if name not in innocent] or named
-
-
-def _happens(what: Reproduction) -> str:
-    verdict = what.outcome.verdict
-    at = where(what.outcome.stage)
-    at = f", {at}" if at else ""
-    if isinstance(what.case.expect, Invalid) and verdict in _UNCLEAR:
-        return f"is refused without saying what is invalid{at}"
-    return _HAPPENS[verdict].format(where=at)
-
-
-def _unusual(what: Reproduction) -> str:
-    """Unusual traits of a program's inputs: symbolic dimensions, dtypes, sizes of 0."""
-    program = what.case.program
-    traits = [f"symbolic {name}" for name in program.symbols]
-    dtypes = dict.fromkeys(tensor.dtype for tensor in program.inputs if tensor.dtype != "float32")
-    traits += [f"in {', '.join(dtypes)}"] * bool(dtypes)
-    traits += [f"empty {tensor.name}" for tensor in program.inputs if 0 in tensor.shape]
-    return ", ".join(traits)
-
-
-def _settings(what: Reproduction) -> str:
-    """The attributes that are not at TVM's default, and the passes before ``relax.build``."""
-    attributes = [
-        f"{name}={attribute_text(value)}"
-        for node in what.case.program.nodes
-        for name, value in telling(node).items()
-    ]
-    return ", ".join([*attributes, *PIPELINES[what.case.pipeline].before])
+BUG, REQUEST = "[Bug][Relax]", "[Tracking Issue][Relax]"
+"""The prefixes of titles: of TVM's template for bugs, and of that for features."""
 
 
 def issue_text(
@@ -122,30 +32,56 @@ def issue_text(
     culprit: Culprit | None = None,
     releases: Mapping[str, Came] | None = None,
     known: str | None = None,
+    patched: bool = False,
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
     ``title`` is without TVM's prefix; ``repro`` is the script; ``environment`` the versions by
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
-    ``releases`` what came of it on each release; ``known`` an issue that is about the same.
+    ``releases`` what came of it on each release; ``known`` an issue that is about the same;
+    ``patched``: a patch and a test lie beside the issue.
     """
-    outcome = what.outcome
-    called = _called(_operators(what, attribution))
+    outcome, releases = what.outcome, releases or {}
+    request = is_request(what, attribution, releases)
+    called = _called(named_operators(what, attribution))
     return TEMPLATES.get_template("issue.md.j2").render(
-        title=f"[Bug][Relax] {title}",
+        title=f"{REQUEST if request else BUG} {title}",
+        feature=called if request else "",
         expected=_expected(what, called),
-        actual=f"{_symptom(outcome)}{_capital(called)} {_happens(what)}{_of_outputs(what)}"
+        actual=f"{_symptom(outcome)}{_capital(called)} {happens(what)}{_of_outputs(what)}"
         + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         attribution=""
         if attribution is None
         else attribution_text(attribution, what.case, outcome.stage),
         culprit=culprit,
-        releases={name: on_release(came, outcome) for name, came in (releases or {}).items()},
+        valid=not isinstance(what.case.expect, Invalid),
+        releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
         environment=[(name, environment[name]) for name in PACKAGES if name in environment],
         pipeline=PIPELINES[what.case.pipeline].description,
         repro=repro,
+        patched=patched,
+    )
+
+
+def is_request(
+    what: Reproduction, attribution: Attribution | None, releases: Mapping[str, Came]
+) -> bool:
+    """True if TVM has no support for a valid program, and says so: a feature is missing.
+
+    What works on another release, or without a pass that ran first, is broken instead.
+    """
+    settings = attribution.blamed if attribution is not None else ()
+    return (
+        what.outcome.verdict is Verdict.UNSUPPORTED
+        and not isinstance(what.case.expect, Invalid)
+        and all(came.verdict is not Verdict.PASS for came in releases.values())
+        and not any(
+            difference.what is Aspect.SETTING
+            for condition in settings
+            for difference in condition.differences
+        )
     )
 
 

@@ -1,6 +1,6 @@
 """Relax programs for a person to read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from relaxcheck.generators.core.program import Attribute, Case, Program, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Attribution
@@ -11,8 +11,9 @@ from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.programs import graph, tvmscript
 from relaxcheck.reports.programs.attribution_text import attribution_text
-from relaxcheck.reports.programs.issue import issue_text, title_text
+from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.repro import pytest_text, repro_text
+from relaxcheck.reports.programs.titles import distinctions, title_text
 from relaxcheck.reports.rendering import SHAPES, About, Picture, Rendering
 
 
@@ -48,6 +49,10 @@ class ProgramRendering(Rendering[Case]):
         """The operators, what happens, and with which settings."""
         return title_text(reproduction(case, outcome, limits), attribution, blame)
 
+    def distinctions(self, case: Case, outcome: Outcome) -> Iterator[str]:
+        """Where it fails, its error, passes, operators, dtypes, shapes, and attributes."""
+        return distinctions(reproduction(case, outcome))
+
     def pasted(
         self, case: Case, outcome: Outcome, title: str, about: About, limits: Limits | None = None
     ) -> tuple[str, str]:
@@ -63,6 +68,7 @@ class ProgramRendering(Rendering[Case]):
             culprit=about.culprit,
             releases=about.releases,
             known=about.known,
+            patched=about.patched,
         )
 
     def pytest(
@@ -73,10 +79,12 @@ class ProgramRendering(Rendering[Case]):
         environment: Mapping[str, str],
         name: str,
         limits: Limits | None = None,
+        *,
+        passes: bool = False,
     ) -> str:
         """A test that fails while the bug is there."""
         what = reproduction(case, outcome, limits)
-        return pytest_text(what, f"[Bug][Relax] {title}", environment, name)
+        return pytest_text(what, f"[Bug][Relax] {title}", environment, name, passes=passes)
 
     def listing(self, case: Case) -> str:
         """TVMScript."""

@@ -115,9 +115,19 @@ def repro_text(what: Reproduction, title: str, environment: Mapping[str, str]) -
     return _rendered("repro.py.j2", what, title, environment)
 
 
-def pytest_text(what: Reproduction, title: str, environment: Mapping[str, str], name: str) -> str:
-    """The same as the test ``name``, marked as an expected failure with ``title`` as its reason."""
-    return _rendered("repro_test.py.j2", what, title, environment, name)
+def pytest_text(
+    what: Reproduction,
+    title: str,
+    environment: Mapping[str, str],
+    name: str,
+    *,
+    passes: bool = False,
+) -> str:
+    """The same as the test ``name``, marked as an expected failure with ``title`` as its reason.
+
+    It has no such mark if it ``passes``, on a TVM with a patch.
+    """
+    return _rendered("repro_test.py.j2", what, title, environment, name, passes=passes)
 
 
 def _rendered(
@@ -126,6 +136,8 @@ def _rendered(
     title: str,
     environment: Mapping[str, str],
     name: str = "",
+    *,
+    passes: bool = False,
 ) -> str:
     rendered = _TEMPLATES.get_template(template).render(
         way=what.way.value,
@@ -139,7 +151,7 @@ def _rendered(
         subject=_subject(what),
         refusals=_arguments(REFUSALS),
         title=_docstring(title),
-        reason=_reason(title),
+        reason="" if passes else _reason(title),
         seen=_seen(what.outcome.verdict, environment.get("apache-tvm", "")),
         name=name,
         needs=_NEEDS,

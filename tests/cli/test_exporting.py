@@ -11,26 +11,31 @@ import pytest
 from rich.console import Console
 
 from relaxcheck.cli.actions.exporting import every as exporting_all
+from relaxcheck.cli.actions.exporting import folder as writing
 from relaxcheck.cli.actions.exporting import one as exporting
+from relaxcheck.cli.actions.exporting import workers as pools
 from relaxcheck.cli.actions.exporting.every import everything, export_all
 from relaxcheck.cli.actions.exporting.one import (
     FaultError,
-    Say,
     Wanted,
-    Workers,
     complete,
     exported,
     release_of,
 )
+from relaxcheck.cli.actions.exporting.titles import Titles
+from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.generators.core.axes import complete as completed
-from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.core.program import Case, read
 from relaxcheck.generators.families import family
 from relaxcheck.harness.journal.journal import Journal, JournalError, Mode
 from relaxcheck.harness.known.corpus import (
+    CURED,
     EXPORTED,
     FILES,
+    PATCH,
+    TEST,
     Culprit,
     Record,
     entries,
@@ -45,6 +50,7 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import Release, own
 from relaxcheck.harness.triage import scripts
 from relaxcheck.harness.triage.bisection.search import Evidence
+from relaxcheck.harness.triage.curing import Cure
 from relaxcheck.harness.triage.finding import Finding, finding_of
 from relaxcheck.harness.triage.finding import Reduced as Smallest
 from relaxcheck.harness.workers.jobs import Limits
@@ -88,9 +94,15 @@ def test_a_finding_is_looked_into_and_its_script_run(pool: Pool, tmp_path: Path)
     wanted = Wanted(case.identifier, recorded, folder, tries=60)
     record = exported(wanted, Shared(pool), steps.append)
     assert [step.split()[0] for step in steps] == [
-        *("reducing", "putting", "looking", "running", "running")
+        *("reducing", "putting", "looking", "running", "looking", "running", "running")
     ]
-    assert sorted(path.name for path in folder.iterdir()) == sorted(EXPORTED)
+    assert sorted(path.name for path in folder.iterdir()) == sorted((*EXPORTED, *CURED))
+    assert record.cure == Cure(("conv1d_transpose",), patched=True)
+    assert "diff --git a/tests/python/relax/test_" in (folder / PATCH).read_text()
+    test = (folder / TEST).read_text()
+    assert test.startswith("# Licensed to the Apache Software Foundation")
+    assert "\ndef test_nn_conv1d_transpose():" in test
+    assert "xfail" not in test
     assert complete(wanted)
     assert read_record(folder) == record
     assert record.verdicts == {own().name: {"off": Verdict.SILENT_BAIL, "on": Verdict.PASS}}
@@ -106,7 +118,12 @@ def test_a_finding_is_looked_into_and_its_script_run(pool: Pool, tmp_path: Path)
     assert [node.operator for node in read(folder / "case.json").program.nodes] == [
         "nn.conv1d_transpose"
     ]
-    assert "| fails in this way |" in (folder / "issue.md").read_text()
+    issue = (folder / "issue.md").read_text()
+    assert "| fails in this way |" in issue
+    assert "`fix.patch` changes TVM's Python sources so that this script exits with 0" in issue
+    # Without its patch an export is not finished.
+    (folder / PATCH).unlink()
+    assert not complete(wanted)
     (other,) = entries(tmp_path)
     assert (other.name, other.expected) == (case.identifier, record)
 
@@ -118,7 +135,7 @@ def test_a_regression_is_exported_as_it_was_reduced(
     case = failing()
     # The rest takes a while, and is the same for all.
     monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
-    monkeypatch.setattr(exporting, "check_script", lambda *_: None)
+    monkeypatch.setattr(writing, "check_script", lambda *_: None)
     passed = Outcome(Verdict.PASS, message="/home/me")
     on = msgspec.structs.replace(LEFT, release=own().name, elsewhere={"0.1": passed})
     recorded = RecordedCase(case, on, finding(case, on), {"release": own().name})
@@ -179,7 +196,7 @@ def test_a_script_that_does_not_exit_as_it_should(
     outcome = Outcome(Verdict.PASS) if "raise" in script else LEFT
     record = Record("It breaks", None, {}, outcome=outcome, seconds=0)
     with pytest.raises(CaseError, match=message):
-        exporting.check_script(path, record, own().name)
+        writing.check_script(path, record, own().name)
 
 
 def test_an_entry_is_seen_on_the_newest_release_that_it_fails_on(
@@ -224,13 +241,14 @@ def ended(
 ) -> tuple[int, str]:
     """Exit code and output of ``export --all`` where ``does`` stands for the export of one."""
 
-    def stand_in(wanted: Wanted, workers: Workers, say: Say) -> Record:
+    def stand_in(wanted: Wanted, workers: Workers, say: Say, titles: Titles) -> Record:
         does(wanted)
         culprit = Culprit("LegalizeOps", Evidence.RAISED, "it leaves a call")
         record = Record("It breaks", None, {}, outcome=LEFT, culprit=culprit)
         wanted.folder.mkdir(parents=True)
         for name in EXPORTED:
             (wanted.folder / name).write_bytes(record_text(record))
+        write(wanted.recorded.case, wanted.folder / "case.json")
         return record
 
     monkeypatch.setattr(exporting_all, "exported", stand_in)
@@ -290,7 +308,7 @@ def test_a_release_whose_workers_do_not_start_is_left_open(
     usable = type("Usable", (), {"usable": True})()
     monkeypatch.setattr(exporting, "state", lambda name: usable)
     monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
-    monkeypatch.setattr(exporting, "check_script", lambda *_: None)
+    monkeypatch.setattr(writing, "check_script", lambda *_: None)
 
     class Partly(Shared):
         def of(self, name: str) -> Pool:
@@ -318,7 +336,7 @@ def test_a_release_that_does_not_start_is_started_once(monkeypatch: pytest.Monke
         started.append(release.name)
         raise PoolError("ImportError: no TVM")
 
-    monkeypatch.setattr(exporting, "Pool", broken)
+    monkeypatch.setattr(pools, "Pool", broken)
     with Workers(Limits()) as workers:
         for _ in range(2):
             with pytest.raises(PoolError, match="no TVM"):

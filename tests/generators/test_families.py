@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.axes import (
     PIPELINE,
+    Axis,
     Family,
     cases,
     complete,
@@ -223,3 +224,30 @@ def test_layouts_wanted_of_convert_layout() -> None:
         "conv2d_transpose": {"relax.nn.conv2d_transpose": ["NHWC", "HWIO"]},
         "conv3d_transpose": {"relax.nn.conv3d_transpose": ["NDHWC", "DHWIO"]},
     }
+
+
+def test_reduction_prefers_layouts_that_people_use() -> None:
+    for name, axis_name, use in (
+        ("conv2d", "data_layout", "NHWC"),
+        ("conv2d", "kernel_layout", "HWIO"),
+        ("conv2d_transpose", "out_layout", "NHWC"),
+        ("conv3d_transpose", "data_layout", "NDHWC"),
+    ):
+        family = by_name(name, PIPELINES)
+        axis = next(each for each in family.axes if each.name == axis_name)
+        strange = next(value for value in axis.values if value not in axis.familiar and value)
+        point = complete(family.axes, {axis_name: strange})
+        steps = [step[axis_name] for step in simpler(family.axes, point, axis)]
+        assert steps[0] == axis.default
+        assert use in steps
+        # None is taken for another that nobody uses.
+        point = complete(family.axes, {axis_name: use})
+        assert {step[axis_name] for step in simpler(family.axes, point, axis)} <= {
+            axis.default,
+            *axis.familiar,
+        }
+
+
+def test_an_axis_is_familiar_with_its_own_values_alone() -> None:
+    with pytest.raises(ValueError, match="axis layout: 'NHWC' is not a value"):
+        Axis("layout", ("NCHW",), "NCHW", familiar=("NHWC",))

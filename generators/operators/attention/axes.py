@@ -9,6 +9,9 @@ from relaxcheck.generators.operators.record import Attribute
 
 DTYPES = ("float32", "float16", "float64", "bfloat16")
 
+SIZES = (1, 2, 3, 4, 8, 16)
+"""Head dimensions."""
+
 VARIABLES = "variables"
 
 ATTRIBUTES = (
@@ -21,10 +24,10 @@ ATTRIBUTES = (
 def head_axes() -> tuple[Axis, ...]:
     """The axes of heads and head dims; the query has ``kv_heads * group`` heads."""
     return (
-        Axis("kv_heads", (1, 2, 3, 4), 2, least=(1,)),
-        Axis("group", (1, 2, 3, 4), 1, least=(1,)),
-        Axis("head_dim", (1, 2, 3, 4, 8, 16), 8, least=(1,)),
-        Axis("v_head_dim", (1, 2, 3, 4, 8, 16), 8, least=(1,)),
+        Axis("kv_heads", (1, 2, 3, 4), 2, least=(1,), words="key/value heads: {}"),
+        Axis("group", (1, 2, 3, 4), 1, least=(1,), words="{} query heads per key/value head"),
+        Axis("head_dim", SIZES, 8, least=(1,), words="head dimension of query and key: {}"),
+        Axis("v_head_dim", SIZES, 8, least=(1,), words="head dimension of value: {}"),
     )
 
 

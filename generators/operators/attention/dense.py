@@ -82,9 +82,9 @@ def _axes() -> tuple[Axis, ...]:
     )
     return (
         Axis("dtype", DTYPES, "float32"),
-        Axis("batch", BATCHES, 2, least=(1,)),
-        Axis("q_len", LENGTHS, 4, least=(1,)),
-        Axis("kv_len", LENGTHS, 4, least=(1,)),
+        Axis("batch", BATCHES, 2, least=(1,), words="batch size {}"),
+        Axis("q_len", LENGTHS, 4, least=(1,), words="query length {}"),
+        Axis("kv_len", LENGTHS, 4, least=(1,), words="key/value length {}"),
         *head_axes(),
         toggle("symbolic.batch"),
         toggle("symbolic.q_len"),

@@ -7,7 +7,16 @@ from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Unfit, Value
-from relaxcheck.generators.core.layouts import FACTORS, data_layouts, kind, packing, parts, shape
+from relaxcheck.generators.core.layouts import (
+    FACTORS,
+    data_layouts,
+    familiar_data_layouts,
+    familiar_kernel_layouts,
+    kind,
+    packing,
+    parts,
+    shape,
+)
 from relaxcheck.generators.core.points import Every, Given, integer, text, toggle
 from relaxcheck.generators.core.polynomials import minus, over, plus, times
 from relaxcheck.generators.operators.record import (
@@ -31,6 +40,9 @@ from relaxcheck.generators.operators.sliding.convolution_sizes import (
 
 NAME = "nn.conv2d"
 SPATIAL = "HW"
+
+DATA_IN_USE = familiar_data_layouts(SPATIAL)
+KERNELS_IN_USE = familiar_kernel_layouts(SPATIAL, "OI")
 
 FLOATS = ("float32", "float16", "float64", "bfloat16")
 OPERANDS = (*FLOATS, "int8", "uint8", "int16")
@@ -157,7 +169,9 @@ def _attributes(point: Point, out_dtype: str) -> dict[str, program.Attribute]:
     return attributes
 
 
-def _layout_axis(name: str, values: tuple[str | None, ...]) -> Axis:
+def _layout_axis(
+    name: str, values: tuple[str | None, ...], familiar: tuple[str, ...] = DATA_IN_USE
+) -> Axis:
     # A fifth of all draws keep each layout at its default: most others meet the same faults.
     return Axis(
         name,
@@ -167,6 +181,7 @@ def _layout_axis(name: str, values: tuple[str | None, ...]) -> Axis:
         cell=lambda value: kind(None if value is None else str(value), SPATIAL),
         # Packed channels are more than one.
         least=(values[0],),
+        familiar=familiar,
     )
 
 
@@ -198,7 +213,7 @@ def _axes() -> tuple[Axis, ...]:
     )
     axes = [
         _layout_axis("data_layout", layouts),
-        _layout_axis("kernel_layout", kernel_layouts()),
+        _layout_axis("kernel_layout", kernel_layouts(), KERNELS_IN_USE),
         _layout_axis("out_layout", (None, *layouts)),
         Axis("dtype", DTYPES, "float32"),
         Axis("groups", GROUPS, 1, least=(1,)),

@@ -11,6 +11,8 @@ from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Unfit, Value
 from relaxcheck.generators.core.layouts import (
     data_layouts,
+    familiar_data_layouts,
+    familiar_kernel_layouts,
     kernel_layouts,
     kind,
     packing,
@@ -179,7 +181,7 @@ def _axes(spatial: str) -> tuple[Axis, ...]:
     layouts = data_layouts(spatial)
     kernels = kernel_layouts(spatial)
 
-    def layout(name: str, values: tuple[str | None, ...]) -> Axis:
+    def layout(name: str, values: tuple[str | None, ...], familiar: tuple[str, ...]) -> Axis:
         # Half of all draws keep each layout at its default: most others meet the same faults.
         return Axis(
             name,
@@ -189,12 +191,14 @@ def _axes(spatial: str) -> tuple[Axis, ...]:
             cell=lambda value: kind(None if value is None else str(value), spatial),
             # Packed channels are more than one.
             least=(values[0],),
+            familiar=familiar,
         )
 
+    in_use = familiar_data_layouts(spatial)
     axes = [
-        layout("data_layout", layouts),
-        layout("kernel_layout", kernels),
-        layout("out_layout", (None, *layouts)),
+        layout("data_layout", layouts, in_use),
+        layout("kernel_layout", kernels, familiar_kernel_layouts(spatial, "IO")),
+        layout("out_layout", (None, *layouts), in_use),
         Axis("dtype", DTYPES, "float32"),
         Axis("groups", GROUPS, 1, least=(1,)),
         Axis(

@@ -32,6 +32,9 @@ _EVERY_CHOICE = 6
 """Up to so many equal sizes are tried in every choice; more in choices of up to three."""
 _TRIPLES = 9
 
+_PACKED = 4
+"""The least factor of a packed layout that a size is made: people know NCHW4c, and not NCHW2c."""
+
 _NUMBER = re.compile(r"\d+")
 
 
@@ -181,8 +184,8 @@ def _corner(fill: Literal, old: Sequence[Dim], new: Sequence[Dim]) -> Literal:
 def _renumbered(value: Attribute, old: int, new: int) -> Attribute:
     """``value`` with ``new`` for ``old``, also where that is the factor of a packed layout."""
     if isinstance(value, str):
-        # No layout is packed by 1, and a dtype's bits are no size.
-        if new == 1 or value in DTYPES:
+        # No layout in use is packed by less than 4, and a dtype's bits are no size.
+        if new < _PACKED or value in DTYPES:
             return value
         return _NUMBER.sub(lambda match: str(new) if int(match[0]) == old else match[0], value)
     if isinstance(value, tuple):

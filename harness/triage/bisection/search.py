@@ -28,6 +28,11 @@ from relaxcheck.harness.triage.fingerprint import operators, signature_of
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions; later passes see only these."""
 
+INVALID = (
+    "the program is invalid: it should be refused before any pass runs, so no pass is at fault"
+)
+"""The reason that no pass is named for an invalid program."""
+
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 _RIGHT = frozenset({Verdict.PASS, Verdict.REJECTED})
 """The verdicts of a valid program that is right, and of an invalid one that is refused."""
@@ -136,7 +141,8 @@ _Runs = Generator[Trial, Traced, Outcome]
 def bisect(case: AnyCase) -> Bisection:
     """Find the pass that breaks ``case``. Deterministic; takes one or two runs for each step.
 
-    If ``case`` does not fail, the result has its verdict with a description, and nothing else.
+    If ``case`` does not fail, the result has its verdict with a description, and nothing else. No
+    pass is named for an invalid program, nor is one left out: TVM should not get as far.
     """
     first = yield Trial(case, plain=True)
     outcome = first.outcome
@@ -159,6 +165,8 @@ def bisect(case: AnyCase) -> Bisection:
     if outcome.stage == "emit":
         why = f"TVM refuses the program ({bisected.operator}) when it is built: no pass has run"
         return replace(bisected, culprit="emit", evidence=Evidence.EMIT, why=why)
+    if isinstance(case.expect, Invalid):
+        return replace(bisected, why=INVALID)
     search = _Search(case, outcome, _suspects(outcome, first.trace))
     yield from search.walk()
     ablations: tuple[Tried, ...] = ()

@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import known, own, release
 from relaxcheck.harness.triage.bisection.by_release import concluded, run_on
 from relaxcheck.harness.triage.bisection.running import bisected, ran
-from relaxcheck.harness.triage.bisection.search import Bisected, Evidence, Trial, Tried
+from relaxcheck.harness.triage.bisection.search import INVALID, Bisected, Evidence, Trial, Tried
 from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease, Step
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
@@ -81,7 +81,7 @@ def exit_code(case: AnyCase, result: Bisected) -> int:
     if not of(case).has_passes:
         by = result.by_release
         return BAD_INPUT if by is None or by.first_bad is None else 0
-    if not result.verdict.is_failure:
+    if not result.verdict.is_failure or result.why == INVALID:
         return BAD_INPUT
     return FAULT if result.culprit is None else 0
 

@@ -12,13 +12,13 @@ from relaxcheck.cli.actions.exporting.every import everything, export_all, telli
 from relaxcheck.cli.actions.exporting.one import (
     FaultError,
     Wanted,
-    Workers,
     again,
     exported,
     record_of,
     release_of,
     without_fixes,
 )
+from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.cli.actions.exporting.writing import write_whole
 from relaxcheck.cli.exit_codes import FAULT
 from relaxcheck.cli.lookup import RecordedCase, look_up
@@ -27,6 +27,7 @@ from relaxcheck.generators.core.case import CaseError, text_of
 from relaxcheck.harness.kinds import read
 from relaxcheck.harness.known.corpus import (
     CASE,
+    CURED,
     EXPORTED,
     FINDING,
     ISSUE,
@@ -99,8 +100,9 @@ def export(
         else:
             wanted = Wanted(name, recorded, folder, seconds=minutes * 60)
             with Workers(limits) as workers, telling(screen, "") as say:
-                exported(wanted, workers, say)
-            paths = sorted(wanted.folder / file for file in wanted.files)
+                record = exported(wanted, workers, say)
+            cured = record.cure is not None and record.cure.patched
+            paths = sorted(folder / file for file in (*wanted.files, *CURED * cured))
     except FaultError as fault:
         _print(screen, f"harness-error: {fault}")
         return FAULT
@@ -168,6 +170,10 @@ def _test(folder: Path, recorded: RecordedCase, record: Record) -> list[Path]:
 
 
 def _folder(folder: Path, recorded: RecordedCase, record: Record) -> list[Path]:
+    # No patch is written here, so the issue must not speak of one.
+    if record.cure is not None:
+        cure = msgspec.structs.replace(record.cure, patched=False)
+        record = msgspec.structs.replace(record, cure=cure)
     texts = {name: text.encode() for name, text in rendered(recorded.case, record).items()}
     # finding.json last: an export that has it is complete.
     files = {**texts, CASE: text_of(recorded.case), FINDING: record_text(record)}

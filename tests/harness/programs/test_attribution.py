@@ -18,7 +18,7 @@ from relaxcheck.harness.programs.reduction.simplicity import defaults_of
 from relaxcheck.reports.programs.attribution_text import (
     attribution_text,
     innocent_operators,
-    settings_text,
+    settings,
 )
 
 MEMBER = family("conv2d_transpose", tuple(PIPELINES))
@@ -58,8 +58,8 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
         return LEFT if at(tried, "data_layout") == "NHWC" and at(tried, "groups") == 2 else PASS
 
     result, tried = attributed(case, comes)
-    assert settings_text(result) == 'groups=2, data_layout="NHWC"'
-    assert {each.axis for each in result.blamed} == {"data_layout", "groups"}
+    assert ", ".join(settings(result)) == 'groups=2, data_layout="NHWC"'
+    assert {one.axis for one in result.blamed} == {"data_layout", "groups"}
     innocent = [condition for condition in result.conditions if not condition.holds]
     assert Aspect.SYMBOL in [each.differences[0].what for each in innocent]
     text = attribution_text(result, case, LEFT.stage)
@@ -83,7 +83,7 @@ def test_one_draw_that_is_right_by_coincidence_blames_nothing() -> None:
     groups = next(condition for condition in result.conditions if condition.axis == "groups")
     assert (groups.verdicts[0], groups.alike, len(groups.verdicts)) == (Verdict.PASS, 2, 3)
     assert not groups.holds
-    assert "groups" not in settings_text(result)
+    assert "groups" not in ", ".join(settings(result))
     assert "(2 of 3 inputs)" in attribution_text(result, case, WRONG.stage)
 
 
@@ -110,9 +110,9 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
         return LEFT if at(tried, "data_layout") == "NHWC" else PASS
 
     result, tried = attributed(case, comes)
-    assert settings_text(result) == 'data_layout="NHWC"'
-    assert any(at(trial, "data_layout") is None for trial in tried)
-    nothing, _ = attributed(case, lambda trial: LEFT if trial.program == case.program else REFUSED)
+    assert ", ".join(settings(result)) == 'data_layout="NHWC"'
+    assert any(at(one, "data_layout") is None for one in tried)
+    nothing, _ = attributed(case, lambda one: LEFT if one.program == case.program else REFUSED)
     assert nothing.conditions == ()
     assert attribution_text(nothing, case, LEFT.stage) == ""
 
@@ -123,7 +123,7 @@ def test_what_says_nothing_about_tvm_cures_nothing(verdict: Verdict) -> None:
     silent = Outcome(verdict, "compare")
     result, _ = attributed(case, lambda trial: WRONG if at(trial, "groups") == 2 else silent)
     assert result.failed == 3
-    assert "groups" not in settings_text(result)
+    assert "groups" not in ", ".join(settings(result))
 
 
 def test_values_that_were_written_out_are_drawn_again() -> None:
@@ -155,13 +155,13 @@ def test_of_an_invalid_program_nothing_is_put_back() -> None:
 def test_differences_are_told_in_tvm_s_words(axes: dict[str, object], said: str) -> None:
     result = differences(drawn(**axes), drawn())
     verdicts = (Verdict.PASS,)
-    assert settings_text(Attribution(1, 1, (Condition(result, verdicts, 0),))) == said
+    assert ", ".join(settings(Attribution(1, 1, (Condition(result, verdicts, 0),)))) == said
 
 
 def test_dtypes_that_are_alike_are_told_together() -> None:
     result = differences(drawn(dtype="float16"), drawn())
     blamed = Attribution(1, 1, (Condition(result, (Verdict.PASS,), 0),))
-    assert settings_text(blamed) == "data, weight in float16"
+    assert ", ".join(settings(blamed)) == "data, weight in float16"
 
 
 def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
@@ -203,7 +203,7 @@ def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -
         return WRONG if at(tried, "data_layout") == "NHWC" and tried.seed != 5 else PASS
 
     result, _ = attributed(case, comes)
-    assert settings_text(result) == 'data_layout="NHWC"'
+    assert ", ".join(settings(result)) == 'data_layout="NHWC"'
     groups = next(condition for condition in result.conditions if condition.axis == "groups")
     assert (groups.undecided, groups.holds, groups.known) == (2, False, False)
     text = attribution_text(result, case, WRONG.stage)
@@ -212,8 +212,8 @@ def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -
     assert "Also fails without groups" not in text
     # Where it is the failure itself, it is no other one.
     late = Outcome(limit, "run", None, "too much of it")
-    result, _ = attributed(case, lambda trial: late if at(trial, "groups") == 2 else PASS)
-    assert settings_text(result) == "groups=2"
+    result, _ = attributed(case, lambda one: late if at(one, "groups") == 2 else PASS)
+    assert ", ".join(settings(result)) == "groups=2"
 
 
 def test_a_draw_that_a_limit_cuts_short_is_none() -> None:
@@ -231,8 +231,8 @@ CURED, SAME = (Verdict.PASS,), (Verdict.WRONG_VALUE,)
 
 def test_what_alone_does_not_matter_is_not_what_it_takes() -> None:
     both, alone = Condition((GROUPS, DTYPE), CURED, 0), Condition((GROUPS,), SAME, 1)
-    assert settings_text(Attribution(1, 1, (both,))) == "groups=2 and data in int8"
-    assert settings_text(Attribution(1, 1, (both, alone))) == "data in int8"
+    assert ", ".join(settings(Attribution(1, 1, (both,)))) == "groups=2 and data in int8"
+    assert ", ".join(settings(Attribution(1, 1, (both, alone)))) == "data in int8"
     # Where one of them cures it alone, both together say no more.
     enough = Condition((DTYPE,), CURED, 0)
     assert Attribution(1, 1, (both, enough)).blamed == (enough,)
@@ -248,7 +248,7 @@ def test_every_operator_is_left_out_once() -> None:
         return WRONG if {"add", "nn.relu"} <= set(names) else PASS
 
     result, _ = attributed(case, comes)
-    assert settings_text(result) == "together with add, together with nn.relu"
+    assert ", ".join(settings(result)) == "together with add, together with nn.relu"
     assert innocent_operators(result, case) == {"multiply"}
 
 

@@ -9,18 +9,26 @@ from rich.console import Console
 
 from relaxcheck.cli.actions.exporting.one import (
     FaultError,
-    Say,
     Wanted,
-    Workers,
     complete,
     exported,
 )
+from relaxcheck.cli.actions.exporting.titles import Titles
+from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.exit_codes import FAULT, INTERRUPTED
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.cli.terminal import called_as, newest_campaign
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
-from relaxcheck.harness.known.corpus import EXPORTED, EXPORTS, FILES, entries
+from relaxcheck.harness.kinds import read
+from relaxcheck.harness.known.corpus import (
+    CASE,
+    EXPORTED,
+    EXPORTS,
+    FILES,
+    entries,
+    read_record,
+)
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.programs.reproduction import limits_of
@@ -102,6 +110,7 @@ def export_all(exports: All, case_seconds: float | None, console: Console) -> in
     tell(f"{exports.directory}: {len(left)} to export to {exports.out}, {before} exported before")
     for silent in exports.silent:
         tell(f"not exported: {silent.case.identifier[:8]}: {silent.verdict} says nothing about TVM")
+    titles = _written(exports)
     failed = faults = 0
     seconds = Limits().seconds if case_seconds is None else case_seconds
     try:
@@ -111,7 +120,7 @@ def export_all(exports: All, case_seconds: float | None, console: Console) -> in
                 try:
                     _check_deadline(export.recorded, seconds, exports.directory)
                     with telling(console, begun) as say:
-                        record = exported(export, workers, say)
+                        record = exported(export, workers, say, titles)
                     tell(f"{begun}: {record.title}")
                 except (CaseError, PoolError) as error:
                     failed += 1
@@ -122,6 +131,17 @@ def export_all(exports: All, case_seconds: float | None, console: Console) -> in
         return INTERRUPTED
     tell(f"Written to {exports.out}: {len(exports.wanted) - failed} of {len(exports.wanted)}")
     return FAULT if faults else int(failed > 0)
+
+
+def _written(exports: All) -> Titles:
+    """The titles of the exports that are there already. Raises ``CaseError``."""
+    titles = Titles()
+    for wanted in exports.wanted:
+        if wanted.recorded.expected is None and complete(wanted):
+            record = read_record(wanted.folder)
+            assert record.outcome is not None
+            titles.add(record.title, read(wanted.folder / CASE), record.outcome)
+    return titles
 
 
 def _command(exports: All) -> str:

@@ -1,35 +1,34 @@
 """One export: from a failing case to a folder with an issue and a script that was run."""
 
-import contextlib
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from relaxcheck.cli.actions.exporting.curing import with_cure
+from relaxcheck.cli.actions.exporting.folder import write_folder
+from relaxcheck.cli.actions.exporting.titles import Titles
+from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.generators.core.axes import point_of
-from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes, write
+from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import families, of
 from relaxcheck.harness.known.corpus import (
-    CASE,
+    CURED,
     EXPORTED,
-    FINDING,
-    SCRIPT,
-    UNFINISHED,
+    ISSUE,
     Culprit,
     Record,
     read_record,
-    record_text,
 )
 from relaxcheck.harness.outcomes.errors import headline, portable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import severity_of
-from relaxcheck.harness.releases.releases import known, own, release, state
+from relaxcheck.harness.releases.releases import known, own, state
 from relaxcheck.harness.triage.bisection.running import NO_PROGRAM, bisected
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.finding import Finding
@@ -37,63 +36,15 @@ from relaxcheck.harness.triage.fingerprint import fingerprint, same_signature, s
 from relaxcheck.harness.triage.reduction.running import reduced
 from relaxcheck.harness.triage.reduction.search import was_refused
 from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers, outcome_of
-from relaxcheck.harness.triage.scripts import exit_code, run_script
-from relaxcheck.harness.workers.jobs import Job, Limits
+from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool, PoolError
-from relaxcheck.reports.issue.finding_folder import rendered
 from relaxcheck.reports.issue.pasting import title_of
 
-_SHOWN = frozenset(
-    {
-        *(Verdict.SILENT_BAIL, Verdict.ACCEPTS_INVALID),
-        *(Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE),
-    }
-)
-"""Verdicts that a script shows without an exception: if it raises, it is broken."""
-
-Say = Callable[[str], None]
 T = TypeVar("T")
 
 
 class FaultError(CaseError):
     """relaxcheck itself failed on a case, in one line."""
-
-
-class Workers:
-    """A pool with one worker for each release, started when it is first asked for.
-
-    Use as a context manager.
-    """
-
-    def __init__(self, limits: Limits):
-        self.limits = limits
-        self._pools: dict[str, Pool] = {}
-        self._broken: dict[str, str] = {}
-        self._stack = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-
-    def of(self, name: str) -> Pool:
-        """The pool of the release ``name``.
-
-        Raises:
-            ReleaseError: it is not installed.
-            PoolError: its workers do not start.
-        """
-        if name in self._broken:
-            raise PoolError(self._broken[name])
-        if name not in self._pools:
-            try:
-                pool = Pool(1, self.limits, release=release(name))
-            except PoolError as error:
-                self._broken[name] = str(error)
-                raise
-            self._pools[name] = self._stack.enter_context(pool)
-        return self._pools[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +68,18 @@ def complete(wanted: Wanted) -> bool:
     if not all((wanted.folder / name).is_file() for name in wanted.files):
         return False
     record = read_record(wanted.folder)
+    cured = record.cure is not None and record.cure.patched
+    if cured and not all((wanted.folder / name).is_file() for name in CURED):
+        return False
     # An export with --as-is is not finished: it has no bisection.
     outcome = record.outcome
     return outcome is not None and (record.culprit is not None or not outcome.verdict.is_failure)
 
 
-def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
+def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None = None) -> Record:
     """Make the export; the finished record. ``say`` gets a line for each step.
+
+    Its title is none of ``titles``, unless somebody has written it.
 
     Raises:
         CaseError: the case does not fail, or not again, or its script does not exit as it should.
@@ -151,8 +107,15 @@ def exported(wanted: Wanted, workers: Workers, say: Say) -> Record:
     if not record.title:
         title = title_of(case, outcome, record.attribution, record.blame)
         record = msgspec.structs.replace(record, title=title)
+    if titles is not None and recorded.expected is None:
+        title = titles.add(record.title, case, outcome)
+        record = msgspec.structs.replace(record, title=title)
+    # An entry of the corpus has no issue that a patch could lie beside.
+    cure: dict[str, str] = {}
+    if ISSUE in wanted.files:
+        record, cure = with_cure(record, case, name, workers, say)
     say("running the script")
-    _write(wanted, case, record, name)
+    write_folder(wanted.folder, wanted.files, case, record, name, cure)
     return record
 
 
@@ -351,45 +314,3 @@ def _on_releases(
                 )
         verdicts[name] = by
     return msgspec.structs.replace(record, verdicts=verdicts, alike=alike)
-
-
-def _write(wanted: Wanted, case: AnyCase, record: Record, release: str) -> None:
-    """Write the files, once the script has exited as it should on ``release``.
-
-    Raises:
-        CaseError: the script exited otherwise, and is left beside the folder; or there is no room.
-    """
-    # As "." it has no name.
-    folder = wanted.folder.absolute()
-    unfinished = folder.with_name(f"{folder.name}{UNFINISHED}")
-    try:
-        unfinished.mkdir(parents=True, exist_ok=True)
-        write(case, unfinished / CASE)
-        for file, text in rendered(case, record).items():
-            (unfinished / file).write_text(text)
-        (unfinished / FINDING).write_bytes(record_text(record))
-        check_script(unfinished / SCRIPT, record, release)
-        folder.mkdir(parents=True, exist_ok=True)
-        # finding.json last: an export that has it is complete.
-        for file in sorted(wanted.files, key=lambda file: file == FINDING):
-            (unfinished / file).replace(folder / file)
-        shutil.rmtree(unfinished)
-    except OSError as error:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise CaseError(f"cannot write to {folder}: {error.strerror}") from error
-
-
-def check_script(script: Path, record: Record, name: str) -> None:
-    """Run ``script`` in a new process with the release ``name``, outside this project.
-
-    Raises:
-        CaseError: its exit code contradicts ``record``, or it raises where it should show a value.
-    """
-    assert record.outcome is not None
-    verdict = record.outcome.verdict
-    ended = run_script(script, release(name), record.seconds)
-    wanted = exit_code(verdict)
-    if ended.code != wanted:
-        raise CaseError(f"{script} exited with {ended.code}, not with {wanted}: {ended.output}")
-    if verdict in _SHOWN and ended.raised:
-        raise CaseError(f"{script} raised instead of showing {verdict}: {ended.output}")

@@ -1,0 +1,76 @@
+"""Finds the fixes that cure a failure: by running it with some of them on, and no others."""
+
+from collections.abc import Generator, Sequence
+
+import msgspec
+
+from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.workers.jobs import Job
+from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.protocol import BundledFix
+
+_RIGHT = (Verdict.PASS, Verdict.REJECTED)
+
+Names = tuple[str, ...]
+
+
+class Cure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The ``fixes`` that cure a case on the release that it was seen on, each of them needed.
+
+    ``patched``: its script exits with 0 there on a TVM that has their patch and no fix.
+    """
+
+    fixes: tuple[str, ...]
+    patched: bool = False
+
+
+def curing(fixes: Sequence[BundledFix], named: Sequence[str]) -> Generator[Names, bool, Names]:
+    """Ask of names of ``fixes`` whether the case passes with them alone; return the cure.
+
+    With all fixes it passes. ``named`` are its operators: a single fix for one of them comes first.
+    Otherwise none of the fixes in the cure can be left out.
+    """
+    likely = tuple(fix.name for fix in fixes if set(fix.operators) & set(named))
+    for name in likely:
+        if (yield (name,)):
+            return (name,)
+    # The last are left out last.
+    cure = (*(fix.name for fix in fixes if fix.name not in likely), *likely)
+    size = (len(cure) + 1) // 2
+    while size:
+        start = 0
+        while start < len(cure):
+            rest = cure[:start] + cure[start + size :]
+            if rest and (yield rest):
+                cure = rest
+            else:
+                start += size
+        size = (size + 1) // 2 if size > 1 else 0
+    return tuple(fix.name for fix in fixes if fix.name in cure)
+
+
+def cured(pool: Pool, case: AnyCase) -> Cure | None:
+    """The cure of ``case``, which is right with all fixes on; None if the search proves nothing.
+
+    Nothing else may be running on ``pool``.
+    """
+    if not pool.fixes:
+        return None
+    fixed = with_fixes(case, True)
+    search = curing(pool.fixes, operators(case))
+    try:
+        names = next(search)
+        while True:
+            names = search.send(_right(pool, Job(fixed, alone=True, fixes=names)))
+    except StopIteration as end:
+        cure: Names = end.value
+    # As a user has it: in a process that has run nothing else.
+    return Cure(cure) if _right(pool, Job(fixed, fresh=True, fixes=cure)) else None
+
+
+def _right(pool: Pool, job: Job) -> bool:
+    pool.submit(job)
+    ((_, outcome),) = pool.drain()
+    return outcome.verdict in _RIGHT

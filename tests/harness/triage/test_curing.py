@@ -1,0 +1,56 @@
+"""The search for the fixes that cure a failure: single ones first, then as few as it takes."""
+
+from collections.abc import Callable
+
+import pytest
+
+from relaxcheck.harness.triage.curing import curing
+from relaxcheck.harness.workers.protocol import BundledFix
+
+FIXES = (
+    BundledFix("scans", ("cumsum", "cumprod")),
+    BundledFix("attention", ("nn.attention",)),
+    BundledFix("products", ("nn.attention", "matmul")),
+    BundledFix("fusion"),
+    BundledFix("guard"),
+    BundledFix("shapes"),
+)
+
+Cures = Callable[[frozenset[str]], bool]
+
+
+def searched(cures: Cures, operators: tuple[str, ...]) -> tuple[tuple[str, ...], list[set[str]]]:
+    """The result of a search where ``cures`` judges fixes, and what it tried."""
+    search, tried = curing(FIXES, operators), list[set[str]]()
+    names = next(search)
+    while True:
+        tried.append(set(names))
+        try:
+            names = search.send(cures(frozenset(names)))
+        except StopIteration as end:
+            cure: tuple[str, ...] = end.value
+            return cure, tried
+
+
+def test_a_single_fix_of_an_operator_comes_first() -> None:
+    cure, tried = searched(lambda on: "products" in on, ("nn.attention",))
+    assert cure == ("products",)
+    assert tried == [{"attention"}, {"products"}]
+
+
+@pytest.mark.parametrize(
+    "needed", [{"fusion"}, {"scans", "shapes"}, {"attention", "guard"}, {"scans", "products"}]
+)
+def test_of_several_fixes_none_can_be_left_out(needed: set[str]) -> None:
+    cure, tried = searched(lambda on: needed <= on, ("nn.attention",))
+    assert set(cure) == needed
+    # In the order in which they are put on.
+    assert list(cure) == [fix.name for fix in FIXES if fix.name in needed]
+    assert len(tried) < 3 * len(FIXES)
+
+
+def test_a_fix_of_the_operator_is_preferred_to_another_that_cures_it_too() -> None:
+    cure, _ = searched(lambda on: {"attention", "products"} <= on or "guard" in on, ("matmul",))
+    assert cure == ("guard",)
+    either: Cures = lambda on: bool(on & {"scans", "fusion"})  # noqa: E731
+    assert searched(either, ("cumsum",))[0] == ("scans",)
