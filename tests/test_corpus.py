@@ -11,7 +11,7 @@ from relaxcheck.generators.core.case import AnyCase, with_fixes
 from relaxcheck.harness.known.corpus import FILES, ISSUE, SCRIPT, Entry, entries
 from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.outcomes.outcome import Outcome
-from relaxcheck.harness.outcomes.severity import severity_of
+from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.releases import releases
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
@@ -101,9 +101,13 @@ def test_its_issue_has_all_that_a_maintainer_needs(entry: Entry) -> None:
     assert entry.expected.title in title
     assert not blank
     headings = [line.removeprefix("### ") for line in body if line.startswith("### ")]
-    assert headings == [
-        *("Expected behavior", "Actual behavior", "Environment", "Steps to reproduce", "Triage")
-    ]
+    request = title.startswith("[Tracking Issue]")
+    about = ["Expected behavior", "Actual behavior"]
+    if request:
+        about = [headings[0]]
+        assert headings[0].startswith("This issue is to track progress for support of `relax.op.")
+        assert entry.expected.severity is Severity.UNSUPPORTED
+    assert headings == [*about, "Environment", "Steps to reproduce", "Triage"]
     for heading, after in pairwise(body):
         assert not (heading.startswith("### ") and after.strip()), heading
     assert f"```python\n{texts[SCRIPT]}```" in texts[ISSUE]

@@ -18,6 +18,8 @@ from relaxcheck.reports.rendering import Came
 _MESSAGE_LENGTH = 3000
 _SYMPTOM_LENGTH = 300
 
+_ORACLES = {"pytorch": "PyTorch", "onnxruntime": "ONNX Runtime"}
+
 BUG, REQUEST = "[Bug][Relax]", "[Tracking Issue][Relax]"
 """The prefixes of titles: of TVM's template for bugs, and of that for features."""
 
@@ -132,11 +134,10 @@ def _expected(what: Reproduction, called: str) -> str:
         )
         return f"{subject} gives {types}, as its type says."
     if outcome.verdict is Verdict.WRONG_VALUE:
-        agreed = f" ({', '.join(outcome.oracles)})" if outcome.oracles else ""
-        return (
-            f"{subject} gives what independent implementations{agreed} and a reference of higher "
-            "precision agree on, within what rounding may add up to."
-        )
+        others = ", ".join(_ORACLES.get(name, name) for name in outcome.oracles)
+        reference = "a reference of higher precision"
+        agreed = f"{others} and {reference} agree on" if others else f"{reference} gives"
+        return f"{subject} gives what {agreed}, within what rounding may add up to."
     if outcome.verdict is Verdict.UNSUPPORTED:
         return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:

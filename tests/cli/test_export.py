@@ -526,3 +526,16 @@ def test_two_failures_with_one_title_are_told_apart_in_words() -> None:
     # The next ones have nothing that none of the others has: still, no title comes twice.
     more = [titles.add("It breaks", first, crash) for _ in range(3)]
     assert len({"It breaks", "It breaks, in FuseOps", *more}) == 5
+
+
+@pytest.mark.parametrize(
+    ("oracles", "words"),
+    [
+        ((), "gives what a reference of higher precision gives, within"),
+        (("pytorch",), "gives what PyTorch and a reference of higher precision agree on, within"),
+        (("pytorch", "onnxruntime"), "gives what PyTorch, ONNX Runtime and a reference of"),
+    ],
+)
+def test_an_issue_names_those_who_agree(oracles: tuple[str, ...], words: str) -> None:
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="off", oracles=oracles)
+    assert words in issue_text(reproduction(failing(), wrong), "It", "", {})
