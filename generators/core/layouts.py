@@ -100,6 +100,21 @@ def familiar_kernel_layouts(spatial: str, base: str) -> tuple[str, ...]:
     return f"{base}{spatial}", f"{spatial}IO", f"{spatial}OI", f"{base}{spatial}4i4o"
 
 
+def familiar_alternatives(layout: str) -> tuple[str, ...]:
+    """The layouts in use of the same axes as ``layout``, the most used first; none if it is one."""
+    if not all(factor == 0 for _, factor in parts(layout)) or not layout.isupper():
+        return ()
+    spatial = "".join(letter for letter in "DHW" if letter in layout)
+    data = familiar_data_layouts(spatial)
+    kernels = tuple(
+        dict.fromkeys(
+            name for base in ("OI", "IO") for name in familiar_kernel_layouts(spatial, base)
+        )
+    )
+    alike = [name for name in (*data, *kernels) if sorted(name) == sorted(layout)]
+    return () if layout in alike else tuple(alike)
+
+
 def kind(layout: str | None, spatial: str) -> str | None:
     """The class of ``layout``: itself where its spatial axes stand together, in order.
 

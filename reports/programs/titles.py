@@ -5,8 +5,9 @@ from functools import cache
 from types import MappingProxyType
 
 from relaxcheck.generators import families
-from relaxcheck.generators.calls import telling
+from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.program import ShapeValue
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -134,11 +135,13 @@ def _settings(what: Reproduction, attribution: Attribution | None) -> list[str]:
 
 
 def _attributes(what: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:
+    """Attributes in TVM's terms; a shape that a call has to name is none that may matter."""
     return [
         f"{name}={attribute_text(value)}"
         for node in what.case.program.nodes
+        if form(node.operator) == "call"
         for name, value in telling(node).items()
-        if name not in without
+        if name not in without and not isinstance(value, ShapeValue)
     ]
 
 

@@ -15,7 +15,7 @@ from relaxcheck.cli.actions.exporting.titles import Titles
 from relaxcheck.cli.lookup import look_up
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import Case, Input, Node, Program, read
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, read
 from relaxcheck.generators.families import family
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.known.corpus import Culprit, Record, entry, read_record
@@ -477,6 +477,16 @@ def test_a_title_names_no_setting_that_does_not_matter() -> None:
     attribution = Attribution(1, 1, (Condition((groups,), (Verdict.SILENT_BAIL,), 1),))
     title = title_text(reproduction(failing(), LEFT), attribution)
     assert title.endswith('without an error (data_layout="NHWC")')
+
+
+def test_a_title_names_no_shape_that_a_call_has_to_have() -> None:
+    nodes = (
+        Node("y", "call_tir", ("x",), {"function": "backwards", "dtype": "float32"}),
+        Node("z", "broadcast_to", ("y",), {"shape": ShapeValue((3,))}),
+    )
+    case = Case("toy", Program((Input("x", (3,), "float32"),), nodes, ("z",)))
+    title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen")), None)
+    assert title.endswith(", in code generation")
 
 
 def test_a_dtype_of_all_inputs_is_named_without_them() -> None:

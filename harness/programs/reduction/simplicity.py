@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from relaxcheck.generators.core.axes import Family, complete
 from relaxcheck.generators.core.dims import Dim, symbols
+from relaxcheck.generators.core.layouts import familiar_alternatives
 from relaxcheck.generators.core.program import (
     EXEC_MODES,
     REGIMES,
@@ -154,7 +155,8 @@ def _cost(value: Attribute, default: Attribute) -> float:
         case ShapeValue(dims=dims):
             return sum(number_cost(dim) if isinstance(dim, int) else 8.0 for dim in dims)
         case str():
-            return float(len(value))
+            # A layout that nobody uses takes a reader longer.
+            return len(value) + 0.5 * bool(familiar_alternatives(value))
     return 0.0
 
 

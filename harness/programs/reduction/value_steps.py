@@ -7,7 +7,7 @@ import msgspec
 
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.layouts import parts
+from relaxcheck.generators.core.layouts import familiar_alternatives, parts
 from relaxcheck.generators.core.program import (
     DTYPES,
     Attribute,
@@ -65,6 +65,8 @@ def _simpler(value: Attribute, default: Attribute) -> Iterator[Attribute]:
     match value:
         case bool():
             return
+        case str():
+            yield from familiar_alternatives(value)
         case int():
             yield from (int(number(default)), 1, 2, 3, value // 2, value - 1)
         case float():

@@ -175,7 +175,8 @@ def tell(out: Console, case: AnyCase, result: Bisected) -> None:
 def _by_release(summary: ByRelease) -> Iterator[str]:
     ran = [f"{row.release} {row.verdict}" for row in summary.releases if row.verdict is not None]
     line = f"by release: {', '.join(ran)}"
-    if summary.first_bad is not None:
+    # Of a single release nobody knows what came before.
+    if summary.first_bad is not None and len(ran) > 1:
         line += f"; first that fails: {summary.first_bad}"
         line += f"; first that passes again: {summary.good_again or 'none'}"
     yield line

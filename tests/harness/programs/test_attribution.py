@@ -134,6 +134,17 @@ def test_values_that_were_written_out_are_drawn_again() -> None:
     assert fills == {Random}
 
 
+def test_pipelines_that_a_maintainer_cannot_tell_apart_are_not_compared() -> None:
+    def text(was: str, to: str) -> str:
+        pipeline = Difference(Aspect.SETTING, "pipeline", was, to)
+        conditions = (Condition((pipeline,), (Verdict.WRONG_VALUE,), 1),)
+        return attribution_text(Attribution(1, 1, conditions), drawn(), WRONG.stage)
+
+    assert text("mixed-precision", "build") == "Also fails with relax.build alone."
+    # Without the fixes both are relax.build.
+    assert text("fixes-build", "build") == ""
+
+
 def test_of_an_invalid_program_nothing_is_put_back() -> None:
     case = msgspec.structs.replace(drawn(groups=2), expect=Invalid("nn.conv2d_transpose", ("x",)))
     result, _ = attributed(case, lambda trial: Outcome(Verdict.ACCEPTS_INVALID, "run"))

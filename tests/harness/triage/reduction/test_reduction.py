@@ -414,6 +414,21 @@ def test_shapes_among_attributes_get_smaller_too() -> None:
     assert (3, 2) in together
 
 
+def test_a_layout_that_people_use_is_simpler_than_another() -> None:
+    def laid(layout: str) -> Case:
+        data, weight = (Input(name, (1, 1, 1, 1), "float32") for name in ("data", "weight"))
+        node = Node("y", "nn.conv2d", ("data", "weight"), {"out_layout": layout})
+        return Case("toy", Program((data, weight), (node,), ("y",)))
+
+    strange = laid("NCWH")
+    made = list(value_steps.attributes(strange, Knowledge()))
+    assert laid("NHWC") in made
+    assert measure(laid("NHWC"), {}) < measure(strange, {})
+    used = value_steps.attributes(laid("NHWC"), Knowledge())
+    layouts = {made.program.nodes[0].attributes.get("out_layout") for made in used}
+    assert layouts <= {None, "NHWC"}
+
+
 def test_the_result_runs_again_and_nothing_is_left_over() -> None:
     class Ahead(Vetting):
         def drain(self) -> Iterator[tuple[Job, Outcome]]:
