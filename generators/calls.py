@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeVar
 
 from relaxcheck.generators.core.program import Node
 from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.generators.operators.record import REQUIRED
 
 T = TypeVar("T")
 
@@ -33,6 +34,16 @@ def attributes_of_type(operator: str, kind: str) -> tuple[str, ...]:
         tuple(attribute.name for attribute in record.attributes if attribute.type == kind)
         if record
         else ()
+    )
+
+
+def required(operator: str) -> frozenset[str]:
+    """The attributes of ``operator`` that have no default: a call without one is no call."""
+    record = OPERATORS.get(operator)
+    return frozenset(
+        attribute.name
+        for attribute in (record.attributes if record else ())
+        if attribute.default is REQUIRED
     )
 
 

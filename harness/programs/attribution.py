@@ -11,10 +11,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from relaxcheck.generators.calls import telling
+from relaxcheck.generators.calls import required, telling
 from relaxcheck.generators.core.axes import Family, non_default, point_of, with_defaults
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import Case, Literal, Program, Random
+from relaxcheck.generators.core.program import Case, Literal, Program, Random, ShapeValue
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -133,11 +133,16 @@ def _changes(
 def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
     for node in case.program.nodes:
         default = known.defaults.get(node.operator, {})
+        needed = required(node.operator)
         for name, value in telling(node).items():
             if name in default and default[name] == value:
                 continue
+            # A shape follows from the operands: another one makes another program.
+            if name in needed and (isinstance(value, ShapeValue) or name not in default):
+                continue
             others = {key: kept for key, kept in node.attributes.items() if key != name}
-            for attributes in (others, {**others, name: default.get(name)}):
+            left_out = () if name in needed else (others,)
+            for attributes in (*left_out, {**others, name: default.get(name)}):
                 changed = with_node(case, replace(node, attributes=attributes))
                 yield from _unless_nonsense(partial(remade, case, nodes=changed))
     for step in (value_steps.layouts, value_steps.dtypes, value_steps.constants):

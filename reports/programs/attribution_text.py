@@ -34,17 +34,14 @@ def settings(attribution: Attribution, inputs: AbstractSet[str] = frozenset()) -
     return [" and ".join(_needed(attribution, each, inputs)) for each in attribution.blamed]
 
 
-def _blamed(attribution: Attribution) -> list[str]:
-    """The settings that the failure is due to."""
-    needed = (_needed(attribution, condition) for condition in attribution.blamed)
-    return list(dict.fromkeys(text for texts in needed for text in texts))
-
-
-def attribution_text(attribution: Attribution, case: Case, stage: str | None) -> str:
+def attribution_text(
+    attribution: Attribution, case: Case, stage: str | None, about: Sequence[str] = ()
+) -> str:
     """Trials of ``case`` and their outcomes, in a few sentences; empty where there were none.
 
     ``stage`` is the one that it fails in: inputs are mentioned only where there were any. Settings
-    at TVM's default are left out, also where the case writes them out.
+    at TVM's default are left out, also where the case writes them out. That it does not fail
+    without an operator that it is ``about`` goes without saying.
     """
     if not attribution.conditions:
         return ""
@@ -54,10 +51,15 @@ def attribution_text(attribution: Attribution, case: Case, stage: str | None) ->
         sentences.append(
             f"Fails in this way with {attribution.failed} of the {attribution.drawn} {runs} tried."
         )
-    blamed = _blamed(attribution)
+    conditions = [
+        condition
+        for condition in attribution.blamed
+        if not condition.named <= {(Aspect.NODE, name) for name in about}
+    ]
+    blamed = dict.fromkeys(text for each in conditions for text in _needed(attribution, each))
     if blamed:
-        seen = "; ".join(_seen(condition, runs) for condition in attribution.blamed)
-        sentences.append(f"Fails {_phrase(blamed)}; {seen}.")
+        seen = "; ".join(_seen(condition, runs) for condition in conditions)
+        sentences.append(f"Fails {_phrase(list(blamed))}; {seen}.")
     names = {name for node in case.program.nodes for name in telling(node)}
     others = [
         condition

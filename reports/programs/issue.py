@@ -45,7 +45,8 @@ def issue_text(
     """
     outcome, releases = what.outcome, releases or {}
     request = is_request(what, attribution, releases)
-    called = _called(named_operators(what, attribution))
+    named = named_operators(what, attribution)
+    called = _called(named)
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"{REQUEST if request else BUG} {title}",
         feature=called if request else "",
@@ -55,7 +56,7 @@ def issue_text(
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         attribution=""
         if attribution is None
-        else attribution_text(attribution, what.case, outcome.stage),
+        else attribution_text(attribution, what.case, outcome.stage, named),
         culprit=culprit,
         valid=not isinstance(what.case.expect, Invalid),
         releases={name: on_release(came, outcome) for name, came in releases.items()},

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from relaxcheck.generators.calls import attributes_of_type, form, grouped, telling
+from relaxcheck.generators.calls import attributes_of_type, form, grouped, required, telling
 from relaxcheck.generators.core.program import Node
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import REQUIRED
@@ -82,3 +82,9 @@ def test_only_what_is_off_default_is_told() -> None:
     assert telling(Node("y", "matmul", ("x", "w"), {"out_dtype": "int32"})) == {
         "out_dtype": "int32"
     }
+
+
+def test_attributes_without_a_default_are_required() -> None:
+    assert required("call_tir") == {"function", "of", "shape", "dtype"}
+    assert required("reshape") == {"shape"}
+    assert required("nn.conv2d") == required("no.such_operator") == frozenset()

@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from relaxcheck.generators.calls import required
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.layouts import familiar_alternatives, parts
@@ -126,7 +127,10 @@ def _relaid(case: Case, called: Node, tensor: Input, old: str, new: str) -> Case
 
 
 def dtypes(case: Case, known: Knowledge) -> Iterator[Case]:
-    """float32 for other dtypes, everywhere or in one input, also without attributes of dtypes."""
+    """float32 for other dtypes, everywhere or in one input, also without attributes of dtypes.
+
+    An attribute that a call has to have stays.
+    """
     there = [tensor for tensor in case.program.inputs if _may_be_float(tensor)]
     chosen = [
         *([tensor for tensor in there if tensor.dtype == dtype] for dtype in _distinct(there)),
@@ -136,7 +140,9 @@ def dtypes(case: Case, known: Knowledge) -> Iterator[Case]:
         msgspec.structs.replace(
             node,
             attributes={
-                name: value for name, value in node.attributes.items() if value not in DTYPES
+                name: value
+                for name, value in node.attributes.items()
+                if value not in DTYPES or name in required(node.operator)
             },
         )
         for node in case.program.nodes

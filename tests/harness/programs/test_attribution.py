@@ -8,7 +8,15 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program, Random
+from relaxcheck.generators.core.program import (
+    Case,
+    Input,
+    Literal,
+    Node,
+    Program,
+    Random,
+    ShapeValue,
+)
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference, Verdict
@@ -132,6 +140,39 @@ def test_values_that_were_written_out_are_drawn_again() -> None:
     _, tried = attributed(Case("none", program), lambda trial: WRONG)
     fills = {type(tensor.fill) for trial in tried[:2] for tensor in trial.program.inputs}
     assert fills == {Random}
+
+
+def test_no_attribute_is_left_out_that_a_call_has_to_have() -> None:
+    attributes = {"function": "backwards", "of": ShapeValue((3,)), "shape": ShapeValue((3,))}
+    node = Node("y", "call_tir", ("x",), {**attributes, "dtype": "float32"})
+    program = Program((Input("x", (3,), "float32"),), (node,), ("y",))
+    trials = attribute(Case("none", program), WRONG, None, {"call_tir": {"function": "opposite"}})
+    tried = [next(trials)]
+    while True:
+        try:
+            tried.append(trials.send(WRONG))
+        except StopIteration:
+            break
+    functions = {at(case, "function") for case in tried}
+    assert functions == {"backwards", "opposite"}
+    assert all(set(case.program.nodes[0].attributes) == set(node.attributes) for case in tried)
+    assert all(at(case, "of") == ShapeValue((3,)) for case in tried)
+
+
+def test_that_it_does_not_fail_without_its_operator_goes_without_saying() -> None:
+    gone = [Difference(Aspect.NODE, name, True, None) for name in ("nn.relu", "exp")]
+    conditions = tuple(Condition((node,), (Verdict.PASS,), 0) for node in gone)
+    case = drawn()
+
+    def text(*about: str) -> str:
+        return attribution_text(Attribution(1, 1, conditions), case, LEFT.stage, about)
+
+    assert text() == (
+        "Fails together with nn.relu and together with exp; passes without nn.relu; "
+        "passes without exp."
+    )
+    assert text("exp") == "Fails together with nn.relu; passes without nn.relu."
+    assert text("exp", "nn.relu") == ""
 
 
 def test_pipelines_that_a_maintainer_cannot_tell_apart_are_not_compared() -> None:
