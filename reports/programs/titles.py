@@ -59,7 +59,9 @@ def title_text(
     conditions = _blamed(what, attribution, named)
     if not conditions and isinstance(what.case.expect, Invalid):
         conditions = [f"{what.case.expect.fault[0]}{_first_words(what)}"]
-    conditions = conditions or _settings(what, attribution)
+    elif conditions := conditions or _settings(what, attribution):
+        # Reduction leaves no size at 0 where another one will do.
+        conditions = [*conditions, *_empty(what)]
     conditions = [*(conditions or _axes(what, blame) or _unusual(what)), *_zeros(what)]
     listed = ", ".join(conditions)
     return f"{' + '.join(named)} {happens(what)}" + (f" ({listed})" if listed else "")
@@ -165,12 +167,16 @@ def _unusual(what: Reproduction) -> list[str]:
 
     No dtypes: that they matter, only attribution can tell.
     """
-    program = what.case.program
-    traits = [f"symbolic {name}" for name in program.symbols]
-    empty = [tensor.name for tensor in program.inputs if 0 in tensor.shape]
-    if empty and len(program.inputs) == 1:
-        return [*traits, "empty input"]
-    return [*traits, *(f"empty {name}" for name in empty)]
+    return [*(f"symbolic {name}" for name in what.case.program.symbols), *_empty(what)]
+
+
+def _empty(what: Reproduction) -> list[str]:
+    """The inputs without elements."""
+    inputs = what.case.program.inputs
+    empty = [tensor.name for tensor in inputs if 0 in tensor.shape]
+    if empty and len(inputs) == 1:
+        return ["empty input"]
+    return [f"empty {name}" for name in empty]
 
 
 def _zeros(what: Reproduction) -> list[str]:

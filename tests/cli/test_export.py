@@ -502,6 +502,13 @@ def test_a_dtype_of_all_inputs_is_named_without_them() -> None:
     assert title_text(repro, None).endswith(", in code generation")
 
 
+def test_a_title_says_that_an_input_is_empty_beside_attributes() -> None:
+    node = Node("z", "nn.pad", ("x",), {"pad_width": (1, 1), "pad_mode": "circular"})
+    case = Case("toy", Program((Input("x", (0,), "float32"),), (node,), ("z",)))
+    title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "emit")), None)
+    assert title.endswith(', pad_mode="circular", empty input)')
+
+
 def test_a_title_says_that_a_symbol_is_0() -> None:
     program = Program((Input("x", ("n",), "float32"),), (Node("z", "abs", ("x",)),), ("z",))
     wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="off")

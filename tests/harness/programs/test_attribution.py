@@ -175,6 +175,15 @@ def test_that_it_does_not_fail_without_its_operator_goes_without_saying() -> Non
     assert text("exp", "nn.relu") == ""
 
 
+def test_sizes_that_do_not_matter_are_not_listed() -> None:
+    shape = Difference(Aspect.SHAPE, "data", "(1, 2)", "(3, 4)")
+    alike = Condition((shape,), (Verdict.SILENT_BAIL,), 1)
+    assert attribution_text(Attribution(1, 1, (alike,)), drawn(), LEFT.stage) == ""
+    cured = Condition((shape,), (Verdict.PASS,), 0)
+    text = attribution_text(Attribution(1, 1, (cured,)), drawn(), LEFT.stage)
+    assert text.startswith("Fails with data of shape (1, 2)")
+
+
 def test_pipelines_that_a_maintainer_cannot_tell_apart_are_not_compared() -> None:
     def text(was: str, to: str) -> str:
         pipeline = Difference(Aspect.SETTING, "pipeline", was, to)
