@@ -9,8 +9,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from relaxcheck.cli import app
+from relaxcheck.cli.actions.exporting import folder as folders
+from relaxcheck.cli.actions.exporting.folder import write_folder
 from relaxcheck.cli.actions.exporting.writing import write_whole
-from relaxcheck.harness.known.corpus import EXPORTED
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.known.corpus import CURED, EXPORTED, PATCH, TEST, entry
 
 ENTRY = "attention-window"
 
@@ -64,3 +67,26 @@ def test_an_export_that_is_there_stays_as_it_was(tmp_path: Path) -> None:
     with room(100):
         assert refused(export(ENTRY, "--as-is", "--out", tmp_path))
     assert content(tmp_path) == before
+
+
+def test_a_patch_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "check_script", lambda *_: None)
+    known = entry(ENTRY)
+    cure = {PATCH: "p" * 50_000, TEST: "t" * 100}
+
+    def written(folder: Path, files: dict[str, str]) -> bool:
+        try:
+            write_folder(folder, EXPORTED, known.case, known.expected, "0.27", files)
+        except CaseError:
+            return False
+        return True
+
+    for size, whole in ((100, False), (20_000, False), (50_000, True)):
+        folder = tmp_path / f"room-{size}"
+        with room(size):
+            assert written(folder, cure) is whole
+        assert set(content(folder)) == ({*EXPORTED, *CURED} if whole else set())
+        assert not folder.with_name(f"{folder.name}.new").exists()
+    # A patch that does not cure it any more goes.
+    assert written(folder, {})
+    assert set(content(folder)) == set(EXPORTED)

@@ -207,3 +207,13 @@ def test_each_fix_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage() for record in caplog.records] == wanted
     assert [message for message in wanted if "\n" in message] == []
     assert {record.levelname for record in caplog.records} == {"INFO"}
+
+
+def test_some_fixes_alone_and_no_other() -> None:
+    with fixes.install(["attention"]) as on:
+        assert [fix.name for fix in on.fixes] == ["attention"]
+        # Whoever asks for all of them then gets these.
+        assert fixes.install().fixes == on.fixes
+    assert fixes.installed() == ()
+    with pytest.raises(ValueError, match="no fix 'none such'; there are conv_transpose_arguments,"):
+        fixes.install(["none such"])
