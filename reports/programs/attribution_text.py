@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from msgspec.structs import replace
 
 from relaxcheck.generators.calls import telling
-from relaxcheck.generators.core.program import Attribute, Case
+from relaxcheck.generators.core.program import Attribute, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
@@ -164,7 +164,11 @@ def _phrase(texts: Sequence[str]) -> str:
 def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozenset()) -> list[str]:
     """Its differences, those of dtypes that are alike together; of all ``inputs`` without names."""
     parts: dict[str, None] = {}
+    symbolic = any(difference.what is Aspect.SYMBOL for difference in condition.differences)
     for difference in condition.differences:
+        # A shape that a call names follows from the symbols.
+        if symbolic and isinstance(difference.was, ShapeValue):
+            continue
         alike = [
             other.name
             for other in condition.differences

@@ -83,6 +83,7 @@ def is_request(
         and not any(
             difference.what is Aspect.SETTING
             for condition in settings
+            if condition.passes
             for difference in condition.differences
         )
     )

@@ -451,6 +451,9 @@ def test_a_valid_program_that_is_refused_is_a_request_in_the_template_for_featur
     pipeline = Difference(Aspect.SETTING, "pipeline", "mixed-precision", "build")
     attribution = Attribution(1, 1, (Condition((pipeline,), (Verdict.PASS,), 0),))
     assert first_line(attribution=attribution) == f"{BUG} It"
+    # Refused with another pipeline as well, in other words.
+    attribution = Attribution(1, 1, (Condition((pipeline,), (Verdict.UNSUPPORTED,), 0),))
+    assert first_line(attribution=attribution) == f"{REQUEST} It"
     invalid = msgspec.structs.replace(failing(), expect=Invalid("nn.conv2d_transpose", ("groups",)))
     assert issue_text(reproduction(invalid, refused), "It", "", {}).startswith(f"{BUG} It\n")
 

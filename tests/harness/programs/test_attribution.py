@@ -175,6 +175,15 @@ def test_that_it_does_not_fail_without_its_operator_goes_without_saying() -> Non
     assert text("exp", "nn.relu") == ""
 
 
+def test_a_shape_that_follows_from_a_symbol_is_not_listed() -> None:
+    shape = Difference(Aspect.ATTRIBUTE, "shape", ShapeValue(("m",)), ShapeValue((1,)))
+    symbol = Difference(Aspect.SYMBOL, "m", True, None)
+    both = Condition((shape, symbol), (Verdict.PASS,), 0)
+    assert settings(Attribution(1, 1, (both,))) == ["symbolic m"]
+    alone = Condition((shape,), (Verdict.PASS,), 0)
+    assert settings(Attribution(1, 1, (alone,))) == ["shape=relax.ShapeExpr([m])"]
+
+
 def test_sizes_that_do_not_matter_are_not_listed() -> None:
     shape = Difference(Aspect.SHAPE, "data", "(1, 2)", "(3, 4)")
     alike = Condition((shape,), (Verdict.SILENT_BAIL,), 1)
