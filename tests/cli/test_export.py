@@ -4,23 +4,20 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 import pytest
 from typer.testing import CliRunner, Result
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions.exporting.titles import Titles
 from relaxcheck.cli.lookup import look_up
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, read
+from relaxcheck.generators.core.program import Case, read
 from relaxcheck.generators.families import family
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.known.corpus import Culprit, Record, entry, read_record
-from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
-from relaxcheck.harness.outcomes.errors import portable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -31,7 +28,7 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, signature_of
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.reports.issue.finding_folder import releases, rendered
-from relaxcheck.reports.programs.issue import BUG, REQUEST, issue_text
+from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.titles import title_text
 from relaxcheck.reports.rendering import Came
 
@@ -363,199 +360,3 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(
         assert result.exit_code == 2
         assert result.stderr.startswith("relaxcheck: cannot write to file/inside: ")
     assert not Path("file/inside").exists()
-
-
-def test_a_title_without_attributes_names_what_is_not_as_usual() -> None:
-    inputs = (Input("x", ("n", 0), "float16"), Input("y", ("n", 0), "float16"))
-    case = Case("toy", Program(inputs, (Node("z", "add", ("x", "y")),), ("z",)), ({"n": 2},))
-    title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen")), None)
-    assert title.endswith(", in code generation (symbolic n, empty x, empty y)")
-
-
-def test_a_title_names_no_operator_that_does_not_matter() -> None:
-    case = FAMILY.build(complete(FAMILY.axes, {**BLAME, "result": "relu"}), 3)
-    repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
-    relu = Difference(Aspect.NODE, "nn.relu", True, None)
-    attribution = Attribution(1, 1, (Condition((relu,), (Verdict.OPAQUE_CRASH,), 1),))
-    assert title_text(repro, None).startswith("nn.conv2d_transpose + nn.relu raises")
-    assert title_text(repro, attribution).startswith("nn.conv2d_transpose raises")
-    text = issue_text(repro, "It", "", {}, attribution=attribution)
-    assert "\n`relax.op.nn.conv2d_transpose` raises an error" in text
-    assert "nn.relu`" not in text
-
-
-def test_a_title_names_the_passes_that_run_first() -> None:
-    case = msgspec.structs.replace(failing(), pipeline="mixed-precision")
-    title = title_text(reproduction(case, LEFT), None)
-    assert title.endswith('(groups=2, data_layout="NHWC", ToMixedPrecision)')
-
-
-def test_a_title_names_what_a_campaign_blames_where_nothing_else_is_known() -> None:
-    plain = family("attention", tuple(PIPELINES))
-    case = plain.build(complete(plain.axes, {}), 0)
-    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", message="off"))
-    title = title_text(repro, None, {"group": "2", "kv_len": "0"})
-    assert title == (
-        "nn.attention gives wrong values (2 query heads per key/value head, key/value length 0)"
-    )
-    assert "2 query heads" not in title_text(reproduction(failing(), LEFT), None, {"group": "2"})
-
-
-@pytest.mark.parametrize(
-    ("stage", "words"),
-    [
-        ("emit", "unsupported, when the program is built"),
-        ("codegen", "unsupported, in code generation"),
-        ("FuseOps", "unsupported, in FuseOps"),
-    ],
-)
-def test_a_title_says_where_in_words(stage: str, words: str) -> None:
-    assert words in title_text(reproduction(failing(), Outcome(Verdict.OPAQUE_CRASH, stage)), None)
-
-
-def test_a_title_names_what_was_found_to_be_to_blame() -> None:
-    groups = Difference(Aspect.ATTRIBUTE, "groups", 2, 1)
-    layout = Difference(Aspect.ATTRIBUTE, "data_layout", "NHWC", None)
-    conditions = (
-        Condition((groups,), (Verdict.PASS, Verdict.PASS), 0),
-        Condition((layout,), (Verdict.PASS, Verdict.SILENT_BAIL), 1),
-    )
-    title = title_text(reproduction(failing(), LEFT), Attribution(2, 2, conditions))
-    assert title.endswith("without an error (groups=2)")
-
-
-def test_paths_of_this_machine_do_not_leave_it() -> None:
-    line = 'File "/home/me/env/lib/python3.11/site-packages/tvm/relax/op.py", line 3, in /tmp/x.py'
-    assert portable(line) == 'File "site-packages/tvm/relax/op.py", line 3, in /tmp/x.py'
-    assert portable("  /usr/lib/python3.11/ast.py: no") == "  python3.11/ast.py: no"
-
-
-def test_a_valid_program_that_is_refused_is_a_request_in_the_template_for_features() -> None:
-    refused = Outcome(Verdict.UNSUPPORTED, "LegalizeOps", message="TypeError: no NHWC yet")
-    repro = reproduction(failing(), refused)
-
-    def first_line(**about: Any) -> str:
-        return issue_text(repro, "It", "pass\n", {}, **about).partition("\n")[0]
-
-    text = issue_text(repro, "It", "pass\n", {}, culprit=Culprit("X", Evidence.RAISED, "why"))
-    assert text.startswith(f"{REQUEST} It\n")
-    operator = "`relax.op.nn.conv2d_transpose`"
-    assert f"\n### This issue is to track progress for support of {operator}\n" in text
-    assert "\n- [ ] P1." in text
-    assert text.endswith("* needs-triage\n* type:rfc-tracking\n")
-    for words in ("Expected behavior", "Pass at fault", "bug"):
-        assert words not in text
-    # What works elsewhere is broken here.
-    assert first_line(releases={"0.25": Came(Verdict.UNSUPPORTED)}) == f"{REQUEST} It"
-    assert first_line(releases={"0.25": Came(Verdict.PASS)}) == f"{BUG} It"
-    pipeline = Difference(Aspect.SETTING, "pipeline", "mixed-precision", "build")
-    attribution = Attribution(1, 1, (Condition((pipeline,), (Verdict.PASS,), 0),))
-    assert first_line(attribution=attribution) == f"{BUG} It"
-    # Refused with another pipeline as well, in other words.
-    attribution = Attribution(1, 1, (Condition((pipeline,), (Verdict.UNSUPPORTED,), 0),))
-    assert first_line(attribution=attribution) == f"{REQUEST} It"
-    invalid = msgspec.structs.replace(failing(), expect=Invalid("nn.conv2d_transpose", ("groups",)))
-    assert issue_text(reproduction(invalid, refused), "It", "", {}).startswith(f"{BUG} It\n")
-
-
-def test_an_issue_speaks_of_a_patch_only_where_there_is_one() -> None:
-    repro = reproduction(failing(), LEFT)
-    assert "fix.patch" not in issue_text(repro, "It", "pass\n", {})
-    assert "so that this script exits with 0" in issue_text(repro, "It", "", {}, patched=True)
-
-
-def test_no_pass_is_at_fault_for_an_invalid_program() -> None:
-    fault = Invalid("nn.conv2d_transpose", ("groups",))
-    case = msgspec.structs.replace(failing(), expect=fault)
-    repro = reproduction(case, Outcome(Verdict.ACCEPTS_INVALID, "run", message="ran"))
-    for name in ("LegalizeOps", None):
-        text = issue_text(repro, "It", "", {}, culprit=Culprit(name, Evidence.DIRECT, "why"))
-        assert "Pass at fault" not in text
-    emitted = issue_text(repro, "It", "", {}, culprit=Culprit("emit", Evidence.EMIT, "TVM refuses"))
-    assert "No pass has run: TVM refuses." in emitted
-
-
-def test_a_title_names_no_setting_that_does_not_matter() -> None:
-    groups = Difference(Aspect.ATTRIBUTE, "groups", 2, 1)
-    attribution = Attribution(1, 1, (Condition((groups,), (Verdict.SILENT_BAIL,), 1),))
-    title = title_text(reproduction(failing(), LEFT), attribution)
-    assert title.endswith('without an error (data_layout="NHWC")')
-
-
-def test_a_title_names_no_shape_that_a_call_has_to_have() -> None:
-    nodes = (
-        Node("y", "call_tir", ("x",), {"function": "backwards", "dtype": "float32"}),
-        Node("z", "broadcast_to", ("y",), {"shape": ShapeValue((3,))}),
-    )
-    case = Case("toy", Program((Input("x", (3,), "float32"),), nodes, ("z",)))
-    title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen")), None)
-    assert title.endswith(", in code generation")
-
-
-def test_a_dtype_of_all_inputs_is_named_without_them() -> None:
-    inputs = (Input("x0", (2,), "float64"), Input("x1", (2,), "float64"))
-    case = Case("toy", Program(inputs, (Node("z", "add", ("x0", "x1")),), ("z",)))
-    both = tuple(Difference(Aspect.DTYPE, name, "float64", "float32") for name in ("x0", "x1"))
-    attribution = Attribution(1, 1, (Condition(both, (Verdict.PASS,), 0),))
-    repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
-    assert title_text(repro, attribution).endswith(", in code generation (in float64)")
-    one = Attribution(1, 1, (Condition(both[:1], (Verdict.PASS,), 0),))
-    assert title_text(repro, one).endswith(", in code generation (x0 in float64)")
-    # Nobody knows that it matters.
-    assert title_text(repro, None).endswith(", in code generation")
-
-
-def test_a_title_says_that_an_input_is_empty_beside_attributes() -> None:
-    node = Node("z", "nn.pad", ("x",), {"pad_width": (1, 1), "pad_mode": "circular"})
-    case = Case("toy", Program((Input("x", (0,), "float32"),), (node,), ("z",)))
-    title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "emit")), None)
-    assert title.endswith(', pad_mode="circular", empty input)')
-
-
-def test_a_title_says_that_a_symbol_is_0() -> None:
-    program = Program((Input("x", ("n",), "float32"),), (Node("z", "abs", ("x",)),), ("z",))
-    wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="off")
-    for size, ending in ((0, "(symbolic n, n = 0)"), (2, "(symbolic n)")):
-        case = Case("toy", program, ({"n": size},))
-        assert title_text(reproduction(case, wrong), None).endswith(ending)
-
-
-def test_an_operator_is_not_named_as_a_condition_of_itself() -> None:
-    inputs = (Input("x", (2, 2), "float32"),)
-    nodes = (Node("y", "abs", ("x",)), Node("z", "exp", ("y",)))
-    case = Case("toy", Program(inputs, nodes, ("z",)))
-    exp = Difference(Aspect.NODE, "exp", True, None)
-    attribution = Attribution(1, 1, (Condition((exp,), (Verdict.PASS,), 0),))
-    repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
-    assert "together with" not in title_text(repro, attribution)
-
-
-def test_two_failures_with_one_title_are_told_apart_in_words() -> None:
-    titles = Titles()
-    first, second = failing(), FAMILY.build(complete(FAMILY.axes, BLAME), 4)
-    assert titles.add("It breaks", first, LEFT) == "It breaks"
-    assert titles.add("It leaks", first, LEFT) == "It leaks"
-    half = tuple(
-        msgspec.structs.replace(tensor, dtype="float16") for tensor in second.program.inputs
-    )
-    program = msgspec.structs.replace(second.program, inputs=half)
-    second = msgspec.structs.replace(second, program=program)
-    assert titles.add("It breaks", second, LEFT) == "It breaks, in float16"
-    crash = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", message="ValueError: no such thing")
-    assert titles.add("It breaks", first, crash) == "It breaks, in FuseOps"
-    # The next ones have nothing that none of the others has: still, no title comes twice.
-    more = [titles.add("It breaks", first, crash) for _ in range(3)]
-    assert len({"It breaks", "It breaks, in FuseOps", *more}) == 5
-
-
-@pytest.mark.parametrize(
-    ("oracles", "words"),
-    [
-        ((), "gives what a reference of higher precision gives, within"),
-        (("pytorch",), "gives what PyTorch and a reference of higher precision agree on, within"),
-        (("pytorch", "onnxruntime"), "gives what PyTorch, ONNX Runtime and a reference of"),
-    ],
-)
-def test_an_issue_names_those_who_agree(oracles: tuple[str, ...], words: str) -> None:
-    wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="off", oracles=oracles)
-    assert words in issue_text(reproduction(failing(), wrong), "It", "", {})
