@@ -59,7 +59,7 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
         shown = "" if cause.severity is above else (cause.severity or UNDECIDED)
         above = cause.severity
         lead = cause.lead
-        cells = [str(cause.count), Text(lead.case.identifier[:8], style="bold")]
+        cells: list[Text | str] = [str(cause.count), Text(lead.case.identifier[:8], style="bold")]
         if results.several_releases:
             cells.append(", ".join(f"{name} {verdict}" for name, verdict in lead.releases.items()))
         table.add_row(
