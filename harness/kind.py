@@ -130,9 +130,21 @@ class Kind(ABC, Generic[C]):
         """The group of siblings that ``operator`` is in; its own name if it has none."""
         return operator
 
+    def group_by_look(self, operator: str, appearance: str) -> str:
+        """As ``group``, of operators whose failures of this ``appearance`` have one cause."""
+        return self.group(operator)
+
     @abstractmethod
     def way(self, case: C) -> str:
         """The way ``case`` is run, in a few words: ``pipeline build``."""
+
+    def appearance(self, outcome: Outcome) -> str:
+        """The look of a failure beyond its verdict and message; empty if nothing tells.
+
+        Of an error it is its place in TVM, of wrong values a word such as "NaN". Two failures that
+        look different have two causes until a reduction brings both down to one.
+        """
+        return ""
 
     def size(self, case: C) -> int:
         """The number of nodes."""
@@ -181,6 +193,27 @@ class Kind(ABC, Generic[C]):
         """The failure with only those runs of ``case`` that it takes (see ``as_drawn``)."""
         return case, outcome
         yield
+
+    def by_structure(self, case: C) -> bool:
+        """True if the seed of ``case`` decides its program, and not its point alone.
+
+        To change an axis then makes another program, so that only ``core_steps`` make the failing
+        one simpler.
+        """
+        return False
+
+    def valid_call(self, case: C) -> C | None:
+        """``case`` called as its program states; None if it is no wrong call of a valid program."""
+        return None
+
+    @property
+    def core_steps(self) -> Sequence[Step[C]]:
+        """Those of ``steps`` after which only that is left which a failure takes."""
+        return ()
+
+    def features(self, case: C, outcome: Outcome) -> dict[str, str]:
+        """The settings of ``case``, reduced by ``core_steps``, that are still off the plainest."""
+        return {}
 
     @property
     def steps(self) -> Sequence[Step[C]]:

@@ -22,6 +22,7 @@ from relaxcheck.harness.known.tally import ExpectationTally
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.triage.finding import (
     Finding,
+    as_valid,
     explained,
     finding_of,
     innermost,
@@ -34,9 +35,11 @@ from relaxcheck.harness.triage.fingerprint import (
     names_cause,
     signature_of,
 )
+from relaxcheck.harness.triage.reduction.core import innermost_core
 from relaxcheck.harness.triage.reduction.shrinking import shrink
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.protocol import Ask
 
 T = TypeVar("T")
 
@@ -108,9 +111,7 @@ class Expectations:
         ]
         if not isinstance(case.expect, Valid):
             cause = unreduced(case, outcome).fingerprint
-            return next(
-                (self.tally.failed(entry) for entry, f in there if f.fingerprint == cause), None
-            )
+            return self._of_cause(there, cause)
         alike = {
             finding.fingerprint: (entry, finding)
             for entry, finding in there
@@ -121,12 +122,20 @@ class Expectations:
             entry for entry, finding in alike.values() if names_cause(finding.signature)
         ]:
             return self.tally.failed(by_message[0])
+        if there and of(case).by_structure(case):
+            return self._of_cause(there, self.cause(case, outcome).fingerprint)
         if not alike or not place.point:
             # Off its family's axes no axis can be put to its default.
             return None
         candidates = [finding for _, finding in alike.values()]
         known = self._run(explained(self.families[case.family], case, candidates))
         return self.tally.failed(alike[known.fingerprint][0]) if known is not None else None
+
+    def _of_cause(self, there: Iterable[tuple[Known, Finding]], cause: str) -> str | None:
+        """The name of the first declaration of ``there`` with the fingerprint ``cause``."""
+        with_it = (entry for entry, finding in there if finding.fingerprint == cause)
+        entry = next(with_it, None)
+        return self.tally.failed(entry) if entry is not None else None
 
     def cases(self, *, fixes: bool) -> dict[str, AnyCase]:
         """The case of each failure declared for this TVM, by name, with the fixes on or off."""
@@ -140,17 +149,20 @@ class Expectations:
     def cause(self, case: AnyCase, outcome: Outcome) -> Finding:
         """The finding that a campaign makes of ``outcome`` of ``case``; takes some 100 runs."""
         case, outcome = self._run(of(case).isolate(case, outcome))
+        case, outcome = self._run(as_valid(case, outcome))
         family = self.families.get(case.family)
         if family is None or not isinstance(case.expect, Valid):
             return unreduced(case, outcome)
+        if of(case).by_structure(case):
+            return finding_of(self._run(innermost_core(case, outcome), Ask.VETTED))
         reduced = self._run(innermost(family, case, outcome))
         return finding_of(self._run(shrink(family, reduced)))
 
-    def _run(self, trials: Trials[T]) -> T:
+    def _run(self, trials: Trials[T], ask: Ask = Ask.RUN) -> T:
         try:
             case = next(trials)
             while True:
-                self.pool.submit(Job(case))
+                self.pool.submit(Job(case, ask=ask, alone=ask is not Ask.RUN))
                 ((_, outcome),) = self.pool.drain()
                 case = trials.send(outcome)
         except StopIteration as end:

@@ -13,6 +13,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
+from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.passes.left_calls import left_calls
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import Array, constants
@@ -52,7 +53,8 @@ class SilentBail(Exception):
     """LegalizeOps left ``calls``, high-level operator calls, without an error.
 
     ``logged`` are the messages of legalizations until then. ``symptom`` is the error in which
-    ``relax.build`` then ends, as a user sees it; None where it was not run.
+    ``relax.build`` then ends, as a user sees it; None where it was not run. ``unknown`` says which
+    shape of the first call is not known, if one is not.
     """
 
     stage: str
@@ -60,6 +62,7 @@ class SilentBail(Exception):
     calls: tuple[str, ...]
     logged: tuple[str, ...]
     symptom: BaseException | None = None
+    unknown: str = ""
 
 
 def unlowered(module: Module) -> list[tuple[str, str]]:
@@ -69,6 +72,23 @@ def unlowered(module: Module) -> list[tuple[str, str]]:
     to executable code. Operators of the runtime (``call_tir``, ``memory.*``, ``vm.*``) have none.
     """
     return [(str(call.op.name), _printed(call)) for call in left_calls(module)]
+
+
+def unknown_shape(module: Module) -> str:
+    """The shape that is not known of the first call that ``unlowered`` lists: "" if all are."""
+    for call in left_calls(module):
+        if not all(map(_has_shape, call.args)):
+            return "unknown shape of an argument"
+        return "" if _has_shape(call) else "unknown shape of the result"
+    return ""
+
+
+def _has_shape(value: Any) -> bool:
+    """True unless ``value`` is a tensor, or a shape, without dimensions."""
+    if tvm_api.is_tensor(value):
+        return tvm_api.has_shape(value)
+    kind = tvm_api.type_of(value)
+    return not isinstance(kind, relax.ShapeType) or kind.values is not None
 
 
 def _printed(call: Any) -> str:
@@ -93,6 +113,7 @@ class _Watch:
         self.keeps = keeps
         self.running: list[str] = []
         self.left: list[tuple[str, str]] = []
+        self.unknown = ""
         self.lowered: Module | None = None
 
     def run_before_pass(self, module: Module, info: Any) -> None:
@@ -107,6 +128,7 @@ class _Watch:
         self.running.pop()
         if str(info.name) == "LegalizeOps" and not self.left:
             self.left = unlowered(module)
+            self.unknown = unknown_shape(module)
             self.lowered = module if self.keeps else None
         self.progress(self.running[-1] if self.running else "codegen")
 
@@ -287,7 +309,8 @@ def _argument(argument: Argument) -> Any:
 def _raise_if_left(watch: Any, logged: Sequence[str], symptom: BaseException | None = None) -> None:
     if watch.left:
         operators, calls = zip(*watch.left, strict=True)
-        raise SilentBail("LegalizeOps", operators, calls, tuple(logged), symptom)
+        log = tuple(logged)
+        raise SilentBail("LegalizeOps", operators, calls, log, symptom, watch.unknown)
 
 
 def _bind_params(module: Module, case: Case) -> Module:

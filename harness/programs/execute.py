@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.memory import OTHER, USUAL
+from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN, place_of
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
@@ -129,7 +130,7 @@ def _begin(
             f"{left}\n{why}" if why else left,
             seconds=clock.seconds,
             cause=normalise(why),
-            details=_symptom(bail, late),
+            details=_symptom(bail, late) | ({UNKNOWN: bail.unknown} if bail.unknown else {}),
         )
     except StageError as error:
         if late is not None and error.stage == READS_PREFIX:
@@ -236,6 +237,8 @@ def _run_all(
             if verdict is Verdict.WRONG_VALUE:
                 again = partial(compiling.run, main, arguments)
                 about = _undefined(again, case.program.outputs, actual)
+                # NaN of a NaN among the inputs looks like any other value that is off.
+                details = {NAN: True} if judgement.nan and run.regime in ORDINARY_REGIMES else {}
                 if about:
                     message, details = f"{message}\n{about}", {UNDEFINED: True}
     everywhere = tuple(
@@ -311,7 +314,14 @@ def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> O
             verdict = Verdict.UNSUPPORTED
         else:
             verdict = Verdict.OPAQUE_CRASH
-        return Outcome(verdict, error.stage, operator, message, seconds=clock.seconds)
+        return Outcome(
+            verdict,
+            error.stage,
+            operator,
+            message,
+            seconds=clock.seconds,
+            details=_place(error),
+        )
     named = _named(case, message)
     return Outcome(
         Verdict.UNSUPPORTED if named else Verdict.OPAQUE_CRASH,
@@ -319,7 +329,13 @@ def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> O
         named or _only_operator(case),
         message,
         seconds=clock.seconds,
+        details=_place(error),
     )
+
+
+def _place(error: StageError) -> dict[str, str]:
+    place = place_of(error.cause)
+    return {PLACE: place} if place else {}
 
 
 def _named(case: Case, message: str) -> str | None:

@@ -45,11 +45,15 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict at one binding, with its checks and a description of the difference."""
+    """The verdict at one binding, with its checks and a description of the difference.
+
+    ``nan``: a wrong element of some output is NaN where the reference is finite.
+    """
 
     verdict: Verdict
     checks: tuple[Check, ...]
     message: str = ""
+    nan: bool = False
 
 
 def expected(program: Program, arrays: Mapping[str, Array], *, mixed_precision: bool) -> Expected:
@@ -166,7 +170,8 @@ def judge(
         # Oracles that differ from the reference say nothing certain about TVM, right or wrong.
         splits = "; ".join(f"{name}: {how}" for name, how in wanted.splits.items())
         return Judgement(Verdict.ORACLE_SPLIT, tuple(checks), splits)
-    return Judgement(worst[0], tuple(checks), worst[1])
+    nan = worst[0] is Verdict.WRONG_VALUE and any(map(_has_nan, actual, wanted.outputs))
+    return Judgement(worst[0], tuple(checks), worst[1], nan)
 
 
 def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None, int]:
@@ -188,6 +193,14 @@ def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None,
         ratio,
         compared.unconstrained,
     )
+
+
+def _has_nan(array: Array, reference: Bounded) -> bool:
+    """True if an element of ``array`` is NaN where the reference is finite, and so is its bound."""
+    if array.dtype.kind in "iub" or array.shape != reference.value.shape:
+        return False
+    numbers = np.isfinite(reference.value) & np.isfinite(reference.bound)
+    return bool((np.isnan(array.astype(np.float64)) & numbers).any())
 
 
 def _difference(answer: Array, reference: Bounded) -> str | None:

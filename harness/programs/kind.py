@@ -9,19 +9,28 @@ from msgspec.structs import replace
 
 from relaxcheck.generators import families
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.case import AnyCase, Mismatch
 from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, Case
+from relaxcheck.generators.graphs import family as graphs
+from relaxcheck.generators.graphs.mismatch import corrected
+from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import group_of
+from relaxcheck.generators.operators.record import Numerics
 from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
+from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
-from relaxcheck.harness.programs import attribution, wellformed
+from relaxcheck.harness.programs import attribution, features, wellformed
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction import sequence, simplicity
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import RUNNING
+
+_UNDEFINED = "undefined memory"
+_NO_RESULT = "unknown shape of the result"
 
 
 class Programs(Kind[Case]):
@@ -88,6 +97,20 @@ class Programs(Kind[Case]):
         """Operators that one definition or lowering in TVM serves are a group."""
         return group_of(operator)
 
+    def group_by_look(self, operator: str, appearance: str) -> str:
+        """Groups by a lowering or type rule that the operators share, where that is at fault.
+
+        Operators that accumulate leave memory as it was if there is no term. Those that broadcast
+        have no shape if the dimensions are not known to be equal.
+        """
+        record = OPERATORS.get(operator)
+        if record is not None and appearance == _UNDEFINED:
+            return "accumulate" if record.numerics is Numerics.ACCUMULATES else self.group(operator)
+        if record is not None and appearance == _NO_RESULT:
+            broadcasts = any(axis.name == "other" for axis in record.axes)
+            return "broadcast" if broadcasts else self.group(operator)
+        return self.group(operator)
+
     def way(self, case: Case) -> str:
         """The pass pipeline."""
         return f"pipeline {case.pipeline}"
@@ -95,6 +118,13 @@ class Programs(Kind[Case]):
     def size(self, case: Case) -> int:
         """The number of nodes."""
         return len(case.program.nodes)
+
+    def appearance(self, outcome: Outcome) -> str:
+        """The place of an error in TVM; else "undefined memory", "NaN", or an unknown shape."""
+        details = outcome.details
+        if UNDEFINED in details:
+            return _UNDEFINED
+        return "NaN" if NAN in details else str(details.get(PLACE) or details.get(UNKNOWN, ""))
 
     def drawn_content(self, case: Case) -> object:
         """The program, which a seed may decide."""
@@ -122,6 +152,23 @@ class Programs(Kind[Case]):
             if same_signature(alone, result, signature):
                 return alone, result
         return case, outcome
+
+    def by_structure(self, case: Case) -> bool:
+        """True of programs of the family ``dynamic``."""
+        return case.family == graphs.NAME
+
+    def valid_call(self, case: Case) -> Case | None:
+        """``case`` with every input of the shape that the program states."""
+        return corrected(case) if isinstance(case.expect, Mismatch) else None
+
+    @property
+    def core_steps(self) -> Sequence[Step[Case]]:
+        """Steps of the graph, of the way to compile and call it, of attributes and of dtypes."""
+        return [partial(_candidates, step) for step in sequence.CORE_STEPS]
+
+    def features(self, case: Case, outcome: Outcome) -> dict[str, str]:
+        """Settings, dtype, attributes, symbols and empty dimensions."""
+        return features.features(case, outcome.operator, defaults())
 
     @property
     def steps(self) -> Sequence[Step[Case]]:

@@ -1,12 +1,13 @@
 """Causes: findings that differ in nothing but sibling operators are shown as one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.triage.finding import Finding
-from relaxcheck.harness.triage.fingerprint import sibling_key
+from relaxcheck.harness.triage.fingerprint import failed_check, place_key, sibling_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,31 @@ def by_cause(findings: Sequence[Finding]) -> list[Cause]:
     """
     together: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        cause = sibling_key(finding.signature, finding.blame, of(finding.case).group)
-        key = (cause, finding.regression, *finding.releases.items())
+        key = (_cause(finding), finding.regression, *finding.releases.items())
         together.setdefault(key, []).append(finding)
     causes = [Cause(tuple(sorted(group, key=_order))) for group in together.values()]
     return sorted(causes, key=_cause_order)
+
+
+def _cause(finding: Finding) -> object:
+    """The key of the cause of ``finding``: the place of its error in TVM, if its core shows that.
+
+    In a program that its seed decides, the operators around a failing one are chance: which of them
+    a reduction leaves says nothing where the place is known. A failed check about one operator is
+    one line of TVM's source, whichever pass runs into it.
+    """
+    signature, kind = finding.signature, of(finding.case)
+    if not kind.by_structure(finding.case) or not isinstance(finding.case.expect, Valid):
+        return sibling_key(signature, finding.blame, kind.group)
+
+    def group(operator: str) -> str:
+        return kind.group_by_look(operator, signature.appearance)
+
+    if place := place_key(signature):
+        return place
+    if failed_check(signature):
+        signature = replace(signature, stage="")
+    return sibling_key(signature, finding.blame, group)
 
 
 def _gravity(finding: Finding) -> tuple[int, bool]:

@@ -19,6 +19,7 @@ from relaxcheck.generators.core.case import AnyCase, Invalid, Valid, with_fixes
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.differential import Regression, by_release, regression
+from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.triage.fingerprint import (
@@ -27,6 +28,7 @@ from relaxcheck.harness.triage.fingerprint import (
     cause_axes,
     explainable,
     fingerprint,
+    looks_alike,
     names_cause,
     same_signature,
     signature_of,
@@ -81,7 +83,9 @@ class Finding(msgspec.Struct, frozen=True):
     @property
     def signature(self) -> Signature:
         """The signature of its failures."""
-        return Signature(self.verdict, self.stage, self.operator, self.message, self.case.fixes)
+        look = of(self.case).appearance(self.outcome)
+        fixes = self.case.fixes
+        return Signature(self.verdict, self.stage, self.operator, self.message, fixes, look)
 
     @property
     def cause(self) -> dict[str, str]:
@@ -175,7 +179,8 @@ class _Walk:
             return False
         self.tried.add(smaller.identifier)
         outcome = yield smaller
-        if not same_signature(smaller, outcome, self.signature):
+        alike = same_signature(smaller, outcome, self.signature)
+        if not (alike and looks_alike(smaller, outcome, self.signature)):
             if outcome.verdict.is_failure and outcome.verdict not in CUT_SHORT:
                 self.otherwise[smaller.identifier] = smaller, outcome
             return False
@@ -249,6 +254,22 @@ def explained(family: Family, case: AnyCase, findings: Sequence[Finding]) -> Tri
 def _same_pipeline(finding: Finding, point: Point) -> bool:
     wanted = finding.cause.get(PIPELINE)
     return wanted is None or wanted == str(point[PIPELINE])
+
+
+def as_valid(case: AnyCase, outcome: Outcome) -> Trials[tuple[AnyCase, Outcome]]:
+    """The failure of the valid call, if that fails as the wrong call ``case`` does.
+
+    A program that is not compiled, or that no call gets through, fails for another reason than a
+    wrong dimension. If the valid call fails in another way, it says nothing about the wrong one.
+    """
+    valid = of(case).valid_call(case)
+    if valid is None:
+        return case, outcome
+    called = yield valid
+    alike = called.stage == outcome.stage and normalise(called.message) == normalise(
+        outcome.message
+    )
+    return (valid, called) if called.verdict.is_failure and alike else (case, outcome)
 
 
 def finding_of(reduced: Reduced) -> Finding:

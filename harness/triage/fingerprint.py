@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.kinds import of
 from relaxcheck.harness.kinds import operators as operators_of
 from relaxcheck.harness.outcomes.errors import (
     corrupts_heap,
@@ -24,6 +25,7 @@ _SALT = 5
 """Changes when every failure is to get another fingerprint."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+_RAISED = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 _EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 """Verdicts with a message of TVM's: one message of one stage about one operator is one cause."""
 
@@ -40,6 +42,9 @@ _ABORT = "SIGABRT"
 _OVERWRITTEN = "the heap is corrupted: something wrote out of bounds"
 """The cause of such an abort; the words are those of the allocation that notices."""
 
+_TYPE = re.compile("`[^`]*`")
+"""A type that a message quotes, such as that of a printed expression."""
+
 _CHECKED = "emit"
 """The stage in which Relax infers types, and refuses what is invalid."""
 
@@ -49,7 +54,7 @@ class Signature:
     """Inputs of the fingerprint that a single outcome gives.
 
     A failure with the fixes on (``fixes``) has another cause than one without: the fixes did not
-    cure it.
+    cure it. ``appearance`` (``Kind.appearance``) is no part of the fingerprint.
     """
 
     verdict: Verdict
@@ -57,6 +62,7 @@ class Signature:
     operator: str
     message: str
     fixes: bool
+    appearance: str = ""
 
 
 def operators(case: AnyCase) -> str:
@@ -77,7 +83,8 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     if outcome.verdict is Verdict.PROCESS_DEATH and outcome.ending is not None:
         message = _of_death(outcome.ending.signal, message)
     operator = outcome.operator or operators(case)
-    return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes)
+    look = of(case).appearance(outcome)
+    return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes, look)
 
 
 def _of_death(signal: str, message: str) -> str:
@@ -95,8 +102,48 @@ def same_signature(case: AnyCase, outcome: Outcome, signature: Signature) -> boo
     other = signature_of(case, outcome)
     if signature.verdict is Verdict.SILENT_BAIL and not (signature.message and other.message):
         signature, other = replace(signature, message=""), replace(other, message="")
-    alike = replace(other, operator=signature.operator) == signature
-    return alike and set(other.operator.split(" + ")) <= set(signature.operator.split(" + "))
+    return _but_operators(signature, other) and operators_within(other, signature)
+
+
+def _but_operators(signature: Signature, other: Signature) -> bool:
+    """True if the two differ in nothing but operators and appearance."""
+    operator, appearance = signature.operator, signature.appearance
+    return replace(other, operator=operator, appearance=appearance) == signature
+
+
+def operators_within(signature: Signature, other: Signature) -> bool:
+    """True if ``other`` names all operators of ``signature``."""
+    return set(signature.operator.split(" + ")) <= set(other.operator.split(" + "))
+
+
+def looks_alike(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
+    """True unless the failure ``outcome`` of ``case`` looks other than one of ``signature``.
+
+    NaN is not explained by a finding about values that are off, nor an error by one that was raised
+    elsewhere. Where the place of an error is not known, nothing tells.
+    """
+    here, there = of(case).appearance(outcome), signature.appearance
+    return here == there or (outcome.verdict not in _WRONG and not (here and there))
+
+
+def at_one_place(signature: Signature, other: Signature) -> bool:
+    """True if the two errors are known to come from one place in TVM, for one reason.
+
+    Neither the stage counts, since several passes call one lowering, nor the operators: the place
+    names the lowering. Of a failed check the words behind the condition do not count.
+    """
+    key, other_key = place_key(signature), place_key(other)
+    return key is not None and key == other_key
+
+
+def place_key(signature: Signature) -> tuple[object, ...] | None:
+    """The key of all errors of one place and reason; None where the place is not known."""
+    if signature.verdict not in _RAISED or not signature.appearance:
+        return None
+    message = _TYPE.sub("`…`", signature.message)
+    if _CHECK in message:
+        message = message.partition(" is false")[0]
+    return signature.verdict, signature.fixes, signature.appearance, message
 
 
 def explainable(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
@@ -108,9 +155,8 @@ def explainable(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
     if same_signature(case, outcome, signature):
         return True
     other = signature_of(case, outcome)
-    within = set(signature.operator.split(" + ")) <= set(other.operator.split(" + "))
-    alike = replace(other, operator=signature.operator) == signature
-    return outcome.operator is None and within and alike
+    within = operators_within(signature, other)
+    return outcome.operator is None and within and _but_operators(signature, other)
 
 
 def fingerprint(signature: Signature, blame: dict[str, str]) -> str:
@@ -140,13 +186,17 @@ def sibling_key(signature: Signature, blame: dict[str, str], group_of: Callable[
     provided that the check has words to tell it from others.
     """
     message = signature.message
-    wide = signature.stage not in _BY_OPERATOR and _CHECK in message
-    if wide and names_cause(signature):
+    if signature.stage not in _BY_OPERATOR and failed_check(signature):
         return fingerprint(replace(signature, operator=""), blame)
     for operator in signature.operator.split(" + "):
         message = re.sub(pattern((last_part(operator),)), "#", message, flags=re.IGNORECASE)
     groups = " + ".join(map(group_of, signature.operator.split(" + ")))
     return fingerprint(replace(signature, operator=groups, message=message), blame)
+
+
+def failed_check(signature: Signature) -> bool:
+    """True of a failed C++ check that has words to tell it from others: one line of source."""
+    return _CHECK in signature.message and names_cause(signature)
 
 
 def _counted(axis: str, value: str) -> str:

@@ -25,6 +25,7 @@ from relaxcheck.harness.triage.finding import (
     CUT_SHORT,
     Finding,
     Reduced,
+    as_valid,
     explained,
     finding_of,
     reduce,
@@ -33,11 +34,14 @@ from relaxcheck.harness.triage.finding import (
 from relaxcheck.harness.triage.fingerprint import (
     Signature,
     explainable,
+    looks_alike,
     same_signature,
     signature_of,
 )
+from relaxcheck.harness.triage.reduction.core import core, raised_at_one_place
 from relaxcheck.harness.triage.reduction.shrinking import shrink
 from relaxcheck.harness.workers.jobs import Job
+from relaxcheck.harness.workers.protocol import Ask
 
 LEVELS = (0, 3)
 """The LLVM optimisation levels at which a finding is confirmed."""
@@ -174,32 +178,39 @@ class Investigations:
     def _investigate(self, drawn: AnyCase, failed: Outcome, good: str | None) -> _Investigation:
         on = _Releases(failed.release, good)
         case, outcome = yield from self._trials(of(drawn).isolate(drawn, failed), on)
+        case, outcome = yield from self._trials(as_valid(case, outcome), on)
         family = self._families[case.family]
+        by_structure = of(case).by_structure(case) and isinstance(case.expect, Valid)
         reduced: Reduced | None = None
         while True:
-            alike = [
-                explained
-                for explained in self._findings.values()
-                if explainable(case, outcome, explained.signature)
-                and (good is None or explained.regression is not None)
-            ]
-            known = yield from self._trials(explained(family, case, alike), on)
+            known = yield from self._known(family, case, outcome, on, looking_alike=True)
             if known is not None:
                 self._count(drawn, known.fingerprint)
                 return
             if not isinstance(case.expect, Valid):
                 break
-            reduced = yield from self._trials(reduce(family, case, outcome), on)
+            if by_structure:
+                reduced = yield from self._trials(core(case, outcome), on, Ask.VETTED)
+            else:
+                reduced = yield from self._trials(reduce(family, case, outcome), on)
             if reduced.part is None or self._marked(*reduced.part).expected_by:
                 # An expected failure of a part is not reported; the failure built on it must be.
                 break
             # A program fails for the cause of a part that fails by itself.
             case, outcome = reduced.part
+        if reduced is not None and not by_structure:
+            # It looks like no finding so far; reduced, it may have the cause of one all the same.
+            known = yield from self._known(
+                family, reduced.case, reduced.outcome, on, looking_alike=False
+            )
+            if known is not None:
+                self._count(drawn, known.fingerprint)
+                return
         finding = finding_of(reduced) if reduced is not None else unreduced(case, outcome)
         if self._tells(finding):
             self._count(drawn, finding.fingerprint)
             return
-        if reduced is not None:
+        if reduced is not None and not by_structure:
             finding = finding_of((yield from self._trials(shrink(family, reduced), on)))
         if self._tells(finding):
             # Meanwhile a failure of other operators was reduced to the same finding.
@@ -209,6 +220,36 @@ class Investigations:
         self._save(msgspec.structs.replace(finding, count=before.count if before else 0))
         self._count(drawn, finding.fingerprint)
         yield from self._confirm(finding)
+
+    def _known(
+        self,
+        family: Family,
+        case: AnyCase,
+        outcome: Outcome,
+        on: "_Releases",
+        *,
+        looking_alike: bool,
+    ) -> Generator[Job, Outcome, Finding | None]:
+        """The finding that explains ``outcome`` of ``case``, or None.
+
+        ``looking_alike``: one of failures that look like it. Otherwise one of those that do not,
+        whose axes have to say more than that the operator fails.
+        """
+        there = [
+            finding
+            for finding in self._findings.values()
+            if on.good is None or finding.regression is not None
+        ]
+        if of(case).by_structure(case) and isinstance(case.expect, Valid):
+            return raised_at_one_place(case, outcome, there)
+        alike = [
+            finding
+            for finding in there
+            if explainable(case, outcome, finding.signature)
+            and looks_alike(case, outcome, finding.signature) is looking_alike
+            and (looking_alike or finding.cause)
+        ]
+        return (yield from self._trials(explained(family, case, alike), on)) if alike else None
 
     def _tells(self, finding: Finding) -> bool:
         """True if there is a finding already that says as much; a regression says more."""
@@ -251,11 +292,13 @@ class Investigations:
         outcome = self._marked(finding.case, outcome)
         self._save(msgspec.structs.replace(latest, confirmed=confirmed, outcome=outcome))
 
-    def _trials(self, trials: Trials[T], on: "_Releases") -> Generator[Job, Outcome, T]:
+    def _trials(
+        self, trials: Trials[T], on: "_Releases", ask: Ask = Ask.RUN
+    ) -> Generator[Job, Outcome, T]:
         try:
             case = next(trials)
             while True:
-                outcome = yield Job(case, releases=on.releases)
+                outcome = yield Job(case, releases=on.releases, ask=ask)
                 self._end_trial(case, outcome)
                 case = trials.send(on.judged(outcome))
         except StopIteration as end:

@@ -16,6 +16,7 @@ STEPS: tuple[Step, ...] = (
     graph_steps.nodes,
     graph_steps.arguments,
     graph_steps.inputs,
+    setting_steps.caller,
     setting_steps.settings,
     setting_steps.bindings,
     setting_steps.static,
@@ -28,6 +29,21 @@ STEPS: tuple[Step, ...] = (
     setting_steps.seeds,
 )
 """The steps that spare a reader most come first, then those that make others cheaper to try."""
+
+
+CORE_STEPS: tuple[Step, ...] = (
+    graph_steps.outputs,
+    graph_steps.nodes,
+    graph_steps.inputs,
+    setting_steps.caller,
+    setting_steps.settings,
+    setting_steps.bindings,
+    setting_steps.static,
+    value_steps.attributes,
+    value_steps.dtypes,
+    value_steps.constants,
+)
+"""The steps that tell which operators and settings a failure takes. Sizes tell nothing more."""
 
 
 def known(outcome: Outcome, defaults: Defaults) -> Knowledge:

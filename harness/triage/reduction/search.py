@@ -19,10 +19,11 @@ an invalid program in the same words as before, numbers aside. If it has no entr
 the start, nothing is validated: ``Reduction.vetted`` is False then, and the user is told.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.harness.kind import Step
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -105,14 +106,14 @@ def was_refused(outcome: Outcome) -> bool:
     )
 
 
-def search(case: AnyCase, outcome: Outcome) -> Search:
-    """Go from ``case`` down to where no step of its kind keeps its failure."""
+def search(case: AnyCase, outcome: Outcome, steps: Sequence[Step[AnyCase]] | None = None) -> Search:
+    """Go from ``case`` down to where none of ``steps`` keeps its failure; default: of its kind."""
     kind = of(case)
     tried = {case.identifier}
     before = None
     while before is not case:
         before = case
-        for step in kind.steps:
+        for step in kind.steps if steps is None else steps:
             while True:
                 candidates = _Candidates(step(case, outcome), tried, kind.measure)
                 hit = yield candidates.below(kind.measure(case))

@@ -1,0 +1,47 @@
+"""Features of a failing program that a reduction could not take away."""
+
+from collections.abc import Iterator
+
+from relaxcheck.generators.calls import telling
+from relaxcheck.generators.core.program import Case, Random
+from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
+from relaxcheck.harness.programs.reduction.simplicity import PLAIN_DTYPE, Defaults, sizes
+
+_CALLS = {"shape": "told a shape", "scalars": "told scalars"}
+"""Names of the ways to pass the sizes of symbols, as on the axis ``relation``."""
+
+
+def features(case: Case, operator: str | None, defaults: Defaults) -> dict[str, str]:
+    """The settings of ``case`` off the plainest: name to value.
+
+    Names are those of fields of a case, of the axis ``relation``, of attributes; ``dimensions`` are
+    ``symbolic``, ``sizes`` are ``0``. ``defaults`` are those of attributes: one without a default
+    is no feature, nor is one that shapes decide. Of a failure of one ``operator`` only its own
+    attributes count.
+    """
+    return dict(_features(case, operator, defaults))
+
+
+def _features(case: Case, operator: str | None, defaults: Defaults) -> Iterator[tuple[str, str]]:
+    for name, plain in PLAIN.items():
+        if name != "also" and getattr(case, name) != plain:
+            yield name, str(getattr(case, name))
+    program = case.program
+    # Only drawn values: the dtype of indices is the operator's choice.
+    dtypes = {tensor.dtype for tensor in program.inputs if isinstance(tensor.fill, Random)}
+    if others := sorted(dtypes - {PLAIN_DTYPE}):
+        yield "dtype", ", ".join(others)
+    if program.told:
+        yield "relation", _CALLS[program.told]
+    if program.symbols:
+        yield "dimensions", "symbolic"
+    if 0 in sizes(case):
+        yield "sizes", "0"
+    for node in program.nodes:
+        if operator not in (None, node.operator):
+            continue
+        known = defaults.get(node.operator, {})
+        for name, value in telling(node).items():
+            plain = name not in known or known[name] == value
+            if not plain and isinstance(value, bool | str | int | float):
+                yield name, str(value)
