@@ -33,7 +33,7 @@ from relaxcheck.harness.triage.fingerprint import (
     explainable,
     fingerprint,
     names_cause,
-    signature_of,
+    reduced_signature,
 )
 from relaxcheck.harness.triage.reduction.core import innermost_core
 from relaxcheck.harness.triage.reduction.shrinking import shrink
@@ -56,10 +56,13 @@ def known_findings(directories: Iterable[Path]) -> tuple[Finding, ...]:
     for directory in directories:
         with Journal(directory, Mode.READ) as journal:
             for finding in findings_in(journal):
-                signature = signature_of(finding.case, finding.outcome)
+                signature = reduced_signature(finding.case, finding.outcome)
                 current = fingerprint(signature, finding.blame)
                 by_fingerprint[current] = msgspec.structs.replace(
-                    finding, fingerprint=current, message=signature.message
+                    finding,
+                    fingerprint=current,
+                    operator=signature.operator,
+                    message=signature.message,
                 )
     return tuple(by_fingerprint[key] for key in sorted(by_fingerprint))
 

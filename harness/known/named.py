@@ -1,16 +1,18 @@
 """Known causes: the title, the entry and the upstream issue that the corpus has for a failure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from relaxcheck.generators.core.case import Valid
-from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.kinds import of, operators
 from relaxcheck.harness.known.corpus import Entry, readable
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.releases import within
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.triage.fingerprint import fingerprint, names_cause, reduced_signature
 
 _RIGHT = (Verdict.PASS, Verdict.REJECTED)
 
@@ -47,14 +49,17 @@ def named_causes(
     by_fingerprint: dict[str, list[Entry]] = {}
     for entry in entries:
         record = entry.expected
-        for fingerprint in dict.fromkeys((*record.alike.values(), record.fingerprint)):
-            by_fingerprint.setdefault(fingerprint, []).append(entry)
+        every = (*record.alike.values(), record.fingerprint, *_as_core(entry))
+        for known in dict.fromkeys(every):
+            by_fingerprint.setdefault(known, []).append(entry)
     named = {}
     for finding in findings:
         alike = by_fingerprint.get(finding.fingerprint, ())
         if candidates := [entry for entry in alike if _concerns(entry, finding)]:
             nearest = _nearest(candidates, finding)
-            named[finding.fingerprint] = _named(nearest, versions, fits=_fits(nearest, finding))
+            fits = _fits(nearest, finding)
+            if fits or _tells(finding):
+                named[finding.fingerprint] = _named(nearest, versions, fits=fits)
     return named
 
 
@@ -64,6 +69,29 @@ def bundled_causes(
     """As ``named_causes``, by the entries of ``corpus``; a line for each that cannot be read."""
     known, unread = readable(corpus)
     return named_causes(findings, versions, known), unread
+
+
+def _as_core(entry: Entry) -> Iterator[str]:
+    """The fingerprints of findings whose core the case of ``entry`` is, but for features of it.
+
+    An entry may keep symbols and settings that a reduction takes away.
+    """
+    outcome = entry.expected.outcome
+    if outcome is not None and outcome.verdict.is_failure and _is_core(entry):
+        signature = reduced_signature(entry.case, outcome)
+        yield from (fingerprint(signature, blame) for blame in (_blame(entry), {}))
+
+
+def _is_core(entry: Entry) -> bool:
+    return of(entry.case).by_structure(entry.case) and isinstance(entry.case.expect, Valid)
+
+
+def _blame(entry: Entry) -> dict[str, str]:
+    """The blame of ``entry``: that of its campaign, or the features of a core."""
+    outcome = entry.expected.outcome
+    if outcome is None or not _is_core(entry):
+        return entry.expected.blame
+    return of(entry.case).features(entry.case, outcome)
 
 
 def _concerns(entry: Entry, finding: Finding) -> bool:
@@ -76,6 +104,15 @@ def _concerns(entry: Entry, finding: Finding) -> bool:
     return bool(there & here) if isinstance(finding.case.expect, Valid) else there == here
 
 
+def _tells(finding: Finding) -> bool:
+    """True if the fingerprint of ``finding`` says more than which operators give wrong values.
+
+    Two causes of wrong values in one operator have nothing in common that a reader can compare.
+    """
+    wrong = finding.severity is Severity.WRONG_RESULT and isinstance(finding.case.expect, Valid)
+    return not wrong or bool(finding.cause) or names_cause(finding.signature)
+
+
 def _fits(entry: Entry, finding: Finding) -> bool:
     """True if the two differ in nothing that the title of ``entry`` may be about."""
     if entry.case.identifier == finding.case.identifier:
@@ -85,14 +122,15 @@ def _fits(entry: Entry, finding: Finding) -> bool:
     record = entry.expected
     # Of an entry that no campaign found, the attribution alone says that settings are to blame.
     attributed = record.attribution is not None and bool(record.attribution.blamed)
-    return record.blame == finding.blame and (bool(record.blame) or not attributed)
+    blame = _blame(entry)
+    return blame == finding.blame and (bool(blame) or not attributed)
 
 
 def _nearest(entries: Sequence[Entry], finding: Finding) -> Entry:
     """The entry of the same case, else that which blames most of the same and least besides."""
 
     def distance(entry: Entry) -> tuple[bool, bool, int, bool, str]:
-        apart = set(entry.expected.blame.items()) ^ set(finding.blame.items())
+        apart = set(_blame(entry).items()) ^ set(finding.blame.items())
         same = entry.case.identifier == finding.case.identifier
         other = set(operators(entry.case)) != set(operators(finding.case))
         return not same, other, len(apart), entry.expected.issue is None, entry.name

@@ -1,9 +1,12 @@
 """Features of a failing program that a reduction could not take away."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from relaxcheck.generators.calls import telling
+from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.program import Case, Random
+from relaxcheck.harness.programs.pipelines import PIPELINES, Pipeline
 from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.programs.reduction.simplicity import PLAIN_DTYPE, Defaults, sizes
 
@@ -22,10 +25,23 @@ def features(case: Case, operator: str | None, defaults: Defaults) -> dict[str, 
     return dict(_features(case, operator, defaults))
 
 
+def _pipeline(case: Case) -> str:
+    """The pipeline of ``case``; of several that are the same without the fixes, the first."""
+    own = PIPELINES.get(case.pipeline)
+    if own is None or case.fixes:
+        return case.pipeline
+    return next(name for name, each in PIPELINES.items() if _steps(each) == _steps(own))
+
+
+def _steps(pipeline: Pipeline) -> Pipeline:
+    return replace(pipeline, description="", passes_of_fixes=False)
+
+
 def _features(case: Case, operator: str | None, defaults: Defaults) -> Iterator[tuple[str, str]]:
     for name, plain in PLAIN.items():
-        if name != "also" and getattr(case, name) != plain:
-            yield name, str(getattr(case, name))
+        value = _pipeline(case) if name == PIPELINE else getattr(case, name)
+        if name != "also" and value != plain:
+            yield name, str(value)
     program = case.program
     # Only drawn values: the dtype of indices is the operator's choice.
     dtypes = {tensor.dtype for tensor in program.inputs if isinstance(tensor.fill, Random)}

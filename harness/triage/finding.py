@@ -30,6 +30,7 @@ from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
     looks_alike,
     names_cause,
+    reduced_signature,
     same_signature,
     signature_of,
 )
@@ -274,7 +275,7 @@ def as_valid(case: AnyCase, outcome: Outcome) -> Trials[tuple[AnyCase, Outcome]]
 
 def finding_of(reduced: Reduced) -> Finding:
     """The finding with ``reduced`` as its smallest case."""
-    signature = signature_of(reduced.case, reduced.outcome)
+    signature = reduced_signature(reduced.case, reduced.outcome)
     return Finding(
         fingerprint(signature, reduced.blame),
         signature.verdict,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from relaxcheck.generators.core.axes import PIPELINE
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.case import AnyCase, Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.kinds import operators as operators_of
 from relaxcheck.harness.outcomes.errors import (
@@ -85,6 +85,20 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     operator = outcome.operator or operators(case)
     look = of(case).appearance(outcome)
     return Signature(outcome.verdict, outcome.stage, operator, message, case.fixes, look)
+
+
+def reduced_signature(case: AnyCase, outcome: Outcome) -> Signature:
+    """As ``signature_of``, of a failure that was reduced to ``case``.
+
+    Where a call is left in a core, and nobody says why, the operators around it are the reason: all
+    of them are named.
+    """
+    signature = signature_of(case, outcome)
+    unexplained = signature.verdict is Verdict.SILENT_BAIL and not names_cause(signature)
+    valid = isinstance(case.expect, Valid)
+    if unexplained and valid and of(case).by_structure(case):
+        return replace(signature, operator=operators(case))
+    return signature
 
 
 def _of_death(signal: str, message: str) -> str:

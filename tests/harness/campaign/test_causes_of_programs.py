@@ -1,6 +1,7 @@
 """Causes of failures of drawn programs, and of wrong calls: with stand-ins for TVM."""
 
 from collections import deque
+from itertools import pairwise
 from pathlib import Path
 
 from relaxcheck.generators.core.axes import complete
@@ -80,6 +81,23 @@ def test_wrong_values_of_one_operator_are_one_finding_in_all_programs(tmp_path: 
     cases = (chain("abs", "exp"), chain("exp", "sqrt", shape=(2, "m")), chain("exp", "exp"))
     (finding,), _ = findings_of(tmp_path, fails, *cases)
     assert (finding.count, finding.blame) == (3, {"dimensions": "symbolic"})
+
+
+def test_a_call_that_is_left_has_the_operators_around_it_for_a_reason(tmp_path: Path) -> None:
+    """Of an operator that is left behind another one, and alone: two causes."""
+
+    def fails(case: Case) -> Outcome | None:
+        at = [node.operator for node in case.program.nodes]
+        behind = any(pair == ("exp", "abs") for pair in pairwise(at))
+        alone = has(case, "abs") and case.program.inputs[0].dtype == "float16"
+        if not behind and not alone:
+            return None
+        return Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "abs", "left after LegalizeOps: R.abs")
+
+    cases = (chain("sqrt", "exp", "abs", "exp"), chain("sqrt", "abs", dtype="float16"))
+    findings, _ = findings_of(tmp_path, fails, *cases)
+    assert {finding.operator for finding in findings} == {"exp + abs", "abs"}
+    assert len(by_cause(findings)) == 2
 
 
 def called_wrongly(case: Case) -> Case:

@@ -74,6 +74,23 @@ def test_a_title_is_not_given_to_other_operators_or_another_blame() -> None:
         assert cause.line("raw") == "same error as corpus entry short, cured by the fixes: raw"
 
 
+def test_wrong_values_alone_are_no_likeness() -> None:
+    """NaN under a mask and values that are off with grouped heads share an operator alone."""
+    wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="output y: off")
+    nodes = (Node("y", "exp", ("x",)), Node("z", "log", ("y",)))
+    longer = msgspec.structs.replace(case("exp").program, nodes=nodes)
+    subject = msgspec.structs.replace(case("exp"), program=longer)
+
+    def unlike(blame: Mapping[str, str]) -> Finding:
+        failure = finding(blame=blame)
+        return msgspec.structs.replace(
+            failure, verdict=wrong.verdict, stage=wrong.stage, case=subject, outcome=wrong
+        )
+
+    assert named_causes([unlike({})], ("0.27.0",), [entry("mask")]) == {}
+    assert not named(unlike({"group": "4"}), entry("grouped", blame={"group": "2"})).fits
+
+
 def test_other_fingerprints_and_other_operators_have_none() -> None:
     other = msgspec.structs.replace(finding(), fingerprint="1" * 12)
     assert named_causes([other], ("0.27.0",), [entry("short")]) == {}
