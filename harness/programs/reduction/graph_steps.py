@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import count, islice
 
 import msgspec
 
@@ -82,20 +83,27 @@ def _cut(
 ) -> Case:
     """``case`` with the nodes ``names`` as inputs, of the reference's shapes and dtypes."""
     computed = {node.name for node in case.program.nodes} & set(names)
+    fresh: dict[tuple[int, ...], str] = {}
     made = [
-        Input(name, _shape(case, known.values[name]), known.values[name].dtype)
+        Input(name, _shape(case, known.values[name], fresh), known.values[name].dtype)
         for name in dict.fromkeys(names)
         if name in computed
     ]
     left = [node for node in case.program.nodes if node.name not in computed]
-    return remade(case, inputs=(*case.program.inputs, *made), nodes=left, outputs=outputs)
+    sizes = {name: column for column, name in fresh.items()}
+    rows = [
+        {**binding, **{name: column[at] for name, column in sizes.items()}}
+        for at, binding in enumerate(case.bindings)
+    ]
+    inputs = (*case.program.inputs, *made)
+    return remade(case, inputs=inputs, nodes=left, outputs=outputs, bindings=rows)
 
 
-def _shape(case: Case, value: Computed) -> tuple[Dim, ...]:
+def _shape(case: Case, value: Computed, fresh: dict[tuple[int, ...], str]) -> tuple[Dim, ...]:
     """The dimensions of ``value``: integers, or those of an input that are equal at every binding.
 
-    Raises:
-        ValueError: one varies like that of no input.
+    A dimension that varies like that of no input is a symbol of its own, which ``fresh`` takes up
+    by its size at each binding.
     """
     there = dict.fromkeys(
         dim for tensor in case.program.inputs for dim in tensor.shape if symbols(dim)
@@ -103,10 +111,17 @@ def _shape(case: Case, value: Computed) -> tuple[Dim, ...]:
     dims: list[Dim] = []
     for column in zip(*value.shapes, strict=True):
         alike = [dim for dim in there if tuple(_at_all(case, dim)) == column]
-        if not alike and len(set(column)) > 1:
-            raise ValueError(f"a dimension of {column} is none of an input's")
-        dims.append(alike[0] if alike else column[0])
+        if alike or len(set(column)) == 1:
+            dims.append(alike[0] if alike else column[0])
+        else:
+            dims.append(fresh.setdefault(column, _symbol(case, len(fresh))))
     return tuple(dims)
+
+
+def _symbol(case: Case, number: int) -> str:
+    """The name of the symbol ``number`` of those that ``case`` does not have."""
+    names = (f"s{at}" for at in count())
+    return next(islice((name for name in names if name not in case.program.symbols), number, None))
 
 
 def _at_all(case: Case, dim: Dim) -> Iterator[int]:

@@ -4,10 +4,13 @@ from contextlib import suppress
 
 import msgspec
 
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import KIND
+from relaxcheck.harness.programs.reduction import graph_steps
+from relaxcheck.harness.programs.reduction.steps import Knowledge
 from relaxcheck.harness.programs.undefined import UNDEFINED
+from relaxcheck.harness.programs.vetting import validate
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.harness.triage.reduction.core import MOST_TRIES, core, innermost_core
@@ -119,3 +122,25 @@ def test_a_core_is_found_within_its_tries() -> None:
             trials.send(wrong() if count % 20 == 0 else Outcome(Verdict.PASS))
             count += 1
     assert 20 < count <= MOST_TRIES
+
+
+def test_a_value_of_a_size_of_its_own_becomes_an_input_with_a_symbol_of_its_own() -> None:
+    """Half of a dimension is none of an input's, and not half as large everywhere else."""
+    inputs = (Input("x", ("n",), "float32"), Input("y", (1,), "float32"))
+    half = Node("h", "split", ("x",), {"indices_or_sections": 2, "axis": 0, "item": 0})
+    program = Program(inputs, (half, Node("z", "add", ("h", "y"))), ("z",))
+    case = Case(family="dynamic", program=program, bindings=({"n": 4}, {"n": 6}))
+
+    def fails(case: Case) -> Outcome | None:
+        return wrong() if has(case, "add") and case.program.symbols else None
+
+    reference, _ = validate(case, lambda stage: None)
+    cut = [
+        each
+        for each in graph_steps.nodes(case, Knowledge(values=reference.values))
+        if [node.operator for node in each.program.nodes] == ["add"]
+    ]
+    shapes = {tensor.name: tensor.shape for tensor in cut[0].program.inputs}
+    assert (shapes["h"], shapes["y"]) == (("s0",), (1,))
+    assert [row["s0"] for row in cut[0].bindings] == [2, 3]
+    assert operators(cored(case, fails).case) == "add"
