@@ -198,8 +198,9 @@ class Investigations:
                 break
             # A program fails for the cause of a part that fails by itself.
             case, outcome = reduced.part
-        if reduced is not None and not by_structure:
-            # It looks like no finding so far; reduced, it may have the cause of one all the same.
+        if reduced is not None:
+            # It looks like no finding so far; reduced, it may have the cause of one all the same,
+            # or the cause of one that was reduced meanwhile.
             known = yield from self._known(
                 family, reduced.case, reduced.outcome, on, looking_alike=False
             )

@@ -188,6 +188,9 @@ def _check_place(called: str, case: AnyCase, by_name: Mapping[str, Family]) -> N
     """Check that a cause can be found: else every similar failure would be expected."""
     if case.family not in by_name or not isinstance(case.expect, Valid):
         return
+    if kinds.of(case).by_structure(case):
+        # Its core tells the cause.
+        return
     try:
         point_of(by_name[case.family], case)
     except ValueError as error:

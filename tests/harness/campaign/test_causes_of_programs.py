@@ -63,6 +63,32 @@ def test_an_error_of_a_known_place_is_explained_without_a_trial(tmp_path: Path) 
     assert (finding.count, ran) == (3, before)
 
 
+def test_errors_of_one_place_that_are_reduced_side_by_side_are_one_finding(
+    tmp_path: Path,
+) -> None:
+    """Though the words of the check differ, and so do the cores."""
+    words = "InternalError: Check failed: (!computed) is false: {} is not computed"
+
+    def fails(case: Case) -> Outcome | None:
+        operators = [node.operator for node in case.program.nodes]
+        return crash("lower.cc:Make", words.format(operators[-1]), "VMShapeLower")
+
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        looking = Investigations((DYNAMIC,), journal, findings, jobs.append)
+        for case in (chain("abs"), chain("exp")):
+            journal.start(case, DRAWN)
+            looking.look_into(case, fails(case) or PASSES)
+        assert looking.active == 2
+        while jobs:
+            job = jobs.popleft()
+            assert isinstance(job.case, Case)
+            looking.advance(job, answer(job.case, fails))
+    (finding,) = findings.values()
+    assert finding.count == 2
+
+
 def test_the_same_words_from_another_place_are_another_cause(tmp_path: Path) -> None:
     def fails(case: Case) -> Outcome | None:
         if has(case, "exp"):

@@ -5,6 +5,7 @@ from contextlib import suppress
 import msgspec
 
 from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import KIND
 from relaxcheck.harness.programs.reduction import graph_steps
@@ -110,6 +111,17 @@ def test_other_wrong_values_of_a_part_are_the_cause_of_those_behind_it() -> None
     reduced = cored(chain("abs", "sum", "exp"), fails)
     assert operators(reduced.case) == "sum"
     assert KIND.appearance(reduced.outcome) == "undefined memory"
+
+
+def test_a_program_that_is_left_behind_is_no_part() -> None:
+    """It gives NaN by itself, and has nothing to do with the values that are off."""
+
+    def fails(case: Case) -> Outcome | None:
+        if has(case, "exp"):
+            return wrong()
+        return wrong(**{NAN: True}) if has(case, "abs") else None
+
+    assert operators(cored(chain("abs", "exp", "sqrt"), fails).case) == "exp"
 
 
 def test_a_core_is_found_within_its_tries() -> None:
