@@ -38,7 +38,7 @@ from relaxcheck.harness.triage.fingerprint import (
     same_signature,
     signature_of,
 )
-from relaxcheck.harness.triage.reduction.core import core, raised_at_one_place
+from relaxcheck.harness.triage.reduction.core import core, explains_core, raised_at_one_place
 from relaxcheck.harness.triage.reduction.shrinking import shrink
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.protocol import Ask
@@ -242,7 +242,8 @@ class Investigations:
             if on.good is None or finding.regression is not None
         ]
         if of(case).by_structure(case) and isinstance(case.expect, Valid):
-            return raised_at_one_place(case, outcome, there)
+            explains = raised_at_one_place if looking_alike else explains_core
+            return explains(case, outcome, there)
         alike = [
             finding
             for finding in there

@@ -38,7 +38,7 @@ CORE_STEPS: tuple[Step, ...] = (
     setting_steps.caller,
     setting_steps.settings,
     setting_steps.bindings,
-    setting_steps.static,
+    setting_steps.fewer_symbols,
     value_steps.attributes,
     value_steps.dtypes,
     value_steps.constants,

@@ -93,6 +93,23 @@ def static(case: Case, known: Knowledge) -> Iterator[Case]:
         for other in names:
             if other < name:
                 yield from _replaced(case, {name: other})
+    yield from _bare(case)
+
+
+def fewer_symbols(case: Case, known: Knowledge) -> Iterator[Case]:
+    """The sizes of a binding for all symbols, or for one; a symbol for an expression.
+
+    Fewer candidates than ``static`` has: other sizes do not tell whether a failure takes symbols.
+    """
+    if case.program.symbols:
+        for binding in case.bindings:
+            yield from _replaced(case, binding)
+        for name in case.program.symbols:
+            yield from fixed(case, name)
+        yield from _bare(case)
+
+
+def _bare(case: Case) -> Iterator[Case]:
     for dim in dict.fromkeys(dim for tensor in case.program.inputs for dim in tensor.shape):
         for name in sorted(symbols(dim)):
             if dim != name:

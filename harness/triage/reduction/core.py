@@ -5,7 +5,7 @@ its family's axes, which its seed decides anew. So nothing on the axes tells cau
 is the core, by the kind's ``core_steps``: its operators, and its ``features``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from relaxcheck.generators.core.case import AnyCase
@@ -17,10 +17,14 @@ from relaxcheck.harness.triage.fingerprint import (
     Signature,
     at_one_place,
     looks_alike,
+    reduced_signature,
     same_signature,
     signature_of,
 )
 from relaxcheck.harness.triage.reduction.search import Hit, Reduction, same_standing, search
+
+REGIME = "regime"
+"""The feature that is the regime of the inputs."""
 
 MOST_TRIES = 60
 """The candidates that run; the reference may refuse more (``REFUSED_FOR_ONE``)."""
@@ -104,3 +108,31 @@ def raised_at_one_place(
     """The first of ``findings`` about an error of the same place and reason; None if none is."""
     signature = signature_of(case, outcome)
     return next((each for each in findings if at_one_place(each.signature, signature)), None)
+
+
+def explains_core(case: AnyCase, outcome: Outcome, findings: Sequence[Finding]) -> Finding | None:
+    """The first of ``findings`` with the cause of the core ``case``; None if there is none.
+
+    Wrong values that look different have one cause if the cores differ in the regime of the inputs
+    alone: values that are off at small inputs are NaN at large ones. The cores have to say more
+    than which operator is wrong.
+    """
+    signature, own = reduced_signature(case, outcome), _but_regime(of(case).features(case, outcome))
+    alike = (
+        each
+        for each in findings
+        if at_one_place(each.signature, signature)
+        or (
+            signature.verdict is Verdict.WRONG_VALUE
+            and (each.verdict, each.operator) == (signature.verdict, signature.operator)
+            and each.case.fixes == case.fixes
+            and not looks_alike(case, outcome, each.signature)
+            and own
+            and own == _but_regime(each.blame)
+        )
+    )
+    return next(alike, None)
+
+
+def _but_regime(features: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in features.items() if name != REGIME}

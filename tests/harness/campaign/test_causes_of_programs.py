@@ -109,6 +109,30 @@ def test_wrong_values_of_one_operator_are_one_finding_in_all_programs(tmp_path: 
     assert (finding.count, finding.blame) == (3, {"dimensions": "symbolic"})
 
 
+def test_nan_at_large_inputs_is_the_cause_of_values_that_are_off_at_small_ones(
+    tmp_path: Path,
+) -> None:
+    """If more than the operator is alike: of a dtype, in whichever order they come."""
+
+    def of_a_dtype(case: Case) -> Outcome | None:
+        if not has(case, "exp") or case.program.inputs[0].dtype != "float64":
+            return None
+        return wrong(**{NAN: True}) if case.regime == "boundary" else wrong()
+
+    small = chain("exp", "abs", dtype="float64")
+    large = chain("sqrt", "exp", dtype="float64", regime="boundary")
+    for number, cases in enumerate(((small, large), (large, small))):
+        (finding,), _ = findings_of(tmp_path / str(number), of_a_dtype, *cases)
+        assert finding.count == 2
+
+    def of_any(case: Case) -> Outcome | None:
+        return wrong(**{NAN: True}) if case.regime == "boundary" else wrong()
+
+    cases = chain("exp", shape=(2,)), chain("exp", shape=(2,), regime="boundary")
+    findings, _ = findings_of(tmp_path / "any", of_any, *cases)
+    assert sorted(tuple(finding.blame) for finding in findings) == [(), ("regime",)]
+
+
 def test_a_call_that_is_left_has_the_operators_around_it_for_a_reason(tmp_path: Path) -> None:
     """Of an operator that is left behind another one, and alone: two causes."""
 
