@@ -31,11 +31,11 @@ def nodes(case: Case, known: Knowledge) -> Iterator[Case]:
     own = case.program.nodes
     if len(own) > 1:
         for node in own:
-            yield from candidate(partial(_cut, case, known, node.arguments, (node.name,)))
+            yield from _cut_ways(case, known, node.arguments, (node.name,))
     for node in own:
         yield from candidate(partial(remade, case, outputs=(node.name,)))
     for node in reversed(own):
-        yield from candidate(partial(_cut, case, known, (node.name,)))
+        yield from _cut_ways(case, known, (node.name,))
     yield from bypassed(case)
 
 
@@ -78,14 +78,34 @@ def _bypassed(case: Case, node: Node, argument: str) -> Case:
     return remade(case, nodes=others, outputs=renamed(case.program.outputs))
 
 
-def _cut(
+def _cut_ways(
     case: Case, known: Knowledge, names: Sequence[str], outputs: Sequence[str] | None = None
+) -> Iterator[Case]:
+    """``_cut`` with a symbol, then with an integer, for a dimension of one size at all bindings.
+
+    Whether TVM knows that two dimensions are equal may be what a failure is about.
+    """
+    for symbolic in (True, False):
+        yield from candidate(partial(_cut, case, known, names, outputs, symbolic=symbolic))
+
+
+def _cut(
+    case: Case,
+    known: Knowledge,
+    names: Sequence[str],
+    outputs: Sequence[str] | None,
+    *,
+    symbolic: bool,
 ) -> Case:
     """``case`` with the nodes ``names`` as inputs, of the reference's shapes and dtypes."""
     computed = {node.name for node in case.program.nodes} & set(names)
     fresh: dict[tuple[int, ...], str] = {}
     made = [
-        Input(name, _shape(case, known.values[name], fresh), known.values[name].dtype)
+        Input(
+            name,
+            _shape(case, known.values[name], fresh, symbolic=symbolic),
+            known.values[name].dtype,
+        )
         for name in dict.fromkeys(names)
         if name in computed
     ]
@@ -99,11 +119,13 @@ def _cut(
     return remade(case, inputs=inputs, nodes=left, outputs=outputs, bindings=rows)
 
 
-def _shape(case: Case, value: Computed, fresh: dict[tuple[int, ...], str]) -> tuple[Dim, ...]:
+def _shape(
+    case: Case, value: Computed, fresh: dict[tuple[int, ...], str], *, symbolic: bool
+) -> tuple[Dim, ...]:
     """The dimensions of ``value``: integers, or those of an input that are equal at every binding.
 
     A dimension that varies like that of no input is a symbol of its own, which ``fresh`` takes up
-    by its size at each binding.
+    by its size at each binding. One that does not vary is that of an input if ``symbolic``.
     """
     there = dict.fromkeys(
         dim for tensor in case.program.inputs for dim in tensor.shape if symbols(dim)
@@ -111,8 +133,11 @@ def _shape(case: Case, value: Computed, fresh: dict[tuple[int, ...], str]) -> tu
     dims: list[Dim] = []
     for column in zip(*value.shapes, strict=True):
         alike = [dim for dim in there if tuple(_at_all(case, dim)) == column]
-        if alike or len(set(column)) == 1:
-            dims.append(alike[0] if alike else column[0])
+        varies = len(set(column)) > 1
+        if alike and (varies or symbolic):
+            dims.append(alike[0])
+        elif not varies:
+            dims.append(column[0])
         else:
             dims.append(fresh.setdefault(column, _symbol(case, len(fresh))))
     return tuple(dims)

@@ -156,3 +156,22 @@ def test_a_value_of_a_size_of_its_own_becomes_an_input_with_a_symbol_of_its_own(
     assert (shapes["h"], shapes["y"]) == (("s0",), (1,))
     assert [row["s0"] for row in cut[0].bindings] == [2, 3]
     assert operators(cored(case, fails).case) == "add"
+
+
+def test_a_size_that_a_symbol_happens_to_have_is_cut_as_a_number_too() -> None:
+    """Of two dimensions that are equal where it runs, and that TVM does not know to be."""
+    inputs = (Input("x", (4, 3), "float32"), Input("y", ("m", 3), "float32"))
+    half = Node("h", "split", ("x",), {"indices_or_sections": 2, "axis": 0, "item": 0})
+    program = Program(inputs, (half, Node("z", "add", ("h", "y"))), ("z",))
+    case = Case(family="dynamic", program=program, bindings=({"m": 2},))
+
+    def fails(case: Case) -> Outcome | None:
+        if not has(case, "add"):
+            return None
+        if has(case, "split"):
+            return wrong()
+        (node,) = case.program.nodes
+        first = {case.program.input(name).shape[0] for name in node.arguments}
+        return wrong() if first == {2, "m"} else None
+
+    assert operators(cored(case, fails).case) == "add"
