@@ -115,5 +115,6 @@ def narrowed(axes: Sequence[Axis], kept: Mapping[str, Sequence[Value]]) -> tuple
         if not set(map(repr, values)) <= set(map(repr, axis.values)):
             raise ValueError(f"axis {axis.name}: {values!r} are not all values of it")
         default = axis.default if axis.default in values else values[0]
-        result.append(replace(axis, values=values, default=default))
+        familiar = tuple(value for value in axis.familiar if value in values)
+        result.append(replace(axis, values=values, default=default, familiar=familiar))
     return tuple(result)

@@ -51,7 +51,7 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
     table.add_column("cases", justify="right", no_wrap=True)
     table.add_column("id", no_wrap=True)
     if results.several_releases:
-        table.add_column("by release", no_wrap=True)
+        table.add_column("fails on", no_wrap=True)
     # It alone gives way: its lines are cut, but a column that may not wrap keeps its width.
     table.add_column("finding")
     above: Severity | str | None = ""
@@ -61,7 +61,8 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
         lead = cause.lead
         cells: list[Text | str] = [str(cause.count), Text(lead.case.identifier[:8], style="bold")]
         if results.several_releases:
-            cells.append(", ".join(f"{name} {verdict}" for name, verdict in lead.releases.items()))
+            failing = (name for name, verdict in lead.releases.items() if verdict.is_failure)
+            cells.append(", ".join(failing))
         table.add_row(
             Text(shown, style=_STYLES[cause.severity]), *cells, cause_line(cause, results)
         )
@@ -130,6 +131,10 @@ def _row(cause: Cause, results: Results) -> list[Text | str]:
     lead = cause.lead
     fixes = f" (fixes {'on' if lead.case.fixes else 'off'})" if results.both_sides else ""
     verdict = Text(lead.verdict, style=_STYLES[cause.severity])
+    if lead.regression is not None:
+        verdict = Text.assemble(
+            (f"REGRESSION {lead.regression}", "reverse bold red"), "\n", verdict
+        )
     blamed = Text(lead.blamed.replace(", ", ",\n"))
     row: list[Text | str] = [verdict, f"{lead.operator}{fixes}", blamed, str(cause.count)]
     if results.several_releases:

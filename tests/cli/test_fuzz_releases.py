@@ -119,12 +119,13 @@ def test_what_passes_on_one_release_and_fails_on_a_later_one_is_told_first(
     )
     failed = [entry for entry in recorded if entry.finding]
     assert sum(finding.count for finding in findings.values()) == len(failed) > 10
-    table = ended.stdout[ended.stdout.index("by release") :].splitlines()
-    rows = [line for line in table if "REGRESSION" in line or " toy " in line]
+    table = ended.stdout[ended.stdout.index("fails on") :].splitlines()
+    rows = [line for line in table if "REGRESSION" in line or ", toy " in line]
     stride = findings["stride.w"]
     row = f"{stride.fingerprint}: regression 0.25 → 0.26, crash (opaque-crash), toy, stride.w="
     assert row in ended.stdout
-    assert rows[0].split()[:4] == ["crash", "REGRESSION", "0.25", "→"]
+    cells = rows[0].split()
+    assert (cells[0], cells[3:8]) == ("crash", ["0.26,", "0.27", "REGRESSION", "0.25", "→"])
     # It is looked up where it fails, and not where the newest release is another.
     known = look_up(findings["dilation.w"].case.identifier, out)
     assert known.outcome is not None

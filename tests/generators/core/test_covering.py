@@ -88,6 +88,8 @@ def test_narrowing_keeps_only_what_it_is_told() -> None:
     assert axes[0].values == (4, 2)
     assert axes[0].default == 4
     assert axes[1:] == SMALL[1:]
+    (axis,) = narrowed([Axis("a", (1, 2, 3), 1, familiar=(3, 1))], {"a": (2, 1)})
+    assert axis.familiar == (1,)
     with pytest.raises(ValueError, match="not all values"):
         narrowed(SMALL, {"a": (5,)})
     with pytest.raises(KeyError, match="no axis z"):
