@@ -1,6 +1,6 @@
 """Known causes: the title, the entry and the upstream issue that the corpus has for a failure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,7 +123,21 @@ def _fits(entry: Entry, finding: Finding) -> bool:
     # Of an entry that no campaign found, the attribution alone says that settings are to blame.
     attributed = record.attribution is not None and bool(record.attribution.blamed)
     blame = _blame(entry)
-    return blame == finding.blame and (bool(blame) or not attributed)
+    return _alike(entry, blame, finding) and (bool(blame) or not attributed)
+
+
+def _alike(entry: Entry, blame: Mapping[str, str], finding: Finding) -> bool:
+    """True if ``finding`` blames the axes of ``blame``, and their values but for unnamed ones.
+
+    Several values lead to one message. Where the message names the cause, a title that names no
+    value holds for each of them.
+    """
+    if blame == finding.blame:
+        return True
+    same_axes = set(blame) == set(finding.blame)
+    apart = [value for axis, value in blame.items() if finding.blame.get(axis) != value]
+    unnamed = all(value.lower() not in entry.expected.title.lower() for value in apart)
+    return same_axes and unnamed and names_cause(finding.signature)
 
 
 def _nearest(entries: Sequence[Entry], finding: Finding) -> Entry:

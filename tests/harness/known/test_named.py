@@ -74,6 +74,19 @@ def test_a_title_is_not_given_to_other_operators_or_another_blame() -> None:
         assert cause.line("raw") == "same error as corpus entry short, cured by the fixes: raw"
 
 
+def test_a_title_holds_for_values_that_it_does_not_name_where_the_message_is_the_cause() -> None:
+    failure = finding(blame={"layout": "NHWC"})
+    explained = msgspec.structs.replace(
+        failure,
+        message="TOPI supports one layout",
+        case=msgspec.structs.replace(case("exp"), seed=5),
+    )
+    known = entry("with another layout", blame={"layout": "NCWH"})
+    assert named(explained, known).fits
+    assert not named(msgspec.structs.replace(explained, blame={"other": "NHWC"}), known).fits
+    assert not named(explained, entry("with ncwh", blame={"layout": "NCWH"})).fits
+
+
 def test_wrong_values_alone_are_no_likeness() -> None:
     """NaN under a mask and values that are off with grouped heads share an operator alone."""
     wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="output y: off")
