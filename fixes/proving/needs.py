@@ -291,6 +291,7 @@ def _named(find: Callable[[Call], Iterator[Need]], names: str, prefix: str = "re
 
 _ELEMENTWISE = (
     "add subtract multiply divide floor_divide power mod floor_mod maximum minimum"
+    " atan2 log_add_exp"
     " equal not_equal less less_equal greater greater_equal"
     " logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor"
     " left_shift right_shift where"

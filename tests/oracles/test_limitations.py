@@ -119,7 +119,10 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("onnxruntime", "computed indices"): lambda _: [_sliced()],
     ("onnxruntime", "computed sequence starts"): lambda _: [_sequences()],
     ("onnxruntime", "always"): lambda name: [program_of(name, [(5,)], axis=0)],
-    ("onnxruntime", "dtype float64"): lambda name: [program_of(name, [(50,)], "float64")],
+    ("onnxruntime", "dtype float64"): lambda name: [
+        program_of(name, [(50,)], "float64"),
+        program_of(name, [(3,)], "float64", [Literal((-3, 10, 20))]),
+    ],
     ("pytorch", "dilation other than 1"): lambda name: [_windowed(name, dilation=2)],
 }
 """By oracle (or ``*``) and condition: calls of an operator under which the condition holds.

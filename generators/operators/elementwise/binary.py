@@ -70,10 +70,16 @@ def _faults(name: str) -> tuple[Fault, ...]:
     )
 
 
-def _record(name: str, meaning: str, dtypes: tuple[str, ...] = (*FLOATS, *INTEGERS)) -> Operator:
+def _record(
+    name: str,
+    meaning: str,
+    dtypes: tuple[str, ...] = (*FLOATS, *INTEGERS),
+    numerics: Numerics = Numerics.ROUNDS,
+) -> Operator:
+    wrapping = "; integers wrap around" if len(dtypes) > len(FLOATS) else ""
     return Operator(
         name,
-        meaning=f"{meaning} Operands broadcast as NumPy's do; integers wrap around.",
+        meaning=f"{meaning} Operands broadcast as NumPy's do{wrapping}.",
         source=f"docstring of relax.op.{name}; MEANINGS.md, Elementwise",
         operands=(
             Operand("x1", ranks=_RANKS, dtypes=dtypes),
@@ -81,20 +87,23 @@ def _record(name: str, meaning: str, dtypes: tuple[str, ...] = (*FLOATS, *INTEGE
         ),
         axes=(*partner_axes(), SWAPPED),
         apply=_call(name),
-        numerics=Numerics.ROUNDS,
+        numerics=numerics,
         faults=_faults(name),
     )
 
 
-def _division(name: str, meaning: str) -> Operator:
+_WHOLE = ("int32", "int64", "int8")
+
+
+def _division(name: str, meaning: str, source: str, dtypes: tuple[str, ...] = _WHOLE) -> Operator:
     divisors = ("2", "3", "-2", "1", "alike")
     return Operator(
         name,
         meaning=meaning,
-        source="TIR's floordiv and floormod; Python's // and %",
+        source=source,
         operands=(
-            Operand("x1", ranks=_RANKS, dtypes=("int32", "int64", "int8")),
-            Operand("x2", ranks=_RANKS, dtypes=("int32", "int64", "int8")),
+            Operand("x1", ranks=_RANKS, dtypes=dtypes),
+            Operand("x2", ranks=_RANKS, dtypes=dtypes),
         ),
         axes=(Axis("divisor", divisors, "2"),),
         apply=_whole(name),
@@ -103,6 +112,8 @@ def _division(name: str, meaning: str) -> Operator:
         requires="a divisor other than 0",
     )
 
+
+_FLOORED = "TIR's floordiv and floormod; Python's // and %"
 
 OPERATORS = (
     _record("add", "x1 + x2."),
@@ -132,6 +143,19 @@ OPERATORS = (
         faults=(argument_grown("power", 1, pinned={"rank": 2, "exponent": "alike"}),),
         requires="a base above 0 where the exponent is no whole number",
     ),
-    _division("floor_divide", "The quotient, rounded towards negative infinity."),
-    _division("floor_mod", "The remainder, of the divisor's sign."),
+    _division("floor_divide", "The quotient, rounded towards negative infinity.", _FLOORED),
+    _division("floor_mod", "The remainder, of the divisor's sign.", _FLOORED),
+    _division(
+        "mod",
+        "The remainder, of the dividend's sign.",
+        "C's fmod and %; torch.fmod; ONNX Mod with fmod=1",
+        (*FLOATS, *_WHOLE),
+    ),
+    _record(
+        "atan2",
+        "The angle of the point (x2, x1), from -pi to pi.",
+        FLOATS,
+        Numerics.APPROXIMATES,
+    ),
+    _record("log_add_exp", "log(exp(x1) + exp(x2)).", FLOATS, Numerics.APPROXIMATES),
 )

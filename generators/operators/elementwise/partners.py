@@ -7,7 +7,7 @@ from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.operand import FitsDims
 from relaxcheck.generators.core.points import text, toggle
-from relaxcheck.generators.operators.choices import INTEGERS
+from relaxcheck.generators.core.program import Fill
 
 _OTHERS = (
     *("alike", "itself", "scalar", "rank zero", "trailing"),
@@ -57,8 +57,10 @@ SWAPPED = toggle("swapped")
 """On where the operand at hand is the second one."""
 
 
-def partner(draft: Draft, value: Value, point: Point) -> tuple[Value, tuple[Dim, ...]]:
-    """The other operand at ``point``, and the shape that the two broadcast to.
+def partner(
+    draft: Draft, value: Value, point: Point, fill: Fill | None = None
+) -> tuple[Value, tuple[Dim, ...]]:
+    """The other operand at ``point``, filled by ``fill``, and the shape that both broadcast to.
 
     Raises:
         Unfit: a dimension is too long.
@@ -68,7 +70,7 @@ def partner(draft: Draft, value: Value, point: Point) -> tuple[Value, tuple[Dim,
         case "itself":
             return value, joint
         case "scalar":
-            return draft.scalar(2 if value.dtype in INTEGERS else 0.5, value.dtype), joint
+            return draft.scalar(0.5 if "float" in value.dtype else 2, value.dtype), joint
         case "rank zero":
             shape = ()
         case "trailing":
@@ -82,4 +84,4 @@ def partner(draft: Draft, value: Value, point: Point) -> tuple[Value, tuple[Dim,
         case "deeper":
             shape = joint = (2, *shape)
     constant = bool(point["other_constant"])
-    return draft.operand(shape, value.dtype, constant=constant), joint
+    return draft.operand(shape, value.dtype, fill=fill, constant=constant), joint

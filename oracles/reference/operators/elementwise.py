@@ -8,7 +8,6 @@ as ``x * (1 + erf) / 2``.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,29 +16,9 @@ from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import number
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
-from relaxcheck.oracles.reference.estimate import FORMATS, Errors, Estimate, exact, unknown
+from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, exact, unknown
 from relaxcheck.oracles.reference.evaluation import Plain, operator, same_dtype
-
-_UNITS = 2 * bounds.LIBM
-
-
-def _floating(node: Node, operand: Estimate) -> Estimate:
-    if operand.dtype not in FORMATS:
-        raise ValueError(f"{node.operator} of {operand.dtype}")
-    return operand
-
-
-def _tame(operand: Estimate) -> tuple[Array, Errors]:
-    """Value and error of ``operand``, with 0 where it is not a number."""
-    unconstrained = unknown(operand)
-    return np.where(unconstrained, 0, operand.value), np.where(unconstrained, 0, operand.error)
-
-
-def _monotone(value: Array, error: Errors, function: Callable[[Array], Array]) -> Errors:
-    """The largest change of a monotone function over ``value - error`` to ``value + error``."""
-    middle = function(value)
-    moved = [np.abs(function(value + side * error) - middle) for side in (-1, 1)]
-    return np.asarray(np.maximum(*moved), np.float64)
+from relaxcheck.oracles.reference.functions import UNITS, floating, of_one, tame
 
 
 @operator("subtract")
@@ -53,7 +32,7 @@ def _subtract(node: Node, operands: list[Estimate]) -> Estimate:
 @operator("divide")
 def _divide(node: Node, operands: list[Estimate]) -> Estimate:
     dtype = same_dtype(node, operands)
-    return bounds.divided(_floating(node, operands[0]), operands[1], dtype)
+    return bounds.divided(floating(node, operands[0]), operands[1], dtype)
 
 
 @operator("floor_divide")
@@ -92,7 +71,7 @@ def _chosen(
     node: Node, operands: list[Estimate], choose: Callable[[Array, Array], Array]
 ) -> Estimate:
     same_dtype(node, operands)
-    (a, off_a), (b, off_b) = (_tame(each) for each in operands)
+    (a, off_a), (b, off_b) = (tame(each) for each in operands)
     value = choose(a, b)
     low, high = choose(a - off_a, b - off_b), choose(a + off_a, b + off_b)
     error = np.maximum(high - value, value - low).astype(np.float64)
@@ -102,8 +81,8 @@ def _chosen(
 @operator("power")
 def _power(node: Node, operands: list[Estimate]) -> Estimate:
     """Real powers; unconstrained for a base < 0, or one that may be 0 under a negative exponent."""
-    dtype = same_dtype(node, [_floating(node, each) for each in operands])
-    (a, off_a), (b, off_b) = (_tame(each) for each in operands)
+    dtype = same_dtype(node, [floating(node, each) for each in operands])
+    (a, off_a), (b, off_b) = (tame(each) for each in operands)
     size = np.abs(a)
     whole = (b == np.rint(b)) & (off_b == 0)
     unconstrained = unknown(*operands) | ((a < 0) & ~whole) | ((off_a > 0) & (size <= off_a))
@@ -118,7 +97,7 @@ def _power(node: Node, operands: list[Estimate]) -> Estimate:
     ]
     moved = np.asarray(np.maximum.reduce(corners), np.float64)
     sign = np.where((a < 0) & (np.mod(np.where(unconstrained, 0, b), 2) == 1), -1, 1)
-    return computed(dtype, sign * value, moved, _UNITS, unconstrained=unconstrained)
+    return computed(dtype, sign * value, moved, UNITS, unconstrained=unconstrained)
 
 
 @operator("negative")
@@ -136,32 +115,17 @@ def _abs(node: Node, operands: list[Estimate]) -> Estimate:
 
 @operator("exp")
 def _exp(node: Node, operands: list[Estimate]) -> Estimate:
-    value, error = _tame(_floating(node, operands[0]))
+    value, error = tame(floating(node, operands[0]))
     # Far beyond any format's range, but within the reference's own.
     value = np.minimum(value, 11000)
-    return _of_one(operands[0], value, error, np.exp)
-
-
-def _of_one(
-    operand: Estimate,
-    value: Array,
-    error: Errors,
-    function: Callable[[Array], Array],
-    **options: Any,
-) -> Estimate:
-    unconstrained = unknown(operand) | options.pop("unconstrained", False)
-    moved = _monotone(value, error, function)
-    units = options.pop("units", _UNITS)
-    return computed(
-        operand.dtype, function(value), moved, units, unconstrained=unconstrained, **options
-    )
+    return of_one(operands[0], value, error, np.exp)
 
 
 @operator("log")
 def _log(node: Node, operands: list[Estimate]) -> Estimate:
-    value, error = _tame(_floating(node, operands[0]))
+    value, error = tame(floating(node, operands[0]))
     unconstrained = value - error <= 0
-    return _of_one(
+    return of_one(
         operands[0],
         np.where(unconstrained, 1, value),
         np.where(unconstrained, 0, error),
@@ -176,10 +140,10 @@ def _sqrt(node: Node, operands: list[Estimate]) -> Estimate:
 
     Elsewhere not only correct rounding is granted: PyTorch's vector kernel is off by more.
     """
-    value, error = _tame(_floating(node, operands[0]))
+    value, error = tame(floating(node, operands[0]))
     unconstrained = value - error < 0
     value, error = np.where(unconstrained, 1, value), np.where(unconstrained, 0, error)
-    estimate = _of_one(operands[0], value, error, np.sqrt, unconstrained=unconstrained, units=2)
+    estimate = of_one(operands[0], value, error, np.sqrt, unconstrained=unconstrained, units=2)
     root = bounds.single(Estimate(np.sqrt(value), np.zeros(value.shape), operands[0].dtype))
     certain = (error == 0) & (root.error == 0) & np.isfinite(estimate.error)
     return replace(estimate, error=np.where(certain, 0.0, estimate.error))
@@ -187,9 +151,9 @@ def _sqrt(node: Node, operands: list[Estimate]) -> Estimate:
 
 @operator("rsqrt")
 def _rsqrt(node: Node, operands: list[Estimate]) -> Estimate:
-    value, error = _tame(_floating(node, operands[0]))
+    value, error = tame(floating(node, operands[0]))
     unconstrained = value - error <= 0
-    return _of_one(
+    return of_one(
         operands[0],
         np.where(unconstrained, 1, value),
         np.where(unconstrained, 0, error),
@@ -206,19 +170,19 @@ def _logistic(value: Array) -> Array:
 
 @operator("sigmoid")
 def _sigmoid(node: Node, operands: list[Estimate]) -> Estimate:
-    value, error = _tame(_floating(node, operands[0]))
-    return _of_one(operands[0], value, error, _logistic, units=2 * _UNITS, slack=4)
+    value, error = tame(floating(node, operands[0]))
+    return of_one(operands[0], value, error, _logistic, units=2 * UNITS, slack=4)
 
 
 @operator("tanh")
 def _tanh(node: Node, operands: list[Estimate]) -> Estimate:
-    value, error = _tame(_floating(node, operands[0]))
-    return _of_one(operands[0], value, error, np.tanh, units=_UNITS, slack=4)
+    value, error = tame(floating(node, operands[0]))
+    return of_one(operands[0], value, error, np.tanh, units=UNITS, slack=4)
 
 
 def _gated(operand: Estimate, gate: Callable[[Array], Array], steepest: float) -> Estimate:
     """``x * gate(x)``; the gate, in [0, 1], is off by 8 unit roundoffs at most, absolutely."""
-    value, error = _tame(operand)
+    value, error = tame(operand)
     size = np.abs(value).astype(np.float64) + error
     return computed(
         operand.dtype,
@@ -232,7 +196,7 @@ def _gated(operand: Estimate, gate: Callable[[Array], Array], steepest: float) -
 
 @operator("nn.silu")
 def _silu(node: Node, operands: list[Estimate]) -> Estimate:
-    return _gated(_floating(node, operands[0]), _logistic, 1.1)
+    return _gated(floating(node, operands[0]), _logistic, 1.1)
 
 
 @operator("nn.gelu_tanh")
@@ -246,12 +210,12 @@ def _gelu_tanh(node: Node, operands: list[Estimate]) -> Estimate:
         ) / 2
         return result
 
-    return _gated(_floating(node, operands[0]), gate, 1.13)
+    return _gated(floating(node, operands[0]), gate, 1.13)
 
 
 @operator("nn.gelu")
 def _gelu(node: Node, operands: list[Estimate]) -> Estimate:
-    return _gated(_floating(node, operands[0]), _normal_distribution, 1.13)
+    return _gated(floating(node, operands[0]), _normal_distribution, 1.13)
 
 
 def _normal_distribution(x: Array) -> Array:
@@ -267,9 +231,9 @@ def _normal_distribution(x: Array) -> Array:
 
 @operator("nn.leakyrelu")
 def _leakyrelu(node: Node, operands: list[Estimate]) -> Estimate:
-    operand = _floating(node, operands[0])
+    operand = floating(node, operands[0])
     alpha = number(node, "alpha", 0.01)
-    value, error = _tame(operand)
+    value, error = tame(operand)
     below = value - error < 0
     moved = np.where(below, max(1, abs(alpha)), 1) * error
     result = np.where(value > 0, value, np.longdouble(alpha) * value)
@@ -292,7 +256,7 @@ def _clip(node: Node, operands: list[Estimate]) -> Estimate:
     low, high = number(node, "min"), number(node, "max")
     if operand.dtype not in FORMATS:
         return replace(operand, value=np.clip(operand.value, int(low), int(high)))
-    value, error = _tame(operand)
+    value, error = tame(operand)
     ends = [_constant(each, operand.dtype) for each in (low, high)]
     middle = np.clip(value, *ends)
     sides = [np.abs(np.clip(value + side * error, *ends) - middle) for side in (-1, 1)]

@@ -1,0 +1,1 @@
+"""Lowerings of functions that work element by element."""
