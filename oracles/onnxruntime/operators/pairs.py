@@ -1,4 +1,4 @@
-"""ONNX nodes for ``log_add_exp`` and ``mod``."""
+"""ONNX nodes for ``log_add_exp``, ``mod`` and ``ewise_fma``."""
 
 import numpy as np
 
@@ -19,6 +19,13 @@ def _log_add_exp(call: Call) -> Wire:
     whole = graph.call("Concat", *stacked, axis=0)
     name = graph.call("ReduceLogSumExp", whole, graph.integers([0]), keepdims=0)
     return graph.settle(name, shape, call.operands[0].dtype)
+
+
+@operator("ewise_fma")
+def _multiply_add(call: Call) -> Wire:
+    x, factor, term = call.operands
+    name = call.graph.call("Add", call.graph.call("Mul", x.name, factor.name), term.name)
+    return call.graph.settle(name, x.shape, x.dtype)
 
 
 @operator("mod")

@@ -1,8 +1,10 @@
-"""The reference's ``atan2``, ``log_add_exp`` and ``mod``.
+"""The reference's ``atan2``, ``log_add_exp``, ``mod`` and ``ewise_fma``.
 
 Sources: C17, 7.12.4.4 and F.10.1.4 for ``atan2`` with its zeros of either sign; C17, 7.12.10.1 for
 ``fmod``, which is exact; the derivatives of log(exp(a) + exp(b)) are weights that sum to 1.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,6 +36,19 @@ def _atan2(node: Node, operands: list[Estimate]) -> Estimate:
         UNITS,
         unconstrained=unknown(*operands) | origin | cut,
     )
+
+
+@operator("ewise_fma")
+def _multiply_add(node: Node, operands: list[Estimate]) -> Estimate:
+    """The product may be rounded before it is added, or not; a zero has either sign."""
+    dtype = same_dtype(node, operands)
+    if dtype not in FORMATS:
+        x, y, z = (each.value for each in operands)
+        return bounds.wrapped(x * y + z, dtype, *operands)
+    a, b, c = operands
+    total = bounds.added(bounds.multiplied(a, b, dtype), replace(c, signed=False), dtype)
+    # Without the first rounding a product beyond the range may come back into it.
+    return unconstrain(total, np.isinf(total.value) & ~unknown(*operands))
 
 
 @operator("log_add_exp")

@@ -1,4 +1,4 @@
-"""``atan2``, ``log_add_exp`` and ``mod``: the three agree, and at values worked out here."""
+"""Operators of two and three operands: the three agree, and at values worked out here."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-OPERATORS = sorted(declared_in(pairs))
+OPERATORS = sorted(declared_in(pairs) - {"ewise_fma"})
 SHAPES = (((7, 9), (7, 9)), ((4, 1), (1, 5)), ((0, 3), (1,)), ((), (2, 1)))
 
 
@@ -48,6 +48,26 @@ def test_the_angle_of_a_point_tells_zeros_apart() -> None:
     wanted = (np.pi, -np.pi, 0, -np.pi / 2, 0.6435011087932844)
     np.testing.assert_allclose(reference.value, wanted, rtol=1e-15)
     assert np.isfinite(reference.bound).all()
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "int8", "uint8", "int64"])
+def test_a_product_is_added(dtype: str) -> None:
+    for shape in ((7, 30), (0,), ()):
+        for regime in ("normal", "exact", "boundary", "special"):
+            reference = agree(program_of("ewise_fma", [shape] * 3, dtype), regime)
+            if regime == "exact":
+                assert not reference.bound.any()
+                wrong_is_seen(reference)
+
+
+def test_a_product_may_be_rounded_before_it_is_added() -> None:
+    # (1 + 2**-12)**2 - 1 is 2**-11 + 2**-24; its last term is lost in a rounded product.
+    x, minus = 1 + 2.0**-12, -1.0
+    fills = [Literal((each,)) for each in (x, x, minus)]
+    reference = agree(program_of("ewise_fma", [(1,)] * 3, "float32", fills))
+    for value in (2.0**-11, 2.0**-11 + 2.0**-24):
+        assert abs(reference.value[0] - value) <= reference.bound[0]
+    assert reference.bound[0] < 2.0**-22
 
 
 def test_exponentials_that_overflow_do_not_show() -> None:

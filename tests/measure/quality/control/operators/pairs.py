@@ -1,4 +1,4 @@
-"""``atan2``, ``log_add_exp`` and ``mod``."""
+"""``atan2``, ``log_add_exp``, ``mod`` and ``ewise_fma``."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,7 @@ from tests.measure.quality.control.operator import (
     broadcast,
     one_dtype,
     operator,
+    refuse,
 )
 from tests.measure.quality.control.rounding import computed_in, faithful, function
 from tests.measure.quality.control.summation import Freedom
@@ -51,6 +52,26 @@ def _log_add_exp(node: Node, operands: Sequence[Array], freedom: Freedom) -> Arr
         return most + function(np.log, terms[0] + terms[1], freedom)
 
     return computed_in(operands[0].dtype, freedom, *operands, compute=compute)
+
+
+def _infer_alike(node: Node, operands: Sequence[Type]) -> Type:
+    shapes = {each.shape for each in operands}
+    if len(shapes) > 1:
+        raise refuse(node, f"the shapes {sorted(shapes)} differ")
+    return Type(operands[0].shape, one_dtype(node, operands))
+
+
+@operator("ewise_fma", _infer_alike)
+def _multiply_add(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    """The product is rounded before it is added, or not."""
+    a, b, c = operands
+    if a.dtype.kind in "iu":
+        return a * b + c
+
+    def compute(x: Array, y: Array, z: Array) -> Array:
+        return x * y + z
+
+    return computed_in(a.dtype, freedom, a, b, c, compute=compute)
 
 
 @operator("mod", _infer_any)

@@ -16,7 +16,7 @@ PLANTS = (
     _wrong(
         name="round-away-from-zero",
         description="round takes a half away from zero",
-        blame=(),
+        blame=("regime",),
         module=_MATH,
         old="te.nearbyint(x(*i))",
         new="te.trunc(x(*i) + tvm.tirx.Select(x(*i) > tvm.tirx.const(0, x.dtype),"
@@ -26,8 +26,8 @@ PLANTS = (
     ),
     _wrong(
         name="ceil-is-the-floor-plus-one",
-        description="ceil adds 1 to the floor, of whole numbers too",
-        blame=("dtype",),
+        description="ceil of floats adds 1 to the floor, of whole numbers too",
+        blame=(),
         module=_MATH,
         old="return te.compute(x.shape, lambda *i: te.ceil(x(*i)))",
         new="return te.compute(x.shape, lambda *i: te.floor(x(*i)) + tvm.tirx.const(1, x.dtype)"
@@ -35,13 +35,14 @@ PLANTS = (
         operators=("ceil",),
     ),
     _wrong(
-        name="sinh-from-exponentials",
-        description="sinh is half the difference of two exponentials, which cancel near zero",
+        name="sinh-flushes-small-operands",
+        description="sinh of what is below 2**-20 is 0",
         blame=("regime",),
         module=_MATH,
         old="return te.compute(x.shape, lambda *i: te.sinh(x(*i)))",
-        new="return te.compute(x.shape, lambda *i: (te.exp(x(*i)) - te.exp(-x(*i)))"
-        " / tvm.tirx.const(2, x.dtype))",
+        new="return te.compute(x.shape, lambda *i: tvm.tirx.Select("
+        "te.abs(x(*i)) < tvm.tirx.const(2.0**-20, x.dtype),"
+        " tvm.tirx.const(0, x.dtype), te.sinh(x(*i))))",
         operators=("sinh",),
     ),
     _wrong(
@@ -65,6 +66,42 @@ PLANTS = (
         operators=("atanh",),
     ),
     _wrong(
+        name="softplus-without-a-threshold",
+        description="softplus is smooth above its threshold, too",
+        blame=("threshold",),
+        module=f"{_FIXES}.softplus",
+        old="return tirx.Select(scaled > threshold, value, smooth).astype(dtype)",
+        new="return smooth.astype(dtype)",
+        operators=("nn.softplus",),
+    ),
+    _wrong(
+        name="selu-is-an-elu-above-zero",
+        description="selu is not scaled above 0",
+        blame=(),
+        module=f"{_LEGALIZE}.nn",
+        old="return scale * (positive_part + negative_part)",
+        new="return positive_part + scale * negative_part",
+        operators=("nn.selu",),
+    ),
+    _wrong(
+        name="dropout-scales-its-mask",
+        description="the mask of dropout is divided by what the rate leaves",
+        blame=("rate",),
+        module=f"{_LEGALIZE}.nn",
+        old="lambda x: [topi.identity(x), topi.full_like(x, 1.0)],",
+        new="lambda x: [topi.identity(x), topi.full_like(x, 1.0 / (1.5 - call.attrs.rate))],",
+        operators=("nn.dropout",),
+    ),
+    _wrong(
+        name="multiply-add-subtracts",
+        description="ewise_fma subtracts its third operand",
+        blame=(),
+        module=f"{_FIXES}.multiply_add",
+        old="return topi.add(topi.multiply(x1, x2), x3)",
+        new="return topi.subtract(topi.multiply(x1, x2), x3)",
+        operators=("ewise_fma",),
+    ),
+    _wrong(
         name="isinf-of-one-sign",
         description="isinf is false of negative infinity",
         blame=("regime",),
@@ -77,17 +114,16 @@ PLANTS = (
     _wrong(
         name="mod-is-floored",
         description="mod of integers has the divisor's sign",
-        blame=(),
-        module=f"{_LEGALIZE}.binary",
-        old='register_legalize("relax.mod", _binary(topi.mod))',
-        new='register_legalize("relax.mod", _binary(lambda a, b: topi.floor_mod(a, b)'
-        ' if "int" in str(a.dtype) else topi.mod(a, b)))',
+        blame=("dtype",),
+        module="relaxcheck.fixes.lowerings.integer_division",
+        old='"relax.mod": tirx.truncmod,',
+        new='"relax.mod": tirx.floormod,',
         operators=("mod",),
     ),
     _wrong(
         name="log-add-exp-of-equal-operands",
         description="log_add_exp leaves out how much the smaller operand is below the larger",
-        blame=("other",),
+        blame=(),
         module=f"{_FIXES}.log_add_exp",
         old="return most + tirx.log1p(tirx.exp(gap))",
         new="return most + tirx.log1p(tirx.exp(tirx.const(0, dtype)))",
@@ -95,8 +131,8 @@ PLANTS = (
     ),
     _wrong(
         name="right-shift-of-signed-integers-is-logical",
-        description="right_shift of a negative integer fills with zeros",
-        blame=("dtype",),
+        description="right_shift of a negative int32 fills with zeros",
+        blame=(),
         module=_BROADCAST,
         old="return _cpp.right_shift(lhs, rhs)",
         new="from .math import cast\n"
