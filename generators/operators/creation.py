@@ -49,7 +49,49 @@ def _record(name: str, meaning: str) -> Operator:
     )
 
 
+def _alike(name: str) -> Apply:
+    def apply(draft: Draft, value: Value, point: Point) -> None:
+        attributes: dict[str, program.Attribute] = (
+            decimal(point, "fill_value") if name == "full_like" else {}
+        )
+        dtype = value.dtype if point["to"] is None else text(point, "to")
+        # The constant that full_like takes has the dtype that the attribute names.
+        if point["to"] is not None or attributes:
+            attributes["dtype"] = dtype
+        draft.call(name, [value], value.shape, dtype, **attributes)
+
+    return apply
+
+
+def _record_alike(
+    name: str,
+    meaning: str,
+    attributes: tuple[Attribute, ...] = (),
+    axes: tuple[Axis, ...] = (),
+) -> Operator:
+    kinds = (None, "float32", "float64", "int32", "int8", "bool")
+    to = Axis("to", kinds, None, Given((DTYPE,), lambda dtype, to: dtype != to))
+    return Operator(
+        name,
+        meaning=meaning,
+        source=f"docstring of relax.op.{name}",
+        operands=(Operand("x", ranks=_RANKS, dtypes=(*FLOATS, *INTEGERS, "bool")),),
+        attributes=(*attributes, Attribute("dtype", "dtype", None)),
+        axes=(*axes, to),
+        apply=_alike(name),
+        numerics=Numerics.COPIES,
+    )
+
+
 OPERATORS = (
+    _record_alike("zeros_like", "Zeros in the shape of x."),
+    _record_alike("ones_like", "Ones in the shape of x."),
+    _record_alike(
+        "full_like",
+        "One number in the shape of x, cast to dtype.",
+        (Attribute("fill_value", "constant"),),
+        (Axis("fill_value", ("2", "0", "1", "3"), "2"),),
+    ),
     _record("zeros", "A tensor of zeros."),
     _record("ones", "A tensor of ones."),
     Operator(

@@ -93,6 +93,15 @@ PLANTS = (
         operators=("nn.dropout",),
     ),
     _wrong(
+        name="ones-like-are-twos",
+        description="ones_like is full of twos",
+        blame=(),
+        module=f"{_LEGALIZE}.create",
+        old='register_legalize("relax.ones_like", _full(is_like=True, fill_value=1.0,',
+        new='register_legalize("relax.ones_like", _full(is_like=True, fill_value=2.0,',
+        operators=("ones_like",),
+    ),
+    _wrong(
         name="multiply-add-subtracts",
         description="ewise_fma subtracts its third operand",
         blame=(),
