@@ -8,8 +8,8 @@ from tvm import relax, topi
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
-from relaxcheck.fixes.framework.fix import FaultPart, Fix, legalization, refuse
-from relaxcheck.fixes.framework.patch import Lowering, NewFile
+from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, legalization, refuse
+from relaxcheck.fixes.framework.patch import NewFile, Override
 from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Tensor
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/multiply_add.py")
@@ -43,5 +43,5 @@ FIX = Fix(
     parts=(FaultPart("the missing lowering", lambda: not is_lowered()),),
     attributes=legalization(OPERATOR, _lower),
     after="softplus",
-    patch=(Lowering(OPERATOR, _lower),),
+    patch=(Override((OPERATOR,), LEGALIZE, _lower, wraps=False),),
 )

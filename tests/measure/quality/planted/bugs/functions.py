@@ -93,12 +93,12 @@ PLANTS = (
         operators=("nn.dropout",),
     ),
     _wrong(
-        name="ones-like-are-twos",
-        description="ones_like is full of twos",
+        name="ones-like-are-zeros",
+        description="ones_like is full of zeros",
         blame=(),
         module=f"{_LEGALIZE}.create",
         old='register_legalize("relax.ones_like", _full(is_like=True, fill_value=1.0,',
-        new='register_legalize("relax.ones_like", _full(is_like=True, fill_value=2.0,',
+        new='register_legalize("relax.ones_like", _full(is_like=True, fill_value=0.0,',
         operators=("ones_like",),
     ),
     _wrong(
