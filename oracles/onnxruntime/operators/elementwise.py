@@ -147,12 +147,17 @@ def _floor_mod(call: Call) -> Wire:
 
 @operator("floor_divide")
 def _floor_divide(call: Call) -> Wire:
-    # ONNX divides integers towards zero: what Mod leaves is taken away first.
+    # ONNX divides integers towards zero: one less where that leaves something of another sign than
+    # the divisor's, which Mod tells apart from nothing. Nothing overflows on the way.
     graph = call.graph
     x, y = (each.name for each in call.operands)
     y = _divisor(call, y)
-    even = graph.call("Sub", x, graph.call("Mod", x, y))
-    return _settled(call, graph.call("Div", even, y))
+    quotient = graph.call("Div", x, y)
+    zero = graph.constant(np.zeros((), np.int64))
+    left = graph.call("Not", graph.call("Equal", graph.call("Mod", x, y), zero))
+    opposite = graph.call("Xor", graph.call("Less", x, zero), graph.call("Less", y, zero))
+    one = graph.call("Cast", graph.call("And", left, opposite), to=stored_type("int64"))
+    return _settled(call, graph.call("Sub", quotient, one))
 
 
 def _divisor(call: Call, name: str) -> str:

@@ -59,6 +59,13 @@ def test_of_integers(operator: str, dtype: str) -> None:
                 assert np.isfinite(reference.bound).mean() > 0.5
 
 
+def test_quotients_at_the_limits_of_integers() -> None:
+    low, high = -(2**63), 2**63 - 1
+    pair = [Literal((3, -3, low, high, high)), Literal((low, high, 2, -2, low))]
+    reference = agree(program_of("floor_divide", [(5,), (5,)], "int64", pair))
+    assert reference.value.tolist() == [-1, -1, low // 2, -(2**62), -1]
+
+
 @pytest.mark.parametrize("operator", ["negative", "abs", "clip"])
 def test_of_one_integer(operator: str) -> None:
     for dtype in ("int8", "int32"):

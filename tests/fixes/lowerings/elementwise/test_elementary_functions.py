@@ -61,3 +61,8 @@ PROGRAMS: whole.Programs = {
         "digits": (whole.upstream("elementary_functions", "atanh_near_zero"),),
     },
 }
+
+CURES: whole.Cures = {
+    "acos-half": (("elementary_functions", "half precision"),),
+    "atanh-digits": (("elementary_functions", "digits"),),
+}

@@ -36,3 +36,5 @@ def test_of_a_constant() -> None:
 PROGRAMS: whole.Programs = {
     "log_add_exp": {"overflow": (whole.upstream("log_add_exp", "large_operands"),)},
 }
+
+CURES: whole.Cures = {"log-add-exp-overflow": (("log_add_exp", "overflow"),)}

@@ -27,3 +27,5 @@ def test_values(dtype: str) -> None:
 PROGRAMS: whole.Programs = {
     "multiply_add": {"the missing lowering": (whole.upstream("multiply_add", "numbers"),)},
 }
+
+CURES: whole.Cures = {"ewise-fma-unlowered": (("multiply_add", "the missing lowering"),)}

@@ -34,3 +34,8 @@ PROGRAMS: whole.Programs = {
         "digits": (whole.upstream("softplus", "negative_operands"),),
     },
 }
+
+CURES: whole.Cures = {
+    "softplus-half-overflow": (("softplus", "overflow"),),
+    "softplus-digits": (("softplus", "digits"),),
+}

@@ -29,3 +29,5 @@ def test_floats_and_signed_integers_are_left_to_tvm() -> None:
 PROGRAMS: whole.Programs = {
     "unsigned_sign": {"unsigned integers": (whole.upstream("unsigned_sign", "bytes"),)},
 }
+
+CURES: whole.Cures = {"sign-unsigned": (("unsigned_sign", "unsigned integers"),)}
