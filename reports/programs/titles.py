@@ -58,7 +58,7 @@ def title_text(
     named = named_operators(what, attribution)
     conditions = _blamed(what, attribution, named)
     if not conditions and isinstance(what.case.expect, Invalid):
-        conditions = [f"{what.case.expect.fault[0]}{_first_words(what)}"]
+        conditions = [f"{_fault(what, what.case.expect)}{_first_words(what)}"]
     elif conditions := conditions or _settings(what, attribution):
         # Reduction leaves no size at 0 where another one will do.
         conditions = [*conditions, *_empty(what)]
@@ -108,6 +108,18 @@ def _first_words(what: Reproduction) -> str:
     """The first words of an error that does not say what is invalid; a fault may have several."""
     words = _words(what, _TITLE_WORDS) if what.outcome.verdict in _UNCLEAR else ""
     return f': "{words}"' if words else ""
+
+
+def _fault(what: Reproduction, expect: Invalid) -> str:
+    """The attribute that is invalid with its value; else the name of what is at fault."""
+    values = [
+        f"{name}={attribute_text(node.attributes[name])}"
+        for node in what.case.program.nodes
+        if node.operator == expect.operator
+        for name in expect.fault
+        if name in node.attributes
+    ]
+    return values[0] if values else expect.fault[0]
 
 
 def _words(what: Reproduction, most: int | None) -> str:

@@ -133,6 +133,23 @@ def test_no_pass_is_at_fault_for_an_invalid_program() -> None:
     assert "No pass has run: TVM refuses." in emitted
 
 
+def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None:
+    fault = Invalid("nn.conv2d_transpose", ("strange", "groups", "data_layout"))
+    accepted = Outcome(Verdict.ACCEPTS_INVALID, "run", message="ran")
+    case = failing()
+    (node,) = case.program.nodes
+    for attributes, wanted in (
+        (node.attributes | {"groups": -1}, "(groups=-1)"),
+        (node.attributes | {"groups": (0, 0)}, "(groups=[0, 0])"),
+        ({}, "(strange)"),
+    ):
+        nodes = (msgspec.structs.replace(node, attributes=attributes),)
+        program = msgspec.structs.replace(case.program, nodes=nodes)
+        invalid = msgspec.structs.replace(case, program=program, expect=fault)
+        title = title_text(reproduction(invalid, accepted), None)
+        assert title == f"nn.conv2d_transpose is accepted though invalid {wanted}"
+
+
 def test_a_title_names_no_setting_that_does_not_matter() -> None:
     groups = Difference(Aspect.ATTRIBUTE, "groups", 2, 1)
     attribution = Attribution(1, 1, (Condition((groups,), (Verdict.SILENT_BAIL,), 1),))
