@@ -29,9 +29,9 @@ def declare(
 
 
 def discover(package: str) -> None:
-    """Import every module of ``package``, so that its declarations take effect.
+    """Import every module of ``package`` and its folders, so that its declarations take effect.
 
-    A new operator is a new file in the folder; there is no list to extend.
+    A new operator is a new file in a folder; there is no list to extend.
     """
-    for module in pkgutil.iter_modules(import_module(package).__path__):
-        import_module(f"{package}.{module.name}")
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)

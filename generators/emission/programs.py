@@ -150,6 +150,10 @@ def _emitted(
         for name, value in node.attributes.items()
         if name != ITEM
     }
+    for name in attributes_of_type(node.operator, "extent"):
+        value = node.attributes.get(name)
+        if isinstance(value, ShapeValue):
+            attributes[name] = _dim(value.dims[0], sizes)
     if form(node.operator) == "cast":
         to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
         return builder.match_cast(operands[0], to, name_hint=node.name)

@@ -40,7 +40,50 @@ def _topk(draft: Draft, value: Value, point: Point) -> None:
         draft.call("topk", [value], shape, kind, **attributes, **{ITEM: item})
 
 
+def _sort(draft: Draft, value: Value, point: Point) -> None:
+    attributes = {"axis": integer(point, "axis"), "descending": bool(point["descending"])}
+    draft.call("sort", [value], value.shape, **attributes)
+
+
+def _argsort(draft: Draft, value: Value, point: Point) -> None:
+    dtype = text(point, "index_dtype")
+    attributes = {"axis": integer(point, "axis"), "descending": bool(point["descending"])}
+    draft.call("argsort", [value], value.shape, dtype, **attributes, dtype=dtype)
+
+
+_ORDERED = (*FLOATS, "int32", "int64", "int8", "uint8")
+_DESCENDING = Axis("descending", (False, True), False)
+_INDEX_DTYPE = Axis("index_dtype", ("int32", "int64"), "int32")
+
+
 OPERATORS = (
+    Operator(
+        "sort",
+        meaning="The elements along an axis in ascending or descending order.",
+        source="docstring of relax.op.sort; torch.sort; ONNX TopK-11",
+        operands=(Operand("x", ranks=_RANKS, dtypes=_ORDERED),),
+        attributes=(Attribute("axis", "axis", -1), Attribute("descending", "bool", False)),
+        axes=(axis_choice(), _DESCENDING),
+        apply=_sort,
+        numerics=Numerics.COPIES,
+        faults=(axis_out_of_range("sort"),),
+    ),
+    Operator(
+        "argsort",
+        meaning="The places of the elements along an axis in ascending or descending order. Which "
+        "of equal elements comes first is not defined.",
+        source="docstring of relax.op.argsort; torch.argsort; ONNX TopK-11",
+        operands=(Operand("data", ranks=_RANKS, dtypes=_ORDERED),),
+        attributes=(
+            Attribute("axis", "axis", -1),
+            Attribute("descending", "bool", False),
+            Attribute("dtype", "dtype", "int32"),
+        ),
+        axes=(axis_choice(), _DESCENDING, _INDEX_DTYPE),
+        apply=_argsort,
+        numerics=Numerics.COPIES,
+        faults=(axis_out_of_range("argsort"),),
+    ),
     Operator(
         "topk",
         meaning="The k largest or smallest elements along an axis in order, their places in it, or "
@@ -60,7 +103,7 @@ OPERATORS = (
             Axis("k", (1, 2, 3, 5, 0, -1), 1, Fits(_has_so_many, ("axis",))),
             Axis("ret_type", ("both", "values", "indices"), "both"),
             Axis("largest", (True, False), True),
-            Axis("index_dtype", ("int32", "int64"), "int32"),
+            _INDEX_DTYPE,
         ),
         apply=_topk,
         numerics=Numerics.COPIES,

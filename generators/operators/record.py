@@ -61,7 +61,8 @@ class Attribute:
     """An argument that is no tensor. ``default`` is that of TVM's function, or ``REQUIRED``.
 
     Types: ``axis`` and ``axes`` count dimensions, from the end where negative. An ``expressions``
-    is a list of integer expressions, which TVM's function takes as a list and not as a shape. A
+    is a list of integer expressions, which TVM's function takes as a list and not as a shape; an
+    ``extent`` is an integer, or a shape of one dimension that stands for it. A
     ``constant`` is a number that it takes as a Relax constant of the dtype that the attribute
     ``dtype`` names. Where a default is one number, a list of that number alone is the default too.
     """
@@ -69,7 +70,7 @@ class Attribute:
     name: str
     type: Literal[
         "bool", "int", "float", "text", "dtype", "layout", "axis", "axes", "ints", "shape",
-        "expressions", "constant",
+        "expressions", "extent", "constant",
     ]  # fmt: skip
     default: object = REQUIRED
 

@@ -96,6 +96,10 @@ def _flatten(draft: Draft, value: Value, point: Point) -> None:
     draft.call("flatten", [value], (times(*value.shape),))
 
 
+def _batch_flatten(draft: Draft, value: Value, point: Point) -> None:
+    draft.call("nn.batch_flatten", [value], (value.shape[0], times(*value.shape[1:])))
+
+
 _ORDERS = (None, "swap last", "swap first", "left", "right", "ends", "same")
 """Permutations of axes: reversed (left out), or two of them swapped, or all moved by one place."""
 
@@ -268,6 +272,14 @@ OPERATORS = (
             attribute_is("axes-too-few", "permute_dims", "axes", (0,), AXIS, {"rank": 2}),
             attribute_is("axes-out-of-range", "permute_dims", "axes", (0, 2), AXIS, {"rank": 2}),
         ),
+        numerics=Numerics.COPIES,
+    ),
+    Operator(
+        "nn.batch_flatten",
+        meaning="The elements in row-major order, on the first axis and a second one.",
+        source="docstring of relax.op.nn.batch_flatten; ONNX Flatten",
+        operands=(_tensor(2, 3, 4, name="data"),),
+        apply=_batch_flatten,
         numerics=Numerics.COPIES,
     ),
     Operator(

@@ -183,11 +183,14 @@ def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
 def _call(node: Node, arguments: Sequence[str]) -> str:
     operands = operand_texts(node, arguments)
     listed = attributes_of_type(node.operator, "expressions")
+    extents = attributes_of_type(node.operator, "extent")
     constant = attributes_of_type(node.operator, "constant")
     for name, value in telling(node).items():
         if name == ITEM:
             continue
         text = _indices(value) if name in listed else attribute_text(value)
+        if name in extents and isinstance(value, ShapeValue):
+            text = dim_text(value.dims[0])
         if name in constant:
             text = f'relax.const({text}, "{node.attributes["dtype"]}")'
         operands.append(f"{name}={text}")

@@ -102,6 +102,10 @@ def _call(node: Node) -> str:
     named = {name: value for name, value in telling(node).items() if name != ITEM}
     listed = attributes_of_type(node.operator, "expressions")
     texts = {name: _attribute(value, name in listed) for name, value in named.items()}
+    for name in attributes_of_type(node.operator, "extent"):
+        extent = named.get(name)
+        if isinstance(extent, ShapeValue):
+            texts[name] = str(extent.dims[0])
     for name in attributes_of_type(node.operator, "constant"):
         texts[name] = f"R.const({texts[name]}, {string_text(str(node.attributes['dtype']))})"
     attributes = [f"{name}={text}" for name, text in texts.items()]

@@ -62,6 +62,13 @@ def _flatten(call: Call) -> Wire:
     return _reshaped(call, (prod(call.operands[0].shape),))
 
 
+@operator("nn.batch_flatten")
+def _batch_flatten(call: Call) -> Wire:
+    (x,) = call.operands
+    name = call.graph.call("Flatten", x.name, axis=1)
+    return Wire(name, (x.shape[0], prod(x.shape[1:])), x.dtype)
+
+
 @operator("permute_dims")
 def _permute_dims(call: Call) -> Wire:
     (wire,) = call.operands

@@ -45,6 +45,11 @@ def _flatten(node: Node, operands: list[Held]) -> Held:
     return _like(operands[0], operands[0].tensor.reshape(-1))
 
 
+@operator("nn.batch_flatten")
+def _batch_flatten(node: Node, operands: list[Held]) -> Held:
+    return _like(operands[0], operands[0].tensor.flatten(1))
+
+
 @operator("permute_dims")
 def _permute_dims(node: Node, operands: list[Held]) -> Held:
     tensor = operands[0].tensor
@@ -269,7 +274,7 @@ def _declare_reshaped(name: str) -> None:
         return assigned(result, f"{operands[0].name}.reshape({result.shape})")
 
 
-for _name in ("reshape", "flatten", "squeeze", "expand_dims"):
+for _name in ("reshape", "flatten", "nn.batch_flatten", "squeeze", "expand_dims"):
     _declare_reshaped(_name)
 
 

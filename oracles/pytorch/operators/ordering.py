@@ -31,3 +31,34 @@ def _topk_text(node: Node, operands: Sequence[Value], result: Value) -> list[str
     order = "" if attributes.get("largest", True) else ", largest=False"
     call = f"torch.topk({x.name}, {result.shape[axis]}, {axis}{order})"
     return assigned(result, f"{call}[{item}]")
+
+
+def _order(node: Node) -> tuple[int, bool]:
+    attributes: dict[str, Any] = dict(node.attributes)
+    return attributes.get("axis", -1), attributes.get("descending", False)
+
+
+@operator("sort")
+def _sort(node: Node, operands: list[Held]) -> Held:
+    (x,) = operands
+    return Held(torch.sort(x.tensor, *_order(node)).values, x.dtype)
+
+
+@operator("argsort")
+def _argsort(node: Node, operands: list[Held]) -> Held:
+    attributes: dict[str, Any] = dict(node.attributes)
+    return wrapped(
+        torch.argsort(operands[0].tensor, *_order(node)), attributes.get("dtype", "int32")
+    )
+
+
+@source("sort")
+def _sort_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
+    axis, descending = _order(node)
+    return assigned(result, f"torch.sort({operands[0].name}, {axis}, {descending}).values")
+
+
+@source("argsort")
+def _argsort_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
+    axis, descending = _order(node)
+    return assigned(result, f"torch.argsort({operands[0].name}, {axis}, {descending})")

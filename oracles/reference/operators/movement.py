@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -47,6 +48,12 @@ def _reshape(node: Node, operands: list[Estimate]) -> Estimate:
 @operator("flatten")
 def _flatten(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], np.ravel)
+
+
+@operator("nn.batch_flatten")
+def _batch_flatten(node: Node, operands: list[Estimate]) -> Estimate:
+    first, *rest = operands[0].value.shape
+    return moved(operands[0], lambda each: each.reshape(first, prod(rest)))
 
 
 @operator("squeeze")

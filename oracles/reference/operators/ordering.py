@@ -1,4 +1,4 @@
-"""The reference's orders: the k largest or smallest elements along an axis, and their places."""
+"""The reference's orders along an axis: sorted elements and their places, all or the first k."""
 
 import numpy as np
 
@@ -21,26 +21,53 @@ def _topk(node: Node, operands: list[Estimate]) -> Estimate:
     wanted = text(node, "ret_type", "both")
     if wanted == "both":
         wanted = ("values", "indices")[integer(node, ITEM)]
+    kept = count if count > 0 else size
+    return _in_order(
+        operand,
+        axis,
+        kept,
+        largest=flag(node, "largest", True),
+        places=None if wanted == "values" else text(node, "dtype", "int32"),
+    )
+
+
+@operator("sort")
+def _sort(node: Node, operands: list[Estimate]) -> Estimate:
+    (operand,) = operands
+    axis, largest = integer(node, "axis", -1), flag(node, "descending", False)
+    return _in_order(operand, axis, operand.value.shape[axis], largest=largest, places=None)
+
+
+@operator("argsort")
+def _argsort(node: Node, operands: list[Estimate]) -> Estimate:
+    (operand,) = operands
+    axis, largest = integer(node, "axis", -1), flag(node, "descending", False)
+    dtype = text(node, "dtype", "int32")
+    return _in_order(operand, axis, operand.value.shape[axis], largest=largest, places=dtype)
+
+
+def _in_order(
+    operand: Estimate, axis: int, count: int, *, largest: bool, places: str | None
+) -> Estimate:
+    """The first ``count`` elements in order along ``axis``; their places where a dtype is given."""
     unordered = np.moveaxis(unknown(operand), axis, -1)
     value, error = (
         np.moveaxis(np.where(unknown(operand), 0, each), axis, -1)
         for each in (operand.value, operand.error)
     )
     order = np.argsort(value, -1)
-    if flag(node, "largest", True):
+    if largest:
         order = order[..., ::-1]
-    kept = slice(0, count if count > 0 else size)
-    if wanted == "values":
-        chosen, off = _ranked(value, error, order, flag(node, "largest", True))
-        dtype = operand.dtype
+    if places is None:
+        chosen, off = _ranked(value, error, order, largest)
     else:
         chosen, off = order, np.where(_rivals(value, error, order), np.inf, 0.0)
-        dtype = text(node, "dtype", "int32")
+    dtype = places or operand.dtype
     unsure = np.isinf(off) | unordered.any(-1, keepdims=True)
     estimate = unconstrain(Estimate(chosen, off, dtype), unsure)
     return Estimate(
-        np.moveaxis(estimate.value[..., kept], -1, axis),
-        np.moveaxis(estimate.error[..., kept], -1, axis),
+        np.moveaxis(estimate.value[..., :count], -1, axis),
+        np.moveaxis(estimate.error[..., :count], -1, axis),
         dtype,
     )
 

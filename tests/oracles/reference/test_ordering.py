@@ -1,4 +1,4 @@
-"""The meaning of ``topk``: order, places, ties and NaN."""
+"""The meaning of ``topk``, ``sort`` and ``argsort``: order, places, ties and NaN."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.reference.evaluate import evaluate
+from tests.oracles.agreeing import agree_on
 
 DATA = np.array([[3.0, 1.0, 2.0, 1.0], [0.0, np.nan, 5.0, 4.0]], np.float32)
 
@@ -69,6 +70,30 @@ def test_what_was_rounded_before_may_come_in_another_order() -> None:
     places, values = evaluate(whole, {"x": near})
     assert np.isinf(places.bound).all()
     assert 0 < values.bound.item() < 1e-5
+
+
+def ordered(operator: str, data: np.ndarray[Any, Any], **attributes: Any) -> Bounded:
+    node = Node("y", operator, ("x",), attributes)
+    whole = Program((Input("x", data.shape, data.dtype.name),), (node,), ("y",))
+    return agree_on(whole, {"x": data})
+
+
+def test_sort_along_each_axis() -> None:
+    data = np.array([[3, -1, 2], [0, 5, -4]], np.int8)
+    assert ordered("sort", data).value.tolist() == [[-1, 2, 3], [-4, 0, 5]]
+    assert ordered("sort", data, axis=-2).value.tolist() == [[0, -1, -4], [3, 5, 2]]
+    assert ordered("sort", data, descending=True).value.tolist() == [[3, 2, -1], [5, 0, -4]]
+
+
+def test_argsort_leaves_the_order_of_equal_elements_open() -> None:
+    result = ordered("argsort", DATA[:1], descending=True, dtype="int64")
+    assert result.value[0, :2].tolist() == [0, 2]
+    assert np.isinf(result.bound[0]).tolist() == [False, False, True, True]
+    assert result.dtype == "int64"
+
+
+def test_nan_leaves_a_sorted_line_open() -> None:
+    assert np.isinf(ordered("sort", DATA).bound).any(-1).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("oracle", ORACLES)

@@ -8,6 +8,7 @@ from tests.measure.quality.planted.bugs import (
     dtypes,
     elementwise,
     functions,
+    indices,
     layouts,
     movement,
     normalization,
@@ -33,6 +34,7 @@ PLANTS: tuple[Plant, ...] = (
     *reductions.PLANTS,
     *normalization.PLANTS,
     *movement.PLANTS,
+    *indices.PLANTS,
     *windows.PLANTS,
 )
 

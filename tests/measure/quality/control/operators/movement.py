@@ -79,6 +79,17 @@ def _flatten(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     return operands[0].ravel()
 
 
+def _infer_batch_flatten(node: Node, operands: Sequence[Type]) -> Type:
+    (x,) = operands
+    return Type((x.shape[0], prod(x.shape[1:])), x.dtype)
+
+
+@operator("nn.batch_flatten", _infer_batch_flatten)
+def _batch_flatten(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    (x,) = operands
+    return x.ravel().reshape(x.shape[0], prod(x.shape[1:]))
+
+
 def _permutation(node: Node, rank: int) -> tuple[int, ...]:
     if node.attributes.get("axes") is None:
         return tuple(range(rank))[::-1]

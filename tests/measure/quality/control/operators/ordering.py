@@ -40,12 +40,8 @@ def _infer_topk(node: Node, operands: Sequence[Type]) -> Type:
     return Type(shape, x.dtype if _wanted(node) == "values" else text(node, "dtype", "int32"))
 
 
-@operator("topk", _infer_topk)
-def _topk(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
-    (x,) = operands
-    axis = axis_of(node, x.ndim, default=-1)
-    lines = np.moveaxis(x, axis, -1)
-    count, largest = _count(node, x.shape[axis]), flag(node, "largest", True)
+def _places(lines: Array, count: int, largest: bool) -> Array:
+    """The places of the first ``count`` elements of each of ``lines``, in order."""
     places = np.empty((*lines.shape[:-1], count), np.int64)
     for line in np.ndindex(lines.shape[:-1]):
         left = list(range(lines.shape[-1]))
@@ -57,6 +53,45 @@ def _topk(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
                 best = at if (ahead if largest else behind) else best
             left.remove(best)
             places[(*line, rank)] = best
+    return places
+
+
+@operator("topk", _infer_topk)
+def _topk(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    (x,) = operands
+    axis = axis_of(node, x.ndim, default=-1)
+    lines = np.moveaxis(x, axis, -1)
+    count, largest = _count(node, x.shape[axis]), flag(node, "largest", True)
+    places = _places(lines, count, largest)
     if _wanted(node) == "values":
         return np.moveaxis(np.take_along_axis(lines, places, -1), -1, axis)
+    return np.moveaxis(places, -1, axis).astype(text(node, "dtype", "int32"))
+
+
+def _infer_sort(node: Node, operands: Sequence[Type]) -> Type:
+    (x,) = operands
+    axis_of(node, x.rank, default=-1)
+    return x
+
+
+def _infer_argsort(node: Node, operands: Sequence[Type]) -> Type:
+    return Type(_infer_sort(node, operands).shape, text(node, "dtype", "int32"))
+
+
+def _order(node: Node, x: Array) -> tuple[Array, Array, int]:
+    """The lines along the axis, the places of their elements in order, and the axis."""
+    axis = axis_of(node, x.ndim, default=-1)
+    lines = np.moveaxis(x, axis, -1)
+    return lines, _places(lines, lines.shape[-1], flag(node, "descending", False)), axis
+
+
+@operator("sort", _infer_sort)
+def _sort(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    lines, places, axis = _order(node, operands[0])
+    return np.moveaxis(np.take_along_axis(lines, places, -1), -1, axis)
+
+
+@operator("argsort", _infer_argsort)
+def _argsort(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    _, places, axis = _order(node, operands[0])
     return np.moveaxis(places, -1, axis).astype(text(node, "dtype", "int32"))

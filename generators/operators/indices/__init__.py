@@ -1,0 +1,1 @@
+"""Operators that compute with places: diagonals, ranges, grids, scatters."""

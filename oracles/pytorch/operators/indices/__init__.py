@@ -1,0 +1,1 @@
+"""PyTorch's operators that compute with places."""

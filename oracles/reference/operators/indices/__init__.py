@@ -1,0 +1,1 @@
+"""The reference's operators that compute with places."""
