@@ -73,6 +73,10 @@ class Below(Data, frozen=True, tag="below"):
     limit: Dim
 
 
+class Within(Below, frozen=True, tag="within"):
+    """Integers from ``-limit`` to ``limit - 1``: places on an axis, the negative from its end."""
+
+
 class Positive(Data, frozen=True, tag="positive"):
     """Magnitudes of drawn values, plus ``least``: what a logarithm or a divisor needs."""
 
@@ -85,7 +89,7 @@ class Misfit(Data, frozen=True, tag="misfit"):
     shape: tuple[Dim, ...]
 
 
-Fill = Random | Literal | Offsets | LongestSegment | Below | Positive | Misfit
+Fill = Random | Literal | Offsets | LongestSegment | Below | Within | Positive | Misfit
 
 
 class ShapeValue(Data, frozen=True, tag="shape"):

@@ -66,7 +66,7 @@ def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
         case Offsets(total=total):
             return Offsets(evaluate(total, binding))
         case Below(limit=limit):
-            return Below(evaluate(limit, binding))
+            return msgspec.structs.replace(fill, limit=evaluate(limit, binding))
         case Misfit(shape=shape):
             return Misfit(tuple(evaluate(dim, binding) for dim in shape))
     return fill

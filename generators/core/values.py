@@ -25,6 +25,7 @@ from relaxcheck.generators.core.program import (
     Misfit,
     Offsets,
     Positive,
+    Within,
 )
 
 Array = NDArray[Any]
@@ -84,10 +85,10 @@ def _fill(
         case LongestSegment(of=of):
             return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
         case Below(limit=limit):
-            below = _words(case, tensor, run, prod(shape)) >> np.uint64(32)
-            return (
-                (below % np.uint64(max(evaluate(limit, binding), 1))).astype(dtype).reshape(shape)
-            )
+            size = max(evaluate(limit, binding), 1)
+            most = 2 * size if isinstance(tensor.fill, Within) else size
+            places = (_words(case, tensor, run, prod(shape)) >> np.uint64(32)) % np.uint64(most)
+            return (places.astype(np.int64) - (most - size)).astype(dtype).reshape(shape)
         case Misfit(shape=other):
             shape = tuple(evaluate(dim, binding) for dim in other)
     words = _words(case, tensor, run, prod(shape))

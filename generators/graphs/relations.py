@@ -185,7 +185,7 @@ def _fill(fill: Fill, limit: Callable[[Dim], Dim]) -> Fill:
         case Offsets(total=total):
             return Offsets(limit(total))
         case Below(limit=most):
-            return Below(limit(most))
+            return msgspec.structs.replace(fill, limit=limit(most))
         case Misfit(shape=shape):
             return Misfit(tuple(map(limit, shape)))
     return fill

@@ -62,7 +62,7 @@ class Attribute:
 
     Types: ``axis`` and ``axes`` count dimensions, from the end where negative. An ``expressions``
     is a list of integer expressions, which TVM's function takes as a list and not as a shape; an
-    ``extent`` is an integer, or a shape of one dimension that stands for it. A
+    ``extent`` is a number, or a shape of one dimension that stands for it. A
     ``constant`` is a number that it takes as a Relax constant of the dtype that the attribute
     ``dtype`` names. Where a default is one number, a list of that number alone is the default too.
     """

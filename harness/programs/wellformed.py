@@ -60,7 +60,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "ints": (int, tuple),
     "shape": (tuple, ShapeValue),
     "expressions": (tuple, ShapeValue),
-    "extent": (int, ShapeValue),
+    "extent": (int, float, ShapeValue),
     "constant": (int, float),
 }
 """By ``Declared.type``."""

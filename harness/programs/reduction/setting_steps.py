@@ -163,7 +163,7 @@ def with_dims(case: Case, changes: Mapping[Dim, Dim]) -> Case:
         if isinstance(fill, Offsets):
             fill = Offsets(changes.get(fill.total, fill.total))
         if isinstance(fill, Below):
-            fill = Below(changes.get(fill.limit, fill.limit))
+            fill = msgspec.structs.replace(fill, limit=changes.get(fill.limit, fill.limit))
         return msgspec.structs.replace(tensor, shape=all_of(tensor.shape), fill=fill)
 
     return remade(

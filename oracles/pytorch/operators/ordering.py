@@ -62,3 +62,41 @@ def _sort_text(node: Node, operands: Sequence[Value], result: Value) -> list[str
 def _argsort_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
     axis, descending = _order(node)
     return assigned(result, f"torch.argsort({operands[0].name}, {axis}, {descending})")
+
+
+@operator("bucketize")
+def _bucketize(node: Node, operands: list[Held]) -> Held:
+    x, boundaries = operands
+    right = bool(node.attributes.get("right", False))
+    numbers = torch.bucketize(x.tensor, boundaries.tensor, right=right)
+    return Held(numbers, "int32" if node.attributes.get("out_int32", False) else "int64")
+
+
+@source("bucketize")
+def _bucketize_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
+    names, right = ", ".join(each.name for each in operands), node.attributes.get("right", False)
+    return assigned(result, f"torch.bucketize({names}, right={right})")
+
+
+@operator("median")
+def _median(node: Node, operands: list[Held]) -> Held:
+    attributes: dict[str, Any] = dict(node.attributes)
+    (x,), keep = operands, attributes.get("keepdims", False)
+    axis = attributes.get("axis")
+    if axis is None:
+        middle = torch.median(x.tensor)
+        return Held(middle.reshape((1,) * x.tensor.ndim) if keep else middle, x.dtype)
+    results = torch.median(x.tensor, axis if isinstance(axis, int) else axis[0], keep)
+    item = attributes[ITEM]
+    return Held(results[item], "int64" if item else x.dtype)
+
+
+@source("median")
+def _median_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
+    attributes: dict[str, Any] = dict(node.attributes)
+    (x,), axis = operands, attributes.get("axis")
+    if axis is None:
+        return assigned(result, f"torch.median({x.name}).reshape({result.shape})")
+    along = axis if isinstance(axis, int) else axis[0]
+    call = f"torch.median({x.name}, {along})"
+    return assigned(result, f"{call}[{attributes[ITEM]}].reshape({result.shape})")

@@ -4,10 +4,11 @@ import numpy as np
 
 from relaxcheck.generators.core.program import ITEM, Node
 from relaxcheck.oracles.answer import Array
-from relaxcheck.oracles.reference.attribute_values import flag, integer, text
+from relaxcheck.oracles.reference.attribute_values import axes_of, flag, integer, text
 from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import Estimate, unknown
 from relaxcheck.oracles.reference.evaluation import operator
+from relaxcheck.oracles.reference.operators.movement import moved
 
 
 @operator("topk")
@@ -95,3 +96,44 @@ def _rivals(value: Array, error: Array, order: Array) -> Array:
     near &= ~np.eye(value.shape[-1], dtype=bool)
     rivals: Array = near.any(-1)
     return rivals
+
+
+@operator("bucketize")
+def _bucketize(node: Node, operands: list[Estimate]) -> Estimate:
+    """An element that is off may lie in the next bucket."""
+    x, boundaries = operands
+    if boundaries.value.ndim != 1:
+        raise ValueError("boundaries are a vector")
+    side = "right" if flag(node, "right", False) else "left"
+    dtype = "int32" if flag(node, "out_int32", False) else "int64"
+    unsure = np.isnan(x.value) | np.isinf(x.error)
+    error = np.where(unsure, 0.0, x.error)
+    low, at, high = (
+        np.asarray(np.searchsorted(boundaries.value, x.value + each, side))
+        for each in (-error, np.zeros(error.shape, x.value.dtype), error)
+    )
+    off = np.maximum(high - at, at - low).astype(np.float64)
+    return unconstrain(Estimate(at.astype(np.int64), off, dtype), unsure)
+
+
+@operator("median")
+def _median(node: Node, operands: list[Estimate]) -> Estimate:
+    """The element of rank (n - 1) // 2, and its place where the median is over an axis."""
+    (operand,) = operands
+    keep, rank = flag(node, "keepdims", False), operand.value.ndim
+    if node.attributes.get("axis") is None:
+        flat = moved(operand, np.ravel)
+        middle = _middle(flat, 0, None)
+        return moved(middle, lambda each: each.reshape((1,) * rank if keep else ()))
+    (axis,) = axes_of(node, "axis", rank)
+    middle = _middle(operand, axis, "int64" if integer(node, ITEM) else None)
+    return middle if keep else moved(middle, lambda each: np.squeeze(each, axis))
+
+
+def _middle(operand: Estimate, axis: int, places: str | None) -> Estimate:
+    size = operand.value.shape[axis]
+    if not size:
+        raise ValueError("there is no middle of no elements")
+    at = (size - 1) // 2
+    ordered = _in_order(operand, axis, size, largest=False, places=places)
+    return moved(ordered, lambda each: np.take(each, [at], axis))

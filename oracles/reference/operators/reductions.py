@@ -62,32 +62,43 @@ def _std(node: Node, operands: list[Estimate]) -> Estimate:
 
 @operator("max")
 def _max(node: Node, operands: list[Estimate]) -> Estimate:
-    return _extreme(operands[0], *over(node, operands[0]), 1)
+    return extreme(operands[0], *over(node, operands[0]), 1)
 
 
 @operator("min")
 def _min(node: Node, operands: list[Estimate]) -> Estimate:
-    return _extreme(operands[0], *over(node, operands[0]), -1)
+    return extreme(operands[0], *over(node, operands[0]), -1)
 
 
-def _extreme(operand: Estimate, axes: tuple[int, ...], keep: bool, sign: int) -> Estimate:
+def extreme(operand: Estimate, axes: tuple[int, ...], keep: bool, sign: int) -> Estimate:
+    """The largest element over ``axes`` where ``sign`` is 1, the smallest where it is -1."""
     if 0 in (operand.value.shape[axis] for axis in axes):
         raise ValueError("there is no largest or smallest of no elements")
     unconstrained = unknown(operand)
-    value = sign * np.where(unconstrained, 0, operand.value)
+    value = _turned(np.where(unconstrained, 0, operand.value), sign)
     error = np.where(unconstrained, 0, operand.error)
     top = value.max(axes, keepdims=keep)
     high = (value + error).max(axes, keepdims=keep)
     low = (value - error).max(axes, keepdims=keep)
     off = np.maximum(high - top, top - low).astype(np.float64)
-    extreme = Estimate(np.asarray(sign * top), np.asarray(off), operand.dtype)
-    return unconstrain(extreme, np.asarray(unconstrained.any(axes, keepdims=keep)))
+    result = Estimate(np.asarray(_turned(top, sign)), np.asarray(off), operand.dtype)
+    return unconstrain(result, np.asarray(unconstrained.any(axes, keepdims=keep)))
 
 
 @operator("prod")
 def _prod(node: Node, operands: list[Estimate]) -> Estimate:
-    operand = operands[0]
-    axes, keep = over(node, operand)
+    return product(operands[0], *over(node, operands[0]))
+
+
+def _turned(value: Array, sign: int) -> Array:
+    """``value`` in the opposite order where ``sign`` is -1: the least integer has no negative."""
+    if sign == 1:
+        return value
+    return ~value if value.dtype.kind == "i" else -value
+
+
+def product(operand: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
+    """The product over ``axes``."""
     if operand.dtype not in FORMATS:
         whole = bounds.wrapped(np.asarray(operand.value.prod(axes, keepdims=keep)), operand.dtype)
         return unconstrain(whole, np.asarray(unknown(operand).any(axes, keepdims=keep)))

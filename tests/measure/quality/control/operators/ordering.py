@@ -95,3 +95,47 @@ def _sort(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
 def _argsort(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     _, places, axis = _order(node, operands[0])
     return np.moveaxis(places, -1, axis).astype(text(node, "dtype", "int32"))
+
+
+def _infer_bucketize(node: Node, operands: Sequence[Type]) -> Type:
+    x, boundaries = operands
+    if boundaries.rank != 1:
+        raise refuse(node, f"boundaries of rank {boundaries.rank}, which is a dimension too many")
+    return Type(x.shape, "int32" if flag(node, "out_int32", False) else "int64")
+
+
+@operator("bucketize", _infer_bucketize)
+def _bucketize(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    x, boundaries = operands
+    count = np.zeros(x.shape, np.int64)
+    for each in boundaries:
+        count += (each <= x) if flag(node, "right", False) else (each < x)
+    return count.astype("int32" if flag(node, "out_int32", False) else "int64")
+
+
+def _infer_median(node: Node, operands: Sequence[Type]) -> Type:
+    (x,) = operands
+    keep = flag(node, "keepdims", False)
+    if node.attributes.get("axis") is None:
+        if not x.size:
+            raise refuse(node, "there are no elements")
+        return Type((1,) * x.rank if keep else (), x.dtype)
+    axis = axis_of(node, x.rank)
+    if not x.shape[axis]:
+        raise refuse(node, f"axis {axis} has no elements")
+    shape = replaced(x.shape, axis, *((1,) if keep else ()))
+    return Type(shape, "int64" if whole(node, ITEM) else x.dtype)
+
+
+@operator("median", _infer_median)
+def _median(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
+    (x,) = operands
+    to = _infer_median(node, [Type(x.shape, x.dtype.name)])
+    along = node.attributes.get("axis") is not None
+    lines = np.moveaxis(x, axis_of(node, x.ndim), -1) if along else x.ravel()
+    middle = (lines.shape[-1] - 1) // 2
+    places = _places(lines, middle + 1, largest=False)[..., middle:]
+    values = np.take_along_axis(lines, places, -1)
+    result = places if along and whole(node, ITEM) else values
+    # One element is left along the axis, wherever that stands.
+    return result.reshape(to.shape).astype(to.dtype)
