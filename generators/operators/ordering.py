@@ -1,6 +1,7 @@
 """Operators that order elements along an axis."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
@@ -10,7 +11,12 @@ from relaxcheck.generators.core.points import integer, text
 from relaxcheck.generators.core.program import ITEM, Literal
 from relaxcheck.generators.core.program import Attribute as Given
 from relaxcheck.generators.operators.choices import axis_choice, replaced
-from relaxcheck.generators.operators.faults import argument_rank, attribute_is, axis_out_of_range
+from relaxcheck.generators.operators.faults import (
+    RANKS,
+    argument_rank,
+    attribute_is,
+    axis_out_of_range,
+)
 from relaxcheck.generators.operators.record import FLOATS, Attribute, Numerics, Operand, Operator
 
 _RANKS = (2, 1, 3, 4)
@@ -72,6 +78,7 @@ def _bucketize(draft: Draft, value: Value, point: Point) -> None:
 
 def _median(draft: Draft, value: Value, point: Point) -> None:
     keep = bool(point["keepdims"])
+    shape: tuple[Dim, ...]
     if point["axis"] is None:
         for dim in value.shape:
             draft.require(dim, 1)
@@ -112,7 +119,11 @@ OPERATORS = (
         apply=_bucketize,
         numerics=Numerics.COPIES,
         requires="boundaries that rise",
-        faults=(argument_rank("bucketize", 1, pinned={"constant": False}),),
+        faults=(
+            replace(
+                argument_rank("bucketize", 1, pinned={"constant": False}), names=(*RANKS, "1-D")
+            ),
+        ),
     ),
     Operator(
         "median",

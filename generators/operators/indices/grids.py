@@ -46,6 +46,7 @@ OPERATORS = (
         axes=(_SIZE,),
         apply=_outer,
         numerics=Numerics.ROUNDS,
+        narrowed=True,
         faults=tuple(
             replace(argument_rank("outer", index), names=(*RANKS, "1D")) for index in (0, 1)
         ),

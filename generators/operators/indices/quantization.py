@@ -1,6 +1,7 @@
 """Numbers of few bits that stand for real ones: by a scale and a zero point."""
 
 from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.operand import DTYPE, RANK
 from relaxcheck.generators.core.points import Given, integer, text
@@ -20,13 +21,14 @@ _ZERO = 2
 
 def _parameters(draft: Draft, value: Value, point: Point, dtype: str, zero: str) -> list[Value]:
     """Scale and zero point: a number each, or one for each place on the axis."""
+    shape: tuple[Dim, ...]
     if point["parameters"] == "each":
         shape = (value.shape[integer(point, "axis")],)
         scale = draft.operand(shape, dtype, fill=Positive(0.125))
         return [scale, draft.operand(shape, zero, fill=Below(5))]
     fixed = point["parameters"] == "constants"
     values = ((0.25,), (_ZERO,))
-    shape = ((), (1,))[point["parameters"] == "vectors"]
+    shape = (1,) if point["parameters"] == "vectors" else ()
     return [
         draft.operand(shape, kind, fill=Literal(each), constant=fixed)
         for kind, each in zip((dtype, zero), values, strict=True)
@@ -36,15 +38,22 @@ def _parameters(draft: Draft, value: Value, point: Point, dtype: str, zero: str)
 def _quantize(draft: Draft, value: Value, point: Point) -> None:
     to = text(point, "to")
     parameters = _parameters(draft, value, point, value.dtype, to)
-    attributes = {"axis": integer(point, "axis"), "out_dtype": to}
-    draft.call("quantize", [value, *parameters], value.shape, to, **attributes)
+    draft.call(
+        "quantize", [value, *parameters], value.shape, to, axis=integer(point, "axis"), out_dtype=to
+    )
 
 
 def _dequantize(draft: Draft, value: Value, point: Point) -> None:
     to = text(point, "to")
     parameters = _parameters(draft, value, point, to, value.dtype)
-    attributes = {"axis": integer(point, "axis"), "out_dtype": to}
-    draft.call("dequantize", [value, *parameters], value.shape, to, **attributes)
+    draft.call(
+        "dequantize",
+        [value, *parameters],
+        value.shape,
+        to,
+        axis=integer(point, "axis"),
+        out_dtype=to,
+    )
 
 
 _PARAMETERS = Axis(

@@ -1,5 +1,7 @@
 """The reference's orders along an axis: sorted elements and their places, all or the first k."""
 
+from typing import Literal
+
 import numpy as np
 
 from relaxcheck.generators.core.program import ITEM, Node
@@ -104,7 +106,7 @@ def _bucketize(node: Node, operands: list[Estimate]) -> Estimate:
     x, boundaries = operands
     if boundaries.value.ndim != 1:
         raise ValueError("boundaries are a vector")
-    side = "right" if flag(node, "right", False) else "left"
+    side: Literal["left", "right"] = "right" if flag(node, "right", False) else "left"
     dtype = "int32" if flag(node, "out_int32", False) else "int64"
     unsure = np.isnan(x.value) | np.isinf(x.error)
     error = np.where(unsure, 0.0, x.error)

@@ -6,17 +6,24 @@ from relaxcheck.generators.core.program import ITEM, Node
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import integer, text
 from relaxcheck.oracles.reference.estimate import Estimate
-from relaxcheck.oracles.reference.evaluation import operator, same_dtype
+from relaxcheck.oracles.reference.evaluation import (
+    Numerics,
+    operator,
+    operator_with_numerics,
+    same_dtype,
+)
+from relaxcheck.oracles.reference.mixed_precision import always_narrowed, stored
 from relaxcheck.oracles.reference.operators.movement import moved
 
 
-@operator("outer")
-def _outer(node: Node, operands: list[Estimate]) -> Estimate:
-    same_dtype(node, operands)
+@operator_with_numerics("outer")
+def _outer(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    dtype = same_dtype(node, operands)
     if any(each.value.ndim != 1 for each in operands):
         raise ValueError("an outer product is of vectors")
-    rows = moved(operands[0], lambda each: each[:, None])
-    return bounds.multiplied(rows, operands[1], operands[0].dtype)
+    a, b = always_narrowed(operands, numerics)
+    rows = moved(a, lambda each: each[:, None])
+    return stored(bounds.multiplied(rows, b, dtype), numerics)
 
 
 @operator("meshgrid")

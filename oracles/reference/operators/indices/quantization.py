@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from relaxcheck.generators.core.program import Node
+from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import integer, text
 from relaxcheck.oracles.reference.bounds import unconstrain
@@ -50,11 +51,12 @@ def _quantize(node: Node, operands: list[Estimate]) -> Estimate:
     unsure = np.isnan(data.value) | np.isinf(error)
     error = np.where(unsure, 0.0, error)
 
-    def clipped(each: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def clipped(each: Array) -> Array:
         # float16 has no zero point added to numbers above 2048 exactly: both ends are clipped.
         low, high = info.min - 2.0 * info.max, 4.0 * info.max
         whole = np.rint(np.clip(each, low, high)).astype(np.int64) + zero.value
-        return np.clip(whole, info.min, info.max)
+        result: Array = np.clip(whole, info.min, info.max)
+        return result
 
     middle, low, high = (clipped(value + side * error) for side in (0, -1, 1))
     off = np.maximum(high - middle, middle - low).astype(np.float64)

@@ -26,10 +26,9 @@ def _extent(node: Node, name: str, default: float) -> float:
 @operator("arange")
 def _arange(node: Node, operands: list[Estimate]) -> Estimate:
     start, step = _extent(node, "start", 0), _extent(node, "step", 1)
+    end = _extent(node, "end", start)
     if node.attributes.get("end") is None:
-        start, end = 0, start
-    else:
-        end = _extent(node, "end", 0)
+        start = 0
     if step == 0:
         raise ValueError("a range without a step does not end")
     whole = all(isinstance(each, int) for each in (start, end, step))
@@ -71,8 +70,9 @@ def _one_hot(node: Node, operands: list[Estimate]) -> Estimate:
         raise ValueError(f"an index is not below {depth}")
     if unknown(indices).any():
         raise ValueError("an index is not known")
-    on, off = node.attributes["on_value"], node.attributes["off_value"]
-    dtype = "float64" if isinstance(on, float) else "int64"
+    on, off = number(node, "on_value"), number(node, "off_value")
+    kind = np.float64 if isinstance(node.attributes["on_value"], float) else np.int64
     places = np.expand_dims(indices.value, axis)
     numbers = np.arange(depth).reshape(-1, *(1,) * (rank - 1 - axis % rank))
-    return exact(np.where(places == numbers, on, off), dtype)
+    hot = np.where(places == numbers, np.float64(on), np.float64(off))
+    return exact(hot.astype(kind), np.dtype(kind).name)

@@ -29,7 +29,7 @@ def _infer_outer(node: Node, operands: Sequence[Type]) -> Type:
     return Type(tuple(_lengths(node, operands)), one_dtype(node, operands))
 
 
-@operator("outer", _infer_outer)
+@operator("outer", _infer_outer, narrows=True)
 def _outer(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     a, b = operands
     rows = np.repeat(a, b.size).reshape(a.size, b.size)
