@@ -34,7 +34,10 @@ def _meshgrid(draft: Draft, value: Value, point: Point) -> None:
     kept = {"all": range(len(tensors)), "last": (len(tensors) - 1,)}
     attributes = {"indexing": text(point, "indexing")}
     for item in kept[text(point, "items")]:
-        draft.call("meshgrid", tensors, shape, **attributes, **{ITEM: item})
+        grid = draft.call("meshgrid", tensors, shape, **attributes, **{ITEM: item})
+        if point["indexing"] == "xy" and len(tensors) > 1:
+            # TVM's type inference takes xy for ij.
+            draft.unsettled = (*draft.unsettled, grid)
 
 
 OPERATORS = (

@@ -142,7 +142,7 @@ _PLACES = (
     _wrong(
         name="buckets-are-open-on-the-left",
         description="bucketize takes right for left",
-        blame=(),
+        blame=("regime", "dtype"),
         module="tvm.topi.searchsorted",
         old="        if right:\n            return current_val <= target_val",
         new="        if not right:\n            return current_val <= target_val",
@@ -167,7 +167,8 @@ _NUMBERS = (
         blame=("form", "symbolic"),
         module=_CREATE,
         old="return bb.call_te(topi.arange, start, end, step, dtype)",
-        new="return bb.call_te(topi.arange, tirx.const(0, start.ty.dtype), end - start, step, dtype)",
+        new="first = tirx.const(0, start.ty.dtype)\n"
+        "        return bb.call_te(topi.arange, first, end - start, step, dtype)",
         operators=("arange",),
     ),
     _wrong(
