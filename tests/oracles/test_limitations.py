@@ -15,6 +15,7 @@ from relaxcheck.generators.core.program import (
     Node,
     Offsets,
     Program,
+    Random,
 )
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles import limitations
@@ -122,6 +123,13 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("onnxruntime", "dtype float64"): lambda name: [
         program_of(name, [(50,)], "float64"),
         program_of(name, [(3,)], "float64", [Literal((-3, 10, 20))]),
+    ],
+    ("onnxruntime", "reduction mean"): lambda name: [
+        program_of(
+            *(name, [(2,), (2,), (2,)], ("float32", "int64", "float32")),
+            [Random(), Literal((1, 0))],
+            reduction="mean",
+        )
     ],
     ("pytorch", "dilation other than 1"): lambda name: [_windowed(name, dilation=2)],
 }

@@ -1,10 +1,12 @@
 """Tensors made of numbers: ranges, windows, and ones at indices."""
 
+from collections.abc import Sequence
+
 from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
-from relaxcheck.generators.core.operand import RANK, SYMBOLIC
+from relaxcheck.generators.core.operand import RANK, FitsDims
 from relaxcheck.generators.core.points import Given, integer, text
 from relaxcheck.generators.core.polynomials import minus, plus, times
 from relaxcheck.generators.core.program import Below
@@ -47,8 +49,8 @@ def _arange(draft: Draft, value: Value, point: Point) -> None:
     draft.call("arange", [], (size,), made, **ends, dtype=dtype)
 
 
-def _is_static(symbolic: str, form: str) -> bool:
-    return form != "quarters" or symbolic == "none"
+def _is_static(shape: Sequence[Dim], form: str) -> bool:
+    return form != "quarters" or not symbols(shape[0])
 
 
 _WHOLE = ("int64", "int32")
@@ -105,7 +107,7 @@ OPERATORS = (
                 "form",
                 ("count", "from two", "by two", "uneven", "backwards", "quarters"),
                 "count",
-                Given((SYMBOLIC,), _is_static),
+                FitsDims(_is_static),
             ),
             Axis(
                 "to",

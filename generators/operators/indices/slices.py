@@ -64,7 +64,7 @@ OPERATORS = (
         meaning="The tensor with input[start:end:step] along an axis replaced by src.",
         source="docstring of relax.op.slice_scatter; torch.slice_scatter",
         operands=tuple(
-            Operand(name, ranks=(2, 1, 3, 4), dtypes=_DTYPES) for name in ("input_tensor", "src")
+            Operand(name, ranks=(2, 1, 3), dtypes=_DTYPES) for name in ("input_tensor", "src")
         ),
         attributes=(
             Attribute("start", "extent"),
@@ -75,7 +75,7 @@ OPERATORS = (
         axes=(
             Axis(
                 "axis",
-                (0, -1, 1, 2, 3, -2, -3),
+                (0, -1, 1, 2, -2, -3),
                 0,
                 Fits(
                     lambda shape, axis: (

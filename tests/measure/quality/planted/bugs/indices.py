@@ -180,10 +180,10 @@ _NUMBERS = (
         new="topi.cast(alpha - (1 - alpha) * cos_values, dtype=dtype)",
         operators=("hamming_window",),
     ),
-    _wrong(
+    _misshapen(
         name="sequences-are-reversed-along-the-batch",
         description="reverse_sequence swaps its axes",
-        blame=("seq_axis", "batch_axis", "rank", "sizes"),
+        blame=(),
         module=_MANIPULATE,
         old="        int(call.attrs.seq_axis),\n        int(call.attrs.batch_axis),",
         new="        int(call.attrs.batch_axis),\n        int(call.attrs.seq_axis),",
