@@ -156,6 +156,11 @@ def integer_of(expr: Expr) -> PrimExpr | None:
     return expr if tvm.ir.is_prim_expr(expr) else None
 
 
+def number(value: float) -> Any:
+    """``value`` as the argument of a call: a ``relax.PrimValue``, where there is that type."""
+    return relax.PrimValue(value) if hasattr(relax, "PrimValue") else value
+
+
 def fields_values(tuple_: Expr) -> list[PrimExpr]:
     """The integer expressions in a tuple.
 

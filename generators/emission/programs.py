@@ -150,6 +150,8 @@ def _emitted(
         for name, value in node.attributes.items()
         if name != ITEM
     }
+    for name in attributes_of_type(node.operator, "value"):
+        attributes[name] = tvm_api_shapes.number(attributes[name])
     for name in attributes_of_type(node.operator, "extent"):
         value = node.attributes.get(name)
         if isinstance(value, ShapeValue):

@@ -62,6 +62,7 @@ class Attribute:
 
     Types: ``axis`` and ``axes`` count dimensions, from the end where negative. An ``expressions``
     is a list of integer expressions, which TVM's function takes as a list and not as a shape; an
+    ``value`` is a number that older releases take as a ``PrimValue`` only; an
     ``extent`` is a number, or a shape of one dimension that stands for it. A
     ``constant`` is a number that it takes as a Relax constant of the dtype that the attribute
     ``dtype`` names. Where a default is one number, a list of that number alone is the default too.
@@ -70,7 +71,7 @@ class Attribute:
     name: str
     type: Literal[
         "bool", "int", "float", "text", "dtype", "layout", "axis", "axes", "ints", "shape",
-        "expressions", "extent", "constant",
+        "expressions", "extent", "value", "constant",
     ]  # fmt: skip
     default: object = REQUIRED
 

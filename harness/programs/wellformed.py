@@ -61,6 +61,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "shape": (tuple, ShapeValue),
     "expressions": (tuple, ShapeValue),
     "extent": (int, float, ShapeValue),
+    "value": (int, float),
     "constant": (int, float),
 }
 """By ``Declared.type``."""

@@ -18,6 +18,7 @@ from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, OperatorAtt
 from relaxcheck.fixes.framework.patch import NewFile, Override, Wrapping
 from relaxcheck.fixes.passes.mixed_precision import KEY
 from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
+from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/tables.py")
 
@@ -144,7 +145,8 @@ def grids_one() -> bool:
 
 def heats_from_the_end() -> bool:
     """True if one_hot takes axis -2."""
-    call = probes.one_call(lambda x: relax.op.one_hot(x, 1, 0, 3, -2), (2,), dtypes=("int64",))
+    numbers = tvm_api_shapes.number(1), tvm_api_shapes.number(0)
+    call = probes.one_call(lambda x: relax.op.one_hot(x, *numbers, 3, -2), (2,), dtypes=("int64",))
     expected = np.array([[0, 1], [0, 0], [1, 0]])
     return probes.computes(call, [np.array([2, 0])], expected)
 

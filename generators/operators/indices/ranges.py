@@ -153,8 +153,8 @@ OPERATORS = (
         ),
         like=Operand("indices", ranks=(1, 0, 2, 3), dtypes=("int64", "int32", "int8", "uint8")),
         attributes=(
-            Attribute("on_value", "float"),
-            Attribute("off_value", "float"),
+            Attribute("on_value", "value"),
+            Attribute("off_value", "value"),
             Attribute("depth", "int"),
             Attribute("axis", "axis", -1),
         ),

@@ -21,6 +21,7 @@ def _add(operator: str, shapes: list[tuple[int, ...]], oracles: int = 2, **rest:
 for shape in ((2, 3, 4), (0, 3, 4), (1, 1, 1)):
     _add("reshape", [shape], shape=(shape[1], -1) if 0 not in shape else (0, 7))
     _add("flatten", [shape])
+    _add("nn.batch_flatten", [shape])
     _add("expand_dims", [shape], axis=(0, -1))
     _add("concat", [shape, shape], axis=1)
     _add("stack", [shape, shape, shape], axis=-1)

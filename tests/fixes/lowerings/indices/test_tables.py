@@ -9,8 +9,11 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import installation, probes
 from relaxcheck.fixes.lowerings.indices import tables
+from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
+
+NUMBERS = tuple(map(tvm_api_shapes.number, (5, 2)))
 
 
 def _compiled(make: Any, *shapes: Any, dtypes: Any = ()) -> Any:
@@ -27,7 +30,7 @@ def test_an_identity_of_another_dtype() -> None:
 
 @pytest.mark.parametrize("axis", [-1, -2, -3, 0])
 def test_ones_along_every_axis(axis: int) -> None:
-    run = _compiled(lambda x: relax.op.one_hot(x, 5, 2, 3, axis), (2, 2), dtypes=("int64",))
+    run = _compiled(lambda x: relax.op.one_hot(x, *NUMBERS, 3, axis), (2, 2), dtypes=("int64",))
     places = np.array([[0, 2], [1, 1]])
     np.testing.assert_array_equal(run(places), np.moveaxis(np.eye(3)[places] * 3 + 2, -1, axis))
 
