@@ -1,5 +1,6 @@
 """Titles of failures: the operator, its behaviour, and the conditions, in words."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -23,6 +24,9 @@ from relaxcheck.reports.programs.attribution_text import (
 from relaxcheck.reports.programs.python_source import attribute_text
 
 _TITLE_WORDS = 10
+
+_CONDITION = re.compile(r"^Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
+"""The condition of a check in C++, before words of its own."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -64,15 +68,18 @@ def title_text(
         conditions = [*conditions, *_empty(what)]
     conditions = [*(conditions or _axes(what, blame) or _unusual(what)), *_zeros(what)]
     listed = ", ".join(conditions)
-    return f"{' + '.join(named)} {happens(what)}" + (f" ({listed})" if listed else "")
+    return f"{' + '.join(named)} {_quoting(what)}" + (f" ({listed})" if listed else "")
 
 
 def distinctions(what: Reproduction) -> Iterator[str]:
     """Further traits of a failure, each a phrase to end its title with, the most telling first."""
     if at := where(what.outcome.stage):
         yield at
-    if words := _words(what, _TITLE_WORDS):
+    has_numbers = what.outcome.stage == "compare"
+    if not has_numbers and (words := _words(what, _TITLE_WORDS)):
         yield f'with "{words}"'
+    if attributes := _attributes(what):
+        yield f"with {', '.join(attributes)}"
     if before := PIPELINES[what.case.pipeline].before:
         yield f"after {', '.join(before)}"
     else:
@@ -104,6 +111,16 @@ def happens(what: Reproduction) -> str:
     return _HAPPENS[verdict].format(where=at)
 
 
+def _quoting(what: Reproduction) -> str:
+    """As ``happens``; an opaque error of a valid program is quoted, if it has words."""
+    valid = not isinstance(what.case.expect, Invalid)
+    words = _words(what, _TITLE_WORDS)
+    if not (valid and words and what.outcome.verdict is Verdict.OPAQUE_CRASH):
+        return happens(what)
+    at = where(what.outcome.stage)
+    return f'raises "{words}"' + (f" {at}" if at else "")
+
+
 def _first_words(what: Reproduction) -> str:
     """The first words of an error that does not say what is invalid; a fault may have several."""
     words = _words(what, _TITLE_WORDS) if what.outcome.verdict in _UNCLEAR else ""
@@ -123,9 +140,10 @@ def _fault(what: Reproduction, expect: Invalid) -> str:
 
 
 def _words(what: Reproduction, most: int | None) -> str:
-    """Up to ``most`` words of the error, without the class of the exception."""
-    words = headline(what.outcome.message).partition(": ")[2].split()
-    return " ".join(words[:most]) + " …" * (most is not None and bool(words))
+    """Up to ``most`` words of the error: no class of an exception, no condition that has words."""
+    said = headline(what.outcome.message).partition(": ")[2]
+    words = _CONDITION.sub("", said).split()
+    return " ".join(words[:most]) + " …" * (most is not None and len(words) > most)
 
 
 def _blamed(what: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:

@@ -150,6 +150,25 @@ def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None
         assert title == f"nn.conv2d_transpose is accepted though invalid {wanted}"
 
 
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("ValueError: list.remove(x): x not in list", '"list.remove(x): x not in list"'),
+        ("InternalError: Check failed: (v >= 0) is false: cannot be -1", '"cannot be -1"'),
+        ("ValueError: Check failed: v >= 0 (-1 vs. 0) : It is below", '"It is below"'),
+        (
+            "InternalError: Check failed: (v >= 0) is false: ",
+            '"Check failed: (v >= 0) is false:"',
+        ),
+        ("AssertionError:", "an error that does not say what is unsupported,"),
+    ],
+)
+def test_a_title_quotes_an_opaque_error_that_has_words(message: str, wanted: str) -> None:
+    crash = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", message=message)
+    title = title_text(reproduction(failing(), crash), None)
+    assert title.startswith(f"nn.conv2d_transpose raises {wanted} in FuseOps")
+
+
 def test_a_title_names_no_setting_that_does_not_matter() -> None:
     groups = Difference(Aspect.ATTRIBUTE, "groups", 2, 1)
     attribution = Attribution(1, 1, (Condition((groups,), (Verdict.SILENT_BAIL,), 1),))
