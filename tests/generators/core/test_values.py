@@ -14,6 +14,7 @@ from relaxcheck.generators.core.program import (
     LongestSegment,
     Offsets,
     Program,
+    Within,
 )
 from relaxcheck.generators.core.values import arrays, constants, numpy_dtype
 
@@ -234,3 +235,10 @@ def test_literals_and_empty_tensors() -> None:
     )
     assert values["x"].tolist() == [[1, 2.5], [-3, 0]]
     assert values["e"].shape == (0, 3)
+
+
+def test_places_within_an_axis_count_from_both_ends() -> None:
+    case = _case(Input("i", ("m", 40), "int64", fill=Within("m")), seed=3)
+    places = arrays(case, 0)["i"]
+    size = case.bindings[0]["m"]
+    assert set(places.ravel().tolist()) == set(range(-size, size))

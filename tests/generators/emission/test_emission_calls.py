@@ -55,3 +55,16 @@ def test_a_filled_tensor_has_the_dtype_it_is_given() -> None:
     result = relax.VirtualMachine(executable, tvm.cpu())["main"]().numpy()
     assert result.dtype == np.int64
     assert result.tolist() == [3, 3]
+
+
+def test_sizes_of_attributes_may_be_symbolic() -> None:
+    nodes = (
+        Node("square", "eye", (), {"n": ShapeValue(("m",)), "dtype": "float32"}),
+        Node("line", "arange", (), {"start": 1, "end": ShapeValue(("2*m + 1",)), "step": 2}),
+        Node("hot", "one_hot", ("line",), {"on_value": 1.0, "off_value": 0.0, "depth": 6}),
+    )
+    case = Case(
+        "any", Program((Input("x", ("m",), "float32"),), nodes, ("square", "hot")), ({"m": 3},)
+    )
+    outcome = execute(case)
+    assert outcome.verdict is Verdict.PASS, outcome
