@@ -154,8 +154,10 @@ def _emitted(
         attributes[name] = tvm_api_shapes.number(attributes[name])
     for name in attributes_of_type(node.operator, "extent"):
         value = node.attributes.get(name)
-        if isinstance(value, ShapeValue):
-            attributes[name] = _dim(value.dims[0], sizes)
+        # A program made static has a list of one number.
+        dims = value.dims if isinstance(value, ShapeValue) else value
+        if isinstance(dims, tuple):
+            attributes[name] = _dim(dims[0], sizes)
     if form(node.operator) == "cast":
         to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
         return builder.match_cast(operands[0], to, name_hint=node.name)

@@ -60,7 +60,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "ints": (int, tuple),
     "shape": (tuple, ShapeValue),
     "expressions": (tuple, ShapeValue),
-    "extent": (int, float, ShapeValue),
+    "extent": (int, float, tuple, ShapeValue),
     "value": (int, float),
     "constant": (int, float),
 }

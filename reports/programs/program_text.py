@@ -189,8 +189,9 @@ def _call(node: Node, arguments: Sequence[str]) -> str:
         if name == ITEM:
             continue
         text = _indices(value) if name in listed else attribute_text(value)
-        if name in extents and isinstance(value, ShapeValue):
-            text = dim_text(value.dims[0])
+        dims = value.dims if isinstance(value, ShapeValue) else value
+        if name in extents and isinstance(dims, tuple):
+            text = dim_text(dims[0])
         if name in constant:
             text = f'relax.const({text}, "{node.attributes["dtype"]}")'
         operands.append(f"{name}={text}")

@@ -104,8 +104,9 @@ def _call(node: Node) -> str:
     texts = {name: _attribute(value, name in listed) for name, value in named.items()}
     for name in attributes_of_type(node.operator, "extent"):
         extent = named.get(name)
-        if isinstance(extent, ShapeValue):
-            texts[name] = str(extent.dims[0])
+        dims = extent.dims if isinstance(extent, ShapeValue) else extent
+        if isinstance(dims, tuple):
+            texts[name] = str(dims[0])
     for name in attributes_of_type(node.operator, "constant"):
         texts[name] = f"R.const({texts[name]}, {string_text(str(node.attributes['dtype']))})"
     attributes = [f"{name}={text}" for name, text in texts.items()]

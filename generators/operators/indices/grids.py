@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.case import Value as Choice
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.operand import SHAPE
 from relaxcheck.generators.core.points import text
 from relaxcheck.generators.core.program import ITEM
 from relaxcheck.generators.operators.choices import INTEGERS, extent, extent_choice
@@ -34,10 +36,12 @@ def _meshgrid(draft: Draft, value: Value, point: Point) -> None:
     kept = {"all": range(len(tensors)), "last": (len(tensors) - 1,)}
     attributes = {"indexing": text(point, "indexing")}
     for item in kept[text(point, "items")]:
-        grid = draft.call("meshgrid", tensors, shape, **attributes, **{ITEM: item})
-        if point["indexing"] == "xy" and len(tensors) > 1:
-            # TVM's type inference takes xy for ij.
-            draft.unsettled = (*draft.unsettled, grid)
+        draft.call("meshgrid", tensors, shape, **attributes, **{ITEM: item})
+
+
+def _typed_right(point: Point, indexing: Choice) -> bool:
+    """TVM's type inference takes xy for ij, so that nothing in a graph may follow."""
+    return indexing == "ij" or SHAPE not in point
 
 
 OPERATORS = (
@@ -64,7 +68,7 @@ OPERATORS = (
         axes=(
             Axis("others", ("one", "two", "none"), "one"),
             _SIZE,
-            Axis("indexing", ("ij", "xy"), "ij"),
+            Axis("indexing", ("ij", "xy"), "ij", _typed_right),
             Axis("items", ("all", "last"), "all"),
         ),
         apply=_meshgrid,
