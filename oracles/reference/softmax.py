@@ -63,7 +63,7 @@ def softmax_average(
 
     ``scores`` (..., queries, keys), ``visible`` broadcastable to it, ``values`` (..., keys, dim);
     the result (..., queries, dim). A query that sees nothing gives zeros; one that sees a single
-    key gives that key's value, exactly.
+    key gives that key's value, exactly unless that is subnormal.
     """
     seen = np.broadcast_to(visible, scores.value.shape)
     plain, finite = ordinary(scores), ordinary(values)
@@ -126,9 +126,11 @@ def _bounded(
             *(getattr(weights, name)[part] for name in ("share", "rise", "fall", "total", "lost"))
         )
         error[part], peak[part] = _errors(some, seen[part], values, value[part], target)
-    # Nothing is rounded where the only weight is 1.
+    # Nothing is rounded where the only weight is 1; a product may still flush what is subnormal.
     alone = seen.sum(axis=-1, keepdims=True) <= 1
-    error = np.where(alone, np.matmul(seen.astype(np.float64), values.error), error)
+    size = np.abs(values.value).astype(np.float64)
+    flushed = np.where(size < target.floor, size, 0.0)
+    error = np.where(alone, np.matmul(seen.astype(np.float64), values.error + flushed), error)
     fits = (peak + error <= target.largest) | alone
     result = Estimate(value, error, values.dtype)
     none = np.zeros(fits.shape, np.bool_)

@@ -61,12 +61,12 @@ def _from_library(original: Legalization) -> Legalization:
         function = "atanh" if dtype == "float64" else "atanhf"
 
         def compute(data: Tensor) -> Tensor:
-            def element(*at: PrimExpr) -> PrimExpr:
+            def tangent(*at: PrimExpr) -> PrimExpr:
                 argument = data(*at) if dtype == wide else data(*at).astype(wide)
                 result = tirx.call_pure_extern(wide, function, argument)
                 return result if dtype == wide else result.astype(dtype)
 
-            return te.compute(data.shape, element, name="atanh")
+            return te.compute(data.shape, tangent, name="atanh")
 
         return builder.call_te(compute, call.args[0], primfunc_name_hint="tir_atanh")
 

@@ -28,7 +28,7 @@ def _clipped(name: str) -> Apply:
 
 def _from_one(name: str) -> Apply:
     def apply(draft: Draft, value: Value, point: Point) -> None:
-        draft.call(name, [draft.positive(value, 1)], value.shape)
+        draft.call(name, [draft.positive(value, 1.0)], value.shape)
 
     return apply
 

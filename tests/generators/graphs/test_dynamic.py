@@ -245,7 +245,10 @@ def test_floating_point_begins_in_the_dtype_of_the_point() -> None:
     seen = set()
     for at in range(40):
         point = _point(at)
-        dtypes = [tensor.dtype for tensor in FAMILY.build(point, at).program.inputs]
+        program = FAMILY.build(point, at).program
+        if not program.nodes[0].arguments:
+            continue  # it begins with numbers that an operator makes, of any dtype
+        dtypes = [tensor.dtype for tensor in program.inputs]
         floats = [dtype for dtype in dtypes if dtype.startswith("float")]
         assert floats[:1] in ([], [point["dtype"]])
         seen |= set(floats[:1])

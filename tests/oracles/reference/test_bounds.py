@@ -227,6 +227,18 @@ def test_a_single_visible_key_gives_its_value_exactly() -> None:
     assert reference.bound[0, 1:].all()
 
 
+def test_a_single_visible_key_may_lose_a_subnormal_value() -> None:
+    """Products of bfloat16 by vector instructions flush subnormal operands to zero."""
+    program = programs.one_node("nn.attention", [Input(n, (1, 1, 1, 2), "float32") for n in "qkv"])
+    values = {n: np.ones((1, 1, 1, 2), np.float32) for n in "qk"}
+    values["v"] = np.array([2.0**-127, 2.0**-126], np.float32).reshape(1, 1, 1, 2)
+    (reference,) = evaluate(program, values)
+    kept, flushed = values["v"], np.where(values["v"] < 2.0**-126, 0, values["v"])
+    assert within(kept, reference).ok
+    assert within(flushed.astype(np.float32), reference).ok
+    assert reference.bound[0, 0, 0, 1] == 0
+
+
 def test_integers_are_bounded_by_zero() -> None:
     reference = Bounded(np.array([3]), np.zeros(1), "int32")
     assert within(np.array([3], np.int32), reference).ok
