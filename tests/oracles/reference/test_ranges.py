@@ -109,6 +109,13 @@ def test_quotients_round_to_even_and_saturate(dtype: str) -> None:
     assert np.isinf(whole.bound).tolist() == [False] * 5 + [True]
 
 
+def test_a_scale_that_is_no_number_constrains_nothing() -> None:
+    fills = [Literal((INF, 1, 1)), Literal((INF, NAN, 0.5)), Literal((0, 0, 0))]
+    kinds = ("float32", "float32", "int8")
+    whole = agree(program_of("quantize", [(3,), (3,), (3,)], kinds, fills, axis=0))
+    assert np.isinf(whole.bound).tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("to", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_numbers_for_each_place(to: str, axis: int) -> None:

@@ -48,7 +48,7 @@ def _quantize(node: Node, operands: list[Estimate]) -> Estimate:
     sign = np.sign(np.where(infinite, np.sign(data.value), finite.value))
     value = np.where(beyond, sign * large, quotient.value)
     error = np.where(beyond, 0.0, quotient.error)
-    unsure = np.isnan(data.value) | np.isinf(error)
+    unsure = np.isnan(data.value) | np.isinf(error) | ~np.isfinite(scale.value)
     error = np.where(unsure, 0.0, error)
 
     def clipped(each: Array) -> Array:
