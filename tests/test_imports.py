@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -27,6 +28,10 @@ IMPORTS_TVM = {
     "harness/programs/tracing.py",
 }
 """Outside fixes/, the only modules that import TVM."""
+
+
+MOST_FILES = 20
+"""Modules that lie flat in one folder at most."""
 
 
 def modules() -> list[str]:
@@ -134,3 +139,15 @@ print("tvm" in sys.modules)
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert ended.stdout.strip() == "False"
+
+
+def test_no_folder_holds_more_modules_than_a_reader_takes_in() -> None:
+    flat = Counter(
+        path.parent
+        for room in (*ROOMS, "relaxcheck", "tests")
+        for path in (ROOT / room).rglob("*.py")
+        if not path.parent.is_relative_to(ROOT / "tests" / "corpus")
+    )
+    crowded = {str(folder): count for folder, count in flat.items() if count > MOST_FILES}
+    assert flat
+    assert crowded == {}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from relaxcheck.harness.programs.support import LIMITED, NO, YES, Row, Support
+from relaxcheck.harness.programs.support.rows import LIMITED, NO, YES, Row, Support
 
 _HEAD = """\
 # Operators

@@ -11,8 +11,8 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.known.corpus import readable
 from relaxcheck.harness.known.expected_failures import declared
 from relaxcheck.harness.paths import CHECKOUT, CORPUS
-from relaxcheck.harness.programs.audit import by_operator, known_failures
-from relaxcheck.harness.programs.support import support
+from relaxcheck.harness.programs.support.audit import by_operator, known_failures
+from relaxcheck.harness.programs.support.rows import support
 from relaxcheck.harness.releases.registered import registered
 from relaxcheck.harness.releases.releases import own, release
 from relaxcheck.reports.page.records import read_campaign

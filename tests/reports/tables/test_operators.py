@@ -7,7 +7,7 @@ from rich.console import Console
 
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.harness.paths import CHECKOUT
-from relaxcheck.harness.programs.support import NO, OPEN, YES, support
+from relaxcheck.harness.programs.support.rows import NO, OPEN, YES, support
 from relaxcheck.harness.releases.registered import Registered, registered
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.reports.tables.operators import page, table

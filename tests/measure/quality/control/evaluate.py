@@ -29,8 +29,8 @@ from tests.measure.quality.control.operator import (
 )
 from tests.measure.quality.control.summation import Freedom
 
-for _module in pkgutil.iter_modules(operators.__path__):
-    import_module(f"{operators.__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(operators.__path__, f"{operators.__name__}."):
+    import_module(_module.name)
 
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-"""The support table: what relaxcheck knows of each operator of Relax."""
+"""The rows of the support table, and the limitations of the oracles that it lists."""
 
 from collections.abc import Container, Mapping
 from types import MappingProxyType

@@ -3,7 +3,7 @@
 from relaxcheck.harness.known.corpus import entries
 from relaxcheck.harness.known.expected_failures import declared
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.audit import by_operator, known_failures
+from relaxcheck.harness.programs.support.audit import by_operator, known_failures
 
 
 def test_a_corpus_entry_counts_where_it_fails_and_a_declared_failure_where_it_is_declared() -> None:

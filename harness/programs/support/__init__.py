@@ -1,0 +1,1 @@
+"""The support table: what relaxcheck knows of each operator of Relax."""
