@@ -381,7 +381,7 @@ class Pool:
             _EVENTS[reason] if reason else EventType.DIED, f"{case}: {message.splitlines()[0]}"
         )
         # TVM's programs write to the heap, relaxcheck's Python does not.
-        stage = _RUN if corrupted else now.stage
+        stage = _RUN if corrupted and blamed_on_us(now.stage) else now.stage
         verdict = blamed_on_us(stage) or reason or Verdict.PROCESS_DEATH
         yield job, Outcome(verdict, stage, None, message, ending=ending)
 

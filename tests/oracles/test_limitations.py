@@ -124,6 +124,11 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
         program_of(name, [(50,)], "float64"),
         program_of(name, [(3,)], "float64", [Literal((-3, 10, 20))]),
     ],
+    # Its kernels for vectors, which few numbers do not reach, are off.
+    ("onnxruntime", "dtype float32"): lambda name: [
+        program_of(name, [(64,)], "float32", [Literal((number,) * 64)])
+        for number in (0.38607969880104065, 0.500547468662262, 1.0085372924804688)
+    ],
     ("onnxruntime", "reduction mean"): lambda name: [
         program_of(
             *(name, [(2,), (2,), (2,)], ("float32", "int64", "float32")),

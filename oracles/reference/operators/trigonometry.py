@@ -2,10 +2,9 @@
 
 Each is computed in long double by the C library, whose error there is far below a unit roundoff of
 float64. Outside the domain the result is NaN, and infinite at a pole (IEEE 754-2019, 9.2.1);
-elements that may lie on either side are unconstrained. ``bounds.LIBM`` is all that is granted; for
-``acos``, ``asin`` and ``atan`` it is twice that: ONNX Runtime's float32 kernels (Eigen's) are off
-by up to 4.7, 7.8 and 4.3 unit roundoffs, PyTorch's and glibc's by less than 2. It covers ``tan`` as
-the quotient of ``sin`` and ``cos``, each off by a single unit roundoff as glibc's are.
+elements that may lie on either side are unconstrained. ``bounds.LIBM`` is all that is granted. It
+covers ``tan`` as the quotient of ``sin`` and ``cos``, each off by a single unit roundoff as glibc's
+are.
 There is no room near zero: ``atanh`` as the difference of two logarithms, or ``sinh`` as that of
 two exponentials, loses every digit there.
 """
@@ -24,19 +23,13 @@ from relaxcheck.oracles.reference.functions import UNITS, floating, of_one, tame
 
 Function = Callable[[Array], Array]
 
-_COARSE = ("acos", "asin", "atan")
-
-
-def _units(node: Node) -> int:
-    return 2 * UNITS if node.operator in _COARSE else UNITS
-
 
 def _everywhere(function: Function) -> Plain:
     """A monotone function of all real numbers."""
 
     def evaluated(node: Node, operands: list[Estimate]) -> Estimate:
         operand = floating(node, operands[0])
-        return of_one(operand, *tame(operand), function, units=_units(node))
+        return of_one(operand, *tame(operand), function)
 
     return evaluated
 
@@ -56,7 +49,6 @@ def _between(function: Function, least: float, largest: float) -> Plain:
             np.where(infinite, 0, kept),
             off,
             function,
-            units=_units(node),
             unconstrained=~(inside | outside) | (infinite & (error > 0)),
         )
         certain = ~unknown(operand)

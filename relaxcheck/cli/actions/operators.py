@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from relaxcheck.cli.options import ResultFormat
-from relaxcheck.cli.terminal import campaigns, console
+from relaxcheck.cli.terminal import campaigns, console, warn
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.known.corpus import readable
 from relaxcheck.harness.known.expected_failures import declared
@@ -37,7 +37,7 @@ def operators(tvm: str | None, form: ResultFormat, *, docs: bool) -> None:
         return
     readable_entries, unreadable = readable(CORPUS)
     for line in unreadable:
-        print(line, file=sys.stderr)
+        warn(f"{line}; its failure is not counted")
     known = known_failures(readable_entries, declared(), asked.name)
     supported = support(operators_there, known, _last_verdicts())
     if form is ResultFormat.JSON:
