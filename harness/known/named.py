@@ -33,13 +33,13 @@ class NamedCause:
     cured: bool
     fits: bool
 
-    def line(self, message: str) -> str:
-        """The title, or ``message`` where the title does not fit, and where to read on."""
+    @property
+    def link(self) -> str:
+        """Where to read on: the entry, what cures it, and the upstream issue."""
+        entry = f"corpus entry {self.entry}"
         cure = ", cured by the fixes" if self.cured else ""
         link = f", {self.issue}" if self.issue else ""
-        if self.fits:
-            return f"{self.title} (corpus entry {self.entry}{cure}{link})"
-        return f"same error as corpus entry {self.entry}{cure}{link}: {message}"
+        return f"{entry if self.fits else f'same error as {entry}'}{cure}{link}"
 
 
 def named_causes(

@@ -101,6 +101,7 @@ def portable(message: str) -> str:
     return _INSTALLED.sub("", message)
 
 
+_PRINTED_CALL = "\nOffending call:"
 _NO_HEADLINE = ("File ", "Traceback", "Stack trace", "^", "(... ")
 
 
@@ -110,8 +111,12 @@ def error_text(error: BaseException) -> str:
 
 
 def headline(message: str) -> str:
-    """The most telling line of ``message``: the last one that is not part of a traceback."""
-    lines = [line.strip() for line in without_module(message).splitlines()]
+    """The most telling line of ``message``: the last one that is not part of a traceback.
+
+    A call that TVM prints after an error is no line of it.
+    """
+    said = without_module(message).partition(_PRINTED_CALL)[0]
+    lines = [line.strip() for line in said.splitlines()]
     lines = [line for line in lines if line and not line.startswith(_NO_HEADLINE)]
     return lines[-1] if lines else ""
 

@@ -15,7 +15,8 @@ from relaxcheck.harness.releases.releases import by_age
 from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.issue.finding_folder import rendered
-from relaxcheck.reports.issue.pasting import pasted, title_of
+from relaxcheck.reports.issue.heading import heading
+from relaxcheck.reports.issue.pasting import pasted
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.page.accepted import Accepted
 from relaxcheck.reports.page.heat import Heat, heat
@@ -244,14 +245,9 @@ def _alike(known: Known, release: str) -> bool | None:
 
 def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
     """The title, and the texts to paste."""
-    plain = f"{finding.operator}: {DESCRIPTIONS[finding.verdict]} ({finding.blamed})"
-    title = known.title or (known.named.title if known.named and known.named.fits else None)
+    title = known.title or heading(finding, known.named)
     if known.paste is not None:
-        return title or plain, known.paste
-    try:
-        title = title or title_of(finding.case, finding.outcome, None, finding.blame)
-    except ValueError as error:
-        return plain, Paste(why=str(error))
+        return title, known.paste
     bisected = known.bisected
     culprit = (
         None if bisected is None else Culprit(bisected.culprit, bisected.evidence, bisected.why)

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
+import numpy as np
+
 from relaxcheck.generators import families
 from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import ShapeValue
+from relaxcheck.generators.core.program import ORDINARY_REGIMES, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -66,7 +68,8 @@ def title_text(
     elif conditions := conditions or _settings(what, attribution):
         # Reduction leaves no size at 0 where another one will do.
         conditions = [*conditions, *_empty(what)]
-    conditions = [*(conditions or _axes(what, blame) or _unusual(what)), *_zeros(what)]
+    conditions = conditions or _axes(what, blame) or _unusual(what)
+    conditions = [*conditions, *_zeros(what), *_special(what)]
     listed = ", ".join(conditions)
     return f"{' + '.join(named)} {_quoting(what)}" + (f" ({listed})" if listed else "")
 
@@ -217,6 +220,17 @@ def _zeros(what: Reproduction) -> list[str]:
     if what.way is not Way.VALUES:
         return []
     return [f"{name} = 0" for name, size in what.runs[0].binding.items() if size == 0]
+
+
+def _special(what: Reproduction) -> list[str]:
+    """The values that are no numbers among the inputs, where outputs are wrong in such a run."""
+    if what.way is not Way.VALUES or what.runs[0].regime in ORDINARY_REGIMES:
+        return []
+    # float64 holds every value of the other dtypes that is no number.
+    values = [array.astype("float64") for array in what.runs[0].inputs.values()]
+    kinds = {"NaN": np.isnan, "inf": np.isposinf, "-inf": np.isneginf}
+    present = [name for name, kind in kinds.items() if any(kind(each).any() for each in values)]
+    return [f"inputs with {', '.join(present)}"] if present else []
 
 
 def _shape(shape: Sequence[object]) -> str:

@@ -8,10 +8,10 @@ from relaxcheck.generators.core.case import write
 from relaxcheck.harness.campaign.options import OPTIONS
 from relaxcheck.harness.known.status import status_text
 from relaxcheck.harness.outcomes.differential import versions
-from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS
 from relaxcheck.harness.triage.causes import Cause
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.reports.issue.heading import heading
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.tables.results import Results
 from relaxcheck.reports.tables.summary import (
@@ -83,7 +83,8 @@ def _rendered(template: str, results: Results) -> str:
 def _row(cause: Cause, results: Results) -> dict[str, object]:
     known = results.named.get(cause.lead.fingerprint)
     return {
-        "known": known.line(headline(cause.lead.outcome.message)) if known else "",
+        "title": heading(cause.lead, known),
+        "link": known.link if known else "",
         "severity": cause.severity or UNDECIDED,
         "operators": cause.operators,
         "count": cause.count,

@@ -8,10 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from relaxcheck.harness.known.status import FindingStatus, status_text
-from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.harness.outcomes.severity import MEANINGS, Severity
 from relaxcheck.harness.triage.causes import Cause
+from relaxcheck.reports.issue.heading import heading, remark
 from relaxcheck.reports.tables.results import Results
 
 CONFIRMED = {
@@ -31,6 +31,9 @@ HOW_LISTED = " (--all-messages lists them)"
 
 MOST_ROWS = 36
 """Causes that the table of a campaign has at most: a screen."""
+
+_REMARK = 300
+"""Characters of a remark after a title: more are cut off by any terminal."""
 
 UNDECIDED = "no verdict on TVM"
 """The heading of findings without a severity."""
@@ -70,7 +73,7 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
 
 
 def cause_line(cause: Cause, results: Results) -> Text:
-    """The title of a cause that is known; of others the operators, what is to blame, the message.
+    """The title of a cause, its sibling operators, and the corpus entry or the error.
 
     A cause that did not come again in fresh processes says so, and so does a regression.
     """
@@ -81,18 +84,13 @@ def cause_line(cause: Cause, results: Results) -> Text:
         line.append(" ")
     if not cause.confirmed:
         line.append(f"{CONFIRMED[cause.confirmed]}; ")
-    fixes = f", fixes {'on' if lead.case.fixes else 'off'}" if results.both_sides else ""
-    about = f"{lead.stage}: {headline(lead.outcome.message)[:300]}"
+    if results.both_sides:
+        line.append(f"fixes {'on' if lead.case.fixes else 'off'}: ")
     known = results.named.get(lead.fingerprint)
-    if known is not None and known.fits:
-        line.append(known.line(about))
-        also = ", ".join(cause.operators[1:])
-        line.append(f"; also {also}" if also else "")
-        line.append(fixes)
-    else:
-        operators = ", ".join(cause.operators)
-        line.append(f"{lead.verdict}, {operators} ({lead.blamed}{fixes}): ")
-        line.append(known.line(about) if known else about)
+    line.append(heading(lead, known))
+    also = ", ".join(cause.operators[1:])
+    line.append(f"; also {also}" if also else "")
+    line.append(remark(lead, known)[:_REMARK])
     return line
 
 

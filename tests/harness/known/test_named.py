@@ -59,7 +59,7 @@ def named(failure: Finding, *known: Entry) -> NamedCause:
 def test_a_finding_has_the_title_of_the_entry_with_its_fingerprint() -> None:
     cause = named(finding(), entry("short", issue=LINK))
     assert cause == NamedCause("SHORT", "short", LINK, cured=True, fits=True)
-    assert cause.line("raw") == f"SHORT (corpus entry short, cured by the fixes, {LINK})"
+    assert cause.link == f"corpus entry short, cured by the fixes, {LINK}"
 
 
 def test_a_title_is_not_given_to_other_operators_or_another_blame() -> None:
@@ -71,7 +71,7 @@ def test_a_title_is_not_given_to_other_operators_or_another_blame() -> None:
         other = msgspec.structs.replace(finding(blame=blame), case=subject)
         cause = named(other, entry("short", blame={"k": "1"}))
         assert not cause.fits
-        assert cause.line("raw") == "same error as corpus entry short, cured by the fixes: raw"
+        assert cause.link == "same error as corpus entry short, cured by the fixes"
 
 
 def test_a_title_holds_for_values_that_it_does_not_name_where_the_message_is_the_cause() -> None:
