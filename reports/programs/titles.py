@@ -228,8 +228,12 @@ def _special(what: Reproduction) -> list[str]:
         return []
     # float64 holds every value of the other dtypes that is no number.
     values = [array.astype("float64") for array in what.runs[0].inputs.values()]
-    kinds = {"NaN": np.isnan, "inf": np.isposinf, "-inf": np.isneginf}
-    present = [name for name, kind in kinds.items() if any(kind(each).any() for each in values)]
+    known = {
+        "NaN": any(np.isnan(each).any() for each in values),
+        "inf": any(np.isposinf(each).any() for each in values),
+        "-inf": any(np.isneginf(each).any() for each in values),
+    }
+    present = [name for name, seen in known.items() if seen]
     return [f"inputs with {', '.join(present)}"] if present else []
 
 
