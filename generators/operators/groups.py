@@ -2,7 +2,12 @@
 
 import re
 
-_GROUPS = {"nn.attention": "attention", "nn.attention_var_len": "attention"}
+_MEMBERS = {
+    "attention": ("nn.attention", "nn.attention_var_len"),
+    # All run the packed functions of TVM's contrib/sort.
+    "sort": ("argsort", "median", "sort", "topk"),
+}
+_GROUPS = {member: group for group, members in _MEMBERS.items() for member in members}
 
 _SPATIAL = re.compile(r"\d+d(?=_|$)")
 """The number of spatial dimensions in a name: ``1d`` in ``nn.conv1d_transpose``."""

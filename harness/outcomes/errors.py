@@ -101,7 +101,11 @@ def portable(message: str) -> str:
     return _INSTALLED.sub("", message)
 
 
+_CODE_GENERATORS = ("CodeGenVMTIR", "CodeGenVM")
+"""The code generators of the two modes of the virtual machine, which refuse the same calls."""
+
 _PRINTED_CALL = "\nOffending call:"
+_CALLED = re.compile(r"R\.[\w.]+")
 _NO_HEADLINE = ("File ", "Traceback", "Stack trace", "^", "(... ")
 
 
@@ -113,18 +117,19 @@ def error_text(error: BaseException) -> str:
 def headline(message: str) -> str:
     """The most telling line of ``message``: the last one that is not part of a traceback.
 
-    A call that TVM prints after an error is no line of it.
+    Of a call that TVM prints after an error, the operator follows the line.
     """
-    said = without_module(message).partition(_PRINTED_CALL)[0]
-    lines = [line.strip() for line in said.splitlines()]
+    text, _, call = without_module(message).partition(_PRINTED_CALL)
+    lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(_NO_HEADLINE)]
-    return lines[-1] if lines else ""
+    operator = _CALLED.search(call)
+    return " ".join([*lines[-1:], *([f"Offending call: {operator[0]}."] if operator else [])])
 
 
 def normalise(message: str) -> str:
     """The headline of ``message`` with numbers, strings, layouts, dtypes and paths folded."""
     line = headline(message)
-    line = _ADDRESS.sub("0x…", line)
+    line = _ADDRESS.sub("0x…", line).replace(*_CODE_GENERATORS)
     line = _PATH.sub(r"\1", line)
     if not line.startswith(_BY_NAME):
         line = _QUOTED.sub("'…'", line)

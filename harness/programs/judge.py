@@ -1,9 +1,11 @@
 """Judging TVM's outputs by those of the reference and the oracles."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.reference.evaluate import Numerics, evaluate
+
+_FEWEST_DIGITS, _MOST_DIGITS = 6, 17
+"""Significant digits of a reference value in a message; 17 are all that float64 has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +179,14 @@ def judge(
     return Judgement(worst[0], tuple(checks), worst[1], nan)
 
 
+def _to_the_bound(value: Any, bound: float) -> str:
+    """``value`` as text, with the digits that ``bound`` leaves certain: at least 6, at most 17."""
+    magnitude = abs(float(value))
+    certain = 0 < bound < magnitude < math.inf
+    digits = math.ceil(math.log10(magnitude / bound)) + 1 if certain else _FEWEST_DIGITS
+    return f"{value:.{min(max(digits, _FEWEST_DIGITS), _MOST_DIGITS)}g}"
+
+
 def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None, int]:
     """Verdict, message, largest error by bound, and the number of unconstrained elements."""
     if array.shape != reference.value.shape:
@@ -186,10 +199,11 @@ def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None,
         return Verdict.PASS, "", ratio, compared.unconstrained
     assert compared.worst is not None
     actual, wanted = array[compared.worst], reference.value[compared.worst]
+    bound = float(reference.bound[compared.worst])
     return (
         Verdict.WRONG_VALUE,
         f"{compared.outside} of {array.size} elements outside their bound; worst at "
-        f"{list(compared.worst)}: {actual} for {wanted:g} ± {reference.bound[compared.worst]:.3g}",
+        f"{list(compared.worst)}: {actual} for {_to_the_bound(wanted, bound)} ± {bound:.3g}",
         ratio,
         compared.unconstrained,
     )

@@ -35,6 +35,8 @@ INVALID = "invalid"
 _BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run", "compare"})
 """Stages of an operator's own code; all others are passes over whole programs."""
 
+_CODE_GENERATION = "codegen"
+
 _CHECK = "Check failed"
 
 _ABORT = "SIGABRT"
@@ -195,17 +197,33 @@ def fingerprint(signature: Signature, blame: dict[str, str]) -> str:
 def sibling_key(signature: Signature, blame: dict[str, str], group_of: Callable[[str], str]) -> str:
     """As ``fingerprint``, but the same for all operators of one group (``Kind.group``).
 
-    The operators' names in the message count as one too. A failed C++ check is one line of TVM's
-    source: if a pass raises it that has no code of single operators, all operators are one group,
-    provided that the check has words to tell it from others.
+    The operators' names in the message count as one too. An error from code that serves all
+    operators is one line of TVM's source: all operators are one group.
     """
     message = signature.message
-    if signature.stage not in _BY_OPERATOR and failed_check(signature):
+    if _serves_all(signature):
         return fingerprint(replace(signature, operator=""), blame)
     for operator in signature.operator.split(" + "):
         message = re.sub(pattern((last_part(operator),)), "#", message, flags=re.IGNORECASE)
     groups = " + ".join(map(group_of, signature.operator.split(" + ")))
     return fingerprint(replace(signature, operator=groups, message=message), blame)
+
+
+def _serves_all(signature: Signature) -> bool:
+    """True of an error that names its cause, from code of TVM's that serves all operators.
+
+    Such is a failed C++ check in a pass that has no code of single operators, the code generator,
+    and a refusal that names no operator.
+    """
+    if signature.verdict not in _RAISED or not names_cause(signature):
+        return False
+    if signature.stage not in _BY_OPERATOR:
+        return failed_check(signature)
+    if signature.stage == _CODE_GENERATION:
+        return True
+    named = pattern(map(last_part, signature.operator.split(" + ")))
+    refused = signature.verdict is Verdict.UNSUPPORTED
+    return refused and not re.search(named, signature.message, re.IGNORECASE)
 
 
 def failed_check(signature: Signature) -> bool:

@@ -15,7 +15,6 @@ from relaxcheck.harness.releases.releases import by_age
 from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.issue.finding_folder import rendered
-from relaxcheck.reports.issue.heading import heading
 from relaxcheck.reports.issue.pasting import pasted
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.page.accepted import Accepted
@@ -159,9 +158,12 @@ class Shown:
 
 
 def shown(
-    finding: Finding, record: Record, earlier: Sequence[Record] | None, known: Known
+    finding: Finding, record: Record, earlier: Sequence[Record] | None, known: Known, heading: str
 ) -> Shown:
-    """``finding`` of the campaign ``record``; ``earlier`` is None if there are no campaigns."""
+    """``finding`` of the campaign ``record``; ``earlier`` is None if there are no campaigns.
+
+    ``heading`` is its title, unless a person wrote another one.
+    """
     times = [ran.began for ran in record.ran if ran.finding == finding.fingerprint]
     seen_in = None
     if earlier is not None:
@@ -172,7 +174,8 @@ def shown(
         )
     case, outcome = finding.case, finding.outcome
     description = described_on(outcome.release, record.description)
-    title, paste = _paste(finding, description, known)
+    title = known.title or heading
+    paste = known.paste or _paste(finding, description, known, title)
     rendered_as = rendering(case)
     return Shown(
         finding=finding,
@@ -243,11 +246,8 @@ def _alike(known: Known, release: str) -> bool | None:
     return release in known.alike if release in known.alike | known.unlike else None
 
 
-def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tuple[str, Paste]:
-    """The title, and the texts to paste."""
-    title = known.title or heading(finding, known.named)
-    if known.paste is not None:
-        return title, known.paste
+def _paste(finding: Finding, description: Mapping[str, str], known: Known, title: str) -> Paste:
+    """The texts to paste."""
     bisected = known.bisected
     culprit = (
         None if bisected is None else Culprit(bisected.culprit, bisected.evidence, bisected.why)
@@ -259,6 +259,6 @@ def _paste(finding: Finding, description: Mapping[str, str], known: Known) -> tu
     }
     about = About(description, culprit=culprit, releases=off, known=_upstream(known))
     try:
-        return title, Paste(*pasted(finding.case, finding.outcome, title, about))
+        return Paste(*pasted(finding.case, finding.outcome, title, about))
     except ValueError as error:
-        return title, Paste(why=str(error))
+        return Paste(why=str(error))

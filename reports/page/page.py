@@ -13,6 +13,7 @@ from relaxcheck.harness.known.tally import utc_today
 from relaxcheck.harness.matrix.matrix import Matrix
 from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
+from relaxcheck.reports.issue.heading import headings
 from relaxcheck.reports.page.accepted import accepted_gaps
 from relaxcheck.reports.page.coverage import coverage, letter, preconditions
 from relaxcheck.reports.page.findings import Known, shown
@@ -84,9 +85,16 @@ def page_text(sources: Sources) -> str:
     record = sources.record
     earlier = sources.earlier or None
     known = sources.known or {}
+    about = [known.get(finding.case.identifier, _NOTHING) for finding in record.findings]
+    named = {
+        finding.fingerprint: each.named
+        for finding, each in zip(record.findings, about, strict=True)
+        if each.named is not None
+    }
+    titles = headings(record.findings, named)
     entries = [
-        shown(finding, record, earlier, known.get(finding.case.identifier, _NOTHING))
-        for finding in record.findings
+        shown(finding, record, earlier, each, titles[finding.fingerprint])
+        for finding, each in zip(record.findings, about, strict=True)
     ]
     line = None if sources.corpus else timeline(record.ran)
     rows = trend([*sources.earlier, record]) if sources.earlier else []

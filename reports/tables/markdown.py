@@ -1,5 +1,6 @@
 """The findings of a campaign as Markdown: a page with case files beside it, or a summary."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -11,7 +12,7 @@ from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS
 from relaxcheck.harness.triage.causes import Cause
 from relaxcheck.harness.triage.finding import Finding
-from relaxcheck.reports.issue.heading import heading
+from relaxcheck.reports.issue.heading import headings
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.tables.results import Results
 from relaxcheck.reports.tables.summary import (
@@ -62,8 +63,8 @@ def _rendered(template: str, results: Results) -> str:
         tvm=versions(results.description),
         several=results.several_releases,
         command=results.command,
-        causes=[_row(cause, results) for cause in results.causes],
-        messages=[_row(message, results) for message in results.error_messages],
+        causes=_rows(results.causes, results),
+        messages=_rows(results.error_messages, results),
         messages_line=error_messages_line(results.error_messages),
         known=[
             (_finding(finding), status_text(status, results.statuses.get(finding.fingerprint, {})))
@@ -80,10 +81,15 @@ def _rendered(template: str, results: Results) -> str:
     )
 
 
-def _row(cause: Cause, results: Results) -> dict[str, object]:
+def _rows(causes: Sequence[Cause], results: Results) -> list[dict[str, object]]:
+    titles = headings([cause.lead for cause in causes], results.named)
+    return [_row(cause, titles[cause.lead.fingerprint], results) for cause in causes]
+
+
+def _row(cause: Cause, title: str, results: Results) -> dict[str, object]:
     known = results.named.get(cause.lead.fingerprint)
     return {
-        "title": heading(cause.lead, known),
+        "title": title,
         "link": known.link if known else "",
         "severity": cause.severity or UNDECIDED,
         "operators": cause.operators,

@@ -11,7 +11,7 @@ from relaxcheck.harness.known.status import FindingStatus, status_text
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.harness.outcomes.severity import MEANINGS, Severity
 from relaxcheck.harness.triage.causes import Cause
-from relaxcheck.reports.issue.heading import heading, remark
+from relaxcheck.reports.issue.heading import headings, remark
 from relaxcheck.reports.tables.results import Results
 
 CONFIRMED = {
@@ -55,6 +55,7 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
     table.add_column("id", no_wrap=True)
     if results.several_releases:
         table.add_column("fails on", no_wrap=True)
+    titles = headings([cause.lead for cause in causes], results.named)
     # It alone gives way: its lines are cut, but a column that may not wrap keeps its width.
     table.add_column("finding")
     above: Severity | str | None = ""
@@ -67,13 +68,15 @@ def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Tab
             failing = (name for name, verdict in lead.releases.items() if verdict.is_failure)
             cells.append(", ".join(failing))
         table.add_row(
-            Text(shown, style=_STYLES[cause.severity]), *cells, cause_line(cause, results)
+            Text(shown, style=_STYLES[cause.severity]),
+            *cells,
+            cause_line(cause, titles[lead.fingerprint], results),
         )
     return table
 
 
-def cause_line(cause: Cause, results: Results) -> Text:
-    """The title of a cause, its sibling operators, and the corpus entry or the error.
+def cause_line(cause: Cause, title: str, results: Results) -> Text:
+    """The ``title`` of a cause, its sibling operators, and the corpus entry or the error.
 
     A cause that did not come again in fresh processes says so, and so does a regression.
     """
@@ -87,10 +90,10 @@ def cause_line(cause: Cause, results: Results) -> Text:
     if results.both_sides:
         line.append(f"fixes {'on' if lead.case.fixes else 'off'}: ")
     known = results.named.get(lead.fingerprint)
-    line.append(heading(lead, known))
+    line.append(title)
     also = ", ".join(cause.operators[1:])
     line.append(f"; also {also}" if also else "")
-    line.append(remark(lead, known)[:_REMARK])
+    line.append(remark(lead, title, known)[:_REMARK])
     return line
 
 

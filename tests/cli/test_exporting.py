@@ -22,7 +22,6 @@ from relaxcheck.cli.actions.exporting.one import (
     exported,
     release_of,
 )
-from relaxcheck.cli.actions.exporting.titles import Titles
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.generators.core.axes import complete as completed
@@ -55,6 +54,7 @@ from relaxcheck.harness.triage.finding import Finding, finding_of
 from relaxcheck.harness.triage.finding import Reduced as Smallest
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.reports.issue.titles import Titles
 
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 LEFT = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv1d_transpose", "left: R.nn.conv1d")

@@ -41,7 +41,7 @@ def _reductions(*names: str) -> Axis:
     )
 
 
-_SIGN = Axis("negative", (False, True), False)
+_SIGN = Axis("negative", (False, True), False, words="negative indices")
 """Whether places may count from the end."""
 
 

@@ -80,6 +80,41 @@ def test_a_failed_check_of_a_pass_is_one_cause_whatever_the_operator() -> None:
     assert len(causes) == 6
 
 
+def test_an_error_of_code_that_serves_all_operators_is_one_cause() -> None:
+    def crash(operator: str, stage: str, message: str, verdict: Verdict) -> Finding:
+        return finding_of(Reduced(CASE, Outcome(verdict, stage, operator, message), {}))
+
+    intrinsic = 'InternalError: unknown intrinsic ir.Op(span=None, name="tirx.{0}", level=10)'
+    call = "InternalError: {1} cannot emit it.\nOffending call:\nR.{0}(x)\n# Metadata omitted."
+    refusal = "InternalError: Check failed: (data_type) is false: only support float32 for now"
+    sort = "InternalError: Unsupported input dtype: int8"
+    crashes = [
+        *(crash(name, "codegen", intrinsic.format(name), OPAQUE) for name in ("acos", "sinh")),
+        *(crash("erf", "codegen", call.format("erf", name), OPAQUE) for name in GENERATORS),
+        crash("ewise_fma", "codegen", call.format("ewise_fma", "CodeGenVM"), OPAQUE),
+        *(
+            crash(name, "LegalizeOps", refusal, UNCLEAR)
+            for name in ("nn.group_norm", "nn.rms_norm")
+        ),
+        *(crash(name, "run", sort, OPAQUE) for name in ("sort", "median")),
+        crash("unique", "run", sort, OPAQUE),
+    ]
+    together = sorted(sorted(set(cause.operators)) for cause in by_cause(crashes))
+    assert together == [
+        ["acos", "sinh"],
+        ["erf"],
+        ["ewise_fma"],
+        ["median", "sort"],
+        ["nn.group_norm", "nn.rms_norm"],
+        ["unique"],
+    ]
+
+
+OPAQUE, UNCLEAR = Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED
+NORMS = ("nn.group_norm", "nn.rms_norm")
+GENERATORS = ("CodeGenVM", "CodeGenVMTIR")
+
+
 def test_a_regression_is_not_the_cause_of_what_always_failed() -> None:
     bailing = bail("nn.conv1d_transpose", "input layout other than NCW")
     two = bail("nn.conv2d_transpose", "input layout other than NCHW")

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from relaxcheck.cli.actions.exporting.titles import Titles
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
@@ -17,6 +16,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.harness.triage.bisection.search import Evidence
+from relaxcheck.reports.issue.titles import Titles
 from relaxcheck.reports.programs.issue import BUG, REQUEST, issue_text
 from relaxcheck.reports.programs.titles import title_text
 from relaxcheck.reports.rendering import Came
@@ -253,3 +253,33 @@ def test_two_failures_with_one_title_are_told_apart_in_words() -> None:
 def test_an_issue_names_those_who_agree(oracles: tuple[str, ...], words: str) -> None:
     wrong = Outcome(Verdict.WRONG_VALUE, "compare", message="off", oracles=oracles)
     assert words in issue_text(reproduction(failing(), wrong), "It", "", {})
+
+
+def test_a_title_names_no_pass_twice_and_no_operator_as_tvm_prints_it() -> None:
+    case = msgspec.structs.replace(failing(), pipeline="convert-layout")
+    printed = (
+        'unknown intrinsic ir.Op(span=None, ty=ir.Type(span=None), name="tirx.acos", level=10)'
+    )
+    outcome = Outcome(Verdict.OPAQUE_CRASH, "ConvertLayout", message=f"InternalError: {printed}")
+    title = title_text(reproduction(case, outcome), None)
+    assert 'raises "unknown intrinsic tirx.acos" in ConvertLayout (groups=2' in title
+    assert title.count("ConvertLayout") == 1
+
+
+def test_a_title_names_the_axes_that_a_campaign_blames_before_other_attributes() -> None:
+    repro = reproduction(failing(), Outcome(Verdict.WRONG_VALUE, "compare", message="off"))
+    title = title_text(repro, None, {"dtype": "float16", "groups": "2", "exec_mode": "compiled"})
+    assert title.endswith("gives wrong values (float16, groups=2, compiled mode)")
+
+
+def test_a_title_names_infinities_and_nan_among_the_inputs() -> None:
+    program = Program((Input("x", (500,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
+    off = Outcome(Verdict.WRONG_VALUE, "compare", message="off")
+
+    def title(regime: str, seed: int) -> str:
+        case = Case("exp", program, ({},), regime=regime, seed=seed)
+        return title_text(reproduction(case, off), None)
+
+    every = "exp gives wrong values (inputs with NaN, inf, -inf)"
+    assert [title("special", 2), title("normal", 2)] == [every, "exp gives wrong values"]
+    assert title("special", 10) == "exp gives wrong values (inputs with inf, -inf)"

@@ -13,7 +13,6 @@ from relaxcheck.cli.actions.exporting.one import (
     complete,
     exported,
 )
-from relaxcheck.cli.actions.exporting.titles import Titles
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.exit_codes import FAULT, INTERRUPTED
 from relaxcheck.cli.lookup import RecordedCase
@@ -36,6 +35,7 @@ from relaxcheck.harness.triage.causes import by_cause
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.reports.issue.titles import Titles
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import msgspec
 
 from relaxcheck.cli.actions.exporting.curing import with_cure
 from relaxcheck.cli.actions.exporting.folder import write_folder
-from relaxcheck.cli.actions.exporting.titles import Titles
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.lookup import RecordedCase
@@ -39,6 +38,7 @@ from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers, outcom
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool, PoolError
 from relaxcheck.reports.issue.pasting import title_of
+from relaxcheck.reports.issue.titles import Titles
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Titles of exports, of which no two are the same."""
+"""Titles of which no two are the same."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from relaxcheck.reports.issue.pasting import distinctions_of
 
 
 class Titles:
-    """The titles of exports so far, each with further traits of its failure, in words."""
+    """The titles so far, each with further traits of its failure, in words."""
 
     def __init__(self) -> None:
         self._traits: dict[str, list[frozenset[str]]] = {}
@@ -19,7 +19,7 @@ class Titles:
 
         A title that stays the same even so is that of the same failure of the same program.
         """
-        traits = tuple(distinctions_of(case, outcome))
+        traits = tuple(each for each in distinctions_of(case, outcome) if each not in title)
         others = self._traits.setdefault(title, [])
         unlike = _apart(title, traits, others, self._used) if title in self._used else title
         others.append(frozenset(traits))

@@ -1,0 +1,155 @@
+"""Conditions of a failure in words, for its title: settings, attributes, axes, inputs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from relaxcheck.generators import families
+from relaxcheck.generators.calls import form, telling
+from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, ShapeValue
+from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.reproduction import Reproduction, Way
+from relaxcheck.reports.programs.attribution_text import innocent_attributes, settings
+from relaxcheck.reports.programs.python_source import attribute_text
+
+_UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
+    "dtype": str,
+    "opt_level": "LLVM level {}".format,
+    "exec_mode": "{} mode".format,
+}
+"""The words of axes that every family has."""
+
+
+def conditions_of(
+    what: Reproduction,
+    attribution: Attribution | None,
+    blame: Mapping[str, str],
+    named: Sequence[str],
+) -> list[str]:
+    """The conditions of a failure, the best known ones: of these none that does not matter.
+
+    Settings known to be to blame come first; else the axes that a campaign blames; else the
+    attributes that are not at TVM's default, and the passes that run first; else any unusual
+    trait. Where settings were tried and none is to blame, they come before the axes. ``named``
+    operators are in the title already.
+    """
+    if settled := blamed(what, attribution, named):
+        return settled
+    axes, others = _axes(what, blame), _settings(what, attribution)
+    if attribution is not None:
+        axes, others = others, axes
+    # Reduction leaves no size at 0 where another one will do.
+    return [*(axes or others), *_empty(what)] if axes or others else _unusual(what)
+
+
+def blamed(what: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:
+    """The settings that the failure is due to, but for operators that are ``named`` already."""
+    if attribution is None:
+        return []
+    every = {tensor.name for tensor in what.case.program.inputs}
+    return list(
+        dict.fromkeys(
+            text
+            for text in settings(attribution, every)
+            if text.removeprefix("together with ") not in named
+        )
+    )
+
+
+def attributes_of(what: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:
+    """Attributes off TVM's default, in its terms.
+
+    A shape that a call has to name is none that may matter; nor is the item that a program takes
+    of a tuple, which is no attribute of TVM's.
+    """
+    return list(
+        dict.fromkeys(
+            f"{name}={attribute_text(value)}"
+            for node in what.case.program.nodes
+            if form(node.operator) == "call"
+            for name, value in telling(node).items()
+            if name != ITEM and name not in without and not isinstance(value, ShapeValue)
+        )
+    )
+
+
+def values_of(what: Reproduction) -> list[str]:
+    """Symbols that are 0, and inputs that are no numbers, where outputs are wrong.
+
+    Reduction binds no symbol to 0 where another size will do.
+    """
+    if what.way is not Way.VALUES:
+        return []
+    run = what.runs[0]
+    zeros = [f"{name} = 0" for name, size in run.binding.items() if size == 0]
+    if run.regime in ORDINARY_REGIMES:
+        return zeros
+    # float64 holds every value of the other dtypes that is no number.
+    values = [array.astype("float64") for array in run.inputs.values()]
+    known = {
+        "NaN": any(np.isnan(each).any() for each in values),
+        "inf": any(np.isposinf(each).any() for each in values),
+        "-inf": any(np.isneginf(each).any() for each in values),
+    }
+    present = [name for name, seen in known.items() if seen]
+    return zeros + ([f"inputs with {', '.join(present)}"] if present else [])
+
+
+def _settings(what: Reproduction, attribution: Attribution | None) -> list[str]:
+    """The attributes that are not at TVM's default, and the passes before ``relax.build``."""
+    innocent = innocent_attributes(attribution)
+    return [*attributes_of(what, innocent), *PIPELINES[what.case.pipeline].before]
+
+
+def _axes(what: Reproduction, blame: Mapping[str, str]) -> list[str]:
+    """The axes that a campaign blames, in words, each once."""
+    return list(dict.fromkeys(text for item in blame.items() for text in _axis(what, *item)))
+
+
+def _axis(what: Reproduction, axis: str, value: str) -> Iterator[str]:
+    """An axis in words: its own, those of every family, the attribute that it sets.
+
+    The sizes of a symbolic axis are named by ``values_of``. Of a rank there is nothing to say that
+    the program does not show.
+    """
+    if words := _axis_words().get(what.case.family, {}).get(axis):
+        # Of a switch the words say that it is on.
+        if "{}" in words or value == str(True):
+            yield words.format(value)
+    elif axis in _UNUSUAL_VALUES:
+        yield _UNUSUAL_VALUES[axis](value)
+    elif axis == "pipeline":
+        yield from PIPELINES[value].before if value in PIPELINES else ()
+    elif axis.split(".")[0] == "symbolic":
+        yield from (f"symbolic {name}" for name in what.case.program.symbols)
+    else:
+        name = axis.split(".")[0]
+        yield from (text for text in attributes_of(what) if text.startswith(f"{name}="))
+
+
+@cache
+def _axis_words() -> dict[str, dict[str, str]]:
+    """The words of each axis that has some, by family."""
+    return {
+        family.name: {axis.name: axis.words for axis in family.axes if axis.words}
+        for family in families.every(tuple(PIPELINES))
+    }
+
+
+def _unusual(what: Reproduction) -> list[str]:
+    """Unusual traits of a program's inputs: symbolic dimensions, sizes of 0.
+
+    No dtypes: that they matter, only attribution can tell.
+    """
+    return [*(f"symbolic {name}" for name in what.case.program.symbols), *_empty(what)]
+
+
+def _empty(what: Reproduction) -> list[str]:
+    """The inputs without elements."""
+    inputs = what.case.program.inputs
+    empty = [tensor.name for tensor in inputs if 0 in tensor.shape]
+    if empty and len(inputs) == 1:
+        return ["empty input"]
+    return [f"empty {name}" for name in empty]
