@@ -148,7 +148,8 @@ def test_a_summary_is_added_to_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
     assert before == "before\n"
     assert ": 1 finding\n" in first
     assert f"replay {finding.case.identifier}`" in first
-    assert "| crash | `opaque-crash` | " in first
+    assert "| crash | toy raises an error " in first
+    assert " | `opaque-crash` | toy | off | " in first
     assert ": 0 new findings\n" in second
     assert f"| still fails | `{finding.case.identifier}` |" in second
     ended = fuzz(NAME, "--cases", 1, "--summary", tmp_path, "--out", tmp_path / "three")

@@ -133,8 +133,8 @@ def test_what_passes_on_one_release_and_fails_on_a_later_one_is_told_first(
     known = look_up(findings["stride.w"].case.identifier[:8], out)
     assert known.environment["release"] == "0.26"
     page = (out / "findings.md").read_text()
-    first = page.index("## crash: regression 0.25 → 0.26, opaque-crash, toy")
-    second = page.index("## crash: opaque-crash, toy")
+    first = page.index("## crash: regression 0.25 → 0.26, toy raises an error ")
+    second = page.index("## crash: toy raises an error ")
     assert first < second
     assert "- by release: 0.25 `pass`, 0.26 `opaque-crash`, 0.27 `opaque-crash`\n" in page
     assert "| verdict | 0.25 | 0.25, special values | 0.26 |" in page
@@ -224,7 +224,8 @@ def test_for_programs_a_finding_says_its_releases(fuzz: Any, tmp_path: Path) -> 
         ran = sum(sum(counts.values()) for counts in verdicts["off"].values())
         assert ran == (80 if name == "both" else 40)
     text = summary.read_text()
-    assert "| crash | **regression 0.25 → 0.26**, `opaque-crash` | toy | " in text
+    assert "| crash | **regression 0.25 → 0.26**, toy raises an error " in text
+    assert "(strides=[2]) | `opaque-crash` | toy | off | " in text
     assert "| 0.25 `pass`, 0.26 `opaque-crash` | confirmed" in text
 
 
