@@ -141,7 +141,7 @@ def test_a_bad_file_is_refused_before_anything_runs(
 def test_every_command_refuses_it(command: tuple[str, ...], tmp_path: Path) -> None:
     path = written("family-path", tmp_path)
     assert "letters, digits" in one_line(called(command, path))
-    assert {one.name for one in tmp_path.iterdir()} == {path.name}
+    assert {file.name for file in tmp_path.iterdir()} == {path.name}
 
 
 def test_what_the_bad_files_are_made_from_is_good(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def export(*arguments: object) -> Result:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {one.name: one.read_bytes() for one in folder.iterdir()} if folder.exists() else {}
+    return {file.name: file.read_bytes() for file in folder.iterdir()} if folder.exists() else {}
 
 
 def refused(ended: Result) -> bool:

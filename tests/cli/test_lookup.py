@@ -58,16 +58,16 @@ def test_what_several_ids_begin_with_is_none_of_them() -> None:
 
 def campaign(folder: str, *cases: AnyCase) -> list[Finding]:
     """A campaign in ``folder`` with a finding for each of ``cases``."""
-    found = [
+    findings = [
         finding_of(Reduced(each, msgspec.structs.replace(FAILED, operator=f"toy{number}"), {}))
         for number, each in enumerate(cases)
     ]
     with Journal(Path("runs") / folder) as journal:
-        for finding in found:
+        for finding in findings:
             journal.start(finding.case, "drawn")
             journal.end(finding.case, finding.outcome)
             journal.write_finding(finding.fingerprint, msgspec.json.encode(finding))
-    return found
+    return findings
 
 
 def test_every_identifier_that_is_printed_is_accepted() -> None:
@@ -77,8 +77,8 @@ def test_every_identifier_that_is_printed_is_accepted() -> None:
         for printed in (finding.fingerprint, finding.case.identifier):
             assert printed in line
             for length in (len(printed), 8):
-                found = look_up(printed[:length], None)
-                assert (found.case, found.finding) == (finding.case, finding)
+                entry = look_up(printed[:length], None)
+                assert (entry.case, entry.finding) == (finding.case, finding)
 
 
 def test_a_finding_comes_before_the_cases_that_led_to_it() -> None:
@@ -92,8 +92,8 @@ def test_a_finding_comes_before_the_cases_that_led_to_it() -> None:
 
 
 def test_what_begins_several_findings_is_refused_by_name() -> None:
-    found = campaign("one", *(each.case for each in entries()[:40]))
-    ids = [each for one in found for each in (one.fingerprint, one.case.identifier)]
+    findings = campaign("one", *(each.case for each in entries()[:40]))
+    ids = [each for finding in findings for each in (finding.fingerprint, finding.case.identifier)]
     begin, count = Counter(each[0] for each in ids).most_common(1)[0]
     assert count > 2
     with pytest.raises(CaseError, match=r"begins several identifiers: [0-9a-f]{16}, "):

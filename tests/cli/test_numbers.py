@@ -48,7 +48,7 @@ def test_an_absurd_number_is_refused(words: tuple[str, ...], option: str) -> Non
         arguments = [*words, *needed, "none", f"{option}={value}"]
         arguments = ["fuzz", f"{option}={value}"] if words == ("fuzz",) else arguments
         ended = CliRunner().invoke(app, arguments)
-        said = ended.output + ended.stderr
-        assert ended.exit_code == 2, (arguments, said)
-        assert option in said or "Invalid value" in said, (arguments, said)
-        assert "Traceback" not in said
+        output = ended.output + ended.stderr
+        assert ended.exit_code == 2, (arguments, output)
+        assert option in output or "Invalid value" in output, (arguments, output)
+        assert "Traceback" not in output

@@ -111,11 +111,11 @@ def holds(text: bytes) -> AnyCase | None:
     try:
         case = kinds.decode(text, "case.json")
     except CaseError as error:
-        said = str(error)
-        assert said.startswith("case.json: ")
-        assert "\n" not in said
-        assert said.isprintable()
-        assert len(said) < 2000
+        message = str(error)
+        assert message.startswith("case.json: ")
+        assert "\n" not in message
+        assert message.isprintable()
+        assert len(message) < 2000
         return None
     assert kinds.decode(encode(case)) == case
     assert "/" not in case.family

@@ -26,8 +26,8 @@ def test_workers_are_counted_and_the_rest_is_told() -> None:
 
 
 def test_whatever_can_happen_is_told() -> None:
-    for what in EventType:
-        (line,) = summary_of([Event(what, "the particulars")], 0)
+    for kind in EventType:
+        (line,) = summary_of([Event(kind, "the particulars")], 0)
         assert "1" in line or "once" in line or "the particulars" in line
-    told_one_by_one = {EventType.INTERRUPTED, EventType.RESUMED, EventType.SALVAGED, EventType.GONE}
-    assert set(EventType) - set(DESCRIPTIONS) == told_one_by_one
+    listed_singly = {EventType.INTERRUPTED, EventType.RESUMED, EventType.SALVAGED, EventType.GONE}
+    assert set(EventType) - set(DESCRIPTIONS) == listed_singly

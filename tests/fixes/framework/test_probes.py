@@ -54,7 +54,7 @@ def test_an_invalid_call_that_is_accepted_is_a_fault(
 
 @pytest.mark.parametrize(("probe", "names"), REFUSALS)
 @pytest.mark.parametrize(
-    ("said", "counts"),
+    ("message", "counts"),
     [
         ("relax.nn.{name} is wrong: {terms}", True),
         ("relax.nn.{name} is wrong", False),
@@ -64,16 +64,16 @@ def test_an_invalid_call_that_is_accepted_is_a_fault(
 def test_an_error_counts_only_if_it_names_operator_and_fault(
     probe: Callable[[], bool],
     names: tuple[str, ...],
-    said: str,
+    message: str,
     counts: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(name: str, *tensors: Any, **attributes: Any) -> None:
-        raise RuntimeError(said.format(name=name, terms=EVERY_TERM))
+        raise RuntimeError(message.format(name=name, terms=EVERY_TERM))
 
     replaced(monkeypatch, names, fail)
     # The operator's own name contains the word.
-    biased = probe is attention_arguments.refuses_biases and "{name}" in said
+    biased = probe is attention_arguments.refuses_biases and "{name}" in message
     assert probe() is (counts or biased)
 
 

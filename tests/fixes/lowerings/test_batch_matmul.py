@@ -153,7 +153,7 @@ def test_symbols_of_every_dimension(fixes_on: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "said"),
+    ("left", "right", "message"),
     [
         ((2, 3, 4), (3, 3, 4), "batch dimensions 2 and 3 don't match"),
         (("B", 3, 4), (2, 3, 4), "batch dimensions B and 2 don't match"),
@@ -163,12 +163,12 @@ def test_symbols_of_every_dimension(fixes_on: None) -> None:
         ((2, 3, 4), (2, 3, "B", 1), "the shape (2, 3, B, 1) is not of rank 3"),
     ],
 )
-def test_messages(fixes_on: None, left: Any, right: Any, said: str) -> None:
+def test_messages(fixes_on: None, left: Any, right: Any, message: str) -> None:
     tensors = [
         te.placeholder([tvm_api.shape_var(dim) if isinstance(dim, str) else dim for dim in shape])
         for shape in (left, right)
     ]
-    with pytest.raises(AssertionError, match=f"^batch_matmul: {re.escape(said)}$"):
+    with pytest.raises(AssertionError, match=f"^batch_matmul: {re.escape(message)}$"):
         topi.nn.batch_matmul(*tensors)
 
 

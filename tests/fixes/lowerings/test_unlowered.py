@@ -78,7 +78,7 @@ POOL = (
 
 
 @pytest.mark.parametrize(
-    ("make", "shapes", "said"),
+    ("make", "shapes", "message"),
     [
         (
             lambda x: relax.op.nn.avg_pool2d(x, (2, 2), count_include_pad=True, out_layout="NHWC"),
@@ -87,9 +87,9 @@ POOL = (
         ),
     ],
 )
-def test_messages(fixes_on: None, make: Any, shapes: Any, said: str) -> None:
+def test_messages(fixes_on: None, make: Any, shapes: Any, message: str) -> None:
     module = compiled.module(make, *shapes)
-    with pytest.raises(tvm_api.OpNotImplemented, match=f"^{re.escape(said)}$"):
+    with pytest.raises(tvm_api.OpNotImplemented, match=f"^{re.escape(message)}$"):
         relax.transform.LegalizeOps()(module)
 
 

@@ -125,8 +125,8 @@ def test_a_condition_within_another_is_no_hindrance() -> None:
 PROGRAMS: whole.Programs = {
     "folding": {
         "unknown shapes": tuple(
-            whole.upstream("folding", what)
-            for what in ("a_shape_that_a_call_gives", "a_call_on_an_unknown_shape")
+            whole.upstream("folding", name)
+            for name in ("a_shape_that_a_call_gives", "a_call_on_an_unknown_shape")
         ),
         "several calls": (whole.upstream("folding", "a_call_that_is_lowered_to_several"),),
         "symbols as tensors": (whole.upstream("folding", "a_shape_with_a_symbol_as_a_tensor"),),

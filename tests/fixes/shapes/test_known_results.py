@@ -34,7 +34,7 @@ def built(module: Any, fused: bool) -> Any:
         return compiled.build(module, pipeline=pipeline)
 
 
-def from_one(builder: Any, x: Any) -> Any:
+def without_first_row(builder: Any, x: Any) -> Any:
     """``x`` without its first row."""
     bounds = [relax.const(np.array(bound), "int64") for bound in ([1, 0], [2**31 - 1] * 2, [1, 1])]
     return builder.emit(OP.dynamic_strided_slice(x, *bounds))
@@ -42,7 +42,7 @@ def from_one(builder: Any, x: Any) -> Any:
 
 def twice_sliced(builder: Any, x: Any, y: Any) -> Any:
     """A slice of an operation on a slice, and both in one sum."""
-    shifted = from_one(builder, builder.emit(OP.exp(from_one(builder, x))))
+    shifted = without_first_row(builder, builder.emit(OP.exp(without_first_row(builder, x))))
     return builder.emit(OP.add(shifted, y))
 
 
@@ -87,7 +87,9 @@ def test_given_shapes(name: str) -> None:
 
 def test_what_has_a_shape_or_is_not_used_is_left_alone() -> None:
     def body(builder: Any, x: Any) -> Any:
-        return from_one(builder, builder.emit(OP.zeros(relax.ShapeExpr([M, 2]), "float32")))
+        return without_first_row(
+            builder, builder.emit(OP.zeros(relax.ShapeExpr([M, 2]), "float32"))
+        )
 
     module = program(body, tensor(M))
     assert known_results.PASS(module).same_as(module)
@@ -97,7 +99,7 @@ def test_a_cast_of_what_has_got_a_shape_leaves_the_inputs_symbols_alone() -> Non
     """The sum has symbols of its own, then the inputs'; later dimensions use only these."""
 
     def body(builder: Any, x: Any, y: Any) -> Any:
-        result = builder.emit(OP.add(from_one(builder, x), y))
+        result = builder.emit(OP.add(without_first_row(builder, x), y))
         result = builder.match_cast(result, tensor(M - 1, N))
         twos = builder.emit(
             OP.full(relax.ShapeExpr([M - 1, N]), relax.const(2, "float32"), "float32")

@@ -190,16 +190,18 @@ def test_what_is_proved_is_left_alone(program: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("extent", "said"),
+    ("extent", "message"),
     [
         (M - M - 3, "main: zeros: the dimension -3 must be at least 0, got -3"),
         (M % 2 - 3, "dimension m % 2 - 3 must be at least 0, got m % 2 - 3, at most -2"),
         (N - M - N - 1, "got n - m - n - 1, at most -1"),
     ],
 )
-def test_an_extent_that_is_always_negative_is_refused_with_a_number(extent: Any, said: str) -> None:
+def test_an_extent_that_is_always_negative_is_refused_with_a_number(
+    extent: Any, message: str
+) -> None:
     program = probes.program(lambda x: relax.op.zeros((extent, 2), "float32"), (M, N))
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         shape_guard.PASS(program)
 
 

@@ -60,10 +60,10 @@ def counted(builder: Any, x: Any, y: Any) -> Any:
     builder.match_cast(y, tvm_api.tensor_type((K,), "float32"))
     wrapped = getattr(relax, "PrimValue", lambda value: value)
     kind = tvm_api.tensor_type((1,), "float32")
-    return builder.emit(OP.call_pure_packed("counted", wrapped(K * 2), **types_given(kind)))
+    return builder.emit(OP.call_pure_packed("counted", wrapped(K * 2), **type_keyword(kind)))
 
 
-def types_given(kind: Any) -> dict[str, Any]:
+def type_keyword(kind: Any) -> dict[str, Any]:
     """The type of a packed call's result, in terms of its argument's symbol."""
     names = inspect.signature(OP.call_pure_packed).parameters
     return {next(name for name in ("ty_args", "sinfo_args") if name in names): kind}

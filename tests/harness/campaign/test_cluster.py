@@ -83,7 +83,7 @@ def test_a_shard_whose_worker_is_killed_runs_again(cluster: Any, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "fragment"),
     [
         (("--cluster", "tcp://127.0.0.1:9", "--out", "x"), "no Dask scheduler answers at tcp://"),
         (("--cluster", "x", "--shard", "1/2"), "leave out --resume and --shard"),
@@ -91,13 +91,13 @@ def test_a_shard_whose_worker_is_killed_runs_again(cluster: Any, tmp_path: Path)
     ],
 )
 def test_what_cannot_be_is_one_line(
-    arguments: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    arguments: tuple[str, ...], fragment: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("relaxcheck.harness.campaign.cluster._CONNECT_SECONDS", 1)
     ended = CliRunner().invoke(app, ["fuzz", *arguments])
     assert (ended.exit_code, len(ended.stderr.strip().splitlines())) == (2, 1), ended.output
-    assert said in ended.stderr
+    assert fragment in ended.stderr
 
 
 def test_where_distributed_is_not_installed_the_line_says_what_to_install(

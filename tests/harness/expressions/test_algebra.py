@@ -132,12 +132,14 @@ def test_the_checks_after_one_that_raises_are_made() -> None:
     assert [fault.check for fault in faults] == ["raises", "modular_set"]
 
 
-@pytest.mark.parametrize("said", ["no bounds", "Divide by zero"])
-def test_what_raises_before_anything_is_assumed_keeps_no_check_from_being_made(said: str) -> None:
+@pytest.mark.parametrize("message", ["no bounds", "Divide by zero"])
+def test_what_raises_before_anything_is_assumed_keeps_no_check_from_being_made(
+    message: str,
+) -> None:
     class RaisesWithoutConditions(ExactSession):
         def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
             if not self.conditions:
-                raise InternalError(said)
+                raise InternalError(message)
             return super().bounds(handle)
 
         def proves(self, claim: Expression, strong: bool) -> bool:
@@ -146,7 +148,7 @@ def test_what_raises_before_anything_is_assumed_keeps_no_check_from_being_made(s
     case = case_of("if_then_else(x < 9, x, x // 0)", ("x", 0, 3))
     condition = case_of("x < 2", ("x", 0, 3)).expression
     faults = check(msgspec.structs.replace(case, constraints=(condition,)), RaisesWithoutConditions)
-    raised = ["raises"] if said == "no bounds" else []
+    raised = ["raises"] if message == "no bounds" else []
     assert [fault.check for fault in faults or ()] == [*raised, "can_prove"]
 
 
@@ -205,9 +207,9 @@ def test_to_refuse_what_never_has_a_value_is_no_fault() -> None:
             def bounds(
                 self,
                 handle: Expression,
-                said: str = text,
+                message: str = text,
             ) -> tuple[int | None, int | None]:
-                raise InternalError(said)
+                raise InternalError(message)
 
         assert check(refused, Refuses) == ()
         for other in {divides, shifts, plain} - {refused}:

@@ -86,8 +86,10 @@ SMALL = Facts(
 )
 
 
-def answers(release: str, *ways: tuple[bool, bool, bool, str], said: bool | None) -> Answers:
-    return Answers(release, f"{release}.0", False, tuple(Proof(*way) for way in ways), (said, True))
+def answers(release: str, *ways: tuple[bool, bool, bool, str], refused: bool | None) -> Answers:
+    return Answers(
+        release, f"{release}.0", False, tuple(Proof(*way) for way in ways), (refused, True)
+    )
 
 
 def test_the_page() -> None:
@@ -96,14 +98,14 @@ def test_the_page() -> None:
         (True, True, True, "analyzer"),
         (False, False, False, ""),
         (False, True, True, "analyzer"),
-        said=None,
+        refused=None,
     )
     new = answers(
         "0.2",
         (True, False, True, "analyzer"),
         (False, False, True, "strongest"),
         (False, False, False, "written_out"),
-        said=False,
+        refused=False,
     )
     text = algebra_facts.markdown(SMALL, [old, new], (True, None, False))
     assert "| *sums*: `m + 1 > m` |  | yes | yes | yes | analyzer |" in text

@@ -349,7 +349,7 @@ def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("said", "faults"),
+    ("message", "faults"),
     [
         ("an extent of {}", []),
         ("bad_alloc", [(RAISES, "InternalError: bad_alloc")]),
@@ -357,12 +357,12 @@ def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
-    said: str, faults: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+    message: str, faults: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def call(numbers: Any) -> object:
-        if not said:
+        if not message:
             return (0,)
-        raise InternalError(said.format(numbers[0] - 3))
+        raise InternalError(message.format(numbers[0] - 3))
 
     called(monkeypatch, "extents_built", lambda main: call)
     never, result = compiled_faults([SUBJECTS[0], BELOW], EXTENT, How(), NEGATIVE)
@@ -371,7 +371,7 @@ def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
 
 
 @pytest.mark.parametrize(
-    ("highest", "said", "is_right"),
+    ("highest", "message", "is_right"),
     [
         (-2, "int8, at most -2", True),
         (-2, "at most -1", True),
@@ -381,17 +381,17 @@ def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
     ],
 )
 def test_what_is_always_negative_may_be_refused_while_it_is_compiled(
-    highest: int, said: str, is_right: bool, monkeypatch: pytest.MonkeyPatch
+    highest: int, message: str, is_right: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: Any) -> None:
-        raise InternalError(said)
+        raise InternalError(message)
 
     monkeypatch.setattr(kernels, "extents_built", refused)
     negative = subject(
         apply("+", apply("%", x, constant(-2, "int64")), constant(highest, "int64")), X
     )
     (result,) = compiled_faults([negative], EXTENT, How(), NEGATIVE)
-    wanted = [] if is_right else [(RAISES, f"InternalError: {said}")]
+    wanted = [] if is_right else [(RAISES, f"InternalError: {message}")]
     assert [(fault.check, fault.message) for fault in result or ()] == wanted
 
 

@@ -196,7 +196,7 @@ def changed(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, A
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "fragment"),
     [
         (changed(nonsense=1), "nonsense"),
         (changed(expires="soon"), "Invalid isoformat string: 'soon'"),
@@ -208,14 +208,14 @@ def changed(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, A
     ],
 )
 def test_a_malformed_file_is_one_line(
-    tmp_path: Path, change: Callable[[list[dict[str, Any]]], object], said: str
+    tmp_path: Path, change: Callable[[list[dict[str, Any]]], object], fragment: str
 ) -> None:
     path = tmp_path / "known.json"
     write_declared((GAP,), path)
     path.write_bytes(msgspec.json.encode(change(msgspec.json.decode(path.read_bytes()))))
     with pytest.raises(CaseError, match=r"known\.json: ") as error:
         declared(path)
-    assert said in str(error.value)
+    assert fragment in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -33,18 +33,18 @@ def test_a_failure_is_expected_in_any_program_with_the_core_that_is_known() -> N
 
     pool = Vetting(fails)
     known = chain("sqrt", "exp", dtype="float16")
-    found = Expectations(pool, BY_NAME, (), ExpectationTally()).cause(known, wrong())  # type: ignore[arg-type]
-    assert (found.operator, found.blame) == ("exp", {})
+    cause = Expectations(pool, BY_NAME, (), ExpectationTally()).cause(known, wrong())  # type: ignore[arg-type]
+    assert (cause.operator, cause.blame) == ("exp", {})
     entry = KnownFinding(
         name="exp",
-        operator=found.operator,
+        operator=cause.operator,
         when={},
         releases=("0.27",),
-        verdict=found.verdict,
+        verdict=cause.verdict,
         issue=None,
         expires="2127-01-01",
-        stage=found.stage,
-        case=found.case,
+        stage=cause.stage,
+        case=cause.case,
     )
     expected = Expectations(pool, BY_NAME, (entry,), ExpectationTally())  # type: ignore[arg-type]
     alike = chain("abs", "exp", "negative", shape=(2, "m"))

@@ -16,10 +16,10 @@ OF_TVM: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", OF_TVM)
-def test_what_is_raised_within_tvm_is_its_own(what: str) -> None:
+@pytest.mark.parametrize("error", OF_TVM)
+def test_what_is_raised_within_tvm_is_its_own(error: str) -> None:
     with pytest.raises(Exception) as raised:  # noqa: PT011
-        OF_TVM[what]()
+        OF_TVM[error]()
     assert not type(raised.value).__module__.startswith("tvm")
     assert is_of_tvm(raised.value)
 

@@ -93,7 +93,9 @@ def test_messages_that_differ_in_details_are_alike(first: str, second: str) -> N
 
 def test_messages_of_different_causes_are_not_alike() -> None:
     assert normalise("Cannot decide min_value for B") != normalise("Cannot decide max_value for B")
-    first, second = (f"Check failed: ({what}) is false" for what in ("a.ndim() == b", "defined()"))
+    first, second = (
+        f"Check failed: ({condition}) is false" for condition in ("a.ndim() == b", "defined()")
+    )
     assert normalise(first) != normalise(second)
 
 

@@ -67,7 +67,7 @@ def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
 
     result, tried = attributed(case, comes)
     assert ", ".join(settings(result)) == 'groups=2, data_layout="NHWC"'
-    assert {one.axis for one in result.blamed} == {"data_layout", "groups"}
+    assert {condition.axis for condition in result.blamed} == {"data_layout", "groups"}
     innocent = [condition for condition in result.conditions if not condition.holds]
     assert Aspect.SYMBOL in [each.differences[0].what for each in innocent]
     text = attribution_text(result, case, LEFT.stage)
@@ -119,8 +119,8 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
 
     result, tried = attributed(case, comes)
     assert ", ".join(settings(result)) == 'data_layout="NHWC"'
-    assert any(at(one, "data_layout") is None for one in tried)
-    nothing, _ = attributed(case, lambda one: LEFT if one.program == case.program else REFUSED)
+    assert any(at(trial, "data_layout") is None for trial in tried)
+    nothing, _ = attributed(case, lambda trial: LEFT if trial.program == case.program else REFUSED)
     assert nothing.conditions == ()
     assert attribution_text(nothing, case, LEFT.stage) == ""
 
@@ -211,7 +211,7 @@ def test_of_an_invalid_program_nothing_is_put_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("axes", "said"),
+    ("axes", "text"),
     [
         ({"pipeline": "mixed-precision"}, "ToMixedPrecision"),
         ({"pipeline": "default-pipeline"}, "relax.get_default_pipeline"),
@@ -222,10 +222,10 @@ def test_of_an_invalid_program_nothing_is_put_back() -> None:
         ({"result": "relu"}, "together with nn.relu"),
     ],
 )
-def test_differences_are_told_in_tvm_s_words(axes: dict[str, object], said: str) -> None:
+def test_differences_are_told_in_tvm_s_words(axes: dict[str, object], text: str) -> None:
     result = differences(drawn(**axes), drawn())
     verdicts = (Verdict.PASS,)
-    assert ", ".join(settings(Attribution(1, 1, (Condition(result, verdicts, 0),)))) == said
+    assert ", ".join(settings(Attribution(1, 1, (Condition(result, verdicts, 0),)))) == text
 
 
 def test_dtypes_that_are_alike_are_told_together() -> None:
@@ -282,7 +282,7 @@ def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -
     assert "Also fails without groups" not in text
     # Where it is the failure itself, it is no other one.
     late = Outcome(limit, "run", None, "too much of it")
-    result, _ = attributed(case, lambda one: late if at(one, "groups") == 2 else PASS)
+    result, _ = attributed(case, lambda trial: late if at(trial, "groups") == 2 else PASS)
     assert ", ".join(settings(result)) == "groups=2"
 
 

@@ -37,7 +37,7 @@ def off_by_two_ulps() -> Array:
 
 
 @pytest.mark.parametrize(
-    ("actual", "verdict", "said"),
+    ("actual", "verdict", "fragment"),
     [
         (RIGHT, Verdict.PASS, ""),
         (RIGHT.astype(np.float64), Verdict.WRONG_DTYPE, "dtype float64, not float32"),
@@ -49,10 +49,12 @@ def off_by_two_ulps() -> Array:
         (np.zeros_like(RIGHT), Verdict.WRONG_VALUE, "4 of 4"),
     ],
 )
-def test_an_output_gets_the_verdict_that_fits(actual: Array, verdict: Verdict, said: str) -> None:
+def test_an_output_gets_the_verdict_that_fits(
+    actual: Array, verdict: Verdict, fragment: str
+) -> None:
     result, message = verdict_on(actual)
     assert result is verdict
-    assert said in message
+    assert fragment in message
     assert bool(message) is (verdict is not Verdict.PASS)
 
 

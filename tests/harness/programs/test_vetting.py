@@ -52,7 +52,7 @@ def test_a_valid_program_runs_and_the_values_of_its_nodes_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("attributes", "fragment"),
     [
         ({"groups": 3}, "groups 3 does not divide"),
         ({"padding": (9, 9)}, "spatial size below 1"),
@@ -60,12 +60,14 @@ def test_a_valid_program_runs_and_the_values_of_its_nodes_are_known() -> None:
         ({"strides": (0, 1)}, "must be positive"),
     ],
 )
-def test_what_the_reference_refuses_does_not_run(attributes: dict[str, object], said: str) -> None:
+def test_what_the_reference_refuses_does_not_run(
+    attributes: dict[str, object], fragment: str
+) -> None:
     invalid = with_attributes(VALID, **attributes)
     outcome, was_run = ran(invalid)
     assert not was_run
     assert was_refused(outcome)
-    assert said in outcome.message
+    assert fragment in outcome.message
     marked = msgspec.structs.replace(invalid, expect=Invalid("nn.conv2d_transpose", ("groups",)))
     outcome, was_run = ran(marked)
     assert was_run

@@ -155,9 +155,9 @@ def test_two_installations_at_once_are_one_line(place: Path) -> None:
             match=f"^TVM {OTHER} is being installed by another process; wait for its end$",
         ),
     ):
-        install(OTHER, [], lambda said: None)
+        install(OTHER, [], lambda line: None)
     assert releases.state(OTHER) is State.HALF
-    assert install(OTHER, [], lambda said: None)
+    assert install(OTHER, [], lambda line: None)
 
 
 def lives(process: int) -> bool:
@@ -194,13 +194,13 @@ def test_what_a_killed_installation_started_keeps_others_away(place: Path) -> No
             os.kill(pip, signal.SIGKILL)
     while lives(pip):
         time.sleep(0.02)
-    assert install(OTHER, [], lambda said: None)
+    assert install(OTHER, [], lambda line: None)
 
 
 def test_the_log_holds_what_every_command_said(place: Path) -> None:
     fake(place, 'echo "said by $3"\n' + WORKS)
     (place / f"{OTHER}.log").write_text("an earlier installation\n")
-    install(OTHER, ["--extra-index-url", "secret"], lambda said: None)
+    install(OTHER, ["--extra-index-url", "secret"], lambda line: None)
     log = (place / f"{OTHER}.log").read_text()
     assert log.count("said by ") == 2
     assert "-m pip install\nsaid by install\n" in log
@@ -226,7 +226,7 @@ def test_what_is_half_made_is_completed(place: Path) -> None:
 def test_an_interruption_ends_what_pip_does_as_well(place: Path) -> None:
     fake(place, 'case "$*" in *" install "*) echo "Collecting x"; exec sleep 100;; esac\n')
 
-    def interrupt(said: str) -> None:
+    def interrupt(line: str) -> None:
         raise KeyboardInterrupt
 
     began = time.monotonic()
@@ -237,7 +237,7 @@ def test_an_interruption_ends_what_pip_does_as_well(place: Path) -> None:
     assert releases.state(OTHER) is State.HALF
     python = place / OTHER / "bin" / "python"
     python.write_text(f"#!/bin/sh\n{WORKS}")
-    assert install(OTHER, [], lambda said: None)
+    assert install(OTHER, [], lambda line: None)
 
 
 def test_an_interrupted_installation_says_how_it_goes_on(
@@ -284,16 +284,18 @@ def test_the_error_of_pip_is_one_line(place: Path) -> None:
 def test_an_environment_whose_worker_does_not_start_is_not_ready(place: Path) -> None:
     fake(place, NO_TVM)
     with pytest.raises(ReleaseError, match=f"^TVM {OTHER}: ImportError: undefined symbol"):
-        install(OTHER, [], lambda said: None)
+        install(OTHER, [], lambda line: None)
     assert releases.state(OTHER) is State.HALF
 
 
 @pytest.mark.parametrize(
-    ("python", "said"),
+    ("python", "fragment"),
     [(NO_TVM, "ended: ImportError: undefined symbol"), (None, "cannot start the workers: ")],
     ids=["an import fails", "no interpreter"],
 )
-def test_a_worker_that_cannot_start_is_one_line(place: Path, python: str | None, said: str) -> None:
+def test_a_worker_that_cannot_start_is_one_line(
+    place: Path, python: str | None, fragment: str
+) -> None:
     path = fake(place, python or "")
     if python is None:
         path.unlink()
@@ -301,7 +303,7 @@ def test_a_worker_that_cannot_start_is_one_line(place: Path, python: str | None,
         Pool(1, Limits(), release=Release(OTHER, path))
     line = str(error.value)
     assert line.startswith(f"TVM {OTHER}: ")
-    assert said in line
+    assert fragment in line
     assert line.endswith(f"; run: relaxcheck releases install {OTHER}")
 
 

@@ -44,11 +44,11 @@ def test_siblings_with_one_message_share_a_cause() -> None:
 
 
 def test_the_operators_in_the_messages_count_as_one() -> None:
-    said = "RuntimeError: Legalization of {} op is not supported yet."
+    template = "RuntimeError: Legalization of {} op is not supported yet."
     results = [
         finding_of(Reduced(CASE, Outcome(Verdict.UNSUPPORTED, "LegalizeOps", name, text), {}))
         for name in ("nn.attention", "nn.attention_var_len")
-        for text in (said.format(name.removeprefix("nn.")),)
+        for text in (template.format(name.removeprefix("nn.")),)
     ]
     (cause,) = by_cause(results)
     assert set(cause.operators) == {"nn.attention", "nn.attention_var_len"}

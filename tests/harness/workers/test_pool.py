@@ -34,7 +34,7 @@ def outcome_of(pool: Pool, family: str) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    ("family", "verdict", "said"),
+    ("family", "verdict", "fragment"),
     [
         ("segfault", Verdict.PROCESS_DEATH, "SIGSEGV in LambdaLift"),
         ("abort", Verdict.PROCESS_DEATH, "SIGABRT in LambdaLift: terminate called"),
@@ -49,11 +49,11 @@ def outcome_of(pool: Pool, family: str) -> Outcome:
     ],
 )
 def test_each_misbehaviour_gets_its_verdict(
-    pool: Pool, family: str, verdict: Verdict, said: str
+    pool: Pool, family: str, verdict: Verdict, fragment: str
 ) -> None:
     outcome = outcome_of(pool, family)
     assert outcome.verdict is verdict
-    assert said in outcome.message
+    assert fragment in outcome.message
     assert outcome_of(pool, "well").verdict is Verdict.PASS
 
 

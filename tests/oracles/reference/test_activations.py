@@ -53,8 +53,8 @@ def test_an_operand_on_both_sides_of_the_threshold_may_have_either_result() -> N
         Node("d", "subtract", ("s", "y")),
         Node("r", "nn.softplus", ("d",), attributes),
     )
-    one = np.ones(1, np.float32)
-    values = {"x": one, "y": np.exp(one) - np.float32(1)}
+    x = np.ones(1, np.float32)
+    values = {"x": x, "y": np.exp(x) - np.float32(1)}
     (result,) = evaluate(Program(inputs, nodes, ("r",)), values)
     assert np.log1p(np.exp(-1)) <= result.bound[0] < 0.32
 

@@ -82,9 +82,9 @@ def test_an_error_of_an_operand_is_passed_on(operator: str) -> None:
     inputs = (Input("x", (1,), "float32"), Input("y", (1,), "float32"))
     nodes = (Node("s", "exp", ("x",)), Node("r", operator, ("s", "y")))
     program = Program(inputs, nodes, ("s", "r"))
-    one = np.ones(1, np.float32)
+    x = np.ones(1, np.float32)
     for y, least in (({"mod": 2.0}.get(operator, 1.0), 0.1), (np.nan, np.inf)):
-        first, result = evaluate(program, {"x": one, "y": one * np.float32(y)})
+        first, result = evaluate(program, {"x": x, "y": x * np.float32(y)})
         assert result.bound[0] >= least * first.bound[0]
         assert np.isinf(result.bound[0]) == np.isnan(y)
 
@@ -98,7 +98,7 @@ def test_what_an_error_leaves_open_is_unconstrained(operator: str, y: float) -> 
         Node("d", "subtract", ("s", "e")),
         Node("r", operator, ("d", "y")),
     )
-    one = np.ones(1, np.float32)
-    values = {"x": one, "e": np.exp(one), "y": one * np.float32(y)}
+    x = np.ones(1, np.float32)
+    values = {"x": x, "e": np.exp(x), "y": x * np.float32(y)}
     (result,) = evaluate(Program(inputs, nodes, ("r",)), values)
     assert np.isinf(result.bound[0])

@@ -103,9 +103,9 @@ def test_a_script_shows_a_wrong_answer_and_nothing_else(
     assert (run(script, monkeypatch) or "").startswith("wrong: ")
 
 
-@pytest.mark.parametrize("told", ["range", "scope", "bound", "nothing"])
-def test_the_ranges_are_told_as_they_were(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = member(ANALYZED, "max(y, -9)", told=told)
+@pytest.mark.parametrize("ranges", ["range", "scope", "bound", "nothing"])
+def test_the_ranges_are_told_as_they_were(ranges: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = member(ANALYZED, "max(y, -9)", told=ranges)
     script = script_text(case, wrong("simplify"), "A title", {})
     seen = []
     simplify = api._SYM.Analyzer.simplify
@@ -116,7 +116,7 @@ def test_the_ranges_are_told_as_they_were(told: str, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(api._SYM.Analyzer, "simplify", keep)
     assert run(script, monkeypatch) is None
-    assert (seen == ["y"]) is (told != "nothing")
+    assert (seen == ["y"]) is (ranges != "nothing")
 
 
 def test_conditions_that_stay_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +189,8 @@ def test_where_there_is_no_value_an_error_is_as_good_as_a_result(
     defined = member(SHAPE, "x // (y + 1)")
     case = replace(defined, at={**defined.at, "points": "undefined"})
     other = replace(case, subject=member(SHAPE, "x * 4611686018427387904").subject)
-    for one, expected in ((defined, "got != right"), (other, "as good as any result")):
-        script = script_text(one, Outcome(Verdict.PASS), "A title", VERSIONS)
+    for compiled, expected in ((defined, "got != right"), (other, "as good as any result")):
+        script = script_text(compiled, Outcome(Verdict.PASS), "A title", VERSIONS)
         assert expected in script
         assert run(script, monkeypatch) is None
 
@@ -205,11 +205,11 @@ def test_a_negative_extent_that_is_not_told_is_seen(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("building", [True, False])
 @pytest.mark.parametrize(
-    ("said", "exits"),
+    ("message", "exits"),
     [("it is at most -1", None), ("int-1", "wrong: "), ("-2", "wrong: ")],
 )
 def test_a_number_that_an_error_tells_stands_by_itself(
-    said: str, exits: str | None, building: bool, monkeypatch: pytest.MonkeyPatch
+    message: str, exits: str | None, building: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     defined = member(EXTENT, "y % 1 - 1")
     case = replace(defined, at={**defined.at, "points": "negative"})
@@ -217,7 +217,7 @@ def test_a_number_that_an_error_tells_stands_by_itself(
     script = script_text(case, died, "A title", VERSIONS)
 
     def fail(*_: Any) -> None:
-        raise ValueError(f"{said}\n\nError in pass: P\nLocation (TVMScript):\nan extent of -1")
+        raise ValueError(f"{message}\n\nError in pass: P\nLocation (TVMScript):\nan extent of -1")
 
     if building:
         monkeypatch.setattr(relax, "build", fail)

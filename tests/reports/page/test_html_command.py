@@ -204,9 +204,9 @@ def test_what_is_known_is_shown_as_known(tmp_path: Path, monkeypatch: pytest.Mon
     assert known.finding.fingerprint == finding.fingerprint
     folder, earlier = (made.usual(tmp_path / name) for name in ("one", "before"))
 
-    def shown(*declared: KnownFinding, given: tuple[object, ...] = ()) -> str:
+    def shown(*declared: KnownFinding, options: tuple[object, ...] = ()) -> str:
         monkeypatch.setattr(report, "declared", lambda: declared)
-        assert run(folder, "--no-run", *given) == (0, f"{folder / PAGE}\n")
+        assert run(folder, "--no-run", *options) == (0, f"{folder / PAGE}\n")
         return (folder / PAGE).read_text()
 
     text = shown(known)
@@ -220,7 +220,7 @@ def test_what_is_known_is_shown_as_known(tmp_path: Path, monkeypatch: pytest.Mon
     assert "callout" not in text[text.index(f'id="{OTHER}"') : text.index("Known <span")]
     # After its day it is news again, whoever else knows of it.
     late = msgspec.structs.replace(known, expires="2026-01-01")
-    text = shown(late, given=("--known", earlier))
+    text = shown(late, options=("--known", earlier))
     assert text.index(f'id="{ID}"') < text.index("Known <span") < text.index(f'id="{OTHER}"')
     assert "since 2026-01-01 it is not expected any more" in card(text, ID)
     assert f"Known from {earlier}" in card(text, OTHER)

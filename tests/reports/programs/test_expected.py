@@ -30,24 +30,24 @@ PASSES = Outcome(Verdict.PASS)
 
 def assert_right(case: Case, outcome: Outcome = PASSES) -> bool:
     """Hold what a script of ``case`` expects against the reference; whether PyTorch computes it."""
-    what = reproduction(case, outcome)
+    repro = reproduction(case, outcome)
     own = [
         *(tensor.name for tensor in case.program.inputs),
         *(node.name for node in case.program.nodes),
     ]
-    result = expected_of(what, {name: name for name in own})
+    result = expected_of(repro, {name: name for name in own})
     modules = {"np": np, "torch": torch, "F": torch.nn.functional, "base64": base64, "zlib": zlib}
-    scope = {**modules, **what.runs[0].inputs}
+    scope = {**modules, **repro.runs[0].inputs}
     exec("\n".join(result.reference), scope)
     value = eval(result.value, scope)
     assert isinstance(value, np.ndarray)
-    bound, least = eval(result.bound, scope), what.values[what.output].bound
+    bound, least = eval(result.bound, scope), repro.values[repro.output].bound
     assert np.isscalar(bound) is result.single
     assert (bound >= least).all()
-    if what.outcome.verdict.is_failure:
+    if repro.outcome.verdict.is_failure:
         assert least.any()
-        assert what.ratio is None or (what.ratio * least > bound)[least > 0].all()
-    wanted = evaluate(case.program, what.runs[0].inputs)[0]
+        assert repro.ratio is None or (repro.ratio * least > bound)[least > 0].all()
+    wanted = evaluate(case.program, repro.runs[0].inputs)[0]
     assert value.shape == wanted.value.shape
     # Where mixed precision may do anything the script need not know better.
     free = np.isinf(wanted.bound) | np.isinf(least)

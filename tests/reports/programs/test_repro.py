@@ -88,10 +88,10 @@ def test_a_script_and_a_test_for_every_verdict_is_sound_python(tmp_path: Path) -
         valid = (Case("toy", PROGRAM), Case("toy", PROGRAM, regime="special"))
         about_invalid = verdict in (Verdict.REJECTED, Verdict.ACCEPTS_INVALID)
         for case in (INVALID, WRONG_CALL) if about_invalid else (*valid, INVALID, WRONG_CALL):
-            what = reproduction(case, Outcome(verdict, "run"))
+            repro = reproduction(case, Outcome(verdict, "run"))
             for text in (
-                repro_text(what, "It breaks", VERSIONS),
-                pytest_text(what, "It breaks", VERSIONS, "test_it"),
+                repro_text(repro, "It breaks", VERSIONS),
+                pytest_text(repro, "It breaks", VERSIONS, "test_it"),
             ):
                 files.append(tmp_path / f"{len(files)}.py")
                 files[-1].write_text(text)
@@ -169,7 +169,7 @@ UNNAMED = "raise ValueError('Check failed: i < n')"
 
 
 @pytest.mark.parametrize(
-    ("case", "verdict", "does", "code", "said"),
+    ("case", "verdict", "does", "code", "fragment"),
     [
         (Case("toy", PROGRAM), Verdict.PROCESS_DEATH, "import os; os.abort()", 1, "SIGABRT"),
         (Case("toy", PROGRAM), Verdict.PROCESS_DEATH, "import os; os._exit(0)", 0, ""),
@@ -202,12 +202,12 @@ UNNAMED = "raise ValueError('Check failed: i < n')"
     ],
 )
 def test_a_script_tells_by_what_tvm_does(
-    tmp_path: Path, case: Case, verdict: Verdict, does: str, code: int, said: str
+    tmp_path: Path, case: Case, verdict: Verdict, does: str, code: int, fragment: str
 ) -> None:
-    what = reproduction(case, Outcome(verdict, "emit"), Limits(seconds=3))
-    output = run_with_stub(tmp_path, does, repro_text(what, "It breaks", VERSIONS))
+    repro = reproduction(case, Outcome(verdict, "emit"), Limits(seconds=3))
+    output = run_with_stub(tmp_path, does, repro_text(repro, "It breaks", VERSIONS))
     assert output[0] == code, output[1]
-    assert said in output[1]
+    assert fragment in output[1]
 
 
 KILLED = "import os; os.kill(os.getpid(), 9)"
@@ -231,8 +231,8 @@ CRASHED = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 def test_another_signal_than_the_recorded_one_tells_nothing(
     tmp_path: Path, verdict: Verdict, ending: Ending, does: str, code: int
 ) -> None:
-    what = reproduction(Case("toy", PROGRAM), Outcome(verdict, "emit", ending=ending))
-    text = repro_text(what, "It breaks", VERSIONS)
+    repro = reproduction(Case("toy", PROGRAM), Outcome(verdict, "emit", ending=ending))
+    text = repro_text(repro, "It breaks", VERSIONS)
     assert "\nand with 2 where" in text
     output = run_with_stub(tmp_path, does, text)
     assert output[0] == code, output[1]
@@ -254,12 +254,12 @@ def test_values_are_right_only_in_the_right_shape_and_dtype(
     inputs = tuple(Input(name, (2,), "uint64") for name in "xy")
     case = Case("toy", Program(inputs, PROGRAM.nodes, ("sum",)))
     checks = (Check({}, "sum", None, (), 2),)
-    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
-    drawn = what.runs[0].inputs
+    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
+    drawn = repro.runs[0].inputs
     right = (drawn["x"] + drawn["y"]).tolist()
     does = f"import numpy as np; {GIVES} = np.array({right}, 'uint64'){change}"
-    output = run_with_stub(tmp_path, does, repro_text(what, "It breaks", VERSIONS))
+    output = run_with_stub(tmp_path, does, repro_text(repro, "It breaks", VERSIONS))
     assert (output[0], "expected:" in output[1]) == (code, True), output[1]
     assert "Traceback" not in output[1]
-    test = pytest_text(what, "It breaks", VERSIONS, "test_it")
+    test = pytest_text(repro, "It breaks", VERSIONS, "test_it")
     assert 'assert (found.shape, str(found.dtype)) == ((2,), "uint64")' in test

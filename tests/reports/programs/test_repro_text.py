@@ -42,10 +42,10 @@ def test_only_the_smallest_failing_binding_is_run() -> None:
     program = Program(inputs, PROGRAM.nodes, ("sum",))
     case = Case("toy", program, ({"n": 2}, {"n": 9}, {"n": 5}), also=("exact",))
     checks = (check(2, 0.5), check(9, None), check(5, 7.0), check(9, 3.0, "exact"))
-    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
-    assert [run.binding for run in what.runs] == [{"n": 5}]
-    assert what.ratio == 7.0
-    text = repro_text(what, "It breaks", VERSIONS)
+    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
+    assert [run.binding for run in repro.runs] == [{"n": 5}]
+    assert repro.ratio == 7.0
+    text = repro_text(repro, "It breaks", VERSIONS)
     assert "# n = 5" in text
     assert 'tirx.Var("n", "int64")' in text
     crashed = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "run"))
@@ -65,10 +65,10 @@ def test_which_of_several_outputs_is_compared_is_said() -> None:
     )
     case = Case("toy", Program(PROGRAM.inputs, nodes, ("third", "sum", "other")))
     checks = tuple(Check({}, name, 3.0, ()) for name in ("sum", "other"))
-    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
-    text = repro_text(what, "It breaks", VERSIONS)
+    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
+    text = repro_text(repro, "It breaks", VERSIONS)
     assert "# Compared is output 1 of 3; 1 more of them is wrong." in text
-    assert "(outputs 1, 2 of 3; the script compares 1)" in issue_text(what, "It", text, VERSIONS)
+    assert "(outputs 1, 2 of 3; the script compares 1)" in issue_text(repro, "It", text, VERSIONS)
     alone = reproduction(Case("toy", PROGRAM), Outcome(Verdict.WRONG_VALUE, "compare"))
     assert "Compared is" not in repro_text(alone, "It breaks", VERSIONS)
 
@@ -83,13 +83,13 @@ def test_a_script_and_its_issue_say_whether_the_bug_was_seen() -> None:
         )
         assert words in text
         assert not_said not in text
-    what = reproduction(Case("toy", PROGRAM), Outcome(Verdict.PASS))
-    assert "every output is right." in issue_text(what, "It", "", VERSIONS)
+    repro = reproduction(Case("toy", PROGRAM), Outcome(Verdict.PASS))
+    assert "every output is right." in issue_text(repro, "It", "", VERSIONS)
 
 
 def test_what_a_release_says_nothing_of_is_no_failure() -> None:
-    what = reproduction(Case("toy", PROGRAM), Outcome(Verdict.WRONG_VALUE, "compare"))
-    text = issue_text(what, "It", "", VERSIONS, releases={"0.1": Came(Verdict.NO_ORACLE)})
+    repro = reproduction(Case("toy", PROGRAM), Outcome(Verdict.WRONG_VALUE, "compare"))
+    text = issue_text(repro, "It", "", VERSIONS, releases={"0.1": Came(Verdict.NO_ORACLE)})
     assert "| 0.1 | not known: it cannot be judged: no independent" in text
 
 
@@ -113,22 +113,22 @@ def test_a_recorded_timeout_keeps_its_deadline() -> None:
 def test_names_that_a_script_needs_are_changed() -> None:
     inputs = (Input("np", (2,), "float32"), Input("lambda_", (2,), "float32"))
     program = Program(inputs, (Node("target", "add", ("np", "lambda_")),), ("target",))
-    what = reproduction(Case("toy", program), Outcome(Verdict.OPAQUE_CRASH, "run"))
-    text = repro_text(what, "It breaks", VERSIONS)
+    repro = reproduction(Case("toy", program), Outcome(Verdict.OPAQUE_CRASH, "run"))
+    text = repro_text(repro, "It breaks", VERSIONS)
     assert "target_ = bb.emit(relax.op.add(np_, lambda_))" in text
     assert 'np_ = relax.Var("np", ' in text
     inputs = (Input("np", (2,), "float32"), Input("np_", (2,), "float32"))
     program = Program(inputs, (Node("R", "add", ("np", "np_")),), ("R",))
-    what = reproduction(Case("toy", program), Outcome(Verdict.OPAQUE_CRASH, "run"))
-    text = repro_text(what, "It breaks", VERSIONS)
+    repro = reproduction(Case("toy", program), Outcome(Verdict.OPAQUE_CRASH, "run"))
+    text = repro_text(repro, "It breaks", VERSIONS)
     assert "R_ = bb.emit(relax.op.add(np__, np_))" in text
 
 
 def test_a_test_is_an_expected_failure_with_its_reason() -> None:
     reason = 'it says "C:\\n" ' + "and goes on for longer than one line of a file may be " * 2
-    what = reproduction(Case("toy", PROGRAM), Outcome(Verdict.OPAQUE_CRASH, "emit"))
+    repro = reproduction(Case("toy", PROGRAM), Outcome(Verdict.OPAQUE_CRASH, "emit"))
     scope: dict[str, object] = {}
-    text = pytest_text(what, reason, VERSIONS, "test_it")
+    text = pytest_text(repro, reason, VERSIONS, "test_it")
     assert max(map(len, text.splitlines())) <= 100
     mark = text[text.index("@pytest") : text.index("def test_it")]
     exec(mark + "def test_it(): pass", {"pytest": pytest}, scope)
@@ -142,15 +142,15 @@ def test_a_test_passes_once_the_values_are_right(ratio: float) -> None:
     inputs = tuple(Input(name, (9,), "float16") for name in "xy")
     case = Case("toy", Program(inputs, (Node("z", "multiply", ("x", "y")),), ("z",)))
     checks = (Check({}, "z", ratio, ()),)
-    what = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
-    text = pytest_text(what, "It breaks", VERSIONS, "test_it")
+    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", checks=checks))
+    text = pytest_text(repro, "It breaks", VERSIONS, "test_it")
     assert ("tvm.testing.assert_allclose" in text) is (ratio == 1e9)
     lines = text[text.index("    expected = ") : text.index("\n\nif __name__")]
     # TVM's function calls NumPy's of the same name.
     tvm = SimpleNamespace(testing=np.testing)
-    scope = {"np": np, "torch": torch, "tvm": tvm, **what.runs[0].inputs}
+    scope = {"np": np, "torch": torch, "tvm": tvm, **repro.runs[0].inputs}
     exec(text[text.index("def reference") : text.index("@pytest")], scope)
-    wanted = what.values["z"].value
+    wanted = repro.values["z"].value
     exec(textwrap.dedent(lines), scope | {"actual": wanted})
     for wrong in (wanted + 1, wanted * np.nan):
         with pytest.raises(AssertionError):

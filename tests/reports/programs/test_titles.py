@@ -193,8 +193,8 @@ def test_a_dtype_of_all_inputs_is_named_without_them() -> None:
     attribution = Attribution(1, 1, (Condition(both, (Verdict.PASS,), 0),))
     repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
     assert title_text(repro, attribution).endswith(", in code generation (in float64)")
-    one = Attribution(1, 1, (Condition(both[:1], (Verdict.PASS,), 0),))
-    assert title_text(repro, one).endswith(", in code generation (x0 in float64)")
+    single = Attribution(1, 1, (Condition(both[:1], (Verdict.PASS,), 0),))
+    assert title_text(repro, single).endswith(", in code generation (x0 in float64)")
     # Nobody knows that it matters.
     assert title_text(repro, None).endswith(", in code generation")
 

@@ -20,7 +20,7 @@ def attention(**kw: Any) -> Any:
 
 @compiled.WHEN
 @pytest.mark.parametrize(
-    ("kw", "said"),
+    ("kw", "reason"),
     [
         (
             {"causal_mask": "Diagonal"},
@@ -33,9 +33,9 @@ def attention(**kw: Any) -> Any:
 @pytest.mark.parametrize(
     ("operator", "tensors"), [("relax.nn.attention", 3), ("relax.nn.attention_bias", 4)]
 )
-def test_masks(operator: str, tensors: int, kw: dict[str, Any], said: str, when: str) -> None:
+def test_masks(operator: str, tensors: int, kw: dict[str, Any], reason: str, when: str) -> None:
     shapes = [(2, 3, 3, 3)] * tensors
-    with pytest.raises(ValueError, match=compiled.whole(f"{operator} is invalid with {said}")):
+    with pytest.raises(ValueError, match=compiled.whole(f"{operator} is invalid with {reason}")):
         compiled.refused_when(when, attention(**kw), *shapes)
 
 
@@ -67,7 +67,7 @@ def test_heads_of_key_and_value(batch: Any, when: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shapes", "said"),
+    ("shapes", "reason"),
     [
         (
             [SHAPE, (3, 2, 4, 4), SHAPE],
@@ -100,15 +100,15 @@ def test_heads_of_key_and_value(batch: Any, when: str) -> None:
         ([SHAPE, SHAPE, ()], "value='()': its rank is not 4"),
     ],
 )
-def test_shapes(fixes_on: None, shapes: Any, said: str) -> None:
+def test_shapes(fixes_on: None, shapes: Any, reason: str) -> None:
     with pytest.raises(
-        ValueError, match=compiled.whole(f"relax.nn.attention is invalid with {said}")
+        ValueError, match=compiled.whole(f"relax.nn.attention is invalid with {reason}")
     ):
         compiled.module(relax.op.nn.attention, *shapes)
 
 
 @pytest.mark.parametrize(
-    ("bias", "said"),
+    ("bias", "reason"),
     [
         ((4, 2, 2), "bias='(4, 2, 2)': its rank is not 4"),
         ((3, 1, 1, 5), "bias='(3, 1, 1, 5)': axis 0 of bias is not the batch size of queries, 2"),
@@ -126,10 +126,10 @@ def test_shapes(fixes_on: None, shapes: Any, said: str) -> None:
         ),
     ],
 )
-def test_bias(fixes_on: None, bias: Any, said: str) -> None:
+def test_bias(fixes_on: None, bias: Any, reason: str) -> None:
     shapes = (2, 3, 4, 4), (2, 5, 2, 4), (2, 5, 2, 4), bias
     with pytest.raises(
-        ValueError, match=compiled.whole(f"relax.nn.attention_bias is invalid with {said}")
+        ValueError, match=compiled.whole(f"relax.nn.attention_bias is invalid with {reason}")
     ):
         compiled.module(relax.op.nn.attention_bias, *shapes)
 
@@ -169,8 +169,8 @@ def test_symbols_when_run(fixes_on: None) -> None:
         want = reference.attention(*arrays)
         np.testing.assert_allclose(function(*arrays), want, rtol=0, atol=1e-5)
 
-    def refused(said: str, **binding: int) -> None:
-        message = f"relax.nn.attention_bias is invalid with {said}"
+    def refused(reason: str, **binding: int) -> None:
+        message = f"relax.nn.attention_bias is invalid with {reason}"
         with pytest.raises(ValueError, match=compiled.whole(message)):
             function(*tensors(**binding))
 

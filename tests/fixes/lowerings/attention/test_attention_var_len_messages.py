@@ -30,20 +30,20 @@ def shapes(
 
 
 def refused(
-    said: str,
+    reason: str,
     when: str,
     operands: tuple[Any, ...],
     dtypes: tuple[str, ...] = DTYPES,
     error: type[Exception] = ValueError,
     **kw: Any,
 ) -> None:
-    with pytest.raises(error, match=f"^{re.escape(f'{NAME} {said}')}$"):
+    with pytest.raises(error, match=f"^{re.escape(f'{NAME} {reason}')}$"):
         compiled.refused_when(when, var_len(**kw), *operands, dtypes=dtypes)
 
 
 @compiled.WHEN
 @pytest.mark.parametrize(
-    ("kw", "said"),
+    ("kw", "reason"),
     [
         (
             {"causal_mask": "topleft"},
@@ -52,13 +52,13 @@ def refused(
         ({"window_size": 0}, "window_size=0: the window holds no key"),
     ],
 )
-def test_masks(kw: dict[str, Any], said: str, when: str) -> None:
-    refused(f"is invalid with {said}", when, shapes(), **kw)
+def test_masks(kw: dict[str, Any], reason: str, when: str) -> None:
+    refused(f"is invalid with {reason}", when, shapes(), **kw)
 
 
 @compiled.WHEN
 @pytest.mark.parametrize(
-    ("dtypes", "said"),
+    ("dtypes", "reason"),
     [
         (
             ("float32", "float64", "float32"),
@@ -74,9 +74,9 @@ def test_masks(kw: dict[str, Any], said: str, when: str) -> None:
         ),
     ],
 )
-def test_dtypes(dtypes: tuple[str, ...], said: str, when: str) -> None:
+def test_dtypes(dtypes: tuple[str, ...], reason: str, when: str) -> None:
     all_dtypes = (*dtypes, *DTYPES[len(dtypes) :])
-    refused(f"is invalid with {said}", when, shapes(), all_dtypes)
+    refused(f"is invalid with {reason}", when, shapes(), all_dtypes)
 
 
 @compiled.WHEN
@@ -91,7 +91,7 @@ OFFSETS = "the offsets of queries and of keys are of different numbers of sequen
 
 @compiled.WHEN
 @pytest.mark.parametrize(
-    ("operands", "said"),
+    ("operands", "reason"),
     [
         (
             shapes((2, 5, 4, 3), (2, 4, 2, 3), (2, 4, 2, 5)),
@@ -112,8 +112,8 @@ OFFSETS = "the offsets of queries and of keys are of different numbers of sequen
         ),
     ],
 )
-def test_shapes(operands: tuple[Any, ...], said: str, when: str) -> None:
-    refused(f"is invalid with {said}", when, operands)
+def test_shapes(operands: tuple[Any, ...], reason: str, when: str) -> None:
+    refused(f"is invalid with {reason}", when, operands)
 
 
 def test_keys_without_offsets_of_their_own() -> None:
@@ -164,8 +164,8 @@ def test_symbols_when_run(fixes_on: None) -> None:
     want = reference.attention_var_len(*tensors, [0, 2, 5], [0, 1, 4])
     np.testing.assert_allclose(out, want, rtol=0, atol=1e-5)
 
-    def refused(said: str, starts: list[int], key_starts: list[int], **binding: int) -> None:
-        message = re.escape(f"{NAME} is invalid with {said}")
+    def refused(reason: str, starts: list[int], key_starts: list[int], **binding: int) -> None:
+        message = re.escape(f"{NAME} is invalid with {reason}")
         with pytest.raises(ValueError, match=f"^{message}$"):
             run(starts, key_starts, **binding)
 

@@ -22,7 +22,7 @@ def conv(rank: int = 1, **attributes: Any) -> Any:
 
 @compiled.WHEN
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("attributes", "reason"),
     [
         (
             {"padding": (3, 3)},
@@ -42,8 +42,8 @@ def conv(rank: int = 1, **attributes: Any) -> Any:
         ({"out_layout": "NCW3w"}, "out_layout='NCW3w': the factor 3 does not divide W = 5"),
     ],
 )
-def test_parameters(attributes: dict[str, Any], said: str, when: str) -> None:
-    with pytest.raises(ValueError, match=compiled.whole(f"{NAME} is invalid with {said}")):
+def test_parameters(attributes: dict[str, Any], reason: str, when: str) -> None:
+    with pytest.raises(ValueError, match=compiled.whole(f"{NAME} is invalid with {reason}")):
         compiled.refused_when(when, conv(**attributes), (1, 2, 4), (2, 3, 2))
 
 
@@ -51,7 +51,7 @@ AXES_2D = "must have each of the axes"
 
 
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("attributes", "reason"),
     [
         ({"strides": (1, 1, 1)}, "strides=[1, 1, 1]: 2 spatial axes need 2 numbers"),
         ({"strides": (0, 1)}, "strides=[0, 1]: a number is less than 1"),
@@ -88,17 +88,17 @@ AXES_2D = "must have each of the axes"
     ],
 )
 def test_parameters_that_tvm_refuses_too(
-    fixes_on: None, attributes: dict[str, Any], said: str
+    fixes_on: None, attributes: dict[str, Any], reason: str
 ) -> None:
     tensors = probes.inputs(((1, 2, 4, 4), (2, 3, 2, 2)))
     with pytest.raises(
-        ValueError, match=compiled.whole(f"relax.nn.conv2d_transpose is invalid with {said}")
+        ValueError, match=compiled.whole(f"relax.nn.conv2d_transpose is invalid with {reason}")
     ):
         relax.op.nn.conv2d_transpose(*tensors, **attributes)
 
 
 @pytest.mark.parametrize(
-    ("shapes", "attributes", "said"),
+    ("shapes", "attributes", "reason"),
     [
         (
             ((1, 1, 4, 3), (2, 3, 2)),
@@ -127,8 +127,8 @@ def test_parameters_that_tvm_refuses_too(
         ),
     ],
 )
-def test_shapes(fixes_on: None, shapes: Any, attributes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=compiled.whole(f"{NAME} is invalid with {said}")):
+def test_shapes(fixes_on: None, shapes: Any, attributes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=compiled.whole(f"{NAME} is invalid with {reason}")):
         compiled.module(conv(**attributes), *shapes)
 
 
@@ -165,8 +165,8 @@ def test_symbols_when_run(fixes_on: None) -> None:
     # (4 - 1)*3 - 2 - 1 + 1*(2 - 1) + 1 + 1
     assert run().shape == (1, 1, 9, 4)
 
-    def refused(said: str, **binding: int) -> None:
-        with pytest.raises(ValueError, match=compiled.whole(f"{NAME} is invalid with {said}")):
+    def refused(reason: str, **binding: int) -> None:
+        with pytest.raises(ValueError, match=compiled.whole(f"{NAME} is invalid with {reason}")):
             run(**binding)
 
     refused("groups=2: A input channels are not divisible", C=3, A=3)

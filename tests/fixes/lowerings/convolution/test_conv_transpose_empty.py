@@ -49,8 +49,8 @@ def test_outputs_split_along_any_axis(fixes_on: None, layout: str) -> None:
 
 
 def test_a_batch_that_the_output_cannot_split(fixes_on: None) -> None:
-    def refused(said: str) -> Any:
-        message = f"relax.nn.conv1d_transpose is invalid with out_layout='NCW2n': {said}"
+    def refused(reason: str) -> Any:
+        message = f"relax.nn.conv1d_transpose is invalid with out_layout='NCW2n': {reason}"
         return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
 
     with refused("the factor 2 does not divide N = 3"):

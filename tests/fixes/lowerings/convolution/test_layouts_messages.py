@@ -8,7 +8,7 @@ from relaxcheck.fixes.lowerings.convolution import layouts
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("NCHWc", "'NCHWc' cannot be read from 'c' on"),
         ("4cNCHW-2w", "'4cNCHW-2w' cannot be read from '-2w' on"),
@@ -22,8 +22,8 @@ from relaxcheck.fixes.lowerings.convolution import layouts
         ("NCHW2k", "'NCHW2k' splits an axis twice, or one that it does not have"),
     ],
 )
-def test_messages(text: str, said: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+def test_messages(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         layouts.parse(text, "NCHW")
 
 

@@ -20,9 +20,9 @@ def test_half_precision(name: str) -> None:
         elementary_functions.FIX, getattr(relax.op, name), ("N",), dtypes=("float16",), fused=True
     )
     x = np.array([1, 1.5, 3] if name == "acosh" else [-0.75, 0.125, 0.5], "float16")
-    found = run(x)
-    assert found.dtype == np.float16
-    np.testing.assert_allclose(found, FUNCTIONS[name](x.astype("float64")), rtol=1e-3)
+    actual = run(x)
+    assert actual.dtype == np.float16
+    np.testing.assert_allclose(actual, FUNCTIONS[name](x.astype("float64")), rtol=1e-3)
 
 
 def test_the_angle_of_a_point_in_half_precision() -> None:

@@ -19,9 +19,9 @@ def test_values(dtype: str) -> None:
         fused=dtype == "float32",
     )
     x1, x2, x3 = (np.arange(6).reshape(3, 2).astype(dtype) + shift for shift in (0, 30, -7))
-    found = run(x1, x2, x3)
-    assert found.dtype == np.dtype(dtype)
-    np.testing.assert_array_equal(found, x1 * x2 + x3)
+    actual = run(x1, x2, x3)
+    assert actual.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(actual, x1 * x2 + x3)
 
 
 PROGRAMS: whole.Programs = {

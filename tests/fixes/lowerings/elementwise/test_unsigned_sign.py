@@ -14,9 +14,9 @@ def test_sign(dtype: str) -> None:
     run = compiled.run_with(
         unsigned_sign.FIX, relax.op.sign, ("N",), dtypes=(dtype,), fused=dtype == "uint8"
     )
-    found = run(np.array([0, 1, 7, np.iinfo(dtype).max], dtype))
-    assert found.dtype == np.dtype(dtype)
-    assert found.tolist() == [0, 1, 1, 1]
+    actual = run(np.array([0, 1, 7, np.iinfo(dtype).max], dtype))
+    assert actual.dtype == np.dtype(dtype)
+    assert actual.tolist() == [0, 1, 1, 1]
 
 
 def test_floats_and_signed_integers_are_left_to_tvm() -> None:

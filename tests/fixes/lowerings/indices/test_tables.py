@@ -23,9 +23,9 @@ def _compiled(make: Any, *shapes: Any, dtypes: Any = ()) -> Any:
 
 def test_an_identity_of_another_dtype() -> None:
     run = _compiled(lambda x: relax.op.eye_like(x, 1, "int8"), ("n", 3))
-    found = run(np.zeros((2, 3), "float32"))
-    np.testing.assert_array_equal(found, np.eye(2, 3, 1, "int8"))
-    assert found.dtype == np.int8
+    actual = run(np.zeros((2, 3), "float32"))
+    np.testing.assert_array_equal(actual, np.eye(2, 3, 1, "int8"))
+    assert actual.dtype == np.int8
 
 
 @pytest.mark.parametrize("axis", [-1, -2, -3, 0])
@@ -53,8 +53,8 @@ def test_slices_of_a_symbolic_axis(start: int, step: int) -> None:
 
 def test_the_median_of_all_keeps_every_dimension() -> None:
     run = _compiled(lambda x: relax.op.median(x, keepdims=True), ("n", 3))
-    found = run(np.array([[5, 1, 4], [2, 9, 3]], "float32"))
-    np.testing.assert_array_equal(found, [[3]])
+    actual = run(np.array([[5, 1, 4], [2, 9, 3]], "float32"))
+    np.testing.assert_array_equal(actual, [[3]])
 
 
 PROGRAMS: whole.Programs = {

@@ -69,7 +69,7 @@ def product(dtype: str, mode: str = "bytecode") -> Case:
 
 @pytest.mark.tvm
 @pytest.mark.parametrize(
-    ("case", "culprit", "evidence", "said"),
+    ("case", "culprit", "evidence", "pattern"),
     [
         (product("float32", "compiled"), "SwapArguments", PREFIX, r"matmul, \(b, a\), "),
         (product("float16"), "LegalizeOps", DIRECT, r"matmul, \(b, a\), "),
@@ -80,11 +80,11 @@ def product(dtype: str, mode: str = "bytecode") -> Case:
     ids=["optional", "lowering", "needed", "death"],
 )
 def test_a_wrong_pass_is_found(
-    wrong: Pool, case: Case, culprit: str | None, evidence: Evidence, said: str
+    wrong: Pool, case: Case, culprit: str | None, evidence: Evidence, pattern: str
 ) -> None:
     result = bisected(wrong, case)
     assert (result.culprit, result.evidence) == (culprit, evidence), result.why
-    assert re.search(said, result.difference if culprit else result.why)
+    assert re.search(pattern, result.difference if culprit else result.why)
 
 
 @pytest.mark.tvm

@@ -189,7 +189,7 @@ def test_of_an_invalid_program_no_pass_is_looked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("direct", "culprit", "said"),
+    ("direct", "culprit", "fragment"),
     [
         (
             WRONG,
@@ -201,7 +201,7 @@ def test_of_an_invalid_program_no_pass_is_looked_for() -> None:
     ],
 )
 def test_what_the_shortest_way_gets_wrong_is_the_lowering_s_if_its_functions_are(
-    direct: Outcome, culprit: str | None, said: str
+    direct: Outcome, culprit: str | None, fragment: str
 ) -> None:
     needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower"]
 
@@ -213,7 +213,7 @@ def test_what_the_shortest_way_gets_wrong_is_the_lowering_s_if_its_functions_are
     result = conclude(["a", *needed, "b"], judge).result
     assert result.culprit == culprit
     assert result.evidence == (Evidence.DIRECT if culprit else Evidence.NONE)
-    assert said in result.why
+    assert fragment in result.why
     assert result.operator == "toy.first"
 
 

@@ -41,12 +41,12 @@ def dtype_of(module: Module) -> str:
     return tvm_api.dtype_of(module["main"].params[0])
 
 
-def plant(dtype: str, name: str, after: Any, what: Callable[[Module], Module]) -> Any:
-    """A pass ``name``: ``after``, if there is one, and then ``what`` for programs of ``dtype``."""
+def plant(dtype: str, name: str, after: Any, change: Callable[[Module], Module]) -> Any:
+    """A pass ``name``: ``after``, if there is one, then ``change`` for programs of ``dtype``."""
 
     def run(module: Module, context: Any) -> Module:
         module = after(module) if after is not None else module
-        return what(module) if dtype == dtype_of(module) else module
+        return change(module) if dtype == dtype_of(module) else module
 
     return tvm.transform.module_pass(run, opt_level=0, name=name)
 

@@ -65,8 +65,8 @@ def test_what_the_failure_takes_is_blamed_and_nothing_else() -> None:
 
 def test_a_relation_is_blamed_only_if_it_takes_part() -> None:
     case = chain("abs", "exp")
-    told = msgspec.structs.replace(case.program, told="shape")
-    case = msgspec.structs.replace(case, program=told)
+    related = msgspec.structs.replace(case.program, told="shape")
+    case = msgspec.structs.replace(case, program=related)
     without = cored(case, lambda case: wrong() if case.program.symbols else None)
     assert "relation" not in without.blame
     takes_part = cored(case, lambda case: wrong() if case.program.told else None)

@@ -32,13 +32,13 @@ def standing_in(name: str) -> Section:
 
 @pytest.fixture(autouse=True)
 def sections(monkeypatch: pytest.MonkeyPatch) -> None:
-    def found_section(name: str) -> Section:
+    def section_or_missing(name: str) -> Section:
         if name == "mutation":
             raise MissingSection("section mutation is missing")
         return standing_in(name)
 
-    monkeypatch.setattr(command, "section", found_section)
-    monkeypatch.setattr(record, "section", found_section)
+    monkeypatch.setattr(command, "section", section_or_missing)
+    monkeypatch.setattr(record, "section", section_or_missing)
 
 
 def run(*arguments: str) -> Result:

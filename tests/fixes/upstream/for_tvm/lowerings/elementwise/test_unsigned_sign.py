@@ -24,8 +24,8 @@ def test_bytes():
                 R.output(y)
             return y
 
-    found = _run(Module, np.array([0, 1, 255], "uint8"))
-    np.testing.assert_array_equal(found, np.array([0, 1, 1], "uint8"))
+    actual = _run(Module, np.array([0, 1, 255], "uint8"))
+    np.testing.assert_array_equal(actual, np.array([0, 1, 1], "uint8"))
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def test_no_updates():
             return y
 
     x = np.arange(6, dtype="float32").reshape(2, 3)
-    found = _run(Module, x, np.zeros((1, 0), "int64"), np.zeros((1, 0), "float32"))
-    tvm.testing.assert_allclose(found, x)
+    actual = _run(Module, x, np.zeros((1, 0), "int64"), np.zeros((1, 0), "float32"))
+    tvm.testing.assert_allclose(actual, x)
 
 
 def test_fewer_indices():
@@ -48,8 +48,8 @@ def test_fewer_indices():
             return y
 
     ones = np.ones((2, 1, 1), "float32")
-    found = _run(Module, np.zeros((2, 2, 1), "float32"), np.zeros((2, 1, 1), "int64"), ones)
-    tvm.testing.assert_allclose(found, [[[1], [0]], [[1], [0]]])
+    actual = _run(Module, np.zeros((2, 2, 1), "float32"), np.zeros((2, 1, 1), "int64"), ones)
+    tvm.testing.assert_allclose(actual, [[[1], [0]], [[1], [0]]])
 
 
 def test_symbolic_places():
@@ -68,8 +68,8 @@ def test_symbolic_places():
             return y
 
     places = np.array([0, 1])
-    found = _run(Module, np.zeros((2, 2), "float32"), places, places, np.ones(2, "float32"))
-    tvm.testing.assert_allclose(found, np.eye(2))
+    actual = _run(Module, np.zeros((2, 2), "float32"), places, places, np.ones(2, "float32"))
+    tvm.testing.assert_allclose(actual, np.eye(2))
 
 
 def test_negative_indices():
@@ -82,8 +82,8 @@ def test_negative_indices():
                 R.output(y)
             return y
 
-    found = _run(Module, np.array([3, 4, 5], "float32"), np.array([-1, 1]))
-    tvm.testing.assert_allclose(found, [5, 4])
+    actual = _run(Module, np.array([3, 4, 5], "float32"), np.array([-1, 1]))
+    tvm.testing.assert_allclose(actual, [5, 4])
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ def test_dtypes_of_identities():
                 R.output(y)
             return y
 
-    found = _run(Module, np.zeros((2, 3), "float32"))
-    assert found.dtype == "int8"
-    tvm.testing.assert_allclose(found, np.eye(2, 3, 1))
+    actual = _run(Module, np.zeros((2, 3), "float32"))
+    assert actual.dtype == "int8"
+    tvm.testing.assert_allclose(actual, np.eye(2, 3, 1))
 
 
 def test_grids_of_one_tensor():
@@ -54,8 +54,8 @@ def test_axes_from_the_end():
                 R.output(y)
             return y
 
-    found = _run(Module, np.array([2, 0]))
-    tvm.testing.assert_allclose(found, [[0, 1], [0, 0], [1, 0]])
+    actual = _run(Module, np.array([2, 0]))
+    tvm.testing.assert_allclose(actual, [[0, 1], [0, 0], [1, 0]])
 
 
 def test_symbolic_slices():
@@ -67,8 +67,8 @@ def test_symbolic_slices():
         with builder.dataflow():
             y = builder.emit_output(relax.op.slice_scatter(data, new, 1, n, 1))
         builder.emit_func_output(y)
-    found = _run(builder.get(), np.zeros(3, "float32"), np.array([4, 5], "float32"))
-    tvm.testing.assert_allclose(found, [0, 4, 5])
+    actual = _run(builder.get(), np.zeros(3, "float32"), np.array([4, 5], "float32"))
+    tvm.testing.assert_allclose(actual, [0, 4, 5])
 
 
 def test_kept_dimensions():
@@ -81,9 +81,9 @@ def test_kept_dimensions():
                 R.output(y)
             return y
 
-    found = _run(Module, np.arange(4, dtype="float32").reshape(2, 2))
-    assert found.shape == (1, 1)
-    tvm.testing.assert_allclose(found, [[1]])
+    actual = _run(Module, np.arange(4, dtype="float32").reshape(2, 2))
+    assert actual.shape == (1, 1)
+    tvm.testing.assert_allclose(actual, [[1]])
 
 
 def test_outer_products():
@@ -97,8 +97,8 @@ def test_outer_products():
             return z
 
     x, y = np.arange(2, dtype="float32"), np.arange(3, dtype="float32")
-    found = _run(relax.transform.ToMixedPrecision()(Module), x, y)
-    tvm.testing.assert_allclose(found, np.outer(x, y))
+    actual = _run(relax.transform.ToMixedPrecision()(Module), x, y)
+    tvm.testing.assert_allclose(actual, np.outer(x, y))
 
 
 if __name__ == "__main__":

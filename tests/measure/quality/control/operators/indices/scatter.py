@@ -19,7 +19,7 @@ from tests.measure.quality.control.operator import (
 )
 from tests.measure.quality.control.summation import Freedom
 
-Place = tuple[int, ...]
+Position = tuple[int, ...]
 
 _MEETING: dict[str, Any] = {
     "update": lambda old, new: new,
@@ -51,7 +51,7 @@ def _front(index: Any, size: int) -> int:
 
 
 def _written(
-    data: Array, updates: Iterator[tuple[Place, Any]], reduction: str, freedom: Freedom
+    data: Array, updates: Iterator[tuple[Position, Any]], reduction: str, freedom: Freedom
 ) -> Array:
     """``data`` after all ``updates``, in a drawn order."""
     result, listed = data.copy(), list(updates)
@@ -82,7 +82,7 @@ def _scatter_elements(node: Node, operands: Sequence[Array], freedom: Freedom) -
     data, indices, updates = operands
     axis = axis_of(node, data.ndim, default=0)
 
-    def listed() -> Iterator[tuple[Place, Any]]:
+    def listed() -> Iterator[tuple[Position, Any]]:
         for place in np.ndindex(indices.shape):
             front = _front(indices[place], data.shape[axis])
             yield (*place[:axis], front, *place[axis + 1 :]), updates[place]
@@ -106,7 +106,7 @@ def _scatter_nd(node: Node, operands: Sequence[Array], freedom: Freedom) -> Arra
     data, indices, updates = operands
     outer = indices.shape[:-1]
 
-    def listed() -> Iterator[tuple[Place, Any]]:
+    def listed() -> Iterator[tuple[Position, Any]]:
         for place in np.ndindex(updates.shape):
             front = indices[place[: len(outer)]]
             at = (_front(each, size) for each, size in zip(front, data.shape, strict=False))
@@ -124,7 +124,7 @@ def _infer_read(node: Node, operands: Sequence[Type]) -> Type:
     return Type((*outer, *data.shape[len(indices) :]), data.dtype)
 
 
-def _together(data: Array, indices: Sequence[Array]) -> Iterator[tuple[Place, Place]]:
+def _together(data: Array, indices: Sequence[Array]) -> Iterator[tuple[Position, Position]]:
     """Each place of the indices broadcast together, and the place that they say."""
     wide = np.broadcast_arrays(*indices)
     for place in np.ndindex(wide[0].shape):
