@@ -80,7 +80,7 @@ def test_an_entry_is_a_whole_folder_of_its_family(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
-def test_what_fails_with_the_fixes_on_and_nothing_else_has_a_reason(entry: Entry) -> None:
+def test_only_failures_with_the_fixes_on_have_a_reason(entry: Entry) -> None:
     assert bool(entry.expected.reason) == bool(entry.expected.unmended)
     # The list of the matrix's page has it as one line.
     assert "\n" not in entry.expected.reason
@@ -124,7 +124,7 @@ def test_titles_are_unique() -> None:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
-def test_what_is_recorded_is_what_is_declared(entry: Entry) -> None:
+def test_records_match_their_declarations(entry: Entry) -> None:
     outcome = entry.expected.outcome
     assert outcome is not None
     version = entry.expected.environment["apache-tvm"]

@@ -118,7 +118,7 @@ def test_an_operator_that_is_named_is_seen() -> None:
 
 
 @pytest.mark.parametrize("module", ["relaxcheck.cli", "relaxcheck.reports.programs.repro"])
-def test_what_runs_nothing_waits_for_no_library_that_takes_seconds(module: str) -> None:
+def test_commands_that_run_nothing_import_no_slow_library(module: str) -> None:
     slow = ("tvm", "torch", "onnxruntime")
     script = f"import sys, {module}; print([name for name in {slow} if name in sys.modules])"
     ended = subprocess.run(

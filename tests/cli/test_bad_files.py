@@ -144,7 +144,7 @@ def test_every_command_refuses_it(command: tuple[str, ...], tmp_path: Path) -> N
     assert {file.name for file in tmp_path.iterdir()} == {path.name}
 
 
-def test_what_the_bad_files_are_made_from_is_good(tmp_path: Path) -> None:
+def test_the_template_of_the_bad_files_is_valid(tmp_path: Path) -> None:
     (tmp_path / "case.json").write_text(json.dumps(changed(family="relu")))
     assert kinds.read(tmp_path / "case.json").family == "relu"
 

@@ -233,7 +233,7 @@ def test_a_killed_campaign_goes_on_and_ends_as_if_nothing_had_been(
         assert two.unfinished() == 0
 
 
-def test_what_cannot_be_resumed_is_said_in_one_line(campaign: Path, tmp_path: Path) -> None:
+def test_a_campaign_that_cannot_be_resumed_is_one_line(campaign: Path, tmp_path: Path) -> None:
     for arguments, message in (
         (("--resume", tmp_path), "holds no campaign"),
         (("--resume", campaign, "--seed", 3), "leave out --seed"),

@@ -128,7 +128,7 @@ def test_json_is_the_result_and_nothing_else(monkeypatch: pytest.MonkeyPatch) ->
     assert msgspec.structs.replace(result, by_release=None) == CULPRIT
 
 
-def test_releases_are_told_and_those_that_are_missing_named(
+def test_releases_are_listed_and_missing_ones_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own = command.own().name
@@ -197,7 +197,7 @@ def test_the_fixes_are_as_asked(switch: str, fixes: bool, monkeypatch: pytest.Mo
     assert case.fixes is fixes
 
 
-def test_on_a_terminal_each_run_is_told_over_the_one_before() -> None:
+def test_on_a_terminal_each_run_overwrites_the_line_of_the_one_before() -> None:
     written = io.StringIO()
     case = entry(ENTRY).case
     watcher = command._Progress(Console(file=written, force_terminal=True, width=40), case)

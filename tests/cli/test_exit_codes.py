@@ -67,7 +67,7 @@ def test_a_campaign_ends_with(
     assert exit_code(state) == code
 
 
-def test_what_was_not_looked_into_is_new_unless_it_fails_like_what_is_known() -> None:
+def test_uninvestigated_failures_are_new_unless_like_expected_ones() -> None:
     state = State(
         counts={Side(False, False): Counter([Verdict.SILENT_BAIL])},
         findings={FINDING.fingerprint: FINDING},

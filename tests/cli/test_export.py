@@ -73,7 +73,7 @@ def export(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["export", *arguments])
 
 
-def test_what_is_recorded_becomes_a_folder(campaign: Case) -> None:
+def test_a_recorded_case_is_exported_to_a_folder(campaign: Case) -> None:
     result = export(campaign.identifier[:10], "--as-is")
     assert result.exit_code == 0, result.output
     folder = Path(campaign.identifier)
@@ -183,9 +183,7 @@ def test_an_entry_is_written_as_it_is_known(
     assert look_up("renamed", None).case == known.case
 
 
-def test_what_is_rendered_can_be_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exported_files_can_be_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     known = entry("19694-conv1d-transpose-nwc")
     folder = Path("corpus", "conv1d_transpose", known.name)
@@ -232,7 +230,7 @@ class Sound:
         yield self.job, Outcome(Verdict.PASS)
 
 
-def test_what_was_recorded_with_the_fixes_runs_without_on_its_release(
+def test_a_case_recorded_with_the_fixes_runs_without_on_its_release(
     campaign: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fixed = failing(fixes=True)
@@ -346,7 +344,7 @@ def test_alike_is_what_has_the_same_fingerprint_and_not_the_same_verdict() -> No
     }
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(
+def test_an_unwritable_folder_is_reported_before_anything_runs(
     campaign: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*arguments: object) -> None:

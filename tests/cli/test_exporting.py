@@ -158,7 +158,7 @@ def test_a_regression_is_exported_as_it_was_reduced(
         ({"fixes": True}, "does not fail without the fixes, which its script would not have: pass"),
     ],
 )
-def test_what_does_not_fail_again_is_not_exported(
+def test_cases_that_do_not_fail_again_are_not_exported(
     pool: Pool, tmp_path: Path, change: dict[str, object], message: str
 ) -> None:
     sound = msgspec.structs.replace(MEMBER.build(completed(MEMBER.axes, {}), 3), **change)
@@ -169,7 +169,7 @@ def test_what_does_not_fail_again_is_not_exported(
 
 
 @pytest.mark.usefixtures("alone")
-def test_an_entry_that_is_not_as_declared_is_told_of(pool: Pool, tmp_path: Path) -> None:
+def test_an_entry_that_is_not_as_declared_is_reported(pool: Pool, tmp_path: Path) -> None:
     known = entry("19694-conv1d-transpose-nwc")
     verdicts = {own().name: {"off": Verdict.WRONG_VALUE, "on": Verdict.PASS}}
     record = Record("It breaks", None, verdicts)
@@ -285,7 +285,7 @@ def test_one_that_cannot_be_exported_does_not_stop_the_rest(
     assert "2 exported before" in output
 
 
-def test_what_was_written_as_it_is_was_not_exported(tmp_path: Path) -> None:
+def test_exports_as_is_do_not_count_as_complete(tmp_path: Path) -> None:
     folder = tmp_path / "it"
     folder.mkdir()
     for name in EXPORTED:

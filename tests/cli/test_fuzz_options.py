@@ -163,7 +163,7 @@ def test_until_new_ends_at_the_first_confirmed_finding(fuzz: Fuzz, tmp_path: Pat
     assert [finding.confirmed for finding in findings_in(tmp_path / "out")] == [True]
 
 
-def test_what_is_known_is_tried_first_and_is_not_new(
+def test_known_findings_are_tried_first_and_are_not_new(
     fuzz: Fuzz, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_FAULTS", "data_layout groups")
@@ -243,7 +243,7 @@ def test_a_known_case_that_fails_in_another_way_is_new(fuzz: Fuzz, tmp_path: Pat
         (("--resume", "x", "--shard", "1/2", "--pipelines", "build"), "leave out --pipelines, --s"),
     ],
 )
-def test_what_makes_no_sense_is_one_line(
+def test_senseless_options_are_one_line(
     fuzz: Fuzz, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     ended = fuzz(*arguments)

@@ -90,9 +90,7 @@ def drawn(folder: Path) -> list[str]:
         return [entry.case.identifier for entry in journal.cases(DRAWN)]
 
 
-def test_what_passes_on_one_release_and_fails_on_a_later_one_is_told_first(
-    fuzz: Any, tmp_path: Path
-) -> None:
+def test_a_regression_between_releases_is_listed_first(fuzz: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = fuzz(NAME, "--tvm", "all", "--cases", 60, "--seed", 3, "--out", out)
     assert ended.exit_code == 1, ended.output
@@ -229,7 +227,7 @@ def test_for_programs_a_finding_says_its_releases(fuzz: Any, tmp_path: Path) -> 
     assert "| 0.25 `pass`, 0.26 `opaque-crash` | confirmed" in text
 
 
-def test_what_is_declared_on_a_release_is_expected_there_alone() -> None:
+def test_a_failure_declared_on_a_release_is_expected_there_alone() -> None:
     gap = ExpectedFailure(
         name="toy",
         operator="nn.conv1d_transpose",
@@ -263,7 +261,7 @@ def test_what_is_declared_on_a_release_is_expected_there_alone() -> None:
 
 
 @pytest.mark.parametrize(("names", "seconds"), [("0.27", 45), ("0.25 0.26 0.27", 135)])
-def test_what_is_found_is_looked_into_longer_where_each_case_runs_more_often(
+def test_investigations_last_longer_where_each_case_runs_more_often(
     tmp_path: Path, names: str, seconds: float
 ) -> None:
     options = Options((NAME,), ("build",), 1, Fixes.OFF, False, WHOLE, names, tmp_path)
@@ -308,7 +306,7 @@ def test_a_release_that_never_runs_anything_is_no_environment_to_compare_in(
     assert "Written to" in ended.stdout
 
 
-def test_what_became_of_a_known_finding_is_told_by_release(
+def test_the_state_of_a_known_finding_is_listed_by_release(
     fuzz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = (NAME, "--tvm", "0.25,0.26", "--seed", 3)

@@ -48,7 +48,7 @@ def test_the_newest_campaign_is_the_one_that_was_written_last() -> None:
     assert outcome.message == "a"
 
 
-def test_what_several_ids_begin_with_is_none_of_them() -> None:
+def test_a_prefix_of_several_ids_is_ambiguous() -> None:
     begin, count = Counter(identifier[0] for identifier in ENTRIES).most_common(1)[0]
     assert count > 1
     for wanted in (begin, ""):
@@ -91,7 +91,7 @@ def test_a_finding_comes_before_the_cases_that_led_to_it() -> None:
     assert look_up(begin, None).case == finding.case
 
 
-def test_what_begins_several_findings_is_refused_by_name() -> None:
+def test_a_prefix_of_several_findings_is_refused_by_name() -> None:
     findings = campaign("one", *(each.case for each in entries()[:40]))
     ids = [each for finding in findings for each in (finding.fingerprint, finding.case.identifier)]
     begin, count = Counter(each[0] for each in ids).most_common(1)[0]

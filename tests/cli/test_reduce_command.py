@@ -58,7 +58,7 @@ def written(folder: Path, pause: float) -> tuple[Path, str]:
 
 
 @pytest.mark.tvm
-def test_what_a_command_finds_interesting_is_kept_and_the_program_stays_valid(
+def test_reduction_keeps_the_program_interesting_and_valid(
     tmp_path: Path,
 ) -> None:
     path, command = written(tmp_path, 0)
@@ -182,7 +182,7 @@ class Alike:
         return next(self.ended())[1]
 
 
-def test_what_was_found_before_the_workers_broke_is_written(tmp_path: Path) -> None:
+def test_a_result_from_before_the_workers_broke_is_written(tmp_path: Path) -> None:
     wanted = dataclasses.replace(WANTED, target=tmp_path / "out.json")
     out, trier = io.StringIO(), Alike(3)
     assert reduced(wanted, trier, Console(file=out), Interruption()) == 2

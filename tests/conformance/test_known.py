@@ -5,7 +5,7 @@ import pytest
 from relaxcheck.harness.programs.conformance import Conformance
 
 
-def test_what_is_declared_fails_as_declared_and_has_not_expired(
+def test_declared_failures_fail_as_declared_and_have_not_expired(
     conformance: Conformance, fixes_on: bool
 ) -> None:
     version = conformance.pool.environment["apache-tvm"]

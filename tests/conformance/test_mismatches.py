@@ -9,7 +9,9 @@ from tests.conformance.decoder import PIPELINES
 from tests.conformance.mismatches import judged, wrong_calls
 
 
-def test_wrong_calls_are_refused_and_what_is_not_is_told(pool: Pool, fixes_on: bool) -> None:
+def test_wrong_calls_are_refused_and_other_outcomes_are_reported(
+    pool: Pool, fixes_on: bool
+) -> None:
     default, fused = (wrong_calls(pipeline, 2, 6) for pipeline in PIPELINES)
     assert [replace(case, pipeline=PIPELINES[0]) for case in fused] == default
     expect = default[0].expect

@@ -24,7 +24,7 @@ def test_they_are_right(seed: int, fixed: None) -> None:
     assert lines == [], words
 
 
-def test_what_is_wrong_is_told_at_each_size(fixed: None) -> None:
+def test_wrong_sizes_are_refused_at_each_size(fixed: None) -> None:
     node = next(
         node
         for node in map(drawn, range(99))

@@ -203,7 +203,7 @@ def test_a_record_that_is_no_json_is_one_line(closed: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("mode", [Mode.READ, Mode.RESUME])
-def test_what_cannot_be_saved_is_one_line(closed: Path, tmp_path: Path, mode: Mode) -> None:
+def test_an_unrepairable_journal_is_one_line(closed: Path, tmp_path: Path, mode: Mode) -> None:
     folder = tmp_path / "out"
     shutil.copytree(closed, folder)
     with open(database(folder), "r+b") as file:

@@ -96,7 +96,7 @@ def test_each_gets_its_verdict(
         ("fork-session", set()),
     ],
 )
-def test_what_is_no_case_is_no_verdict(
+def test_trouble_outside_a_case_is_no_verdict(
     run: Run, tmp_path: Path, how: str, event_types: set[EventType]
 ) -> None:
     run(tmp_path / "out", how, 30)
@@ -129,9 +129,7 @@ def test_a_worker_that_babbles_without_end_takes_little_memory(
 
 
 @pytest.mark.parametrize("how", ["fork", "fork-session"])
-def test_what_a_worker_leaves_behind_ends_with_it(
-    campaigns: Campaigns, tmp_path: Path, how: str
-) -> None:
+def test_processes_of_a_worker_end_with_it(campaigns: Campaigns, tmp_path: Path, how: str) -> None:
     process = campaigns.start(
         *("fuzz", FAMILY, "--cases", 1000, "--minutes", 2, "--seed", 11, "--workers", 2),
         *("--out", tmp_path / "out"),

@@ -26,7 +26,7 @@ from tests.faults.campaigns import (
     [(signal.SIGINT, True, 6), (signal.SIGTERM, True, 1), (signal.SIGHUP, False, 2)],
     ids=["ctrl-c-again-and-again", "sigterm-to-all", "sighup"],
 )
-def test_what_is_interrupted_ends_well_and_goes_on(
+def test_an_interrupted_campaign_ends_well_and_goes_on(
     campaigns: Campaigns,
     undisturbed: Summary,
     tmp_path: Path,
@@ -60,9 +60,7 @@ def test_what_is_interrupted_ends_well_and_goes_on(
     assert summary(folder) == undisturbed
 
 
-def test_what_is_interrupted_while_it_starts_is_one_line(
-    campaigns: Campaigns, tmp_path: Path
-) -> None:
+def test_an_interruption_during_the_start_is_one_line(campaigns: Campaigns, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     process = campaigns.start(*arguments(), "--out", folder)
     until(campaigns.zygotes, bool)

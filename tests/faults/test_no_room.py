@@ -109,7 +109,7 @@ def test_where_there_is_no_room_for_the_page_the_journal_is_kept(
     assert summary(folder) == undisturbed
 
 
-def test_what_may_only_be_read_is_read_and_not_written(
+def test_a_read_only_journal_is_read_and_not_written(
     campaigns: Campaigns, undisturbed: Summary, disk: tuple[Path, Mount]
 ) -> None:
     place, mount = disk

@@ -47,7 +47,7 @@ def test_attributes_operands_and_defaults_are_those_of_tvm(operator: str) -> Non
         assert (default is None) == operand.optional
 
 
-def test_what_is_no_function_is_a_form_of_its_own() -> None:
+def test_calls_of_no_function_have_a_form_of_their_own() -> None:
     forms = {name: record.form for name, record in OPERATORS.items() if record.form != "call"}
     assert forms == {"match_cast": "cast", "call_tir": "tir"}
     assert form("match_cast") == "cast"
@@ -66,7 +66,7 @@ def test_attributes_by_type() -> None:
     assert attributes_of_type("unheard.of", "constant") == ()
 
 
-def test_only_what_is_off_default_is_told() -> None:
+def test_only_attributes_off_default_are_listed() -> None:
     attributes = {
         "strides": (1, 1),
         "dilation": (1, 2),

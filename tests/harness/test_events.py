@@ -3,11 +3,11 @@
 from relaxcheck.harness.events import DESCRIPTIONS, Event, EventType, summary_of
 
 
-def test_nothing_is_told_of_nothing() -> None:
+def test_no_events_have_an_empty_summary() -> None:
     assert summary_of([], 0) == []
 
 
-def test_workers_are_counted_and_the_rest_is_told() -> None:
+def test_workers_are_counted_and_other_events_listed() -> None:
     events = [
         Event(EventType.DIED, "one"),
         Event(EventType.RECYCLED, "after 1000 cases"),
@@ -25,7 +25,7 @@ def test_workers_are_counted_and_the_rest_is_told() -> None:
     ]
 
 
-def test_whatever_can_happen_is_told() -> None:
+def test_every_type_of_event_is_summarised() -> None:
     for kind in EventType:
         (line,) = summary_of([Event(kind, "the particulars")], 0)
         assert "1" in line or "once" in line or "the particulars" in line

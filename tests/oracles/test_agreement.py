@@ -73,7 +73,7 @@ def test_scalars_stay_scalars(operator: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("padding", [1, (1,), (1, 2), (1, 2, 0, 3)])
-def test_what_is_left_out_or_given_for_all_axes_at_once(padding: int | tuple[int, ...]) -> None:
+def test_attributes_left_out_or_shared_by_all_axes(padding: int | tuple[int, ...]) -> None:
     inputs = [Input("x", (1, 4, 3, 5), "float32"), Input("w", (4, 2, 3, 2), "float32")]
     for others in ({}, {"strides": 3, "output_padding": (2,), "dilation": (2,), "groups": 2}):
         program = programs.one_node("nn.conv2d_transpose", inputs, padding=padding, **others)

@@ -40,7 +40,7 @@ def test_every_drawn_program_has_a_module() -> None:
 @settings(max_examples=15, deadline=None)
 # No matmul: over a dimension of size 0 TVM returns what the memory held before.
 @given(cases(["add", "nn.relu", "subtract"], max_nodes=3, dtypes=["float32"]))
-def test_what_is_right_passes(case: Case) -> None:
+def test_correct_programs_pass(case: Case) -> None:
     check(case)
 
 

@@ -109,7 +109,7 @@ def test_every_operator_alone_makes_a_program_or_says_that_it_needs_others() -> 
     assert needy == {"shape_of", "shape_to_tensor"}
 
 
-def test_what_cannot_be_drawn_is_a_value_error() -> None:
+def test_undrawable_programs_are_a_value_error() -> None:
     with pytest.raises(ValueError, match="max_nodes is 0"):
         programs(max_nodes=0)
     with pytest.raises(ValueError, match=r"no record of an operator nn\.nothing"):

@@ -147,7 +147,7 @@ def test_narrow_floats_are_counted_as_integers() -> None:
     np.testing.assert_array_equal(result.numpy(), np.float16(2048 / 3000))
 
 
-def test_what_is_not_padded_is_written_as_it_was() -> None:
+def test_unpadded_reductions_are_left_unchanged() -> None:
     made = program(lambda emit, x: emit(OP.mean(x, [1])), (N, 4))
     run = fixes.bucketed(made, "n", [4], compiled.TARGET)
     assert "ones" not in str(run._program.module)

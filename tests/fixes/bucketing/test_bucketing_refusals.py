@@ -258,13 +258,15 @@ ONE = relax.const(1, "float32")
         ),
     ],
 )
-def test_what_padding_would_change_is_refused(body: Any, shapes: Any, message: str) -> None:
+def test_operators_that_padding_would_change_are_refused(
+    body: Any, shapes: Any, message: str
+) -> None:
     module = program(body, *shapes)
     with refused(message):
         fixes.bucketed(module, "n", [8])
 
 
-def test_what_is_no_operator_is_refused() -> None:
+def test_calls_of_no_operator_are_refused() -> None:
     builder = relax.BlockBuilder()
     y = relax.Var("y", tvm_api.tensor_type((tvm_api.shape_var("k"),), "float32"))
     with builder.function("inner", [y]):

@@ -32,7 +32,7 @@ def test_an_end_from_outside_says_nothing(number: signal.Signals) -> None:
         ask_child(lambda: die(number))
 
 
-def test_what_a_question_raises_is_told_in_one_line() -> None:
+def test_the_error_of_a_question_is_one_line() -> None:
     def fail() -> bool:
         raise KeyError("no\nthing")
 
@@ -51,13 +51,13 @@ def test_a_question_without_an_answer_dies_of_its_deadline() -> None:
     assert time.monotonic() - began < 30
 
 
-def test_what_a_question_changes_is_gone_with_it(tmp_path: Path) -> None:
+def test_changes_by_a_question_do_not_outlast_it(tmp_path: Path) -> None:
     seen: list[int] = []
     assert ask_child(lambda: seen.append(1) is None) == (True, 0)
     assert seen == []
 
 
-def test_what_is_written_to_standard_error_meanwhile_is_not_heard(
+def test_standard_error_of_a_question_is_discarded(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with stderr_discarded():

@@ -40,7 +40,7 @@ def test_of_several_followers_the_one_with_fewer_behind_it_comes_first() -> None
         ((fix("a"), fix("b", "c"), fix("c", "b")), "come after each other: b, c"),
     ],
 )
-def test_what_has_no_order_is_an_error(fixes_listed: tuple[Fix, ...], message: str) -> None:
+def test_a_cycle_of_fixes_is_an_error(fixes_listed: tuple[Fix, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ordered(fixes_listed)
 

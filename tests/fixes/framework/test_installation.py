@@ -93,7 +93,7 @@ def test_a_block_that_fails_takes_the_fixes_off() -> None:
     assert not fixes.installed()
 
 
-def test_what_was_planted_before_is_put_back() -> None:
+def test_an_earlier_replacement_is_restored() -> None:
     def plant(builder: Any, call: Any) -> Any:
         return call
 

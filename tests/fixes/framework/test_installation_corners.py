@@ -51,7 +51,7 @@ def test_a_registration_at_tvms_level_does_not_take_a_fix_away(fixes_on: None) -
     assert operator.get_attr(LEGALIZE).same_as(on)
 
 
-def test_what_is_put_back_may_be_replaced_from_above() -> None:
+def test_a_restored_attribute_may_be_replaced_from_above() -> None:
     with fixes.install():
         pass
     operator = tvm.ir.Op.get("relax.nn.attention")

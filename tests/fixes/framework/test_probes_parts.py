@@ -217,7 +217,7 @@ def test_every_part_counts(
         ("relax.nn.conv2d_transpose", partial(transposed.computes_data_layouts, 2)),
     ],
 )
-def test_what_is_lowered_to_something_else_is_not_cured(
+def test_a_lowering_to_something_else_is_not_cured(
     operator: str, probe: Callable[[], bool]
 ) -> None:
     def wrong(builder: Any, call: Any) -> Any:
@@ -307,7 +307,7 @@ def test_integers_in_mixed_precision(operator: str) -> None:
 
 
 @pytest.mark.parametrize("operator", ["attention", "attention_bias", "attention_var_len"])
-def test_what_attention_loses_in_mixed_precision(operator: str) -> None:
+def test_losses_of_attention_in_mixed_precision(operator: str) -> None:
     keep = mixed_precision_attention.keeps_attributes
 
     def plain(call: Any, out_dtype: Any) -> Any:
@@ -365,7 +365,7 @@ def test_sums_that_are_initialized(extent: int) -> None:
         assert probes.sums_are_initialized(call) is bool(extent)
 
 
-def test_what_is_computed_is_compared_element_by_element() -> None:
+def test_results_are_compared_element_by_element() -> None:
     call = probes.one_call(relax.op.add, (2, 3), (2, 3))
     x = np.arange(6, dtype="float32").reshape(2, 3)
     assert probes.computes(call, (x, x), 2 * x)

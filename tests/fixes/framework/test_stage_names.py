@@ -147,7 +147,7 @@ OF_SYMBOLS: list[tuple[Fix, Any, tuple[Any, ...], str, str, dict[str, str]]] = [
     OF_SYMBOLS,
     ids=[name for *_, name, _ in OF_SYMBOLS],
 )
-def test_what_each_fix_makes(
+def test_stages_that_each_fix_makes(
     fix: Fix, make: Any, shapes: Any, dtype: str, name: str, inside: dict[str, str]
 ) -> None:
     """Each on its own, on releases that need it and on others."""

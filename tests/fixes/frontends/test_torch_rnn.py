@@ -97,7 +97,7 @@ def test_pytorch_is_as_it_was_afterwards() -> None:
         ({"proj_size": 1}, "LSTM: proj_size must be 0, got 1"),
     ],
 )
-def test_what_is_refused(settings: dict[str, Any], message: str) -> None:
+def test_refusals(settings: dict[str, Any], message: str) -> None:
     model = Model("LSTM", **settings)
     with fixes.exporting_recurrences(), refused(message):
         model(torch.randn(5, 4, 2))

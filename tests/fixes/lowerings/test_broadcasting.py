@@ -38,7 +38,7 @@ def test_broadcasting(shape: Any, wanted: Any, bindings: Any, fused: bool) -> No
         np.testing.assert_array_equal(run(array), np.broadcast_to(array, wanted))
 
 
-def test_what_more_than_topi_proves_is_broadcast() -> None:
+def test_shapes_that_topi_cannot_prove_are_broadcast() -> None:
     """The prover knows that the quotient is 1; TOPI takes it for the target dimension."""
     m = tvm_api.shape_var("m")
     whole = tvm_api.floordiv(m - 2, 5) * 6 + 6
@@ -52,7 +52,7 @@ def test_what_more_than_topi_proves_is_broadcast() -> None:
         np.testing.assert_array_equal(run(x, y), np.broadcast_to(x, (1, 2, 3)))
 
 
-def test_what_needs_no_question_is_left_to_tvm() -> None:
+def test_equal_shapes_are_left_to_tvm() -> None:
     module = compiled.module(lambda x: OP.broadcast_to(x, (3, 4)), (1, 4))
     with installation.install([broadcasting.FIX]):
         assert "T_broadcast_to" in str(relax.transform.LegalizeOps()(module))

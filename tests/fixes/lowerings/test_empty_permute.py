@@ -80,7 +80,7 @@ def test_dtype_and_shape_of_an_empty_one(fixes_on: None, dtype: str) -> None:
         assert out.dtype == array.dtype
 
 
-def test_what_is_lowered_reads_nothing(fixes_on: None) -> None:
+def test_the_lowered_function_reads_nothing(fixes_on: None) -> None:
     program = compiled.module(lambda x: relax.op.permute_dims(x, [1, 0]), (0, 3))
     text = str(relax.transform.LegalizeOps()(program))
     assert "T.reads()" in text

@@ -79,7 +79,9 @@ LEFT: list[tuple[str, Fix, Callable[..., Any], tuple[Any, ...]]] = [
 @pytest.mark.parametrize(
     ("fix", "make", "types"), [case[1:] for case in LEFT], ids=[case[0] for case in LEFT]
 )
-def test_what_is_left_to_tvm(fix: Fix, make: Callable[..., Any], types: tuple[Any, ...]) -> None:
+def test_calls_that_are_left_to_tvm(
+    fix: Fix, make: Callable[..., Any], types: tuple[Any, ...]
+) -> None:
     builder = relax.BlockBuilder()
     call = builder.normalize(make(*(relax.Var(f"x{at}", each) for at, each in enumerate(types))))
     lowered = relax.const(1)

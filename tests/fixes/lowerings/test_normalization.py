@@ -78,7 +78,7 @@ def test_float16_is_normalized_over_all_axes_in_float32() -> None:
     np.testing.assert_allclose(result, 1, rtol=1e-3)
 
 
-def test_what_tvm_can_normalize_is_lowered_as_before() -> None:
+def test_operands_that_tvm_normalizes_are_lowered_as_before() -> None:
     shapes = (("B", 4, "M"), (4,), (4,))
     program = compiled.module(NORMS[1][0], *shapes)
     want = str(relax.transform.LegalizeOps()(program))

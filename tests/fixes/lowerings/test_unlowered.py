@@ -28,7 +28,7 @@ def test_an_output_layout_that_is_not_lowered(fixes_on: None, kind: str, rank: i
         relax.transform.LegalizeOps()(module)
 
 
-def test_what_is_lowered_still_is(fixes_on: None) -> None:
+def test_operators_with_a_lowering_keep_it(fixes_on: None) -> None:
     module = compiled.module(relax.op.nn.max_pool2d, (1, 2, 3, 3))
     assert compiled.calls(relax.transform.LegalizeOps()(module)) == ["relax.call_tir"]
 

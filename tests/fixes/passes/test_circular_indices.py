@@ -68,7 +68,7 @@ def test_other_divisions_are_left_alone(index: Index) -> None:
     assert after.same_as(before)
 
 
-def test_what_needs_no_correction_has_none() -> None:
+def test_correct_indices_are_left_unchanged() -> None:
     _, remainder = lowered(lambda i, n: (2 * n - 1 - i) % n)
     assert "truncmod" in str(remainder)
     assert "Select" not in str(remainder)

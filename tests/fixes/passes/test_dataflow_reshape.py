@@ -13,7 +13,7 @@ from tests.fixes import whole_programs as whole
 OP = relax.op
 
 
-def test_another_check_of_the_reshape_pass_that_fails_is_told(
+def test_another_failing_check_of_the_reshape_pass_is_raised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def failing(module: Any) -> Any:

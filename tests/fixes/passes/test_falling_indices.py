@@ -72,7 +72,7 @@ def test_only_what_falls_is_written_otherwise() -> None:
     assert falling_indices._counting_up(changing, {i}) is not None
 
 
-def test_what_has_no_negative_numbers_stays_and_what_a_dtype_has_no_number_for() -> None:
+def test_unsigned_and_unrepresentable_indices_are_left_unchanged() -> None:
     p, i = tirx.Var("p", "uint32"), tirx.Var("i", "uint32")
     unsigned = p - tirx.const(5, "uint32") - i
     x = tirx.Var("x", "int32")
@@ -99,7 +99,7 @@ MIXED: list[Index] = [
 ]
 
 
-def test_what_one_loop_makes_larger_and_another_smaller() -> None:
+def test_an_index_that_rises_in_one_loop_and_falls_in_another() -> None:
     functions = {}
     for number, index in enumerate(MIXED):
         data, out = (tirx.decl_buffer((8,), "int32", name) for name in ("data", "out"))

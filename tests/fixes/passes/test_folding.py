@@ -66,7 +66,7 @@ def cast(builder: Any, x: Any) -> Any:
 
 @pytest.mark.parametrize("make", [chain, bound, written_shape, shape_of_values, cast])
 @pytest.mark.parametrize("lowered", [False, True])
-def test_what_is_folded_is_what_tvm_folds(make: Any, lowered: bool) -> None:
+def test_folds_the_calls_that_tvm_folds(make: Any, lowered: bool) -> None:
     module = program(make)
     if lowered:
         module = relax.transform.LegalizeOps()(module)
@@ -89,7 +89,7 @@ def test_items_of_tuples_are_folded() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda builder, x: builder.emit(OP.tanh(x)), chain])
-def test_what_is_no_constant_or_stands_outside_of_dataflow_is_left(make: Any) -> None:
+def test_non_constants_and_calls_outside_dataflow_are_left_unchanged(make: Any) -> None:
     module = program(make, dataflow=False)
     assert folding.FoldConstant()(module).same_as(module)
 

@@ -34,7 +34,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, name: str, run: Pass) -> None:
     monkeypatch.setattr(fusion._ffi_api, name, lambda *level: run, raising=False)
 
 
-def test_what_can_be_fused_is() -> None:
+def test_fusible_calls_are_fused() -> None:
     module = lowered()
     fused = fusion.FuseOps()(module)
     tvm.ir.assert_structural_equal(fused, fusion._ORIGINAL()(module))

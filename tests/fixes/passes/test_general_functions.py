@@ -31,13 +31,13 @@ def lowered(shape: Any) -> Any:
 
 
 @pytest.mark.parametrize("shape", [(M, N), (N, K)])
-def test_what_is_only_renamed_is_fused(shape: Any) -> None:
+def test_renamed_symbols_are_fused(shape: Any) -> None:
     module = lowered(shape)
     assert general_functions.PASS(module).same_as(module)
 
 
 @pytest.mark.parametrize("shape", [(M, M), (M, M * 2), (M, M + 1), (M, 3), (2, 3)])
-def test_what_is_less_general_is_not(shape: Any) -> None:
+def test_less_general_functions_are_not_fused(shape: Any) -> None:
     module = lowered(shape)
     passed = general_functions.PASS(module)
     assert int(passed["opposite"].attrs["op_pattern"]) == 8

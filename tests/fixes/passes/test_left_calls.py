@@ -80,7 +80,7 @@ def test_all_left_calls_are_listed_and_others_are_not() -> None:
 
 
 @pytest.mark.parametrize("exec_mode", ["bytecode", "compiled"])
-def test_what_is_lowered_is_generated(exec_mode: str) -> None:
+def test_lowered_calls_are_generated(exec_mode: str) -> None:
     with installation.install([left_calls.FIX]):
         run = compiled.build(compiled.module(OP.add, (2,), (2,)), exec_mode)
     array = np.ones(2, "float32")

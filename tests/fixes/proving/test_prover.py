@@ -85,7 +85,7 @@ def renumbered(form: Any, point: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(point[number] for number in dict.fromkeys(seen))
 
 
-def test_what_is_proved_is_nowhere_false(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proved_conditions_are_nowhere_false(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of claims, each compared with all small sizes; z3 has its own test."""
     monkeypatch.setattr(solver, "proves", lambda form: False)
     draw, proved, true = random.Random(6), 0, 0
@@ -138,14 +138,14 @@ BY_Z3 = [("divided twice", equal(floordiv(floordiv(M, N), K), floordiv(M, N * K)
 
 
 @pytest.mark.parametrize(("name", "fact"), FACTS, ids=[name for name, _ in FACTS])
-def test_what_shapes_come_to_is_proved_on_every_release(name: str, fact: PrimExpr) -> None:
+def test_conditions_from_shapes_are_proved_on_every_release(name: str, fact: PrimExpr) -> None:
     level = prover.proved_by(fact)
     assert level is not None
     assert level <= Level.WRITTEN_OUT
 
 
 @pytest.mark.parametrize(("name", "fact"), STRONGER, ids=[name for name, _ in STRONGER])
-def test_what_a_solver_is_needed_for(name: str, fact: PrimExpr) -> None:
+def test_conditions_that_need_a_solver(name: str, fact: PrimExpr) -> None:
     """TVM includes z3 since 0.26; earlier releases need z3-solver."""
     if not hasattr(tvm_api.analyzer(), "is_z3_enabled"):
         pytest.importorskip("z3")
@@ -155,7 +155,7 @@ def test_what_a_solver_is_needed_for(name: str, fact: PrimExpr) -> None:
 
 
 @pytest.mark.parametrize(("name", "fact"), BY_Z3, ids=[name for name, _ in BY_Z3])
-def test_what_z3_of_its_own_is_needed_for(
+def test_conditions_that_need_z3_itself(
     name: str, fact: PrimExpr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("z3")
@@ -180,11 +180,11 @@ def test_what_z3_of_its_own_is_needed_for(
     # TVM prints the address of a quotient by 0.
     ids=["another", "1 at least", "even", "a multiple", "by 0", "of four", "narrow", "cast"],
 )
-def test_what_is_not_so_or_not_read(claim: PrimExpr) -> None:
+def test_false_and_unreadable_conditions_are_not_proved(claim: PrimExpr) -> None:
     assert not prover.proves(claim)
 
 
-def test_what_is_not_read_is_equal_to_itself() -> None:
+def test_an_unreadable_term_is_equal_to_itself() -> None:
     assert prover.equal(M.astype("int32"), M.astype("int32"))
 
 
@@ -200,7 +200,7 @@ def test_a_scalar_may_be_negative() -> None:
     assert prover.proves(equal(M + M, M * 2), signed=[M])
 
 
-def test_what_is_given_is_made_use_of() -> None:
+def test_premises_are_used() -> None:
     inside = [N < M]
     assert prover.proves(M - 1 - N >= 0, given=inside)
     assert not prover.proves(M - 1 - N >= 0)
@@ -227,7 +227,7 @@ def test_checks_that_are_proved_or_never_hold() -> None:
     assert run_time_checks.undecided([below], signed=[N]) == [below]
 
 
-def test_what_was_asked_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prover.proves(equal(M * N, N * M))
     monkeypatch.setattr(shape_forms, "points", lambda form: pytest.fail("asked again"))
     # The same question about other symbols.

@@ -92,7 +92,7 @@ def at_small_points(form: Form, variables: int, lowest: int = 0) -> set[Any]:
     return {value(form, point) for point in product(range(lowest, 8), repeat=variables)}
 
 
-def test_what_holds_written_out_is_nowhere_false() -> None:
+def test_conditions_that_hold_written_out_are_nowhere_false() -> None:
     draw, held = random.Random(1), 0
     for _ in range(6000):
         form = drawn_truth(draw, draw.choice((0, 1)), (M, N))
@@ -169,7 +169,7 @@ def test_a_negation_is_the_other_way_round_everywhere() -> None:
         ("or", ("or", ("ge", N, M), ("gt", K, N)), ("gt", M, K)),
     ],
 )
-def test_what_writing_out_shows(form: Form) -> None:
+def test_conditions_that_writing_out_shows(form: Form) -> None:
     assert holds_written_out(form)
 
 
@@ -188,7 +188,7 @@ def test_what_writing_out_shows(form: Form) -> None:
         ("or", ("gt", N, M), ("gt", M, N)),
     ],
 )
-def test_what_it_does_not(form: Form) -> None:
+def test_conditions_that_writing_out_does_not_show(form: Form) -> None:
     assert not holds_written_out(form)
 
 
@@ -199,7 +199,7 @@ def test_a_long_product_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("lowest", [0, -7])
-def test_what_z3_proves_is_nowhere_false(lowest: int) -> None:
+def test_conditions_that_z3_proves_are_nowhere_false(lowest: int) -> None:
     """Signs, both ways of dividing, divisors of 0, and operands that decide alone."""
     pytest.importorskip("z3")
     atoms = (M, N) if lowest == 0 else (S, ("integer", 1))

@@ -119,7 +119,7 @@ def test_the_input_itself_is_used(fused: bool) -> None:
         run(compiled.sample((4, 4)))
 
 
-def test_what_is_returned_has_the_symbols_of_the_inputs() -> None:
+def test_results_have_the_symbols_of_the_inputs() -> None:
     x = relax.Var("x", tvm_api.tensor_type((M * 2, N), "float32"))
     returned = tvm_api.tensor_type((M * 2, N), "float32")
     function = relax.Function([x], relax.SeqExpr([], x), returned, True)
@@ -151,7 +151,7 @@ def test_a_scalar_input_is_a_known_symbol() -> None:
         machine["main"](tensor, 0)
 
 
-def test_what_cannot_be_found_is_refused_when_compiled() -> None:
+def test_undeducible_symbols_are_refused_when_compiled() -> None:
     program = probes.program(relax.op.negative, (M // 5 - 1,))
     message = "main: m cannot be found from the inputs: dimension 0 of input 'x0' is m // 5 - 1"
     with pytest.raises(ValueError, match=message):

@@ -114,7 +114,7 @@ def test_other_operators(
     assert str(caught.value).startswith(f"{message} (")
 
 
-def test_what_does_not_go_together_is_refused() -> None:
+def test_incompatible_shapes_are_refused() -> None:
     run = built(*CHAIN)
     with pytest.raises(
         AssertionError,
@@ -189,7 +189,7 @@ def test_the_common_shape() -> None:
 
 
 @pytest.mark.parametrize("shapes", [(("M", 3), ("M", 1)), ((2,), (2,)), (("M",), (1,))])
-def test_what_tvm_broadcasts_is_left_alone(shapes: Any) -> None:
+def test_calls_that_tvm_broadcasts_are_left_unchanged(shapes: Any) -> None:
     program = compiled.module(OP.add, *shapes)
     assert dynamic_broadcast.PASS(program).same_as(program)
 
@@ -227,7 +227,7 @@ def test_dimensions_that_are_written_in_two_ways_are_fused() -> None:
         np.testing.assert_array_equal(run(x, y), np.maximum(x.repeat(2) - y, 0))
 
 
-def test_what_more_than_tvm_proves_tvm_is_told() -> None:
+def test_equalities_that_tvm_cannot_prove_become_casts() -> None:
     """A fifth is less than half: the dimensions are equal, and TVM does not see it."""
     m = tvm_api.shape_var("m")
     fifth, half = tvm_api.floordiv(m, 5), tvm_api.floordiv(m + 1, 2)
@@ -240,7 +240,7 @@ def test_what_more_than_tvm_proves_tvm_is_told() -> None:
         np.testing.assert_array_equal(run(x, y, z), x + y)
 
 
-def test_what_tvm_proves_one_way_round_alone_it_is_told() -> None:
+def test_equalities_that_tvm_proves_one_way_round_become_casts() -> None:
     """The analyzer is asked ``a == b`` both ways round, and sees it only one way."""
     b, m = tvm_api.shape_var("b"), tvm_api.shape_var("m")
     left, right = b * 3 * (m - 4), 3 * b * m - 12 * b
@@ -270,7 +270,7 @@ def test_a_slice_by_values_of_a_stretched_result_can_be_stretched() -> None:
         np.testing.assert_array_equal(run(x, y, z), want)
 
 
-def test_what_topi_takes_for_two_dimensions_is_cast_to_one() -> None:
+def test_dimensions_that_topi_takes_for_two_are_cast_to_one() -> None:
     """TVM's types know the shape, but TOPI takes the ``max`` of both, which fits nothing."""
     b, m, n = map(tvm_api.shape_var, "bmn")
     third = tvm_api.floordiv(n + 2, 3)
@@ -283,7 +283,7 @@ def test_what_topi_takes_for_two_dimensions_is_cast_to_one() -> None:
 
 
 @pytest.mark.parametrize("fused", [False, True])
-def test_the_operand_beside_what_is_cast_is_cast_too(fused: bool) -> None:
+def test_the_operand_beside_a_cast_one_is_cast_too(fused: bool) -> None:
     """The concatenation is lowered to a function that writes the sum in another order."""
 
     def make(builder: Any, x: Any, y: Any) -> Any:

@@ -82,7 +82,7 @@ def test_fields_of_tuples_and_values_of_shapes_are_named_too() -> None:
     assert [str(dim) for dim in tvm_api.shape_of(main.body.body)] == ["x_1_0", "x_1_1"]
 
 
-def test_what_follows_has_shapes() -> None:
+def test_the_calls_that_follow_have_shapes() -> None:
     module = known_rank.PASS(program(product, unknown(2), unknown(2)))
     relax.analysis.well_formed(module)
     main = module["main"]

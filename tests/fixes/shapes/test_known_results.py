@@ -85,7 +85,7 @@ def test_given_shapes(name: str) -> None:
         np.testing.assert_allclose(run(x, y), want(y, shape) + x, rtol=1e-5)
 
 
-def test_what_has_a_shape_or_is_not_used_is_left_alone() -> None:
+def test_shaped_and_unused_results_are_left_unchanged() -> None:
     def body(builder: Any, x: Any) -> Any:
         return without_first_row(
             builder, builder.emit(OP.zeros(relax.ShapeExpr([M, 2]), "float32"))
@@ -95,7 +95,7 @@ def test_what_has_a_shape_or_is_not_used_is_left_alone() -> None:
     assert known_results.PASS(module).same_as(module)
 
 
-def test_a_cast_of_what_has_got_a_shape_leaves_the_inputs_symbols_alone() -> None:
+def test_a_cast_of_a_shaped_value_leaves_the_symbols_of_the_inputs_unchanged() -> None:
     """The sum has symbols of its own, then the inputs'; later dimensions use only these."""
 
     def body(builder: Any, x: Any, y: Any) -> Any:

@@ -80,7 +80,7 @@ def test_sizes_that_are_no_solution_fail_a_check(
     ("expressions", "missing"),
     [([M // 5 - 1], "m"), ([M * N], "m, n"), ([M * M], "m"), ([M + N + K, K], "m, n")],
 )
-def test_what_cannot_be_found_is_named(expressions: list[Any], missing: str) -> None:
+def test_undeducible_symbols_are_named(expressions: list[Any], missing: str) -> None:
     text = f"^f: {missing} cannot be found from the inputs: dimension 0 is "
     with pytest.raises(ValueError, match=text):
         solved(*expressions)

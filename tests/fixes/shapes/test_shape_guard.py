@@ -73,14 +73,14 @@ def in_mid_function(dataflow: bool) -> Any:
 
 
 @pytest.mark.parametrize("dataflow", [False, True])
-def test_what_is_known_in_mid_function_is_checked_there(dataflow: bool) -> None:
+def test_symbols_bound_in_mid_function_are_checked_there(dataflow: bool) -> None:
     run = built(in_mid_function(dataflow), fused=dataflow)
     assert run((2, 3), (3, 5)) == (2, 5)
     with refused("main: matmul: contracted dimensions 3 and n must be equal, got 3 and 4"):
         run((2, 3), (4, 5))
 
 
-def test_what_was_in_dataflow_is_again() -> None:
+def test_dataflow_bindings_stay_in_dataflow() -> None:
     text = str(shape_guard.PASS(in_mid_function(dataflow=True)))
     head, _, tail = text.partition("R.assert_op")
     assert "R.dataflow" in head
@@ -170,7 +170,7 @@ def test_casts_that_are_put_together_again_are_not_left_so() -> None:
         np.testing.assert_array_equal(each.numpy(), wanted)
 
 
-def test_what_can_never_be_is_refused_when_compiled() -> None:
+def test_impossible_shapes_are_refused_when_compiled() -> None:
     with pytest.raises(
         ValueError, match="main: match_cast: dimension 0, which is m \\+ 1, must be m"
     ):
@@ -185,7 +185,7 @@ def test_what_can_never_be_is_refused_when_compiled() -> None:
         cast((M, N), (M, K)),
     ],
 )
-def test_what_is_proved_is_left_alone(program: Any) -> None:
+def test_proved_shapes_are_left_unchanged(program: Any) -> None:
     assert shape_guard.PASS(program).same_as(program)
 
 

@@ -238,7 +238,7 @@ def test_needs(
         (lambda x, w: OP.nn.conv1d(x, w, padding=1), [(B, 2, M + 1), (4, 2, 3)]),
     ],
 )
-def test_what_always_holds_is_proved(make: Any, shapes: Any) -> None:
+def test_needs_that_always_hold_are_proved(make: Any, shapes: Any) -> None:
     for need in shape_needs.of(probes.one_call(make, *shapes)):
         analyzer = tvm_api_shapes.sizes_analyzer([need.condition])
         assert analyzer.can_prove(need.condition), need.why

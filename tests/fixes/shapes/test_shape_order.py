@@ -120,7 +120,7 @@ def test_any_order_is_mended_within_dataflow(body: Any) -> None:
     assert relax.analysis.well_formed(mended) is not False
 
 
-def test_a_number_is_found_before_it_is_given() -> None:
+def test_a_number_is_deduced_before_it_is_used() -> None:
     mended = shape_order.PASS(swapped(program(counted), relax.DataflowBlock))
     assert isinstance(mended["main"].body.blocks[0].bindings[0], relax.MatchCast)
 

@@ -40,7 +40,7 @@ def test_a_value_is_plain(value: Any, text: str) -> None:
     assert str(invalid("relax.add", "why", a=value)) == f"relax.add is invalid with a={text}: why"
 
 
-def test_what_prints_on_several_lines_becomes_a_line() -> None:
+def test_text_of_several_lines_becomes_one_line() -> None:
     value = tvm.IRModule({})
     assert "\n" in str(value)
     assert "\n" not in tvm_api.plain(value)

@@ -44,7 +44,7 @@ def test_an_expression_without_a_shape_is_shown_with_its_type() -> None:
         tvm_api.shape_of(variable)
 
 
-def test_what_is_no_tensor_has_no_shape() -> None:
+def test_non_tensors_have_no_shape() -> None:
     builder = relax.BlockBuilder()
     pair = builder.normalize(relax.Tuple([relax.const(1.0), relax.const(2.0)]))
     assert not tvm_api.is_tensor(pair)
@@ -114,7 +114,7 @@ def test_a_dtype_that_is_not_given_is_none() -> None:
     assert tvm_api.attribute_values(SimpleNamespace(out_dtype="int8")) == {"out_dtype": "int8"}
 
 
-def test_what_is_not_normalized_is_no_tensor_yet() -> None:
+def test_unnormalized_expressions_are_no_tensors_yet() -> None:
     x = relax.Var("x", tvm_api.tensor_type((2, 3), "float32"))
     made = relax.op.nn.relu(x)
     assert not tvm_api.is_tensor(made)

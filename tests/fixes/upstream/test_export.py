@@ -92,7 +92,7 @@ def test_a_patch_goes_on_alone(plain: Path, name: str) -> None:
     assert [line for line in added if re.search(r"\bfixes\b|relaxcheck", line)] == []
 
 
-def test_what_is_new_has_the_licence_and_nothing_that_is_not_used() -> None:
+def test_new_files_have_the_licence_and_nothing_unused() -> None:
     result = change(NAMES)
     for file in set(result.files) - set(result.originals):
         text = result.files[file].text

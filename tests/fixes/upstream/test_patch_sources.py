@@ -21,7 +21,7 @@ def test_an_edit_is_where_the_tree_says_whatever_stands_before(before: str, new:
     assert edited.text == f"{before!r}; name = {new!r}\n"
 
 
-def test_what_is_known_of_a_release_is_written_for_it() -> None:
+def test_patches_use_the_spelling_of_their_release() -> None:
     text = """
 _A = getattr(owner, "Old", None) or owner.New
 _B = owner.inner if hasattr(owner, "inner") else owner.other
@@ -89,7 +89,7 @@ def test_annotations_are_taken_off() -> None:
     assert ast.unparse(ast.parse(result)) == "def f(a, *, b={}, c=1):\n    x: int = a"
 
 
-def test_what_only_the_old_registration_used_goes() -> None:
+def test_code_that_only_the_old_registration_used_is_removed() -> None:
     text = """import math
 import re
 
@@ -158,7 +158,7 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
         editing.entered(Source("nn.py", "def f():\n    return 1\n"), "f", "a", "b")
 
 
-def test_guards_of_arguments_are_told_from_other_statements() -> None:
+def test_guards_of_arguments_are_distinguished_from_other_statements() -> None:
     text = """
 def f(a, b, c):
     assert a

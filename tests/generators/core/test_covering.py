@@ -83,7 +83,7 @@ def test_completing_goes_back_to_the_axis_that_is_to_blame() -> None:
     assert complete_with(SMALL, {"c": False, "d": 2}) is None
 
 
-def test_narrowing_keeps_only_what_it_is_told() -> None:
+def test_narrowing_keeps_only_the_listed_values() -> None:
     axes = narrowed(SMALL, {"a": (4, 2)})
     assert axes[0].values == (4, 2)
     assert axes[0].default == 4

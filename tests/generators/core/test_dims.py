@@ -86,7 +86,7 @@ def test_canonical_text(text: str, expected: dims.Dim) -> None:
         *("1//0", "3 % (2 - 2)", "+".join(["m"] * 20_000)),
     ],
 )
-def test_what_is_no_dimension_is_a_value_error_in_one_line(text: str) -> None:
+def test_an_invalid_dimension_is_a_value_error_in_one_line(text: str) -> None:
     with pytest.raises(ValueError, match="dimension") as raised:
         dims.canonical(text)
     assert "\n" not in str(raised.value)

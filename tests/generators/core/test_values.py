@@ -181,7 +181,7 @@ def test_an_unknown_regime_is_refused() -> None:
         arrays(_case(Input("x", (1,), "float32"), regime="odd"), 0)
 
 
-def test_what_values_depend_on() -> None:
+def test_dependencies_of_values() -> None:
     x, w = Input("x", ("m",), "float32"), Input("w", (64,), "float32", constant=True)
     case = _case(x, w, bindings=({"m": 64}, {"m": 65}))
     first, second = arrays(case, 0), arrays(case, 1)

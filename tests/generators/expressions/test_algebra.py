@@ -71,7 +71,7 @@ def test_every_shape_of_a_rule_is_read(group: str) -> None:
         assert expressions.names(parse(text, names))
 
 
-def test_what_is_emitted_is_read_back() -> None:
+def test_emitted_expressions_are_read_back() -> None:
     # Of these, TVM has no node that folds nothing.
     folding = {*expressions.SHIFTS, *expressions.BITWISE, "if_then_else"}
     for case in DRAWN[:300]:

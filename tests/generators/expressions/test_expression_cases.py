@@ -116,7 +116,7 @@ def test_a_point_off_the_axes_is_refused_in_one_line(
         cases.decode(broken, "case.json")
 
 
-def test_what_is_drawn_lies_where_it_was_drawn() -> None:
+def test_drawn_cases_lie_at_their_point() -> None:
     steering = Steering(FAMILY.axes)
     for number in range(120):
         batch = FAMILY.build(steering.point(number), number)

@@ -39,7 +39,7 @@ def test_text_has_the_parentheses_that_it_needs() -> None:
     assert str(apply("not", apply("and", chained, chained))) == "not (x < y and x < y)"
 
 
-def test_what_does_not_fit_is_no_expression() -> None:
+def test_ill_typed_terms_are_no_expressions() -> None:
     wide = constant(1, "int64")
     for operator, operands in (("+", (X, wide)), ("and", (X, X)), ("not", (X,)), ("pow", (X, X))):
         with pytest.raises(ExpressionError):
@@ -61,7 +61,7 @@ def test_what_does_not_fit_is_no_expression() -> None:
         Expression("cast", "int7", (X,)),
     ],
 )
-def test_what_is_read_is_checked(wrong: Expression) -> None:
+def test_expressions_are_checked_when_read(wrong: Expression) -> None:
     with pytest.raises(ExpressionError):
         expressions.validate(wrong, DECLARED)
 

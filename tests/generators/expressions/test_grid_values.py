@@ -137,12 +137,12 @@ WRAPS = apply("-", n, constant(2, "uint8"))
 
 
 @pytest.mark.parametrize("choice", ["select", "if_then_else"])
-def test_what_is_not_taken_may_overflow(choice: str) -> None:
+def test_an_untaken_branch_may_overflow(choice: str) -> None:
     taken = apply(choice, apply("<", n, constant(1, "uint8")), n, WRAPS)
     assert value_on(taken, grid((N,))) == [0, None, 0, 1]
 
 
-def test_what_is_not_taken_may_not_divide_by_what_may_be_zero() -> None:
+def test_an_untaken_branch_may_not_divide_by_zero() -> None:
     is_small = apply("<", n, constant(2, "uint8"))
     for divisor in (n, WRAPS):
         divided = apply("//", constant(6, "uint8"), divisor)

@@ -171,7 +171,7 @@ def test_nothing_and_one_are_bound_where_that_is_legal() -> None:
     assert ones > 30
 
 
-def test_what_a_step_requires_rules_bindings_out() -> None:
+def test_requirements_of_a_step_rule_bindings_out() -> None:
     draft = Draft("float32")
     draft.start(("m",))
     draft.require("m - 3")

@@ -57,7 +57,7 @@ def test_the_argument_is_off_and_the_rest_is_as_it_was() -> None:
     assert decode(encode(case)) == case
 
 
-def test_what_no_symbol_can_make_is_a_mismatch_of_its_own() -> None:
+def test_a_shape_that_no_symbol_can_make_is_a_mismatch_of_its_own() -> None:
     offs = [off for target, off in wrong(CASE) if target.parameter == "z"]
     assert offs == [1, 2, -1]
     case = mismatched(CASE, StatedDim("z", 0, "3*k", decided=False), 1)

@@ -172,7 +172,7 @@ def _results(case: Case, at: int) -> list[Array]:
 
 
 @pytest.mark.parametrize("form", ["shape", "scalars"])
-def test_the_sizes_of_symbols_are_told_before_the_inputs(form: str) -> None:
+def test_the_sizes_of_symbols_are_passed_before_the_inputs(form: str) -> None:
     relation = {"shape": "told a shape", "scalars": "told scalars"}[form]
     case = FAMILY.build(complete(FAMILY.axes, {"form": "tutorial", "relation": relation}), 1)
     program, binding = case.program, case.bindings[0]
@@ -198,7 +198,7 @@ def test_there_is_no_other_way_to_tell_sizes() -> None:
 
 @pytest.mark.parametrize("relation", ["told a shape", "told scalars"])
 @pytest.mark.parametrize("form", ["derived: a fifth", "derived: product", "tutorial"])
-def test_a_program_that_is_told_sizes_runs_and_refuses_others(relation: str, form: str) -> None:
+def test_a_program_with_size_arguments_runs_and_refuses_others(relation: str, form: str) -> None:
     point = {"form": form, "relation": relation, "pipeline": "fixes-build"}
     family = dynamic.family(("fixes-build",))
     case = replace(family.build(complete(family.axes, point), 2), fixes=True)

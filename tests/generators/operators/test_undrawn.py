@@ -30,7 +30,7 @@ def test_the_declared_operators_exist_and_have_no_record() -> None:
     }
 
 
-def test_the_passes_emit_the_operators_that_they_are_said_to() -> None:
+def test_the_passes_emit_their_declared_operators() -> None:
     emitted = emitted_by_passes(_program())
     for each in UNDRAWN:
         if each.emitted_by:

@@ -143,7 +143,7 @@ def test_a_failure_that_does_not_come_again_is_unstable(tmp_path: Path) -> None:
     assert not any(finding.confirmed for finding in state.findings.values())
 
 
-def test_what_the_optimisation_level_is_to_blame_for_is_confirmed_at_that_level(
+def test_failures_of_an_optimisation_level_are_confirmed_at_that_level(
     tmp_path: Path,
 ) -> None:
     def optimised(case: Case) -> Outcome:
@@ -167,7 +167,7 @@ def wrong_in_part(case: Case) -> Outcome:
     return Outcome(Verdict.WRONG_DTYPE, "compare")
 
 
-def test_what_is_built_on_a_part_that_fails_counts_as_that_part(tmp_path: Path) -> None:
+def test_expressions_built_on_a_failing_part_count_as_that_part(tmp_path: Path) -> None:
     _, state = execute(tmp_path, wrong_in_part, 60)
     (finding,) = state.findings.values()
     assert (finding.verdict, finding.blame) == (Verdict.WRONG_DTYPE, {"groups": "2"})
@@ -198,7 +198,7 @@ def test_a_part_that_is_declared_leaves_what_is_built_on_it_to_itself(tmp_path: 
     assert (finding.verdict, finding.outcome.expected_by) == (Verdict.OPAQUE_CRASH, "")
 
 
-def test_a_case_that_had_to_run_alone_is_told(tmp_path: Path) -> None:
+def test_a_case_that_had_to_run_alone_is_reported(tmp_path: Path) -> None:
     def alone(case: Case) -> Outcome:
         return Outcome(Verdict.PASS, retried="Traceback\nLinkError: ld: no room")
 
@@ -233,7 +233,7 @@ def test_only_what_passes_is_the_end_of_a_known_finding(
     assert state.known == {known.fingerprint: status}
 
 
-def test_a_regression_over_a_declared_gap_is_told_between_the_releases_around_it(
+def test_a_regression_over_a_declared_gap_names_the_releases_around_it(
     tmp_path: Path,
 ) -> None:
     failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")

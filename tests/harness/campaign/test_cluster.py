@@ -90,7 +90,7 @@ def test_a_shard_whose_worker_is_killed_runs_again(cluster: Any, tmp_path: Path)
         (("--shards", "2"), "--shards needs --cluster"),
     ],
 )
-def test_what_cannot_be_is_one_line(
+def test_impossible_options_are_one_line(
     arguments: tuple[str, ...], fragment: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)

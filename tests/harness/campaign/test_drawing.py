@@ -72,7 +72,7 @@ def test_families_of_many_pairs_have_more_turns_and_each_has_one() -> None:
     assert turns_of(FAMILIES[:1]) == (1,)
 
 
-def test_what_is_drawn_alone_is_the_first_of_those_drawn_together() -> None:
+def test_a_case_drawn_alone_is_the_first_of_those_drawn_together() -> None:
     for family in FAMILIES:
         for seed, faulty in enumerate(family.invalid):
             alone = draw(faulty, 1, seed)

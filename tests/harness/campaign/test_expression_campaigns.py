@@ -216,12 +216,12 @@ def test_a_finding_that_is_declared_is_known_by_its_cause(tmp_path: Path) -> Non
     assert not known.expects(msgspec.structs.replace(wrong.outcome, cause="another"))
 
 
-def test_a_case_is_told_with_what_its_variables_are() -> None:
+def test_a_case_is_listed_with_its_variables() -> None:
     block = FAMILY.build(complete(FAMILY.axes, {}), 3)
     assert rendering(block).text(block) == "expressions 0 to 499 of seed 3\n# position analyzer"
 
 
-def test_what_fails_in_company_alone_is_told_and_counts_as_new(tmp_path: Path) -> None:
+def test_failures_in_company_only_are_reported_and_count_as_new(tmp_path: Path) -> None:
     def answer(case: AnyCase) -> Outcome:
         parts = (
             case.members[3:5]

@@ -52,7 +52,7 @@ def test_failures_that_come_down_to_one_side_by_side_are_all_counted(tmp_path: P
     assert finding.count == 2
 
 
-def test_what_is_unfinished_is_explained_by_a_finding_of_its_kind_alone(tmp_path: Path) -> None:
+def test_unfinished_failures_are_explained_by_a_finding_of_their_kind_alone(tmp_path: Path) -> None:
     case = MEMBER.build(complete(MEMBER.axes, {}), 1)
     left = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")
     crashed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "nn.x", "TypeError: no")
@@ -162,7 +162,7 @@ def test_a_regression_takes_the_place_of_a_failure_of_the_same_cause(tmp_path: P
     assert (last.case, last.count) == (other.case, 3)
 
 
-def test_what_turns_out_to_be_no_regression_is_not_confirmed_over_and_over(tmp_path: Path) -> None:
+def test_a_refuted_regression_is_not_confirmed_again(tmp_path: Path) -> None:
     two = OnTwo(tmp_path, lambda job: job.fresh)
     assert any(job.fresh for job in two.look_into(wide(1), "0.25"))
     [regression] = two.findings.values()
@@ -194,7 +194,7 @@ def test_the_case_that_says_most_of_a_fault_is_kept(tmp_path: Path) -> None:
         assert (finding.verdict, finding.count) == (Verdict.ACCEPTS_INVALID, 3)
 
 
-def test_what_a_release_that_is_gone_cannot_tell_explains_nothing(tmp_path: Path) -> None:
+def test_a_missing_release_explains_nothing(tmp_path: Path) -> None:
     findings: dict[str, Finding] = {}
     jobs: deque[Job] = deque()
     failed = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.x", "left")

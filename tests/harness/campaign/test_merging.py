@@ -307,7 +307,7 @@ def test_other_releases_are_refused(tmp_path: Path) -> None:
         merge([a, b], tmp_path / "out")
 
 
-def test_a_campaign_of_another_version_is_said_to_be_one(tmp_path: Path) -> None:
+def test_a_campaign_of_another_version_is_marked(tmp_path: Path) -> None:
     [part] = Bench(tmp_path, [("1/3", (), ())]).parts
     with Journal(part, Mode.READ) as journal:
         described = {name: journal.description[name] for name in OPTIONS if name != "release"}

@@ -39,7 +39,7 @@ class WrongFarAway(ExactSession):
         return apply("min", handle, constant(100_000))
 
 
-def test_what_is_wrong_far_away_is_found_by_the_solver_alone() -> None:
+def test_faults_far_away_are_found_by_the_solver_alone() -> None:
     pytest.importorskip("z3", reason="z3-solver is not installed")
     case = case_of("x // 2 * 2 + x % 2", ("x", 0, 7))
     assert check(case, WrongFarAway) == ()
@@ -77,9 +77,7 @@ class SmallAlways(ExactSession):
         ("x % 8", "x", "can_prove_equal"),
     ],
 )
-def test_what_is_said_and_is_wrong_far_away_is_found(
-    text: str, other: str | None, check: str
-) -> None:
+def test_wrong_answers_far_away_are_found(text: str, other: str | None, check: str) -> None:
     pytest.importorskip("z3", reason="z3-solver is not installed")
     case = case_of(text, ("x", 0, 7))
     if other is not None:
@@ -133,7 +131,7 @@ def test_the_checks_after_one_that_raises_are_made() -> None:
 
 
 @pytest.mark.parametrize("message", ["no bounds", "Divide by zero"])
-def test_what_raises_before_anything_is_assumed_keeps_no_check_from_being_made(
+def test_an_error_before_the_assumptions_prevents_no_check(
     message: str,
 ) -> None:
     class RaisesWithoutConditions(ExactSession):
@@ -222,7 +220,7 @@ def test_tvm_refuses_what_never_has_a_value(operator: str) -> None:
     assert check(case_of(f"if_then_else(x < y, x, {operator})", ("x", 0, 3), ("y", 0, 3))) == ()
 
 
-def test_what_fails_here_is_no_fault_of_tvm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_of_relaxcheck_are_no_fault_of_tvm(monkeypatch: pytest.MonkeyPatch) -> None:
     class Folds(ExactSession):
         def rewritten(self, how: str, handle: Expression) -> Expression:
             return constant(1)

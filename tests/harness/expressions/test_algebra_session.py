@@ -17,14 +17,14 @@ def text(written: str) -> Expression:
 
 
 @pytest.mark.parametrize("ranges", ["range", "scope", "bound"])
-def test_ranges_are_told(ranges: str) -> None:
+def test_ranges_are_bound(ranges: str) -> None:
     session = Session((X, Y), ranges)
     assert session.bounds(session.emit(text("x"))) == (2, 9)
     assert session.bounds(session.emit(text("x + y"))) == (2, 12)
     assert session.proves(session.emit(text("y < 4")), strong=False)
 
 
-def test_ranges_are_not_told_where_nothing_is() -> None:
+def test_ranges_are_not_bound_for_told_nothing() -> None:
     session = Session((X,), "nothing")
     low, high = session.bounds(session.emit(text("x")))
     assert low is None or low < -1000

@@ -106,14 +106,14 @@ LOOKS: Mapping[str, Finding] = {
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.title)
-def test_a_finding_of_each_cause_is_told_by_its_look(cause: object) -> None:
+def test_a_finding_of_each_cause_is_recognised(cause: object) -> None:
     title = cause.title  # type: ignore[attr-defined]
     (group,) = grouped([LOOKS[title]])
     assert group.title == title
 
 
 @pytest.mark.parametrize("text", ["x + 1", "x * 2 // 3", "min(x, 2) - x", "x << 2", "x % 5"])
-def test_what_looks_like_none_of_them_is_told_apart(text: str) -> None:
+def test_unlike_findings_have_no_cause(text: str) -> None:
     (group,) = grouped([made(text)])
     assert group.title == UNKNOWN
 
@@ -208,7 +208,7 @@ def test_the_order_is_that_of_the_causes_and_the_unknown_is_last() -> None:
     assert titles == [*(cause.title for cause in CAUSES), UNKNOWN]
 
 
-def test_what_compiled_code_comes_to_is_counted_by_its_worst() -> None:
+def test_results_of_compiled_code_are_counted_by_the_worst() -> None:
     falling, other = LOOKS["an index that counts down, divided"], made("(2 - x) // 2", "index")
     index = made("(3 - x) // 2", "index", position="index")
     first, second = of_the_analyzer([falling, other])
@@ -229,7 +229,7 @@ def test_what_compiled_code_comes_to_is_counted_by_its_worst() -> None:
     assert fates(unknown, by_finding) == "–"
 
 
-def test_what_was_not_compiled_is_not_said_to_have_no_room() -> None:
+def test_uncompiled_expressions_do_not_count_as_without_room() -> None:
     groups = grouped([made("x + 1"), made("x + 2")])
     compiled = of_the_analyzer(groups[0].findings)[0]
     compiled.right = {"value"}

@@ -214,7 +214,7 @@ def test_the_fixes_refuse_negative_extents() -> None:
         assert compiled_faults([BELOW], EXTENT, How(fixes=True)) == [()]
 
 
-def test_what_a_position_has_no_room_for_is_not_checked() -> None:
+def test_values_without_room_at_a_position_are_not_checked() -> None:
     condition = subject(apply("<", x, y))
     huge = subject(apply("*", x, constant(4096, "int64")))
     narrow = subject(apply("+", variable(Variable("x", "int32", 0, 3)), constant(1)))
@@ -262,7 +262,7 @@ def test_a_loop_ends_below_the_largest_value_of_its_dtype() -> None:
         assert compiled_faults(both, VALUE, How()) == [(), None]
 
 
-def test_what_has_no_value_is_not_checked() -> None:
+def test_undefined_values_are_not_checked() -> None:
     nowhere = subject(apply("//", x, apply("-", x, x)))
     assert compiled_faults([nowhere], VALUE, How()) == [None]
 
@@ -380,7 +380,7 @@ def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
         (0, "at most -1", False),
     ],
 )
-def test_what_is_always_negative_may_be_refused_while_it_is_compiled(
+def test_an_always_negative_extent_may_be_refused_at_compile_time(
     highest: int, message: str, is_right: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: Any) -> None:
@@ -404,7 +404,7 @@ def test_a_window_is_part_of_the_range() -> None:
     assert windows((X,), "") == (X,)
 
 
-def test_what_fails_only_together_with_others_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_only_together_with_others_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     build = kernels.kernels_built
 
     def together(made: list[list[Any]], how: How) -> Any:

@@ -65,13 +65,13 @@ def test_one_that_fails_comes_down_to_nothing_else() -> None:
     assert (again.smallest, again.cause) == (outcome.smallest, outcome.cause)
 
 
-def test_what_the_analyzer_was_to_forget_is_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_facts_of_the_analyzer_are_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault(asked("simplify-after-value"), "", "", {})
     monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
     assert {outcome_of(member).cause for member in BLOCK.members[:3]} == {"any"}
 
 
-def test_what_raises_is_told_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_identified_by_their_message(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault(Asked(RAISES), "InternalError: no", "", {})
     monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
     outcome = outcome_of(BLOCK.members[0])
@@ -83,7 +83,7 @@ def subject(expression: Expression, *variables: Variable) -> Problem:
     return Problem(variables or (X, Y), expression)
 
 
-def test_what_claims_nothing_anywhere_is_not_counted_as_checked() -> None:
+def test_empty_claims_do_not_count_as_checked() -> None:
     block = replace(FAMILY.build(complete(FAMILY.axes, {"assumed": 2}), 3), count=60)
     claiming = [member for member in block.members if observed(member.subject) is not None]
     outcome = outcome_of(block)
@@ -157,7 +157,7 @@ MIXED = ExpressionCase(
         ),
     ],
 )
-def test_every_cause_of_a_failure_is_told(
+def test_every_cause_of_a_failure_is_listed(
     checks: dict[str, str], causes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conducting, "check", failing(checks))
@@ -180,7 +180,7 @@ def test_every_cause_of_a_failure_is_told(
     assert answer == causes
 
 
-def test_what_it_is_not_about_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrelated_checks_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
     outcome = outcome_of(MIXED)
     assert outcome.message == "simplify is off"
@@ -190,7 +190,7 @@ def test_what_it_is_not_about_does_not_count(monkeypatch: pytest.MonkeyPatch) ->
     assert outcome_of(part).verdict is Verdict.PASS
 
 
-def test_what_else_fails_for_the_same_cause_is_told_with_it(
+def test_other_failures_of_the_same_cause_are_listed_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checks = {"simplify": "//", "can_prove": "//", "modular_set": "%", "fold-after-value": "%"}
@@ -217,7 +217,7 @@ def test_one_cause_at_a_time_is_made_smaller(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("name", ["fold", "fold-validity", "can_prove-strong"])
-def test_what_is_asked_of_some_alone_is_made_smaller_by_asking_it_of_all(
+def test_checks_of_some_cases_alone_are_reduced_by_checking_all(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check(subject: Problem, *, fully: bool = False) -> tuple[Fault, ...]:

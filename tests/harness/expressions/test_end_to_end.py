@@ -96,7 +96,7 @@ def test_it_is_compiled_in_each_place_with_wider_ranges_too() -> None:
         ("x % 2 // 2", None, ("x > 1",), [0, 0, 0, 0]),
     ],
 )
-def test_what_is_assumed_and_what_is_compared_become_part_of_it(
+def test_assumptions_and_comparands_become_part_of_it(
     expression: str, other: str | None, assumed: Sequence[str], right: list[int]
 ) -> None:
     x = Variable("x", "int32", 0, 3)
@@ -138,7 +138,7 @@ class Played:
             yield job, Outcome(self._outcome(job.case, job.fresh))
 
 
-def test_what_fails_beside_others_alone_does_not_count() -> None:
+def test_failures_beside_others_alone_do_not_count() -> None:
     def outcome(case: ExpressionCase, fresh: bool) -> Verdict:
         wide = case.position == VALUE and case.subject.variables[0].high > 1
         return Verdict.WRONG_VALUE if wide and not fresh else Verdict.PASS
@@ -151,7 +151,7 @@ def test_what_fails_beside_others_alone_does_not_count() -> None:
     assert [case.subject.variables[0].high for case in pool.fresh] == [3, 9, 9]
 
 
-def test_what_passes_alone_is_right_where_all_fail_beside_others() -> None:
+def test_expressions_that_pass_alone_are_right_where_all_fail_beside_others() -> None:
     def outcome(case: ExpressionCase, fresh: bool) -> Verdict:
         together = case.position == VALUE and not fresh
         return Verdict.WRONG_VALUE if together else Verdict.PASS
@@ -219,7 +219,7 @@ def test_the_command_says_which_and_writes_their_cases(tmp_path: Path) -> None:
     assert file.stem == case.identifier
 
 
-def test_what_is_ours_is_told_apart_from_what_is_not(
+def test_failures_of_relaxcheck_are_distinguished_from_those_of_tvm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(pool: Pool, results: Sequence[Compiled]) -> None:
@@ -248,7 +248,7 @@ def test_without_anything_to_compile_it_says_so(tmp_path: Path) -> None:
     assert ended.exit_code == 2
 
 
-def test_interrupted_it_tells_what_was_compiled(
+def test_an_interruption_reports_the_compiled_expressions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = compile_all

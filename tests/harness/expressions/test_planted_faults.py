@@ -201,7 +201,7 @@ def test_a_planted_fault_is_found_by_the_check_that_is_for_it(plant: type[Sessio
     assert named(results) == PLANTS[plant]
 
 
-def test_a_range_that_is_kept_is_found_by_those_told_others_first() -> None:
+def test_a_stale_range_is_found_by_binding_other_ranges_first() -> None:
     results: set[str] = set()
     for case in problems(6, 300):
         results |= {fault.check for fault in check(case, KeepsFirstRange) or ()}
@@ -209,7 +209,7 @@ def test_a_range_that_is_kept_is_found_by_those_told_others_first() -> None:
     assert all("-after-" in name for name in results)
 
 
-def test_what_is_right_has_no_fault() -> None:
+def test_correct_answers_have_no_fault() -> None:
     assert [fault for case in problems(7, 600) for fault in check(case, ExactSession) or ()] == []
 
 

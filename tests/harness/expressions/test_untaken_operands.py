@@ -54,12 +54,12 @@ def faults(text: str, answer: str) -> tuple[Fault, ...]:
 
 
 @pytest.mark.parametrize(("text", "answer"), RIGHT)
-def test_what_is_not_used_may_have_no_value(text: str, answer: str) -> None:
+def test_unused_operands_may_have_no_value(text: str, answer: str) -> None:
     assert faults(text, answer) == ()
 
 
 @pytest.mark.parametrize(("text", "answer"), WRONG)
-def test_what_is_computed_may_not_stop_and_what_is_used_may_not_overflow(
+def test_computed_operands_may_not_stop_and_used_ones_may_not_overflow(
     text: str, answer: str
 ) -> None:
     assert {fault.check.partition("-after-")[0] for fault in faults(text, answer)} == {
@@ -68,7 +68,7 @@ def test_what_is_computed_may_not_stop_and_what_is_used_may_not_overflow(
 
 
 @pytest.mark.parametrize("text", [text for text, _ in RIGHT[:3]])
-def test_what_tvm_answers_to_them_divides_by_nothing_and_overflows_nowhere(text: str) -> None:
+def test_answers_of_tvm_divide_by_nothing_and_overflow_nowhere(text: str) -> None:
     result = check(problem(text), fully=True)
     assert result is not None
     assert [fault for fault in result if fault.asked.validity] == []

@@ -19,7 +19,7 @@ def case(seed: int) -> Case:
     return Case("toy", PROGRAM, seed=seed)
 
 
-def test_what_is_written_is_found_again(tmp_path: Path) -> None:
+def test_written_records_are_read_back(tmp_path: Path) -> None:
     outcome = Outcome(Verdict.WRONG_VALUE, "compare", None, "off", seconds={"tvm": 0.5})
     with Journal(tmp_path / "new" / "folder") as journal:
         assert journal.start(case(1), "drawn")

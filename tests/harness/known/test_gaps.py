@@ -111,13 +111,13 @@ def test_a_gap_that_passes_is_fixed_unless_it_also_fails() -> None:
     assert not tally.notes((GAP,))
 
 
-def test_what_need_not_fail_says_nothing_when_it_passes() -> None:
+def test_gaps_that_need_not_fail_are_silent_when_they_pass() -> None:
     tally = ExpectationTally()
     tally.count((GAP,), CasePoint(CASE, {**POINT, "size": 4}, AXES), PASSED, TVM)
     assert not tally.counted
 
 
-def test_what_differs_elsewhere_may_be_what_it_passes_by() -> None:
+def test_differences_elsewhere_may_be_the_reason_for_passing() -> None:
     tally = ExpectationTally()
     tally.count((GAP,), CasePoint(CASE, {**POINT, "layout": "NHWC"}, AXES), PASSED, TVM)
     assert not tally.counted
@@ -172,7 +172,7 @@ def test_a_known_finding_has_the_fingerprint_of_its_cause() -> None:
     assert other.finding.fingerprint != finding.fingerprint
 
 
-def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+def test_written_declarations_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     write_declared((FINDING, GAP), path)
     assert declared(path) == (GAP, FINDING)

@@ -145,7 +145,7 @@ def test_a_campaign_is_red_only_for_what_is_not_declared(
         assert first["data_layout"].case.identifier[:8] in again.stdout
 
 
-def test_what_is_fixed_is_told_with_the_command_that_removes_it(
+def test_fixed_findings_are_listed_with_the_command_that_removes_them(
     commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As campaigns draw it: with several regimes, and with more off its default than is to blame.
@@ -189,7 +189,7 @@ def test_the_list_says_what_is_declared_and_what_has_expired(commands: Commands)
     assert "2026-01-01: expired" in " ".join(commands("known", "list").stdout.split())
 
 
-def test_what_cannot_be_declared_is_one_line(commands: Commands) -> None:
+def test_invalid_declarations_are_one_line(commands: Commands) -> None:
     bad, good = commands.folder / "bad.json", commands.folder / "good.json"
     off = commands.folder / "off.json"
     write(case(data_layout="NWC"), bad)
@@ -343,7 +343,7 @@ def test_a_case_that_fails_beside_what_it_is_known_for_is_new(
     assert not suite.tally.known.counted
 
 
-def test_what_fails_with_the_message_that_is_known_is_known(commands: Commands) -> None:
+def test_failures_with_a_known_message_are_known(commands: Commands) -> None:
     """TVM says why: whatever else leads to that is the same cause, and nothing needs to run."""
     write(case(data_layout="NWC"), commands.folder / "case.json")
     commands("known", "add", commands.folder / "case.json", *LATER)
@@ -359,7 +359,7 @@ def test_what_fails_with_the_message_that_is_known_is_known(commands: Commands) 
             assert known.name(off_the_axes, failed) == name
 
 
-def test_a_failure_whose_cause_cannot_be_told_is_new(commands: Commands) -> None:
+def test_a_failure_without_a_determined_cause_is_new(commands: Commands) -> None:
     """Cases off the axes, or invalid by another fault, fail alike; nothing needs to run."""
     write(case(data_layout="NWC"), commands.folder / "case.json")
     commands("known", "add", commands.folder / "case.json", *LATER)

@@ -74,7 +74,7 @@ def test_a_check_that_does_not_end_is_ended(tmp_path: Path) -> None:
     assert (result.verdict, result.message) == CAME["hangs"]
 
 
-def test_what_is_compared_is_shape_bound_and_nan() -> None:
+def test_claims_compare_shape_bound_and_nan() -> None:
     assert compared(np.ones(2), np.ones((2, 1)), 9).verdict is Verdict.WRONG_SHAPE
     assert compared([1.5], [1], 0.5).verdict is Verdict.PASS
     assert compared([1.5, np.nan], [1, 1], 0.5).verdict is Verdict.WRONG_VALUE
@@ -145,7 +145,7 @@ def test_the_page_says_what_came_of_each_claim(answers: Answers) -> None:
     assert f"* `by side` ({name} off): `said`\n" in page
 
 
-def test_what_is_not_as_declared_is_told(answers: Answers) -> None:
+def test_undeclared_results_are_reported(answers: Answers) -> None:
     assert claims_page.surprises(answers) == [
         f"by side on {own().name}, fixes on: pass (declared wrong-shape): said"
     ]
@@ -160,7 +160,7 @@ def test_what_is_not_as_declared_is_told(answers: Answers) -> None:
         ("by side", "off", Verdict.PASS, True),
     ],
 )
-def test_what_nothing_is_declared_of(
+def test_claims_without_a_declaration(
     answers: Answers, name: str, side: str, verdict: Verdict, surprises: bool
 ) -> None:
     """A case may fail without the fixes; of a check there has to be something declared."""

@@ -102,7 +102,7 @@ def test_a_release_that_does_not_run_is_a_column_that_says_why(ran: matrix.Matri
     assert release_matrix.table(ran).row_count == 2
 
 
-def test_what_fails_on_a_later_release_alone_is_a_regression(ran: matrix.Matrix) -> None:
+def test_a_failure_on_a_later_release_alone_is_a_regression(ran: matrix.Matrix) -> None:
     answer = [
         (regression.row.name, regression.side, regression.good, regression.bad)
         for regression in release_matrix.regressions(ran)
@@ -111,7 +111,7 @@ def test_what_fails_on_a_later_release_alone_is_a_regression(ran: matrix.Matrix)
     assert f"* `{ran.rows[0].name}` (" in release_matrix.markdown(ran)
 
 
-def test_what_fails_with_the_fixes_on_is_listed_with_its_reason() -> None:
+def test_failures_with_the_fixes_on_are_listed_with_their_reason() -> None:
     (subject,) = (each for each in matrix.subjects([]) if each.row.name == "slice-backwards")
     assert isinstance(subject.declared, Record)
     assert subject.row.reason == subject.declared.reason != ""
@@ -181,7 +181,7 @@ def test_scripts_are_held_against_what_ran(
         (Cell(Verdict.PASS, declared=Verdict.WRONG_VALUE), True),
     ],
 )
-def test_what_is_declared_is_no_surprise(cell: Cell, surprises: bool) -> None:
+def test_declared_failures_are_no_surprise(cell: Cell, surprises: bool) -> None:
     assert cell.surprises is surprises
 
 
@@ -321,7 +321,7 @@ def test_a_failure_that_says_something_else_is_not_the_declared_one() -> None:
     )
 
 
-def test_what_has_expired_is_a_surprise_that_says_since_when() -> None:
+def test_an_expired_declaration_is_a_surprise_with_its_date() -> None:
     subject = matrix._gap(gap(expires="2026-01-01"))
     cell = subject.cell(Outcome(Verdict.SILENT_BAIL, message="left"), "0.26.0", fixes=False)
     assert (cell.surprises, cell.declared) == (True, Verdict.PASS)

@@ -28,12 +28,12 @@ ANY = st.one_of(cases(family) for family in families(tuple(PIPELINES)))
 @pytest.mark.parametrize("fixes_on", [True, False])
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(case=ANY)
-def test_what_comes_of_a_case_is_what_comes_by_the_plain_way(fixes_on: bool, case: Case) -> None:
+def test_linked_outcomes_are_those_of_the_plain_way(fixes_on: bool, case: Case) -> None:
     cheap, plain = both(msgspec.structs.replace(case, fixes=fixes_on, opt_level=0))
     assert cheap == plain
 
 
-def test_what_the_linker_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_linker_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "_LINKER", "false")
     executable = Compiled()
     with pytest.raises(link.LinkError, match="ld: "):

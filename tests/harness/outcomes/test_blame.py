@@ -17,7 +17,7 @@ OF_TVM: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("error", OF_TVM)
-def test_what_is_raised_within_tvm_is_its_own(error: str) -> None:
+def test_errors_raised_within_tvm_are_its_own(error: str) -> None:
     with pytest.raises(Exception) as raised:  # noqa: PT011
         OF_TVM[error]()
     assert not type(raised.value).__module__.startswith("tvm")

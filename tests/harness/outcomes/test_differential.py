@@ -100,7 +100,7 @@ def test_nothing_is_looked_into_where_nothing_failed(verdicts: tuple[Verdict, ..
     assert worst(came(*verdicts)) is None
 
 
-def test_what_is_declared_on_a_release_neither_passes_nor_fails_there() -> None:
+def test_a_declared_failure_neither_passes_nor_fails_on_its_release() -> None:
     gap = {"0.26": "a gap"}
     assert worst(marked(came(P, P, F, P), gap)) is None
     result = worst(marked(came(P, P, F, F), gap))
@@ -130,7 +130,7 @@ def test_a_regression_is_a_pass_before_a_failure(outcomes: dict[str, Outcome]) -
         assert names.index(between.good) < names.index(between.bad)
 
 
-def test_the_versions_of_each_release_are_told_apart() -> None:
+def test_the_versions_of_each_release_are_distinguished() -> None:
     newest = {"apache-tvm": "0.27.1", "numpy": "2.0", "platform": "here"}
     older = {"apache-tvm": "0.9.0", "numpy": "1.0", "platform": "here"}
     middle = {"apache-tvm": "0.26.0", "numpy": "2.0", "platform": "here"}

@@ -58,7 +58,7 @@ def test_a_message_may_disown_a_whole_use_of_an_operator() -> None:
 
 
 @given(st.sampled_from(("add", "conv2d_transpose", "output padding")), st.text(max_size=9))
-def test_what_is_found_stands_by_itself(term: str, around: str) -> None:
+def test_matches_are_whole_words(term: str, around: str) -> None:
     assert re.search(pattern((term,)), f"{around} {term.upper()}: {around}", re.IGNORECASE)
     assert re.search(pattern((term,)), f"{term}_y", re.IGNORECASE)
     for other in (f"x{term}", f"{term}y", f"{term}s"):
@@ -99,7 +99,7 @@ def test_messages_of_different_causes_are_not_alike() -> None:
     assert normalise(first) != normalise(second)
 
 
-def test_the_module_that_a_pass_fails_in_is_not_what_is_said() -> None:
+def test_the_module_that_a_pass_fails_in_is_no_part_of_the_message() -> None:
     text = "InternalError: Check failed: (divisor) is false: 2 does not divide m"
     shown = (
         "\n\nError in pass: RewriteDataflowReshape\nLocation (TVMScript):\nAccess path: <root>\n\n"

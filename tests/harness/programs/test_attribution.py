@@ -59,7 +59,7 @@ def drawn(**axes: object) -> Case:
     return MEMBER.build(complete(MEMBER.axes, axes), 3)  # type: ignore[arg-type]
 
 
-def test_what_cures_it_alone_is_blamed_and_what_does_not_is_not() -> None:
+def test_settings_are_blamed_only_if_they_cure_it_alone() -> None:
     case = drawn(data_layout="NHWC", groups=2, **{"symbolic.batch": True})
 
     def comes(tried: Case) -> Outcome:
@@ -108,7 +108,7 @@ def test_only_draws_that_fail_are_tried_further() -> None:
     assert "with 2 of the 3 inputs tried" in text
 
 
-def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
+def test_an_invalid_program_is_repaired_in_another_way() -> None:
     case = drawn(data_layout="NHWC")
     shape = case.program.inputs[0].shape
 
@@ -126,7 +126,7 @@ def test_what_is_no_valid_program_is_put_back_in_another_way() -> None:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE])
-def test_what_says_nothing_about_tvm_cures_nothing(verdict: Verdict) -> None:
+def test_inconclusive_outcomes_cure_nothing(verdict: Verdict) -> None:
     case = drawn(groups=2)
     silent = Outcome(verdict, "compare")
     result, _ = attributed(case, lambda trial: WRONG if at(trial, "groups") == 2 else silent)
@@ -222,19 +222,19 @@ def test_of_an_invalid_program_nothing_is_put_back() -> None:
         ({"result": "relu"}, "together with nn.relu"),
     ],
 )
-def test_differences_are_told_in_tvm_s_words(axes: dict[str, object], text: str) -> None:
+def test_differences_are_written_in_tvms_words(axes: dict[str, object], text: str) -> None:
     result = differences(drawn(**axes), drawn())
     verdicts = (Verdict.PASS,)
     assert ", ".join(settings(Attribution(1, 1, (Condition(result, verdicts, 0),)))) == text
 
 
-def test_dtypes_that_are_alike_are_told_together() -> None:
+def test_equal_dtypes_are_listed_together() -> None:
     result = differences(drawn(dtype="float16"), drawn())
     blamed = Attribution(1, 1, (Condition(result, (Verdict.PASS,), 0),))
     assert ", ".join(settings(blamed)) == "data, weight in float16"
 
 
-def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
+def test_attributes_at_the_default_of_tvm_are_left_out() -> None:
     case = drawn()
     alike = (Difference(Aspect.ATTRIBUTE, "groups", 1, None),)
     result = Attribution(2, 2, (Condition(alike, (Verdict.WRONG_VALUE,) * 2, 2),))
@@ -245,7 +245,7 @@ def test_what_is_written_out_at_tvm_s_default_goes_without_saying() -> None:
     assert "Also fails without groups." in text
 
 
-def test_shapes_are_told_where_nothing_else_differs() -> None:
+def test_shapes_are_listed_where_nothing_else_differs() -> None:
     first, second = (
         Case("none", Program((Input("x", (size,), "float32"),), (), ("x",))) for size in (3, 1)
     )
@@ -253,7 +253,7 @@ def test_shapes_are_told_where_nothing_else_differs() -> None:
     assert differences(first, first) == ()
 
 
-def test_what_fails_otherwise_is_not_said_to_pass() -> None:
+def test_other_failures_do_not_count_as_passing() -> None:
     case = drawn(groups=2)
     crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="it broke")
     result, _ = attributed(case, lambda trial: LEFT if at(trial, "groups") == 2 else crash)
@@ -264,7 +264,7 @@ def test_what_fails_otherwise_is_not_said_to_pass() -> None:
 
 
 @pytest.mark.parametrize("limit", [Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY])
-def test_what_a_limit_cuts_short_is_neither_cured_nor_innocent(limit: Verdict) -> None:
+def test_runs_cut_short_by_a_limit_are_neither_cured_nor_innocent(limit: Verdict) -> None:
     case = drawn(groups=2, data_layout="NHWC")
 
     def comes(tried: Case) -> Outcome:
@@ -299,7 +299,7 @@ DTYPE = Difference(Aspect.DTYPE, "data", "int8", "float32")
 CURED, SAME = (Verdict.PASS,), (Verdict.WRONG_VALUE,)
 
 
-def test_what_alone_does_not_matter_is_not_what_it_takes() -> None:
+def test_settings_that_do_not_matter_alone_are_not_required() -> None:
     both, alone = Condition((GROUPS, DTYPE), CURED, 0), Condition((GROUPS,), SAME, 1)
     assert ", ".join(settings(Attribution(1, 1, (both,)))) == "groups=2 and data in int8"
     assert ", ".join(settings(Attribution(1, 1, (both, alone)))) == "data in int8"
@@ -336,7 +336,7 @@ def test_an_operator_without_which_it_fails_all_the_same_is_not_at_fault() -> No
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_what_is_there_comes_before_what_is_not(turned: bool) -> None:
+def test_present_settings_come_before_absent_ones(turned: bool) -> None:
     case = drawn(groups=2)
     differences = (
         Difference(Aspect.SYMBOL, "n", True, False),

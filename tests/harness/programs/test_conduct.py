@@ -37,7 +37,7 @@ CASE = MEMBER.build(complete(MEMBER.axes, {}), 0)
         ),
     ],
 )
-def test_what_was_raised_decides_the_verdict(
+def test_the_error_decides_the_verdict(
     cause: Exception, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
@@ -49,7 +49,7 @@ def test_what_was_raised_decides_the_verdict(
     assert str(cause) in outcome.message
 
 
-def test_what_was_held_against_nothing_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncompared_results_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     case = CONV.build(complete(CONV.axes, {}), 0)
     passed = execute(case)
     assert passed.verdict is Verdict.PASS
@@ -70,7 +70,7 @@ def test_what_was_held_against_nothing_does_not_pass(monkeypatch: pytest.MonkeyP
     assert (outcome.verdict, outcome.message) == (Verdict.NO_ORACLE, ALL_UNCONSTRAINED)
 
 
-def test_what_an_oracle_raises_ends_the_case_that_it_was_asked_about(
+def test_an_error_of_an_oracle_ends_its_case(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cases = [MEMBER.build(complete(MEMBER.axes, {}), seed) for seed in (0, 1)]

@@ -33,7 +33,7 @@ def test_functions_are_called_in_the_order_of_the_program() -> None:
     np.testing.assert_array_equal(squared, x * x)
 
 
-def test_what_cannot_be_run_so_is_no_fault_of_tvm() -> None:
+def test_programs_that_cannot_run_directly_are_no_fault_of_tvm() -> None:
     main = load(Compiled(None, "main", direct=_program()))
     with pytest.raises(NotDirect, match=r"R\.add"):
         run(main, [np.zeros((2, 3), "float32")])

@@ -97,7 +97,7 @@ def unable(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
         ((unable, unable), RIGHT + 1, Verdict.NO_ORACLE),
     ],
 )
-def test_what_the_oracles_do_decides_what_can_be_said(
+def test_the_answers_of_the_oracles_decide_the_verdict(
     monkeypatch: pytest.MonkeyPatch,
     oracles: tuple[Oracle, Oracle],
     actual: Array,

@@ -57,7 +57,7 @@ def comparable(outcomes: Sequence[Outcome]) -> list[Told]:
 
 
 @pytest.mark.parametrize("fixes", [True, False])
-def test_what_comes_of_cases_together_is_what_comes_of_each(fixes: bool) -> None:
+def test_outcomes_of_cases_together_are_those_of_each(fixes: bool) -> None:
     seen = []
     for cases in groups(fixes, seed=9, count=3):
         chosen, alone = generating(cases)

@@ -39,7 +39,7 @@ def test_the_level_is_put_back_after_an_exception() -> None:
     assert (root.level, list(root.handlers)) == before
 
 
-def test_what_cannot_be_formatted_is_told_as_logging_tells_it(
+def test_unformattable_records_are_reported_as_logging_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Those of pytest raise.

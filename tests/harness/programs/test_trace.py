@@ -67,7 +67,7 @@ def test_a_pass_that_does_something_after_others_is_a_step_after_them(tmp_path: 
     assert steps(traced(tmp_path, both)) == [("Both/A", True), ("Both/A#2", True), ("Both", True)]
 
 
-def test_what_runs_on_something_else_is_no_step(tmp_path: Path) -> None:
+def test_passes_on_another_module_are_no_steps(tmp_path: Path) -> None:
     def aside(program: Module) -> Module:
         to(9, "Side", to(10, "Inside"))(module(8))
         return program
@@ -78,7 +78,7 @@ def test_what_runs_on_something_else_is_no_step(tmp_path: Path) -> None:
     ]
 
 
-def test_what_raised_and_was_caught_hides_nothing(tmp_path: Path) -> None:
+def test_a_caught_error_hides_nothing(tmp_path: Path) -> None:
     def fails(program: Module) -> Module:
         raise ValueError("no")
 
@@ -93,7 +93,7 @@ def test_what_raised_and_was_caught_hides_nothing(tmp_path: Path) -> None:
     assert trace.unfinished is None
 
 
-def test_what_is_left_out_keeps_its_place(tmp_path: Path) -> None:
+def test_skipped_passes_keep_their_number(tmp_path: Path) -> None:
     passes = (to(1, "A"), to(2, "A"), to(3, "B", to(4, "A")))
     assert steps(traced(tmp_path, *passes, without=("A",))) == [
         ("A#2", True),
@@ -133,7 +133,7 @@ def test_the_fixes_are_on_while_a_step_runs_and_only_then(
     assert steps(trace) == [("A", True), ("A#2", True), ("A#3", True)]
 
 
-def test_what_raised_is_unfinished(tmp_path: Path) -> None:
+def test_a_pass_that_raised_is_unfinished(tmp_path: Path) -> None:
     def fails(program: Module) -> Module:
         to(9, "Side", raises)(module(8))
         return program
@@ -162,7 +162,7 @@ def test_a_worker_may_die_while_it_writes(tmp_path: Path) -> None:
     assert read(tmp_path / "none") == Trace()
 
 
-def test_of_a_case_that_is_run_again_only_the_last_run_is_told(tmp_path: Path) -> None:
+def test_only_the_last_run_of_a_case_is_reported(tmp_path: Path) -> None:
     traced(tmp_path, to(1, "A"), to(2, "B"))
     file = tmp_path / "trace"
     # The worker was killed in the middle of a line.

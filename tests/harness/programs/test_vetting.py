@@ -60,7 +60,7 @@ def test_a_valid_program_runs_and_the_values_of_its_nodes_are_known() -> None:
         ({"strides": (0, 1)}, "must be positive"),
     ],
 )
-def test_what_the_reference_refuses_does_not_run(
+def test_programs_that_the_reference_refuses_do_not_run(
     attributes: dict[str, object], fragment: str
 ) -> None:
     invalid = with_attributes(VALID, **attributes)

@@ -59,7 +59,7 @@ def relaxcheck(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def test_each_state_is_told_from_the_others(place: Path) -> None:
+def test_each_state_is_distinguished_from_the_others(place: Path) -> None:
     assert releases.state(OTHER) is State.MISSING
     fake(place, WORKS)
     assert releases.state(OTHER) is State.HALF
@@ -168,7 +168,7 @@ def lives(process: int) -> bool:
         return False
 
 
-def test_what_a_killed_installation_started_keeps_others_away(place: Path) -> None:
+def test_processes_of_a_killed_installation_keep_others_away(place: Path) -> None:
     script = f'case "$*" in *" install "*) echo $$ > {place}/pip; exec sleep 100;; esac\n'
     python = fake(place, script)
     code = (
@@ -197,7 +197,7 @@ def test_what_a_killed_installation_started_keeps_others_away(place: Path) -> No
     assert install(OTHER, [], lambda line: None)
 
 
-def test_the_log_holds_what_every_command_said(place: Path) -> None:
+def test_the_log_holds_the_output_of_every_command(place: Path) -> None:
     fake(place, 'echo "said by $3"\n' + WORKS)
     (place / f"{OTHER}.log").write_text("an earlier installation\n")
     install(OTHER, ["--extra-index-url", "secret"], lambda line: None)
@@ -209,7 +209,7 @@ def test_the_log_holds_what_every_command_said(place: Path) -> None:
     assert "secret" not in log
 
 
-def test_what_is_half_made_is_completed(place: Path) -> None:
+def test_a_partial_installation_is_completed(place: Path) -> None:
     python = fake(place, WORKS)
     text: list[str] = []
     assert install(OTHER, ["--no-index"], text.append)
@@ -223,7 +223,7 @@ def test_what_is_half_made_is_completed(place: Path) -> None:
     assert not install(OTHER, [], text.append)
 
 
-def test_an_interruption_ends_what_pip_does_as_well(place: Path) -> None:
+def test_an_interruption_ends_pip_as_well(place: Path) -> None:
     fake(place, 'case "$*" in *" install "*) echo "Collecting x"; exec sleep 100;; esac\n')
 
     def interrupt(line: str) -> None:

@@ -51,7 +51,7 @@ def test_a_part_is_what_is_not_drawn_as_it_is() -> None:
         (((BLOCK, SLOW), (LEFT, PASSED), (RIGHT, PASSED)), 0, 0),
     ],
 )
-def test_what_passes_alone_or_never_ran_is_counted(
+def test_expressions_that_pass_alone_or_never_ran_are_counted(
     came: tuple[Came, ...], waiting: int, unrepeated: int
 ) -> None:
     for order in permutations(came):
@@ -77,7 +77,7 @@ def test_a_release_is_held_against_itself() -> None:
         assert text == [wanted] * count
 
 
-def test_a_further_cause_that_passes_is_told_as_that_of_its_expression() -> None:
+def test_a_further_cause_that_passes_is_listed_as_that_of_its_expression() -> None:
     company = BatchOnlyFailures()
     company.add(FIRST, WITH_ANOTHER)
     company.add(ANOTHER, PASSED)

@@ -161,7 +161,7 @@ def test_an_invalid_program_is_explained_by_a_finding_about_the_same_fault() -> 
             assert conclude(explained(TOY, case, known), judge) == (finding, 0)
 
 
-def test_what_a_limit_cuts_short_explains_nothing() -> None:
+def test_runs_cut_short_by_a_limit_explain_nothing() -> None:
     finding = finding_at({**DEFAULT, "groups": 3}, judge_by(lambda p: p["groups"] != 1))
     case = TOY.build({**DEFAULT, "groups": 5, "stride.w": 2}, 0)
     for verdict, explains in ((Verdict.PASS, True), (Verdict.TIMEOUT, False)):
@@ -289,7 +289,7 @@ def crash_or_wrong(point: Mapping[str, object]) -> Outcome:
     return Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", None, "TypeError: not the same dtype")
 
 
-def test_the_part_of_a_program_that_fails_by_itself_is_told() -> None:
+def test_the_part_of_a_program_that_fails_by_itself_is_named() -> None:
     point = {**PLAIN, "groups": 3, "extra": 2, "layout": "NHWC"}
     case = BUILT.build(point, 0)
     reduced, _ = conclude(reduce(BUILT, case, crash_or_wrong(point)), crash_or_wrong, BUILT)
@@ -352,7 +352,7 @@ def test_a_part_that_a_limit_cut_short_is_no_part() -> None:
     assert (reduced.outcome.verdict, reduced.part) == (Verdict.WRONG_SHAPE, None)
 
 
-def test_what_fails_at_one_level_alone_is_blamed_on_it() -> None:
+def test_failures_at_one_level_alone_are_blamed_on_it() -> None:
     algebra = algebra_family()
     at = complete(algebra.axes, {"position": "value", "opt_level": 3})
     (first, *_) = algebra.build(at, 3).members

@@ -109,7 +109,7 @@ def test_a_message_is_a_cause_by_itself_and_a_signal_is_none() -> None:
         assert (first == second) is one_cause, verdict
 
 
-def test_exceptions_that_have_nothing_but_names_are_told_apart_by_these() -> None:
+def test_exceptions_that_have_nothing_but_names_are_distinguished_by_these() -> None:
     case = TOY.build(DEFAULT, 0)
     signatures = [
         signature_of(case, Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "toy.op", message))

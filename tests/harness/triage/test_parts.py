@@ -22,7 +22,7 @@ def test_a_block_that_passes_counts_as_its_expressions() -> None:
     assert parts_of(BLOCK, PASSED) == ()
 
 
-def test_what_failed_counts_by_itself() -> None:
+def test_each_failure_counts_by_itself() -> None:
     failed = replace(PASSED, parts=MEMBERS[2:4])
     assert parts_of(BLOCK, failed) == MEMBERS[2:4]
     assert weight(BLOCK, failed) == 4

@@ -155,7 +155,7 @@ def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:
         assert outcome_of(pool, "well").verdict is Verdict.PASS
 
 
-def test_what_an_earlier_case_wrote_is_not_a_dead_workers_last_word() -> None:
+def test_output_of_an_earlier_case_is_not_a_dead_workers_last_word() -> None:
     with Pool(1, LIMITS, ZYGOTE) as pool:
         assert outcome_of(pool, "babble").verdict is Verdict.PASS
         after = outcome_of(pool, "abort").message

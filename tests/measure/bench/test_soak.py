@@ -41,7 +41,7 @@ class _Lost:
     ],
     ids=lambda lost: next(iter(lost.seen)),
 )
-def test_what_did_not_hold_is_said(lost: _Lost) -> None:
+def test_failed_conditions_are_listed(lost: _Lost) -> None:
     held: dict[str, Any] = {
         "date": "2026-11-21",
         "fixes": Fixes.BOTH,

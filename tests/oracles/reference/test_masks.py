@@ -38,7 +38,7 @@ def test_a_sequence_sees_only_itself_and_is_masked_by_its_own_lengths() -> None:
     assert _rows(mask) == ["11000", "00110", "00111"]
 
 
-def test_what_lies_beyond_the_last_sequence_sees_nothing() -> None:
+def test_queries_beyond_the_last_sequence_see_nothing() -> None:
     assert _rows(visible_within(np.array([0, 1]), np.array([0, 1]), 2, 2)) == ["10", "00"]
 
 

@@ -96,7 +96,7 @@ def test_all_agree(at: int) -> None:
 
 
 @pytest.mark.parametrize("regime", ["normal", "special"])
-def test_what_moves_keeps_its_specials_and_signs(regime: str) -> None:
+def test_moved_elements_keep_specials_and_signs(regime: str) -> None:
     for dtype in ("float16", "bfloat16", "float64", "uint8"):
         reference = agree(program_of("flip", [(3, 4)], dtype, axis=1), regime)
         assert not reference.bound.any()
@@ -123,7 +123,7 @@ def test_every_operator_of_the_group_is_held_here() -> None:
         ("take", [(2, 2), (1,)], {}),
     ],
 )
-def test_what_is_invalid_is_refused(
+def test_invalid_calls_are_refused(
     operator: str, shapes: list[tuple[int, ...]], attributes: dict[str, Any]
 ) -> None:
     program = program_of(operator, shapes, **attributes)

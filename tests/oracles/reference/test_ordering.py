@@ -59,7 +59,7 @@ def test_more_elements_than_there_are_make_the_call_invalid() -> None:
         topk(k=5)
 
 
-def test_what_was_rounded_before_may_come_in_another_order() -> None:
+def test_rounded_operands_may_come_in_another_order() -> None:
     near = np.array([[1.0, 1.0 + 2**-22]], np.float32)
     nodes = (
         Node("e", "exp", ("x",)),

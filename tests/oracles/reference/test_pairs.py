@@ -90,7 +90,7 @@ def test_an_error_of_an_operand_is_passed_on(operator: str) -> None:
 
 
 @pytest.mark.parametrize(("operator", "y"), [("mod", 1.0), ("atan2", 0.0), ("atan2", -1e-9)])
-def test_what_an_error_leaves_open_is_unconstrained(operator: str, y: float) -> None:
+def test_undetermined_elements_are_unconstrained(operator: str, y: float) -> None:
     # exp(1) - e, which is 0 within its error: a whole quotient, the origin, the cut.
     inputs = (Input("x", (1,), "float32"), Input("e", (1,), "float32"), Input("y", (1,), "float32"))
     nodes = (

@@ -52,7 +52,7 @@ def _below(x: tuple[float, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.bool
     return np.array(x) < 0
 
 
-def test_what_is_not_finite_stays_so_but_for_the_sign_of_nan() -> None:
+def test_non_finite_elements_stay_but_for_the_sign_of_nan() -> None:
     x = (INF, -INF, NAN)
     for operator in ("ceil", "floor", "round", "trunc"):
         reference = agree(program_of(operator, [(3,)], "float32", [Literal(x)]))

@@ -197,7 +197,7 @@ def test_the_sign_of_zero_is_held_where_it_is_copied_and_not_where_it_is_summed(
 
 
 @pytest.mark.parametrize("wrong", [-INF, NAN, LARGEST, 0.0])
-def test_an_infinity_is_met_exactly(wrong: float) -> None:
+def test_an_infinity_must_match_exactly(wrong: float) -> None:
     reference = Bounded(np.array([INF]), np.zeros(1), "float32")
     assert within(np.array([INF], np.float32), reference).ok
     compared = within(np.array([wrong], np.float32), reference)
@@ -206,7 +206,7 @@ def test_an_infinity_is_met_exactly(wrong: float) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-INF, INF, 0.0])
-def test_nan_is_met_exactly(wrong: float) -> None:
+def test_nan_must_match_exactly(wrong: float) -> None:
     reference = Bounded(np.array([NAN, 1.0]), np.array([0.0, INF]), "float32")
     assert within(np.array([NAN, 5], np.float32), reference).ok
     assert within(np.array([-NAN, NAN], np.float32), reference).unconstrained == 1

@@ -124,7 +124,7 @@ def test_coordinates_may_be_float32() -> None:
         ("image.resize2d", [(1, 1, 0, 2)], {"size": (2, 2)}),
     ],
 )
-def test_what_is_invalid_is_refused(
+def test_invalid_calls_are_refused(
     operator: str, shapes: list[tuple[int, ...]], attributes: dict[str, Any]
 ) -> None:
     program = program_of(operator, shapes, **attributes)

@@ -26,7 +26,7 @@ def test_shares_are_of_those_that_were_asked() -> None:
     assert whole.startswith("| all | 3 | 67% | 50% | 67% | 33% |")
 
 
-def test_what_a_release_no_longer_proves_is_told() -> None:
+def test_conditions_that_a_release_no_longer_proves_are_listed() -> None:
     assert lost(PROVED) == ["x >= 0: proved by can_prove of 0.25, not of 0.26"]
     text = page(PROVED, "Made by hand.")
     assert "Made by hand." in text

@@ -104,7 +104,7 @@ def test_a_script_shows_a_wrong_answer_and_nothing_else(
 
 
 @pytest.mark.parametrize("ranges", ["range", "scope", "bound", "nothing"])
-def test_the_ranges_are_told_as_they_were(ranges: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranges_are_bound_as_in_the_case(ranges: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = member(ANALYZED, "max(y, -9)", told=ranges)
     script = script_text(case, wrong("simplify"), "A title", {})
     seen = []
@@ -195,7 +195,7 @@ def test_where_there_is_no_value_an_error_is_as_good_as_a_result(
         assert run(script, monkeypatch) is None
 
 
-def test_a_negative_extent_that_is_not_told_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_negative_extent_without_a_message_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     defined = member(EXTENT, "y - 3")
     case = replace(defined, at={**defined.at, "points": "negative"})
     died = Outcome(Verdict.OPAQUE_CRASH, "compiled", EXTENT, "InternalError: std::bad_alloc")
@@ -296,7 +296,7 @@ def test_an_issue_says_what_is_wrong_where() -> None:
         assert wanted in text
 
 
-def test_what_has_the_fixes_on_or_says_nothing_has_no_script() -> None:
+def test_cases_with_fixes_or_without_a_failure_have_no_script() -> None:
     case = member(ANALYZED, "x")
     with pytest.raises(CaseError, match="nothing to be shown"):
         script_text(case, Outcome(Verdict.HARNESS_ERROR), "A title", {})

@@ -143,7 +143,7 @@ def test_on_several_releases_each_finding_is_run_where_it_fails(
         assert f"* apache-tvm {version}\n" in issue
 
 
-def test_wrong_values_that_do_not_come_again_are_told(
+def test_wrong_values_that_do_not_come_again_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -186,7 +186,7 @@ def test_one_damaged_export_costs_no_page(tmp_path: Path) -> None:
     assert "It breaks here" in (folder / PAGE).read_text()
 
 
-def test_what_is_known_is_shown_as_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_findings_are_shown_as_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finding = made.DILATED
     known = KnownFinding(
         name="dilated",

@@ -84,7 +84,7 @@ def test_integers_are_compared_exactly() -> None:
     assert made.actual == (str(2**60 + 1),)
 
 
-def test_what_cannot_be_laid_side_by_side_is_not_kept() -> None:
+def test_results_of_different_shapes_are_not_kept() -> None:
     bounded = Bounded(np.zeros((2, 2)), np.zeros((2, 2)), "float32")
     assert output_of("y", {}, "normal", np.zeros((2, 3), "float32"), bounded) is None
     large = Bounded(np.zeros(1 << 17), np.zeros(1 << 17), "float32")

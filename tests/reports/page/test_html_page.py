@@ -215,7 +215,7 @@ def test_a_campaign_without_findings_or_cases_has_a_page(record: Record) -> None
     assert Elements(text).open == []
 
 
-def test_the_trend_tells_new_findings_from_those_met_before(record: Record) -> None:
+def test_the_trend_distinguishes_new_findings_from_earlier_ones(record: Record) -> None:
     first, second = before(record, made.DILATED), before(record, made.LAYOUT)
     rows = trend([first, second, record])
     assert [(row.findings, row.new, row.gone) for row in rows] == [
@@ -230,7 +230,7 @@ def test_the_trend_tells_new_findings_from_those_met_before(record: Record) -> N
     assert "only new ones" not in page_text(Sources(record))
 
 
-def test_known_gaps_and_what_happened_are_told(record: Record) -> None:
+def test_known_gaps_and_events_are_listed(record: Record) -> None:
     gap = Ran(datetime.now(UTC), Verdict.PROCESS_DEATH, "toy", True, {}, expected_by="a-gap")
     changed = replace(record, ran=(*record.ran, gap), happened=("Workers: 2 died.",), unended=3)
     declared = ExpectedFailure(
@@ -260,7 +260,7 @@ def test_a_duration_is_as_long_as_it_has_to_be(seconds: float, wanted: str) -> N
     assert duration(seconds) == wanted
 
 
-def test_what_an_export_found_out_is_on_the_page(record: Record) -> None:
+def test_results_of_an_export_are_on_the_page(record: Record) -> None:
     entry = entries()[0]
     declared = entry.expected
     assert declared.culprit is not None

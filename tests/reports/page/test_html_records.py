@@ -61,7 +61,7 @@ def test_cells_are_those_of_the_axes_and_of_the_page() -> None:
         replace(made.case(), at=UNSET),
     ],
 )
-def test_what_lies_on_no_axis_has_no_cells(changed: Case) -> None:
+def test_points_off_the_axes_have_no_cells(changed: Case) -> None:
     assert ran_of(changed, Verdict.REJECTED, read_moment()).cells == {}
 
 

@@ -77,7 +77,7 @@ def test_the_page_shows_it() -> None:
     assert "releases-title" not in page(None)
 
 
-def test_what_is_committed_can_be_shown() -> None:
+def test_the_committed_page_can_be_shown() -> None:
     result = last()
     assert result is not None
     lines = section(result).lines

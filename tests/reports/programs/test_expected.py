@@ -109,7 +109,7 @@ def test_every_operator_s_text_is_right(dtype: str, node: Node) -> None:
     assert assert_right(case(dtype, node))
 
 
-def test_what_pytorch_would_not_do_is_written_out() -> None:
+def test_computations_without_pytorch_are_written_out() -> None:
     added, relu = Node("c", "add", ("a", "b")), Node("d", "nn.relu", ("c",))
     assert assert_right(case("float32", added, relu))
     assert not assert_right(case("int8", added, relu))

@@ -25,7 +25,7 @@ from relaxcheck.reports.rendering import Came
 from tests.reports.programs.toy_program import INVALID, PROGRAM, VERSIONS
 
 
-def test_what_says_nothing_about_tvm_has_no_script() -> None:
+def test_inconclusive_outcomes_have_no_script() -> None:
     for verdict in (Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE, Verdict.HARNESS_ERROR):
         with pytest.raises(CaseError, match="says nothing certain about TVM"):
             reproduction(Case("toy", PROGRAM), Outcome(verdict, "compare"))
@@ -57,7 +57,7 @@ def test_only_the_smallest_failing_binding_is_run() -> None:
     assert not reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps")).runs
 
 
-def test_which_of_several_outputs_is_compared_is_said() -> None:
+def test_the_compared_output_of_several_is_named() -> None:
     nodes = (
         *PROGRAM.nodes,
         Node("other", "multiply", ("x", "y")),
@@ -87,7 +87,7 @@ def test_a_script_and_its_issue_say_whether_the_bug_was_seen() -> None:
     assert "every output is right." in issue_text(repro, "It", "", VERSIONS)
 
 
-def test_what_a_release_says_nothing_of_is_no_failure() -> None:
+def test_an_inconclusive_release_is_no_failure() -> None:
     repro = reproduction(Case("toy", PROGRAM), Outcome(Verdict.WRONG_VALUE, "compare"))
     text = issue_text(repro, "It", "", VERSIONS, releases={"0.1": Came(Verdict.NO_ORACLE)})
     assert "| 0.1 | not known: it cannot be judged: no independent" in text

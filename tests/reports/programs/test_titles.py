@@ -224,7 +224,7 @@ def test_an_operator_is_not_named_as_a_condition_of_itself() -> None:
     assert "together with" not in title_text(repro, attribution)
 
 
-def test_two_failures_with_one_title_are_told_apart_in_words() -> None:
+def test_two_failures_with_one_title_are_distinguished_in_words() -> None:
     titles = Titles()
     first, second = failing(), FAMILY.build(complete(FAMILY.axes, BLAME), 4)
     assert titles.add("It breaks", first, LEFT) == "It breaks"

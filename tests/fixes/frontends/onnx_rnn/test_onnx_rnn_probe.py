@@ -63,7 +63,7 @@ def static_alone(inputs: list[Any], attributes: dict[str, Any]) -> None:
         ("LSTM", static_alone, ["symbolic dimensions"], ["peepholes"]),
     ],
 )
-def test_what_is_lacking_counts(
+def test_a_defective_converter_counts(
     operator: str,
     change: Change,
     there: list[str],

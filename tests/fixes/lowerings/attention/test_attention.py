@@ -122,7 +122,7 @@ def test_hidden_scores_do_not_move_the_visible_ones() -> None:
     np.testing.assert_array_equal(out.ravel(), [3.0, 5.0])
 
 
-def test_what_is_not_a_number_shows() -> None:
+def test_nan_shows() -> None:
     query, key = samples([(1, 1, 1, 2)] * 2, {})
     query[..., 0] = np.nan
     assert np.isnan(build(*[(1, 1, 1, 2)] * 3)(query, key, key)).all()

@@ -260,7 +260,7 @@ REFUSED_WITHOUT_A_NAME = [
 
 
 @pytest.mark.parametrize(("attributes", "message"), REFUSED_WITHOUT_A_NAME)
-def test_what_tvm_refuses_without_a_name_has_one(
+def test_refusals_of_tvm_without_a_name_get_one(
     fixes_on: None, attributes: dict[str, Any], message: str
 ) -> None:
     tensors = probes.inputs(((1, 2, 4, 4), (2, 3, 2, 2)))

@@ -40,6 +40,6 @@ def test_logical_agrees_with_transposing_the_array(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["NC", "NCHWW", "NCHw", "NCHW0c", "NCHW4x", "NCHW2c2c", "NC HW", "NCHWc", "", "NCHW4"]
 )
-def test_what_is_not_a_layout_is_refused(text: str) -> None:
+def test_invalid_layouts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="'"):
         layouts.parse(text, "NCHW")

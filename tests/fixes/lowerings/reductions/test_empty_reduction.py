@@ -64,7 +64,7 @@ def test_products(fused: bool) -> None:
         (lambda x: OP.mean(x, axis=[1]), "int32"),
     ],
 )
-def test_what_nothing_has_no_value_of(make: Any, dtype: str) -> None:
+def test_empty_reductions_without_a_value_are_refused(make: Any, dtype: str) -> None:
     run = lowered_run(make, (2, "N"), dtypes=(dtype,))
     run(np.ones((2, 3), dtype))
     with pytest.raises(Exception, match="no element is left along a reduced axis"):

@@ -88,7 +88,7 @@ def test_a_wrong_pass_is_found(
 
 
 @pytest.mark.tvm
-def test_what_passes_has_no_culprit(wrong: Pool) -> None:
+def test_passing_programs_have_no_culprit(wrong: Pool) -> None:
     heard = []
     result = bisected(wrong, product("bfloat16"), lambda n, trial, outcome: heard.append(n))
     assert (result.verdict, result.culprit, heard) == (Verdict.PASS, None, [1])

@@ -200,7 +200,7 @@ def test_of_an_invalid_program_no_pass_is_looked_for() -> None:
         (UNUSABLE, None, "unsupported, in code generation: it may be any of"),
     ],
 )
-def test_what_the_shortest_way_gets_wrong_is_the_lowering_s_if_its_functions_are(
+def test_faults_of_the_shortest_way_are_the_lowerings_if_its_functions_are(
     direct: Outcome, culprit: str | None, fragment: str
 ) -> None:
     needed = ["LegalizeOps", "CallTIRRewrite", "VMShapeLower"]
@@ -217,7 +217,7 @@ def test_what_the_shortest_way_gets_wrong_is_the_lowering_s_if_its_functions_are
     assert result.operator == "toy.first"
 
 
-def test_what_the_lowering_runs_is_part_of_it() -> None:
+def test_passes_that_the_lowering_runs_are_part_of_it() -> None:
     needed = {"LegalizeOps/Inner", "LegalizeOps"}
     result = conclude(
         ["LegalizeOps/Inner", "LegalizeOps"],
@@ -246,7 +246,7 @@ def test_the_fixes_tell_apart_what_nothing_compiles_without(
     assert culprit or "any of ToMixed and LegalizeOps" in result.why
 
 
-def test_what_does_not_come_again_without_shortcuts_names_nobody() -> None:
+def test_failures_that_need_shortcuts_name_nobody() -> None:
     def judge(trial: Trial) -> Outcome:
         return RIGHT if "a" in trial.without and not trial.plain else WRONG
 
@@ -256,7 +256,7 @@ def test_what_does_not_come_again_without_shortcuts_names_nobody() -> None:
 
 
 @pytest.mark.parametrize("last", ["codegen", "load"])
-def test_what_dies_outside_all_passes_names_nobody(last: str) -> None:
+def test_crashes_outside_all_passes_name_nobody(last: str) -> None:
     death = Outcome(Verdict.PROCESS_DEATH, last, None, f"worker ended with SIGSEGV in {last}")
     result = conclude(["a"], lambda trial: death).result
     assert (result.culprit, result.evidence) == (None, Evidence.NONE)
@@ -302,14 +302,14 @@ def test_an_ending_has_the_functions_that_it_calls() -> None:
     assert ended.result.node.node == "y"
 
 
-def test_what_is_refused_when_it_is_built_is_no_pass_s() -> None:
+def test_refusals_at_construction_name_no_pass() -> None:
     refused = Outcome(Verdict.OPAQUE_CRASH, "emit", "toy.op", "ValueError: 3")
     ended = conclude([], lambda trial: refused)
     assert (ended.result.culprit, ended.result.evidence) == ("emit", Evidence.EMIT)
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.ORACLE_SPLIT, Verdict.HARNESS_ERROR])
-def test_what_does_not_fail_is_run_once(verdict: Verdict) -> None:
+def test_a_passing_program_is_run_once(verdict: Verdict) -> None:
     ended = conclude(["a"], lambda trial: Outcome(verdict))
     assert (ended.result.verdict, ended.result.culprit) == (verdict, None)
     assert ended.result.why == DESCRIPTIONS[verdict]

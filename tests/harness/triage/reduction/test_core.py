@@ -51,7 +51,7 @@ def test_programs_of_one_cause_have_one_fingerprint() -> None:
     assert (findings[0].operator, findings[0].blame) == ("exp", {"dimensions": "symbolic"})
 
 
-def test_what_the_failure_takes_is_blamed_and_nothing_else() -> None:
+def test_only_required_settings_are_blamed() -> None:
     def of_float16(case: Case) -> Outcome | None:
         half = case.program.inputs[0].dtype == "float16"
         return wrong() if half and case.pipeline == "fixes-folded" else None

@@ -332,7 +332,7 @@ class Dying:
             yield job, Outcome(Verdict.PROCESS_DEATH, "codegen", None, "worker ended with SIGSEGV")
 
 
-def test_what_the_reference_said_before_a_worker_died_is_asked_for_again() -> None:
+def test_reference_results_from_before_a_worker_died_are_computed_again() -> None:
     outcome = outcome_of(InWorkers(Dying()), chain(1))  # type: ignore[arg-type]
     assert outcome.verdict is Verdict.PROCESS_DEATH
     assert outcome.reference is not None
@@ -374,7 +374,7 @@ def test_a_command_may_take_its_file_away() -> None:
     assert outcome.verdict is INTERESTING.verdict
 
 
-def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
+def test_processes_of_a_command_end_with_it(tmp_path: Path) -> None:
     left = tmp_path / "pid"
     asked(f"sleep 60 & echo $! > {left}; test -f {{}}", ACCEPTED)
     stat = Path(f"/proc/{int(left.read_text())}/stat")
@@ -441,7 +441,7 @@ def test_the_result_runs_again_and_nothing_is_left_over() -> None:
     assert not pool.jobs
 
 
-def test_a_command_that_finds_no_room_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_without_room_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -83,7 +83,7 @@ def test_sizes_go_below_their_defaults_and_the_finding_stays_what_it_was(
     assert tries <= MOST_TRIES
 
 
-def test_what_fails_at_small_sizes_for_another_reason_is_not_taken() -> None:
+def test_other_failures_at_small_sizes_are_not_taken() -> None:
     def fails(point: Mapping[str, object]) -> bool:
         return (point["layout"] == "NHWC" and point["size"] == 4) or point["size"] == 1
 

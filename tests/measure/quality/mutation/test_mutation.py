@@ -45,12 +45,12 @@ def planted(old: str, new: str, function: str) -> Job:
     assert original.count(old) == 1
     tests = [f"{TESTS[0]}::test_storage_inverts_logical"]
     if function == "parse":
-        tests.append(f"{TESTS[0]}::test_what_is_not_a_layout_is_refused[NCHW4]")
+        tests.append(f"{TESTS[0]}::test_invalid_layouts_are_refused[NCHW4]")
     source = original.replace(old, new)
     return Job(new, tuple(tests), 60.0, FILE, function, source)
 
 
-def test_what_breaks_is_killed_and_what_does_not_survives(tmp_path: Path) -> None:
+def test_failing_mutants_are_killed_and_passing_ones_survive(tmp_path: Path) -> None:
     wrong = [
         planted("if split\n", "if not split\n", "Layout.storage"),
         planted("if end != len(text):", "if end > len(text):", "parse"),
@@ -131,7 +131,7 @@ def test_a_test_that_is_not_there_kills_nothing(tmp_path: Path) -> None:
     assert results.read_bytes() == b""
 
 
-def test_a_reason_for_what_is_no_mutant_any_more_is_told_of(
+def test_a_reason_for_a_former_mutant_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gone, other = "fixes/gone.py", "fixes/lowerings/scans.py"
@@ -143,7 +143,7 @@ def test_a_reason_for_what_is_no_mutant_any_more_is_told_of(
     assert mutation._figures(scope, [], set(), {}, 1.0)["unknown"] == sorted(listed[:2])
 
 
-def test_what_the_servers_are_given_and_say_is_beside_the_results(
+def test_input_and_output_of_the_servers_lie_beside_the_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Ended:

@@ -27,14 +27,14 @@ def some(position: str) -> ExpressionBatch:
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-def test_what_is_right_does_not_fail(position: str) -> None:
+def test_correct_answers_do_not_fail(position: str) -> None:
     counts, failed = checked([some(position)])
     assert counts[position] > 8
     assert failed == []
 
 
 @pytest.mark.parametrize("position", COMPILED)
-def test_what_is_one_too_much_fails(position: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_off_by_one_fail(position: str, monkeypatch: pytest.MonkeyPatch) -> None:
     computed = interpreted_kernels.computed
 
     def wrong(expression: Expression, columns: Mapping[str, Array], size: int) -> Computed:

@@ -26,7 +26,7 @@ LAYOUTS = ("NCHW", "NHWC", "CWHN", "NCHW4c", "NHWC2c", "CNHW8c", "HN4cWC")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_what_is_written_is_read_back(layout: str) -> None:
+def test_written_layouts_are_read_back(layout: str) -> None:
     array = np.arange(2 * 8 * 3 * 5).reshape(2, 8, 3, 5)
     assert np.array_equal(layouts.read(layouts.write(array, layout, "NCHW"), layout, "NCHW"), array)
 
@@ -37,7 +37,7 @@ def test_a_packed_layout_puts_neighbouring_channels_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("layout", ["NCHWC", "NCHX", "NCH", "NCHW4", "NCHWc", "N4CHW", "NCHW2c2c"])
-def test_what_is_no_layout(layout: str) -> None:
+def test_invalid_layouts(layout: str) -> None:
     with pytest.raises(layouts.LayoutError):
         layouts.parse(layout, "NCHW")
 
@@ -61,7 +61,7 @@ def test_orders_differ() -> None:
     assert len(sums) > 3
 
 
-def test_what_is_absent_takes_no_part() -> None:
+def test_absent_terms_take_no_part() -> None:
     infinite = Term(np.array([np.inf, 2.0]), np.array([0.0, 3.0]), np.array([False, True]))
     with np.errstate(invalid="ignore"):
         for seed in range(20):
@@ -79,7 +79,7 @@ def test_what_is_absent_takes_no_part() -> None:
         ("BottomRight", 2, [[0, 1], [1, 2]]),
     ],
 )
-def test_what_two_queries_see_of_three_keys(
+def test_keys_that_two_queries_see_of_three(
     mask: str | None, window: int | None, seen: list[list[int]]
 ) -> None:
     sight = attention.Sight(mask, window)

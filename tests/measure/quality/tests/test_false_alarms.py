@@ -70,7 +70,7 @@ def test_every_fault_is_refused_by_name(family: Any) -> None:
 
 
 @pytest.mark.tvm
-def test_what_stands_in_tvms_place_is_the_control(control: Pool) -> None:
+def test_the_control_takes_the_place_of_tvm(control: Pool) -> None:
     attention: Any = next(family for family in FAMILIES if family.name == "attention")
     point = {axis.name: axis.default for axis in attention.axes}
     fault = next(each for each in attention.faults if each.kind == "causal-mask-unknown")

@@ -54,7 +54,7 @@ def _figures(drawn: int, discarded: int, milliseconds: float) -> dict[str, objec
     }
 
 
-def test_what_misses_its_target_is_named() -> None:
+def test_missed_targets_are_named() -> None:
     assert missed(_figures(990, 5, 5.0)) == []
     (pairs,) = missed(_figures(989, 5, 5.0))
     assert "98.90% of the pairs" in pairs

@@ -68,5 +68,5 @@ def test_the_fixes_cure_both(historic: Pool, name: str, chosen: Point) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["conv1d_transpose", "conv2d_transpose", "attention"])
-def test_what_worked_before_still_passes(historic: Pool, name: str) -> None:
+def test_cases_that_passed_before_still_pass(historic: Pool, name: str) -> None:
     assert outcome(historic, case_at(name, {}, fixes=False)).verdict is Verdict.PASS

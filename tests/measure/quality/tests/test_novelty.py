@@ -59,7 +59,7 @@ def test_lines_elsewhere_are_not_seen(tmp_path: Path) -> None:
         assert not monitor.seen
 
 
-def test_it_is_told_when_the_last_new_thing_came_up() -> None:
+def test_the_time_of_the_last_new_finding_is_reported() -> None:
     counts = {"lines": [90, 0, 9, 0, 1, 0], "verdicts": [1, 1, 0, 0, 0, 0]}
     page = SECTION.markdown({"seed": 1, "cases": 6, "sides": {"on": counts, "off": counts}})
     assert "| on | lines | 100 | 3 | 5 |" in page

@@ -67,7 +67,7 @@ def test_the_edit_can_be_made(plant: Plant) -> None:
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
-def test_what_is_expected_exists(plant: Plant) -> None:
+def test_expected_faults_exist(plant: Plant) -> None:
     assert plant.verdicts
     assert all(verdict.is_failure for verdict in plant.verdicts)
     assert set(plant.blame) <= BLAMABLE
@@ -165,7 +165,7 @@ def test_a_failure_counts_if_it_is_not_there_without_the_plant(tmp_path: Path) -
         assert not hunted_in(PLANTS[0], 1, journal, state, lambda case: True).is_found
 
 
-def test_what_is_told_is_the_finding_that_the_case_was_counted_to(tmp_path: Path) -> None:
+def test_the_reported_finding_is_the_one_that_counts_the_case(tmp_path: Path) -> None:
     attention = family("attention", tuple(PIPELINES))
     point = {axis.name: axis.default for axis in attention.axes}
     masked = {**point, "causal_mask": "TopLeft"}

@@ -154,7 +154,7 @@ def test_the_page_of_a_campaign_shows_its_counts_and_findings() -> None:
     assert "| 4 | wrong-value | a.b | x=1 | a\\|b |" in page
 
 
-def test_the_commit_is_told_where_there_is_git(
+def test_the_commit_is_reported_where_there_is_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place in ("tests/measure/quality", "reports/quality", "reports/tables"):

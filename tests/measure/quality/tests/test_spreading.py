@@ -68,7 +68,7 @@ def test_a_signal_ends_all(
     assert len(list(tmp_path.glob("ended-*"))) == len(list(tmp_path.glob("begun-*"))) == 2
 
 
-def test_what_comes_back_is_what_was_asked_for() -> None:
+def test_results_come_back_in_order() -> None:
     with processes(2, start="spawn") as submit:
         assert [future.result() for future in [submit(abs, n) for n in (-1, 2, -3)]] == [1, 2, 3]
 

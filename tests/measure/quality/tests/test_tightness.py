@@ -23,7 +23,9 @@ def test_a_small_measurement_meets_its_targets() -> None:
 
 
 @pytest.mark.parametrize(("factor", "words"), [(1000.0, "times the error"), (0.01, "outside")])
-def test_a_wrong_rule_is_told(monkeypatch: pytest.MonkeyPatch, factor: float, words: str) -> None:
+def test_a_wrong_rule_is_detected(
+    monkeypatch: pytest.MonkeyPatch, factor: float, words: str
+) -> None:
     right = bounds.sum_of_products
 
     def wrong(*arguments: object, **options: object) -> object:

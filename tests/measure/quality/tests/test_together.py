@@ -35,7 +35,7 @@ PASS = Outcome(Verdict.PASS, checks=(Check({}, "y", 0.5, ("pytorch",)),), oracle
         (Outcome(Verdict.WRONG_VALUE), PASS, False),
     ],
 )
-def test_what_is_to_be_the_same(outcome: Outcome, other: Outcome, same: bool) -> None:
+def test_outcomes_that_must_be_the_same(outcome: Outcome, other: Outcome, same: bool) -> None:
     assert (independent(outcome) == independent(other)) is same
 
 

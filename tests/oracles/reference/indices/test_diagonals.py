@@ -21,7 +21,7 @@ def test_the_triangles_share_one_diagonal(dtype: str, k: int) -> None:
     assert not lower.bound.any()
 
 
-def test_what_is_cut_off_is_zero_whatever_it_was() -> None:
+def test_cut_off_elements_are_zero() -> None:
     fills = [Literal((NAN, -0.0, INF, NAN))]
     kept = agree(program_of("triu", [(2, 2)], "float32", fills, k=1))
     np.testing.assert_array_equal(kept.value, [[0, 0], [0, 0]])

@@ -23,7 +23,7 @@ def test_output_layout_of_pooling():
         relax.transform.LegalizeOps()(Module)
 
 
-def test_what_can_be_lowered_is():
+def test_lowerable_calls_are_lowered():
     @I.ir_module
     class Module:
         @R.function

@@ -78,7 +78,7 @@ def test_a_cast_between_two_calls():
     np.testing.assert_allclose(run(Module, data), np.exp(data) ** 2, rtol=1e-5)
 
 
-def test_what_can_be_fused_is():
+def test_fusible_calls_are_fused():
     @I.ir_module
     class Module:
         @R.function
