@@ -32,12 +32,12 @@ from relaxcheck.fixes.tvm_api.shapes import Type, dims_of, fields_of, name_of
 class _Plan:
     """The sizes with which the program for ``size`` computes inputs at a value of the symbol.
 
-    ``given`` and ``padded`` are the inputs' shapes; ``masks`` hold for each mask the number of
+    ``shapes`` and ``padded`` are the inputs' shapes; ``masks`` hold for each mask the number of
     valid elements, of all elements, and of the axes behind; ``cut`` are the outputs' shapes.
     """
 
     size: int
-    given: tuple[tuple[int, ...], ...]
+    shapes: tuple[tuple[int, ...], ...]
     padded: tuple[tuple[int, ...], ...]
     masks: tuple[tuple[int, int, int], ...]
     cut: Any
@@ -93,13 +93,13 @@ class Bucketed:
         for value, parameter in zip(inputs, program.inputs, strict=True):
             rank = len(dims_of(tvm_api.type_of(parameter)) or [])
             if len(value.shape) != rank:
-                what = f"input {name_of(parameter)!r} must have {rank} dimensions"
-                raise ValueError(f"{NAME}: {what}, got {len(value.shape)}")
+                requirement = f"input {name_of(parameter)!r} must have {rank} dimensions"
+                raise ValueError(f"{NAME}: {requirement}, got {len(value.shape)}")
         size = self._symbol_of(inputs)
         if size not in self._plans:
             self._plans[size] = _plan(program, size, self.size_for(size))
         plan = self._plans[size]
-        for value, shape, parameter in zip(inputs, plan.given, program.inputs, strict=True):
+        for value, shape, parameter in zip(inputs, plan.shapes, program.inputs, strict=True):
             for axis, (actual, wanted) in enumerate(zip(value.shape, shape, strict=True)):
                 if int(actual) != wanted:
                     where = place((), axis, parameter)

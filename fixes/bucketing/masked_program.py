@@ -200,8 +200,8 @@ def _symbol(function: Function, name: str) -> PrimExpr:
     for parameter in function.params:
         type_ = tvm_api.type_of(parameter)
         if not tvm_api_shapes.is_tensor_type(type_) or dims_of(type_) is None:
-            what = f"input {name_of(parameter)!r} must be a tensor of known shape"
-            raise ValueError(f"{NAME}: {what}, is {type_}")
+            requirement = f"input {name_of(parameter)!r} must be a tensor of known shape"
+            raise ValueError(f"{NAME}: {requirement}, is {type_}")
         for symbol in tvm_api_shapes.symbols_of(type_):
             if not any(symbol.same_as(other) for other in symbols):
                 symbols.append(symbol)

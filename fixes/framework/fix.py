@@ -154,9 +154,9 @@ def invalid(operator: str, why: str, **attributes: object) -> ValueError:
     return ValueError(f"{_message('is invalid', operator, attributes)}: {why}")
 
 
-def _message(what: str, operator: str, attributes: dict[str, object]) -> str:
+def _message(predicate: str, operator: str, attributes: dict[str, object]) -> str:
     text = ", ".join(f"{name}={tvm_api.plain(value)}" for name, value in attributes.items())
-    return f"{operator} {what} with {text}"
+    return f"{operator} {predicate} with {text}"
 
 
 def require_shapes(call: Call) -> None:

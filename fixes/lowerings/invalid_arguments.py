@@ -38,11 +38,11 @@ def _at_least_one(constructor: str, *names: str) -> Callable[[Mapping[str, Any]]
 
     def check(arguments: Mapping[str, Any]) -> None:
         for name in names:
-            given = arguments[name]
-            listed = given if isinstance(given, list | tuple) else [given]
+            argument = arguments[name]
+            listed = argument if isinstance(argument, list | tuple) else [argument]
             if any(isinstance(value, int) and value < 1 for value in listed):
                 operator = f"relax.nn.{constructor}"
-                raise invalid(operator, "a number is less than 1", **{name: given})
+                raise invalid(operator, "a number is less than 1", **{name: argument})
 
     return check
 
@@ -98,7 +98,9 @@ def refuses_no_groups() -> bool:
 
     def make() -> None:
         probes.one_call(
-            lambda *given: relax.op.nn.group_norm(*given, num_groups=0, channel_axis=1, axes=[2]),
+            lambda *tensors: relax.op.nn.group_norm(
+                *tensors, num_groups=0, channel_axis=1, axes=[2]
+            ),
             *((1, 2, 3), (2,), (2,)),
         )
 
@@ -154,14 +156,14 @@ FIX = Fix(
     ),
     attributes=(OperatorAttribute(_SQUEEZE, LEGALIZE, _of_ones),),
     rebindings=lambda: (
-        *(checked(_CONSTRUCTORS[name], _at_least_one(name, *given)) for name, given in _CHECKED),
+        *(checked(_CONSTRUCTORS[name], _at_least_one(name, *names)) for name, names in _CHECKED),
         checked(_CONSTRUCTORS["pad"], _known_mode),
     ),
     after="prelu",
     patch=(
         *(
-            Checking(name, _at_least_one, ", ".join(f'"{one}"' for one in (name, *given)))
-            for name, given in _CHECKED
+            Checking(name, _at_least_one, ", ".join(f'"{argument}"' for argument in (name, *names)))
+            for name, names in _CHECKED
         ),
         Checking("pad", _known_mode),
         Wrapping(_SQUEEZE, _of_ones),

@@ -59,7 +59,9 @@ def _of_slices(original: Legalization) -> Legalization:
 def normalizes_last_axes() -> bool:
     """True if a batch_norm that trains, over channels at axis -1, is lowered."""
     call = probes.one_call(
-        lambda *given: relax.op.nn.batch_norm(*given, axis=-1, training=True), (1, 2), *[(2,)] * 4
+        lambda *tensors: relax.op.nn.batch_norm(*tensors, axis=-1, training=True),
+        (1, 2),
+        *[(2,)] * 4,
     )
     builder = relax.BlockBuilder()
     try:

@@ -128,13 +128,13 @@ def _of_type_of_call(original: Legalization) -> Legalization:
         result = builder.emit(original(builder, call))
         pairs = zip(tvm_api.type_of(result).fields, tvm_api.type_of(call).fields, strict=True)
         dtypes = [tuple(map(tvm_api.dtype_of, pair)) for pair in pairs]
-        if all(dtype_given == wanted for dtype_given, wanted in dtypes):
+        if all(actual == wanted for actual, wanted in dtypes):
             return result
         items = [builder.emit(relax.TupleGetItem(result, at)) for at in range(len(dtypes))]
         return relax.Tuple(
             [
-                builder.call_te(topi.cast, item, wanted) if dtype_given != wanted else item
-                for item, (dtype_given, wanted) in zip(items, dtypes, strict=True)
+                builder.call_te(topi.cast, item, wanted) if actual != wanted else item
+                for item, (actual, wanted) in zip(items, dtypes, strict=True)
             ]
         )
 

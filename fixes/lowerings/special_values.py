@@ -69,7 +69,7 @@ def _from_itself(original: Legalization) -> Legalization:
     return lower
 
 
-def _found_at_the_end(original: Legalization) -> Legalization:
+def _finding_first_extreme(original: Legalization) -> Legalization:
     """``original``, except that the first extreme element is found whatever the elements are."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
@@ -200,7 +200,7 @@ FIX = Fix(
         ),
         OperatorAttribute("relax.subtract", LEGALIZE, _from_itself),
         *(
-            OperatorAttribute(f"relax.{name}", LEGALIZE, _found_at_the_end)
+            OperatorAttribute(f"relax.{name}", LEGALIZE, _finding_first_extreme)
             for name in ("argmax", "argmin")
         ),
     ),
@@ -208,6 +208,6 @@ FIX = Fix(
     patch=(
         *(Wrapping(f"relax.{name}", _with_nan) for name in ("equal", "not_equal")),
         Wrapping("relax.subtract", _from_itself),
-        *(Wrapping(f"relax.{name}", _found_at_the_end) for name in ("argmax", "argmin")),
+        *(Wrapping(f"relax.{name}", _finding_first_extreme) for name in ("argmax", "argmin")),
     ),
 )

@@ -69,9 +69,9 @@ def place(path: Sequence[int], axis: int, parameter: Expr) -> str:
     kind = tvm_api.type_of(parameter)
     for number in path:
         kind = tvm_api_shapes.fields_of(kind)[number]
-    what = "value" if tvm_api_shapes.is_shape_type(kind) else "dimension"
+    noun = "value" if tvm_api_shapes.is_shape_type(kind) else "dimension"
     fields = "".join(f"field {number} of " for number in reversed(path))
-    return f"{what} {axis} of {fields}input {tvm_api_shapes.name_of(parameter)!r}"
+    return f"{noun} {axis} of {fields}input {tvm_api_shapes.name_of(parameter)!r}"
 
 
 def origins(function: Function) -> dict[PrimExpr, str]:
@@ -94,7 +94,7 @@ def origins(function: Function) -> dict[PrimExpr, str]:
 def scalars(function: Function) -> frozenset[PrimExpr]:
     """The symbols that are scalar inputs and no dimension of any input: they may be negative."""
     values = map(tvm_api_shapes.value_of_parameter, function.params)
-    scalars_given = {value for value in values if value is not None and tvm_api.is_variable(value)}
+    scalar_inputs = {value for value in values if value is not None and tvm_api.is_variable(value)}
     types = map(tvm_api.type_of, function.params)
     dims = [dim for type_ in types for _, _, dim in tvm_api_shapes.dims_within(type_)]
-    return frozenset(scalars_given.difference(dims))
+    return frozenset(scalar_inputs.difference(dims))

@@ -40,9 +40,9 @@ def of(call: Call) -> Iterator[Need]:
         yield from find(call)
 
 
-def same(left: PrimExpr, right: PrimExpr, what: str) -> Need:
+def same(left: PrimExpr, right: PrimExpr, noun: str) -> Need:
     """Two dimensions must be equal."""
-    why = f"{what} {show(left)} and {show(right)} must be equal"
+    why = f"{noun} {show(left)} and {show(right)} must be equal"
     return Need(equal(left, right), why, (left, right), equal=True)
 
 
@@ -78,7 +78,7 @@ def _matmul(call: Call) -> Iterator[Need]:
     yield from broadcast(left[:-2], right[:-2])
 
 
-def _multiple(dim: PrimExpr, factor: int | PrimExpr, what: str) -> Need:
+def _multiple(dim: PrimExpr, factor: int | PrimExpr, noun: str) -> Need:
     safe = factor
     if as_int(factor) is None:
         # The remainder is computed even if the other condition fails.
@@ -86,13 +86,13 @@ def _multiple(dim: PrimExpr, factor: int | PrimExpr, what: str) -> Need:
     conditions = [equal(floormod(dim, safe), 0)]
     if safe is not factor:
         conditions.append(tvm_api.negated(equal(factor, 0)))
-    why = f"{what} {show(dim)} must be a multiple of {show(factor)}"
+    why = f"{noun} {show(dim)} must be a multiple of {show(factor)}"
     values = (dim,) if as_int(factor) is not None else (dim, factor)
     return Need(tvm_api_shapes.all_of(conditions), why, values)
 
 
-def _at_least(dim: PrimExpr, least: int, what: str) -> Need:
-    return Need(dim >= least, f"{what} {show(dim)} must be at least {least}", (dim,))
+def _at_least(dim: PrimExpr, least: int, noun: str) -> Need:
+    return Need(dim >= least, f"{noun} {show(dim)} must be at least {least}", (dim,))
 
 
 def _spatial(layout: str, dims: Dims) -> Dims:
@@ -124,9 +124,9 @@ def _convolution(call: Call) -> Iterator[Need]:
         yield _fits(size, padding, window, "window of")
 
 
-def _fits(size: PrimExpr, padding: int, window: PrimExpr, what: str) -> Need:
+def _fits(size: PrimExpr, padding: int, window: PrimExpr, noun: str) -> Need:
     padded = f" and padding {padding}" * bool(padding)
-    why = f"{what} {show(window)} must fit into the dimension {show(size)}{padded}"
+    why = f"{noun} {show(window)} must fit into the dimension {show(size)}{padded}"
     return Need(size + padding >= window, why, (window, size))
 
 

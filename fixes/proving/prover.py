@@ -51,16 +51,16 @@ _known: dict[Form, Level | None] = {}
 def proved_by(
     condition: PrimExpr | bool,
     signed: Collection[PrimExpr] = (),
-    given: Sequence[PrimExpr] = (),
+    premises: Sequence[PrimExpr] = (),
 ) -> Level | None:
-    """The level that proves ``condition`` wherever all of ``given`` hold; None if none does.
+    """The level that proves ``condition`` wherever all of ``premises`` hold; None if none does.
 
     Variables in ``signed`` may be negative.
     """
     if isinstance(condition, bool):
         return Level.ALIKE if condition else None
     claim = condition
-    for premise in given:
+    for premise in premises:
         claim = tvm_api_shapes.any_of([tvm_api.negated(premise), claim])
     form = tvm_api_forms.form_of(claim, signed)
     if form is None:
@@ -68,7 +68,7 @@ def proved_by(
     if form not in _known:
         if len(_known) >= _KEPT:
             _known.clear()
-        asking = _Asking(condition, tuple(given), form, frozenset(signed))
+        asking = _Asking(condition, tuple(premises), form, frozenset(signed))
         _known[form] = asking.level()
     return _known[form]
 
@@ -76,10 +76,10 @@ def proved_by(
 def proves(
     condition: PrimExpr | bool,
     signed: Collection[PrimExpr] = (),
-    given: Sequence[PrimExpr] = (),
+    premises: Sequence[PrimExpr] = (),
 ) -> bool:
-    """True if ``condition`` is proved wherever all of ``given`` hold."""
-    return proved_by(condition, signed, given) is not None
+    """True if ``condition`` is proved wherever all of ``premises`` hold."""
+    return proved_by(condition, signed, premises) is not None
 
 
 def equal(left: PrimExpr | int, right: PrimExpr | int) -> bool:
@@ -97,7 +97,7 @@ class _Asking:
     """A claim as a TVM expression, and as a form that includes the assumptions."""
 
     condition: PrimExpr
-    given: tuple[PrimExpr, ...]
+    premises: tuple[PrimExpr, ...]
     form: Form
     signed: frozenset[PrimExpr]
 
@@ -116,10 +116,10 @@ class _Asking:
         return next((level for level, proves_it in levels.items() if proves_it()), None)
 
     def _by_analyzer(self, ask: Callable[[PrimExpr, Any], bool]) -> bool:
-        analyzer = _analyzer([self.condition, *self.given], self.signed)
+        analyzer = _analyzer([self.condition, *self.premises], self.signed)
         try:
             with ExitStack() as scopes:
-                for premise in self.given:
+                for premise in self.premises:
                     scopes.enter_context(analyzer.constraint_scope(premise))
                 return ask(self.condition, analyzer)
         except InternalError:

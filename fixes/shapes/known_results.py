@@ -83,23 +83,23 @@ def _is_quotient_of_symbols(dim: PrimExpr) -> bool:
     return isinstance(dim, tirx.FloorDiv) and bool(tvm_api_shapes.variables(dim.b))
 
 
-def _left_of(dims: Sequence[PrimExpr], dims_given: Sequence[PrimExpr]) -> PrimExpr | None:
-    """The factor by which ``dims_given`` must be multiplied for the product of ``dims``, if proved.
+def _left_of(dims: Sequence[PrimExpr], known_dims: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The factor by which ``known_dims`` must be multiplied for the product of ``dims``, if proved.
 
     No dimension is negative: that is refused where the program starts.
     """
     count = tvm_api.integer(1)
-    sizes = [dim >= 0 for dim in (*dims, *dims_given) if tvm_api.as_int(dim) is None]
+    sizes = [dim >= 0 for dim in (*dims, *known_dims) if tvm_api.as_int(dim) is None]
 
     def same(left: PrimExpr, right: PrimExpr) -> bool:
-        return prover.proves(tvm_api.equal(left, right), given=sizes)
+        return prover.proves(tvm_api.equal(left, right), premises=sizes)
 
     left = [factor for dim in dims for factor in _factors(dim)]
-    for wanted in (factor for dim in dims_given for factor in _factors(dim)):
+    for wanted in (factor for dim in known_dims for factor in _factors(dim)):
         at = next((at for at, factor in enumerate(left) if same(factor, wanted)), None)
         if at is not None:
             del left[at]
-    whole, known = math.prod(dims, start=count), math.prod(dims_given, start=count)
+    whole, known = math.prod(dims, start=count), math.prod(known_dims, start=count)
     tried = (math.prod(left, start=count), count)
     return next((rest for rest in tried if same(whole, known * rest)), None)
 
@@ -207,7 +207,7 @@ def _run(module: Module, context: Any) -> Module:
 PASS = tvm_api_functions.module_pass("NameResults", _run)
 
 
-def lowers_given_shapes() -> bool:
+def lowers_computed_shapes() -> bool:
     """True if a tensor is stretched to the shape of another."""
     builder = relax.BlockBuilder()
     x, y = probes.inputs([(2,), (1,)])
@@ -222,7 +222,7 @@ def lowers_given_shapes() -> bool:
         return False
 
 
-def compiles_found_sizes() -> bool:
+def compiles_inferred_sizes() -> bool:
     """True if a program compiles on a slice whose first dimension reshape must infer."""
     m = tvm_api.shape_var("m")
 
@@ -266,9 +266,9 @@ FIX = Fix(
     ),
     issue=None,
     parts=(
-        FaultPart("given shapes", lambda: not lowers_given_shapes()),
+        FaultPart("given shapes", lambda: not lowers_computed_shapes()),
         FaultPart("slices", lambda: not lowers_slices()),
-        FaultPart("sizes that reshape finds", lambda: not compiles_found_sizes()),
+        FaultPart("sizes that reshape finds", lambda: not compiles_inferred_sizes()),
     ),
     passes=(ModulePass(PASS),),
     after="known_rank",

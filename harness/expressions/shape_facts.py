@@ -134,7 +134,7 @@ def _proof(fact: algebra_facts.Fact) -> Proof:
 
     session = Session(fact.variables, "range")
     level = prover.proved_by(
-        session.emit(fact.claim), given=[session.emit(assumption) for assumption in fact.assumed]
+        session.emit(fact.claim), premises=[session.emit(assumption) for assumption in fact.assumed]
     )
     condition, equal, strongest = completeness.asked(fact, "range")
     return Proof(condition, bool(equal), strongest, "" if level is None else level.name.lower())

@@ -47,11 +47,11 @@ class Sizes:
     inputs: int
     hidden: int
 
-    def expected(self, what: Recurrence) -> dict[str, list[PrimExpr | int]]:
+    def expected(self, recurrence: Recurrence) -> dict[str, list[PrimExpr | int]]:
         """The shape of each input, by ONNX name."""
-        directions, rows = len(what.reverse), what.gates * self.hidden
-        state = [*what.state_at(directions, self.batch), self.hidden]
-        along = [self.batch, self.length] if what.batch_first else [self.length, self.batch]
+        directions, rows = len(recurrence.reverse), recurrence.gates * self.hidden
+        state = [*recurrence.state_at(directions, self.batch), self.hidden]
+        along = [self.batch, self.length] if recurrence.batch_first else [self.length, self.batch]
         return {
             "X": [*along, self.inputs],
             "W": [directions, rows, self.inputs],
@@ -171,7 +171,7 @@ def static(operator: str, name: str, weights: Expr, rank: int) -> list[int]:
 
 
 def shaped(
-    builder: BlockBuilder, what: Recurrence, operands: Mapping[str, Expr]
+    builder: BlockBuilder, recurrence: Recurrence, operands: Mapping[str, Expr]
 ) -> tuple[dict[str, Expr], Sizes]:
     """The inputs, each with a shape, and their sizes.
 
@@ -182,12 +182,14 @@ def shaped(
         ValueError: the dimensions of two inputs can never go together.
         OpNotImplemented: the shape of W is unknown or symbolic.
     """
-    operator = what.operator
+    operator = recurrence.operator
     inputs = static(operator, "W", operands["W"], 3)[2]
-    known = Sizes(tvm_api.shape_var("length"), tvm_api.shape_var("batch"), inputs, what.hidden)
+    known = Sizes(
+        tvm_api.shape_var("length"), tvm_api.shape_var("batch"), inputs, recurrence.hidden
+    )
     tensors = {}
     for name, operand in operands.items():
-        dims = known.expected(what)[name]
+        dims = known.expected(recurrence)[name]
         tensors[name] = operand
         if not tvm_api.has_shape(operand):
             if int(tvm_api.type_of(operand).ndim) not in (-1, len(dims)):
@@ -201,10 +203,10 @@ def shaped(
     shape = tvm_api.shape_of(data)
     if len(shape) != 3:
         raise invalid(operator, "it must be of 3 dimensions", **{"shape of X": tvm_api.show(shape)})
-    length, batch = (shape[1], shape[0]) if what.batch_first else (shape[0], shape[1])
-    sizes = Sizes(length, batch, inputs, what.hidden)
+    length, batch = (shape[1], shape[0]) if recurrence.batch_first else (shape[0], shape[1])
+    sizes = Sizes(length, batch, inputs, recurrence.hidden)
     shapes = {name: tvm_api.shape_of(tensor) for name, tensor in tensors.items()}
-    agree(what, sizes, shapes)
+    agree(recurrence, sizes, shapes)
     if tvm_api.as_int(shape[2]) is None:
         tensors["X"] = _cast(builder, data, [*shape[:2], inputs])
     return tensors, sizes
@@ -214,25 +216,27 @@ def _cast(builder: BlockBuilder, expr: Expr, shape: Sequence[PrimExpr | int]) ->
     return builder.match_cast(expr, tvm_api.tensor_type(shape, tvm_api.dtype_of(expr)))
 
 
-def agree(what: Recurrence, sizes: Sizes, shapes: Mapping[str, Dims]) -> list[tuple[PrimExpr, str]]:
+def agree(
+    recurrence: Recurrence, sizes: Sizes, shapes: Mapping[str, Dims]
+) -> list[tuple[PrimExpr, str]]:
     """Conditions that inputs of ``shapes`` must meet at run time, with their error messages.
 
     Raises:
         ValueError: a rank is wrong, or two dimensions can never be equal.
     """
-    expected, left = sizes.expected(what), []
+    expected, left = sizes.expected(recurrence), []
     for name, dims in shapes.items():
         wanted = expected[name]
         why = f"it must be {tvm_api.show([*wanted])}"
         shown = {f"shape of {name}": tvm_api.show([*dims])}
         if len(dims) != len(wanted):
-            raise invalid(what.operator, why, **shown)
+            raise invalid(recurrence.operator, why, **shown)
         for axis, (dim, other) in enumerate(zip(dims, wanted, strict=True)):
             condition = tvm_api.equal(dim, other)
             if prover.proves(condition):
                 continue
             if prover.proves(tvm_api.negated(condition)):
-                raise invalid(what.operator, why, **shown)
+                raise invalid(recurrence.operator, why, **shown)
             text = f"{tvm_api.show(dim)}, must be {tvm_api.show(other)}, as X and R have it"
-            left.append((condition, f"{what.operator}: dimension {axis} of {name}, {text}"))
+            left.append((condition, f"{recurrence.operator}: dimension {axis} of {name}, {text}"))
     return left

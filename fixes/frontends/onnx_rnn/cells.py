@@ -68,12 +68,12 @@ class Recurrence:
 class Step:
     """A step of one direction of one sequence.
 
-    ``given`` holds the tensors by ONNX name, and ``projected``, the product of X and W; the last
+    ``tensors`` holds the tensors by ONNX name, and ``projected``, the product of X and W; the last
     two axes of ``R`` are swapped. ``gates`` and ``reset`` in ``outputs`` are scratch memory.
     """
 
-    what: Recurrence
-    given: Mapping[str, Buffer]
+    recurrence: Recurrence
+    tensors: Mapping[str, Buffer]
     outputs: Mapping[str, Buffer]
     direction: int
     batch: PrimExpr
@@ -85,12 +85,12 @@ class Step:
 
     def state(self, name: str, unit: PrimExpr) -> PrimExpr:
         """The element ``unit`` of the current state."""
-        return self.outputs[name][(*self.what.state_at(self.number, self.batch), unit)]
+        return self.outputs[name][(*self.recurrence.state_at(self.number, self.batch), unit)]
 
     def set_state(self, name: str, unit: PrimExpr, value: PrimExpr) -> Statement:
         """Store ``value`` into the element ``unit`` of a state."""
         return store(
-            self.outputs[name], value, [*self.what.state_at(self.number, self.batch), unit]
+            self.outputs[name], value, [*self.recurrence.state_at(self.number, self.batch), unit]
         )
 
     def gate(self, number: int, unit: PrimExpr) -> PrimExpr:
@@ -103,28 +103,28 @@ class Step:
 
     def row(self, gate: int, unit: PrimExpr) -> PrimExpr:
         """The row of ``gate`` in the weights."""
-        return unit + integer(gate * self.what.hidden)
+        return unit + integer(gate * self.recurrence.hidden)
 
     def bias(self, row: PrimExpr, *, recurrent: bool) -> PrimExpr | None:
         """The bias of a row of W, or of R; None without biases."""
-        if "B" not in self.given:
+        if "B" not in self.tensors:
             return None
-        first = self.what.gates * self.what.hidden if recurrent else 0
-        return self.given["B"][self.number, row + integer(first)]
+        first = self.recurrence.gates * self.recurrence.hidden if recurrent else 0
+        return self.tensors["B"][self.number, row + integer(first)]
 
     def projected(self, time: PrimExpr, row: PrimExpr) -> PrimExpr:
         """A row of the product of the input at ``time`` and W."""
-        axes = [self.batch, time] if self.what.batch_first else [time, self.batch]
-        first = self.direction * self.what.gates * self.what.hidden
-        return self.given["projected"][(*axes, row + integer(first))]
+        axes = [self.batch, time] if self.recurrence.batch_first else [time, self.batch]
+        first = self.direction * self.recurrence.gates * self.recurrence.hidden
+        return self.tensors["projected"][(*axes, row + integer(first))]
 
     def active(self, which: int, x: PrimExpr) -> PrimExpr:
         """The activation function number ``which`` at the clipped ``x``."""
-        return self.what.activations[self.direction][which](clipped(x, self.what.clip))
+        return self.recurrence.activations[self.direction][which](clipped(x, self.recurrence.clip))
 
     def each_unit(self, body: Callable[[PrimExpr], Statement]) -> Statement:
         """A loop of ``body`` over the hidden units."""
-        return loop("i", integer(self.what.hidden), body)
+        return loop("i", integer(self.recurrence.hidden), body)
 
     def add_products(
         self,
@@ -137,12 +137,12 @@ class Step:
 
         ``target`` starts with gate ``first``. The inner loop runs over adjacent memory.
         """
-        hidden = self.what.hidden
+        hidden = self.recurrence.hidden
         start = integer(hidden * gates.start)
 
         def add(k: PrimExpr, j: PrimExpr) -> Statement:
             place = j + integer(hidden * (gates.start - first))
-            product = self.given["R"][self.number, k, j + start] * vector(k)
+            product = self.tensors["R"][self.number, k, j + start] * vector(k)
             return store(target, target[place] + product, [place])
 
         return self.each_unit(
@@ -186,7 +186,7 @@ def _sum(*terms: PrimExpr | None) -> PrimExpr:
 
 def _start(step: Step, time: PrimExpr, gates: range, *, recurrent: bool = True) -> Statement:
     """Store the projections of the input, with biases, into ``gates``."""
-    hidden = step.what.hidden
+    hidden = step.recurrence.hidden
     start = integer(gates.start * hidden)
 
     def set_row(j: PrimExpr) -> Statement:
@@ -207,7 +207,7 @@ def _rnn(step: Step, time: PrimExpr) -> list[Statement]:
 
 
 def _gru(step: Step, time: PrimExpr) -> list[Statement]:
-    linear, update, reset, new = step.what.linear_before_reset, 0, 1, 2
+    linear, update, reset, new = step.recurrence.linear_before_reset, 0, 1, 2
     kept = step.outputs["reset"]
 
     def reset_of(i: PrimExpr) -> PrimExpr:
@@ -259,18 +259,18 @@ def _lstm(step: Step, time: PrimExpr) -> list[Statement]:
     entry, output, forget, cell = range(4)
 
     def peeping(gate: int, i: PrimExpr) -> PrimExpr:
-        if "P" not in step.given:
+        if "P" not in step.tensors:
             return step.gate(gate, i)
-        return step.gate(gate, i) + step.given["P"][step.number, step.row(gate, i)] * step.state(
+        return step.gate(gate, i) + step.tensors["P"][step.number, step.row(gate, i)] * step.state(
             "Y_c", i
         )
 
     def finish(i: PrimExpr) -> Statement:
         taken, unit = step.gate(entry, i), tirx.FloatImm(dtype_of(step.gate(entry, i)), 1)
-        kept = unit - taken if step.what.input_forget else step.active(0, peeping(forget, i))
+        kept = unit - taken if step.recurrence.input_forget else step.active(0, peeping(forget, i))
         state = kept * step.state("Y_c", i) + taken * step.active(1, step.gate(cell, i))
         # Not clipped: clipping applies to the input of the gates' functions.
-        shown = step.what.activations[step.direction][2](step.state("Y_c", i))
+        shown = step.recurrence.activations[step.direction][2](step.state("Y_c", i))
         return tirx.SeqStmt(
             [
                 step.set_gate(entry, i, step.active(0, peeping(entry, i))),

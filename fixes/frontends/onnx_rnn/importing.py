@@ -70,12 +70,12 @@ def _convert(
 ) -> Expr:
     """The outputs of a node as a tuple, or Y alone if the node has a single output."""
     operands = arguments.named(operator, list(inputs))
-    what = arguments.recurrence(operator, attributes, operands["R"])
-    operands, sizes = arguments.shaped(builder, what, operands)
+    recurrence = arguments.recurrence(operator, attributes, operands["R"])
+    operands, sizes = arguments.shaped(builder, recurrence, operands)
     dtype = tvm_api.dtype_of(operands["X"])
     inner = dtype if dtype == "float64" else "float32"
-    result = builder.emit(_recurrence(builder, what, operands, sizes, inner))
-    names = _outputs(what)
+    result = builder.emit(_recurrence(builder, recurrence, operands, sizes, inner))
+    names = _outputs(recurrence)
     outputs = [builder.emit(relax.TupleGetItem(result, index)) for index in range(len(names))]
     if inner != dtype:
         outputs = [builder.emit(relax.op.astype(output, dtype)) for output in outputs]
@@ -85,13 +85,13 @@ def _convert(
     return relax.Tuple(outputs)
 
 
-def _outputs(what: Recurrence) -> list[str]:
-    return ["Y", "Y_h", "Y_c"] if what.operator == "LSTM" else ["Y", "Y_h"]
+def _outputs(recurrence: Recurrence) -> list[str]:
+    return ["Y", "Y_h", "Y_c"] if recurrence.operator == "LSTM" else ["Y", "Y_h"]
 
 
 def _recurrence(
     builder: BlockBuilder,
-    what: Recurrence,
+    recurrence: Recurrence,
     operands: Mapping[str, Expr],
     sizes: arguments.Sizes,
     dtype: str,
@@ -104,7 +104,7 @@ def _recurrence(
         return builder.emit(relax.op.astype(expr, dtype))
 
     tensors = {name: widened(operand) for name, operand in operands.items()}
-    rows = len(what.reverse) * what.gates * what.hidden
+    rows = len(recurrence.reverse) * recurrence.gates * recurrence.hidden
     weights = builder.emit(relax.op.permute_dims(tensors.pop("W"), [2, 0, 1]))
     weights = builder.emit(relax.op.reshape(weights, (sizes.inputs, rows)))
     tensors["projected"] = builder.emit(relax.op.matmul(tensors.pop("X"), weights))
@@ -114,21 +114,21 @@ def _recurrence(
     def compute(*inputs: Tensor) -> list[Tensor]:
         named = dict(zip(tensors, inputs, strict=True))
         axes = named["projected"].shape
-        length, batch = (axes[1], axes[0]) if what.batch_first else (axes[0], axes[1])
+        length, batch = (axes[1], axes[0]) if recurrence.batch_first else (axes[0], axes[1])
         here = arguments.Sizes(length, batch, sizes.inputs, sizes.hidden)
         shapes = {
             name: list(buffer.shape)
             for name, buffer in named.items()
             if name not in ("projected", "R")
         }
-        assertions.extend(arguments.agree(what, here, shapes))
-        outputs = _output_shapes(what, length, batch)
+        assertions.extend(arguments.agree(recurrence, here, shapes))
+        outputs = _output_shapes(recurrence, length, batch)
         return _external(
-            f"{what.operator.lower()}_loops",
+            f"{recurrence.operator.lower()}_loops",
             outputs,
             inputs,
             lambda ins, outs: loops(
-                what,
+                recurrence,
                 dict(zip(tensors, ins, strict=True)),
                 dict(zip(outputs, outs, strict=True)),
             ),
@@ -136,7 +136,7 @@ def _recurrence(
         )
 
     return tvm_api.call_te(
-        builder, compute, list(tensors.values()), assertions, what.operator.lower()
+        builder, compute, list(tensors.values()), assertions, recurrence.operator.lower()
     )
 
 
@@ -153,15 +153,15 @@ def _external(
 
 
 def _output_shapes(
-    what: Recurrence, length: PrimExpr, batch: PrimExpr
+    recurrence: Recurrence, length: PrimExpr, batch: PrimExpr
 ) -> dict[str, list[PrimExpr | int]]:
-    directions, rows = len(what.reverse), what.gates * what.hidden
-    state = [*what.state_at(directions, batch), what.hidden]
-    shapes: dict[str, list[PrimExpr | int]] = dict.fromkeys(_outputs(what), state)
-    shapes["Y"] = [*what.at(length, directions, batch), what.hidden]
+    directions, rows = len(recurrence.reverse), recurrence.gates * recurrence.hidden
+    state = [*recurrence.state_at(directions, batch), recurrence.hidden]
+    shapes: dict[str, list[PrimExpr | int]] = dict.fromkeys(_outputs(recurrence), state)
+    shapes["Y"] = [*recurrence.at(length, directions, batch), recurrence.hidden]
     shapes["gates"] = [rows]
-    if what.operator == "GRU":
-        shapes["reset"] = [what.hidden]
+    if recurrence.operator == "GRU":
+        shapes["reset"] = [recurrence.hidden]
     return shapes
 
 

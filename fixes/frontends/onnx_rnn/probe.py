@@ -65,26 +65,26 @@ _STEPS: dict[str, Steps] = {"LSTM": _lstm, "GRU": _gru, "RNN": _rnn}
 
 def model(
     nodes: Sequence[str],
-    given: Mapping[str, Array],
+    constants: Mapping[str, Array],
     shape: Sequence[int | str] = (3, 2, 1),
     **attributes: Any,
 ) -> Any:
     """A model with a node for each operator in ``nodes``, all with the input X of ``shape``.
 
-    ``given`` holds constants by ONNX name, with rows for the largest number of gates. The outputs
-    are the Y of each node.
+    ``constants`` by ONNX name have rows for the largest number of gates. The outputs are the Y of
+    each node.
     """
     from onnx import TensorProto, helper, numpy_helper
 
-    constants, calls = [], []
+    initializers, calls = [], []
     for operator in nodes:
         names = []
         for name in _INPUTS[: 8 if operator == "LSTM" else 6]:
-            names.append(f"{operator}_{name}" if name in given else "")
-            if name in given:
+            names.append(f"{operator}_{name}" if name in constants else "")
+            if name in constants:
                 rows = slice(_GATES[operator] if name in ("W", "R") else None)
-                array = given[name][:, rows] if name in ("W", "R") else given[name]
-                constants.append(numpy_helper.from_array(array, names[-1]))
+                array = constants[name][:, rows] if name in ("W", "R") else constants[name]
+                initializers.append(numpy_helper.from_array(array, names[-1]))
         names[0] = "X"
         while not names[-1]:
             names.pop()
@@ -99,7 +99,7 @@ def model(
             helper.make_tensor_value_info(f"{node}_Y", TensorProto.FLOAT, [None] * 4)
             for node in nodes
         ],
-        constants,
+        initializers,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
 

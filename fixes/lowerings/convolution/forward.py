@@ -249,20 +249,20 @@ def computes_packed_layouts(rank: int) -> bool:
     )
 
 
-def _computes_in(rank: int, **given: str) -> bool:
-    """True if the convolution in the layouts ``given``, else canonical ones, is computed."""
+def _computes_in(rank: int, **chosen: str) -> bool:
+    """True if the convolution in the ``chosen`` layouts, else canonical ones, is computed."""
     generator = np.random.default_rng(0)
     # All extents differ but for the channels, so that swapped axes show.
     shapes = ((1, 2, 3, 4, 5)[: rank + 2], (2, 2, 2, 1, 3)[: rank + 2])
     data, kernel = (generator.integers(-4, 5, shape).astype("float32") for shape in shapes)
     spatial = SPATIAL[rank]
     plain = {"data_layout": f"NC{spatial}", "kernel_layout": f"OI{spatial}"}
-    asked = {**plain, "out_layout": given.get("data_layout", plain["data_layout"]), **given}
+    asked = {**plain, "out_layout": chosen.get("data_layout", plain["data_layout"]), **chosen}
     expected = arranged(_expected_output(data, kernel), f"NC{spatial}", asked["out_layout"])
     data = arranged(data, f"NC{spatial}", asked["data_layout"])
     kernel = arranged(kernel, f"OI{spatial}", asked["kernel_layout"])
     operator = getattr(relax.op.nn, f"conv{rank}d")
-    call = probes.one_call(lambda *tensors: operator(*tensors, **given), data.shape, kernel.shape)
+    call = probes.one_call(lambda *tensors: operator(*tensors, **chosen), data.shape, kernel.shape)
     return probes.computes(call, (data, kernel), expected)
 
 

@@ -44,7 +44,7 @@ At = Callable[[Sequence[PrimExpr], Sequence[Any]], list[PrimExpr]]
 """``at(place, buffers)``: where the update at ``place`` goes, by the buffers of the indices."""
 
 
-def _met(reduction: str, old: PrimExpr, new: PrimExpr) -> PrimExpr:
+def _combined(reduction: str, old: PrimExpr, new: PrimExpr) -> PrimExpr:
     match reduction:
         case "update":
             return new
@@ -80,8 +80,8 @@ def _scatter(
                 with ExitStack() as loops:
                     place = [loops.enter_context(T.serial(0, dim)) for dim in new.shape]
                     to = at(place, places)
-                    met = _met(reduction, out[tuple(to)], new[tuple(place)])
-                    T.buffer_store(out, met, to)
+                    combined = _combined(reduction, out[tuple(to)], new[tuple(place)])
+                    T.buffer_store(out, combined, to)
             return builder.get()
 
     return te.extern(
@@ -118,8 +118,10 @@ def _nd(data: Tensor, indices: Tensor, updates: Tensor, reduction: str) -> Tenso
 def _aligned(buffer: Any, place: Sequence[PrimExpr]) -> PrimExpr:
     """The element of ``buffer`` at ``place``, to which it broadcasts."""
     own = place[len(place) - len(buffer.shape) :]
-    once = [tvm_api.as_int(dim) == 1 for dim in buffer.shape]
-    return buffer[tuple(0 if one else each for one, each in zip(once, own, strict=True))]
+    is_broadcast = [tvm_api.as_int(dim) == 1 for dim in buffer.shape]
+    return buffer[
+        tuple(0 if broadcast else each for broadcast, each in zip(is_broadcast, own, strict=True))
+    ]
 
 
 def _put(data: Tensor, values: Tensor, *indices: Tensor, accumulate: bool) -> Tensor:
@@ -214,7 +216,7 @@ def _from_front(original: Legalization) -> Legalization:
 def scatters_nothing() -> bool:
     """True if no update leaves the data as they are."""
     call = probes.one_call(
-        lambda *given: relax.op.scatter_elements(*given, axis=0),
+        lambda *tensors: relax.op.scatter_elements(*tensors, axis=0),
         *((2, 3), (1, 0), (1, 0)),
         dtypes=("float32", "int64", "float32"),
     )
@@ -226,7 +228,7 @@ def scatters_nothing() -> bool:
 def scatters_fewer() -> bool:
     """True if indices that are fewer along another axis write where they say."""
     call = probes.one_call(
-        lambda *given: relax.op.scatter_elements(*given, axis=2),
+        lambda *tensors: relax.op.scatter_elements(*tensors, axis=2),
         *((2, 2, 1), (2, 1, 1), (2, 1, 1)),
         dtypes=("float32", "int64", "float32"),
     )

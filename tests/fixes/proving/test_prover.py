@@ -202,18 +202,18 @@ def test_a_scalar_may_be_negative() -> None:
 
 def test_premises_are_used() -> None:
     inside = [N < M]
-    assert prover.proves(M - 1 - N >= 0, given=inside)
+    assert prover.proves(M - 1 - N >= 0, premises=inside)
     assert not prover.proves(M - 1 - N >= 0)
-    assert not prover.proves(equal(floordiv(K * M + N, M), K + 1), given=inside)
-    assert not prover.proves(M - 2 - N >= 0, given=inside)
+    assert not prover.proves(equal(floordiv(K * M + N, M), K + 1), premises=inside)
+    assert not prover.proves(M - 2 - N >= 0, premises=inside)
 
 
 def test_an_index_taken_apart_again() -> None:
     if not hasattr(tvm_api.analyzer(), "is_z3_enabled"):
         pytest.importorskip("z3")
     index = K * M + N
-    assert prover.proves(equal(floordiv(index, M), K), given=[N < M])
-    assert prover.proves(equal(floormod(index, M), N), given=[N < M])
+    assert prover.proves(equal(floordiv(index, M), K), premises=[N < M])
+    assert prover.proves(equal(floormod(index, M), N), premises=[N < M])
     assert not prover.proves(equal(floormod(index, M), N))
 
 

@@ -24,7 +24,7 @@ def test_ranges_are_bound(ranges: str) -> None:
     assert session.proves(session.emit(text("y < 4")), strong=False)
 
 
-def test_ranges_are_not_bound_for_told_nothing() -> None:
+def test_ranges_are_not_bound_where_none_is_declared() -> None:
     session = Session((X,), "nothing")
     low, high = session.bounds(session.emit(text("x")))
     assert low is None or low < -1000
