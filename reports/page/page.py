@@ -13,15 +13,18 @@ from relaxcheck.harness.known.tally import utc_today
 from relaxcheck.harness.matrix.matrix import Matrix
 from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
+from relaxcheck.harness.programs.support.audit import by_operator
+from relaxcheck.harness.programs.support.rows import Support
+from relaxcheck.harness.wording import plural
 from relaxcheck.reports.issue.heading import headings
 from relaxcheck.reports.page.accepted import accepted_gaps
 from relaxcheck.reports.page.coverage import coverage, letter, preconditions
 from relaxcheck.reports.page.findings import Known, shown
+from relaxcheck.reports.page.operators import section as operators_section
 from relaxcheck.reports.page.plots import Point, timeline, timeline_svg, trend_svg
 from relaxcheck.reports.page.records import Record
 from relaxcheck.reports.page.releases import section
 from relaxcheck.reports.page.sections import Section, sections
-from relaxcheck.reports.tables.summary import plural
 
 _TEMPLATES = Environment(
     loader=PackageLoader("relaxcheck.reports"),
@@ -41,8 +44,8 @@ class Sources:
     ``record`` is its subject; ``earlier`` are campaigns before it, the first one first. ``known``
     maps the case of a finding to further knowledge. ``corpus``: the record is a run of the corpus,
     not a campaign. ``declared`` are failures declared as known. ``matrix`` is that of all
-    releases. ``command`` is how the user calls relaxcheck, ``folder`` the argument by which that
-    finds the campaign.
+    releases, ``support`` the table of operators. ``command`` is how the user calls relaxcheck,
+    ``folder`` the argument by which that finds the campaign.
     """
 
     record: Record
@@ -51,6 +54,7 @@ class Sources:
     corpus: bool = False
     declared: Sequence[Declared] = ()
     matrix: Matrix | None = None
+    support: Support | None = None
     command: str = "relaxcheck"
     folder: str = ""
 
@@ -123,6 +127,9 @@ def page_text(sources: Sources) -> str:
         preconditions=preconditions(maps),
         off_axes=sum(case.count for case in record.ran if not case.cells),
         releases=section(sources.matrix) if sources.matrix else None,
+        operators=operators_section(sources.support, _by_operator(record))
+        if sources.support
+        else None,
         timeline=timeline_svg(line) if line else "",
         trend=rows,
         trend_plot=_trend_plot(rows) if rows else "",
@@ -134,6 +141,10 @@ def page_text(sources: Sources) -> str:
         made=moment(datetime.now(UTC)),
         moment=moment,
     )
+
+
+def _by_operator(record: Record) -> Mapping[str, Mapping[str, int]]:
+    return by_operator((case.family, case.verdict, case.count) for case in record.ran)
 
 
 def moment(when: datetime) -> str:
@@ -164,7 +175,7 @@ def facts(
         numbers = [Fact("entries", str(entries), "each run once, the fixes off")]
     numbers += [
         Fact("cases", f"{cases:,}", f"{record.unended} more did not end" if record.unended else ""),
-        Fact("failing", share, f"{failed:,} cases"),
+        Fact("failing", share, plural(failed, "case")),
     ]
     if seconds and not corpus:
         rate = f"{cases / seconds:.1f} cases a second"

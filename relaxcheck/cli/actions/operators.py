@@ -15,6 +15,7 @@ from relaxcheck.harness.programs.support.audit import by_operator, known_failure
 from relaxcheck.harness.programs.support.rows import support
 from relaxcheck.harness.releases.registered import registered
 from relaxcheck.harness.releases.releases import own, release
+from relaxcheck.reports.page.operators import COMMITTED, support_text
 from relaxcheck.reports.page.records import read_campaign
 from relaxcheck.reports.tables.operators import page, table
 
@@ -31,9 +32,13 @@ def operators(tvm: str | None, form: ResultFormat, *, docs: bool) -> None:
     asked = release(tvm or own().name)
     operators_there = registered(asked)
     if docs and CHECKOUT is not None:
-        path = CHECKOUT / "docs" / "operators.md"
-        path.write_text(page(support(operators_there)))
-        console().print(str(path))
+        supported = support(operators_there)
+        for path, text in (
+            (CHECKOUT / "docs" / "operators.md", page(supported)),
+            (COMMITTED, support_text(supported)),
+        ):
+            path.write_text(text)
+            console().print(str(path))
         return
     readable_entries, unreadable = readable(CORPUS)
     for line in unreadable:

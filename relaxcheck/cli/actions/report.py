@@ -35,6 +35,7 @@ from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
 from relaxcheck.reports.page.accepted import Accepted, accepted_findings
 from relaxcheck.reports.page.findings import Known, exported
+from relaxcheck.reports.page.operators import last as last_support
 from relaxcheck.reports.page.page import Sources, page_text
 from relaxcheck.reports.page.records import Record, ran_of, read_campaign
 from relaxcheck.reports.page.releases import last as last_matrix
@@ -93,6 +94,7 @@ def report(
             _with_accepted(records[last], enriched, accepted),
             declared=expected,
             matrix=last_matrix(),
+            support=last_support(),
             command=called_as(),
             folder="" if last.parent == RUNS else f" --dir {shlex.quote(str(last))}",
         )
@@ -312,7 +314,15 @@ def _corpus(screen: Console, limits: Limits) -> Sources:
         )
         for identifier, entry in there.items()
     }
-    return Sources(record, (), known, corpus=True, matrix=last_matrix(), command=called_as())
+    return Sources(
+        record,
+        (),
+        known,
+        corpus=True,
+        matrix=last_matrix(),
+        support=last_support(),
+        command=called_as(),
+    )
 
 
 def regression(expected: Declared) -> str:

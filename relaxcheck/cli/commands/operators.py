@@ -26,7 +26,11 @@ def operators(
         ResultFormat, typer.Option("--format", help="For a person, or rows of JSON.")
     ] = ResultFormat.TEXT,
     docs: Annotated[
-        bool, typer.Option("--docs", help="Write docs/operators.md of this checkout instead.")
+        bool,
+        typer.Option(
+            "--docs",
+            help="Write docs/operators.md, and the table of the report, in this checkout instead.",
+        ),
     ] = False,
 ) -> None:
     """List every operator that TVM registers: its record, or the reason for which it has none.

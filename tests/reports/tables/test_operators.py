@@ -10,6 +10,7 @@ from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.programs.support.rows import NO, OPEN, YES, support
 from relaxcheck.harness.releases.registered import Registered, registered
 from relaxcheck.harness.releases.releases import own
+from relaxcheck.reports.page.operators import last
 from relaxcheck.reports.tables.operators import page, table
 
 assert CHECKOUT is not None
@@ -40,6 +41,12 @@ def _read_back() -> Registered:
 
 def test_the_page_is_that_of_the_records_and_oracles() -> None:
     assert page(support(_read_back())) == PAGE, WRITE
+
+
+def test_the_table_that_comes_with_relaxcheck_is_that_of_the_page() -> None:
+    committed = last()
+    assert committed is not None
+    assert page(committed) == PAGE, WRITE
 
 
 @pytest.mark.tvm
