@@ -218,7 +218,7 @@ class Program(Data, frozen=True, omit_defaults=True):
                 if isinstance(value, ShapeValue):
                     yield from value.dims
 
-    def sizes_told(self, binding: Mapping[str, int]) -> tuple[int | tuple[int, ...], ...]:
+    def size_arguments(self, binding: Mapping[str, int]) -> tuple[int | tuple[int, ...], ...]:
         """The arguments before the inputs where the symbols are as in ``binding``."""
         sizes = tuple(binding[name] for name in self.symbols)
         if not self.told or not sizes:

@@ -111,11 +111,11 @@ def look(finding: Finding) -> Look | None:
         ending.signal if ending is not None else "",
         tuple(each for each in both if each is not None),
         subject.constraints,
-        _told(subject),
+        _bound_variables(subject),
     )
 
 
-def _told(subject: Problem) -> tuple[Variable, ...]:
+def _bound_variables(subject: Problem) -> tuple[Variable, ...]:
     """The variables of ``subject``; with all that their dtypes hold where no range is told."""
     if subject.told != "nothing":
         return subject.variables
@@ -235,8 +235,8 @@ def _has(seen: Look, *operators: str) -> bool:
 def _is_uncomputed(seen: Look) -> bool:
     """True if Relax says of a size without symbols that it has not computed it."""
     symbols = any(node.operator == "var" for each in seen.expressions for node in nodes(each))
-    is_told = seen.says("has not been computed", "is not computed") and seen.says("PrimExpr")
-    return is_told and seen.position in SIZES and not symbols
+    is_reported = seen.says("has not been computed", "is not computed") and seen.says("PrimExpr")
+    return is_reported and seen.position in SIZES and not symbols
 
 
 def _simplifies_index(seen: Look) -> bool:

@@ -182,7 +182,7 @@ def named(plans: Sequence[Plan]) -> Named:
     ]
 
 
-def _given(expressions: Named) -> tuple[Any, list[PrimExpr]]:
+def _shape_parameter(expressions: Named) -> tuple[Any, list[PrimExpr]]:
     """A parameter that is a shape of all variables, and the expressions of them.
 
     Each expression has symbols of its own for its variables.
@@ -198,7 +198,7 @@ def _given(expressions: Named) -> tuple[Any, list[PrimExpr]]:
 
 def shape_module(expressions: Named) -> Module:
     """A function of one shape that returns another: every expression is one of its dimensions."""
-    parameter, values = _given(expressions)
+    parameter, values = _shape_parameter(expressions)
     builder = relax.BlockBuilder()
     with builder.function("main", [parameter]):
         builder.emit_func_output(relax.ShapeExpr(values))
@@ -216,7 +216,7 @@ def parameters_built(expressions: Named, how: How) -> OfSizes:
 
     Raises whatever TVM does.
     """
-    parameter, values = _given(expressions)
+    parameter, values = _shape_parameter(expressions)
     tensors = [
         relax.Var(f"t{number}", tensor_type((value,), "int8"))
         for number, value in enumerate(values)
@@ -235,7 +235,7 @@ def extents_built(expressions: Named, how: How) -> Callable[[Sequence[int]], tup
 
     Raises whatever TVM does.
     """
-    parameter, values = _given(expressions)
+    parameter, values = _shape_parameter(expressions)
     builder = relax.BlockBuilder()
     with builder.function("main", [parameter]):
         made = [

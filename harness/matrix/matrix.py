@@ -269,7 +269,7 @@ def _at(place: Path) -> Iterator[Subject]:
     if place.is_file():
         files = [place]
     elif (place / FILE_NAME).is_file():
-        yield from _found(place)
+        yield from _findings_of(place)
         return
     elif is_entry(entry):
         yield _declared(entry, read(entry / CASE), read_record(entry))
@@ -293,7 +293,7 @@ def subject_of(name: str, case: AnyCase) -> Subject:
     return Subject(Row(name, f"{calls}, {way(case)}", None, case))
 
 
-def _found(campaign: Path) -> Iterator[Subject]:
+def _findings_of(campaign: Path) -> Iterator[Subject]:
     """The findings of ``campaign``, by their smallest cases."""
     with Journal(campaign, Mode.READ) as journal:
         recorded = list(findings_in(journal))

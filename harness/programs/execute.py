@@ -221,7 +221,7 @@ def _run_all(
         with clock("tvm"):
             progress("run")
             arguments = [
-                *case.program.sizes_told(case.bindings[run.index]),
+                *case.program.size_arguments(case.bindings[run.index]),
                 *(run.values[name] for name in run_time),
             ]
             actual = compiling.run(main, arguments)
@@ -283,7 +283,7 @@ def _ran_though_invalid(
         values = arrays(case, index)
         progress("run")
         with clock("tvm"):
-            size_arguments = case.program.sizes_told(binding)
+            size_arguments = case.program.size_arguments(binding)
             outputs = compiling.run(main, [*size_arguments, *(values[name] for name in run_time)])
         if not lines:
             lines = [returned(outputs)]

@@ -139,7 +139,7 @@ def _check_call(node: Node, record: Operator, *, lenient: bool) -> None:
     Of a program that is invalid on purpose (``lenient``) an attribute may have any value.
     """
     least = sum(not operand.optional for operand in record.operands)
-    shapes = sum(one.type in ("shape", "expressions") for one in record.attributes)
+    shapes = sum(attribute.type in ("shape", "expressions") for attribute in record.attributes)
     most = len(record.operands) + shapes
     if any(operand.many for operand in record.operands):
         most = max(most, len(node.arguments))
@@ -148,7 +148,7 @@ def _check_call(node: Node, record: Operator, *, lenient: bool) -> None:
         raise CaseError(
             f"node {node.name}: {node.operator} takes {takes} operands, not {len(node.arguments)}"
         )
-    declared = {one.name: one for one in record.attributes}
+    declared = {attribute.name: attribute for attribute in record.attributes}
     names = {*declared, ITEM, *_SPECIAL.get(node.operator, ())}
     for name, value in node.attributes.items():
         if name not in names:
@@ -173,33 +173,33 @@ def _check_type(node: Node, declared: Declared, value: Attribute) -> None:
         )
 
 
-def _check_values(given: Input) -> None:
+def _check_values(tensor: Input) -> None:
     """Check that the dtype has the values that are given in full."""
-    if not isinstance(given.fill, Literal):
+    if not isinstance(tensor.fill, Literal):
         return
-    if all(isinstance(dim, int) for dim in given.shape):
-        elements = prod(dim for dim in given.shape if isinstance(dim, int))
-        if elements != len(given.fill.values):
+    if all(isinstance(dim, int) for dim in tensor.shape):
+        elements = prod(dim for dim in tensor.shape if isinstance(dim, int))
+        if elements != len(tensor.fill.values):
             raise CaseError(
-                f"input {given.name}: {len(given.fill.values)} values for {elements} elements"
+                f"input {tensor.name}: {len(tensor.fill.values)} values for {elements} elements"
             )
-    if "int" in given.dtype:
-        bits = int(given.dtype.rpartition("int")[2])
-        signed = not given.dtype.startswith("u")
+    if "int" in tensor.dtype:
+        bits = int(tensor.dtype.rpartition("int")[2])
+        signed = not tensor.dtype.startswith("u")
         low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if signed else (0, 2**bits)
-        if not all(low <= value < high for value in given.fill.values):
-            raise CaseError(f"input {given.name}: {given.dtype} does not have all its values")
+        if not all(low <= value < high for value in tensor.fill.values):
+            raise CaseError(f"input {tensor.name}: {tensor.dtype} does not have all its values")
 
 
 def _shapes(program: Program) -> Iterator[tuple[str, tuple[Dim, ...]]]:
     """Every shape in ``program``, with a name for it."""
-    for given in program.inputs:
-        yield f"input {given.name}", given.shape
-        match given.fill:
+    for tensor in program.inputs:
+        yield f"input {tensor.name}", tensor.shape
+        match tensor.fill:
             case Misfit(shape=shape):
-                yield f"the argument for {given.name}", shape
+                yield f"the argument for {tensor.name}", shape
             case Offsets(total=limit) | Below(limit=limit):
-                yield f"the limit of {given.name}", (limit,)
+                yield f"the limit of {tensor.name}", (limit,)
     for node in program.nodes:
         for name, value in node.attributes.items():
             if isinstance(value, ShapeValue):

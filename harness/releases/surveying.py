@@ -86,8 +86,8 @@ def query(release: Release, module: str, *arguments: str, type: type[_T]) -> _T:
     try:
         return msgspec.json.decode(run_there(release, module, *arguments), type=type)
     except msgspec.DecodeError as error:
-        what = f"{module} wrote no complete result: {error}"
-        raise ReleaseError(f"TVM {release.name}: {what}") from error
+        fault = f"{module} wrote no complete result: {error}"
+        raise ReleaseError(f"TVM {release.name}: {fault}") from error
 
 
 def run_there(release: Release, module: str, *arguments: str) -> bytes:

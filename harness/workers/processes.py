@@ -135,7 +135,7 @@ class Zygote:
         self._control, theirs = socket.socketpair()
         self._replies = self._control.makefile("rb")
         # Not a pipe, which would have to be read while it runs.
-        self._said: int | None = os.memfd_create("relaxcheck-zygote", os.MFD_CLOEXEC)
+        self._stderr: int | None = os.memfd_create("relaxcheck-zygote", os.MFD_CLOEXEC)
         self._last = "no message"
         self._process = subprocess.Popen(
             [str(release.python), "-m", module, str(theirs.fileno()), *arguments],
@@ -147,7 +147,7 @@ class Zygote:
             },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=self._said,
+            stderr=self._stderr,
             cwd=WORKING,
         )
         theirs.close()
@@ -198,7 +198,7 @@ class Zygote:
 
         Closing it twice does nothing: the cause of a restart may keep the next one from starting.
         """
-        if self._said is None:
+        if self._stderr is None:
             return self._last
         self._replies.close()
         # The zygote sees this, and ends its workers first.
@@ -208,9 +208,9 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.kill()
             ended = self._process.wait()
-        words = _end_of(self._said, os.fstat(self._said).st_size)
-        os.close(self._said)
-        self._said = None
+        words = _end_of(self._stderr, os.fstat(self._stderr).st_size)
+        os.close(self._stderr)
+        self._stderr = None
         self._scratch.cleanup()
         if words:
             self._last = words.splitlines()[-1]

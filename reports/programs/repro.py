@@ -352,7 +352,7 @@ def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str
     passed = f"*map(tvm.runtime.tensor, ({arguments}))"
     if len(run_time) == 1:
         passed = f"tvm.runtime.tensor({arguments})"
-    for size in case.program.sizes_told(run.binding)[::-1]:
+    for size in case.program.size_arguments(run.binding)[::-1]:
         text = f"tvm.runtime.ShapeTuple({list(size)})" if isinstance(size, tuple) else str(size)
         passed = f"{text}, {passed}"
     binding = ", ".join(f"{symbol} = {value}" for symbol, value in run.binding.items())

@@ -117,10 +117,10 @@ class Session:
 
     def deduced(self, condition: Handle, name: str) -> Ends | None:
         """Ends within which the variable makes ``condition`` hold, None where none are found."""
-        ends_found = api.deduced_range(self._names[name], condition)
-        if ends_found is None:
+        ends = api.deduced_range(self._names[name], condition)
+        if ends is None:
             return None
-        low, high = (None if end is None else self.read(end) for end in ends_found)
+        low, high = (None if end is None else self.read(end) for end in ends)
         return low, high
 
     def index(self, handle: Handle, predicate: Handle | None) -> Expression:

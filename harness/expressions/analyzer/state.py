@@ -20,9 +20,9 @@ def restored(session: Session, seen: Observed, run: Checks) -> Iterator[Fault]:
     with session.assuming([session.emit(each) for each in case.constraints]):
         yield from run(session, seen, handle)
     after = _answers(session, handle)
-    for what, old in before.items():
-        if after[what] != old:
-            message = f"{what} gives {after[what]} after the conditions, {old} before"
+    for function, old in before.items():
+        if after[function] != old:
+            message = f"{function} gives {after[function]} after the conditions, {old} before"
             yield Fault(Asked(RESTORED), message, str(case.expression), {})
             return
 

@@ -38,9 +38,9 @@ PLAIN: dict[str, object] = {
 def caller(case: Case, known: Knowledge) -> Iterator[Case]:
     """A call without the sizes of symbols, which the shapes of the inputs then tell."""
     if case.program.told:
-        told_nothing = partial(msgspec.structs.replace, case.program, told="")
+        without_relation = partial(msgspec.structs.replace, case.program, told="")
         yield from candidate(
-            lambda: msgspec.structs.replace(case, program=told_nothing(), at=msgspec.UNSET)
+            lambda: msgspec.structs.replace(case, program=without_relation(), at=msgspec.UNSET)
         )
 
 

@@ -39,8 +39,8 @@ _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """The place of a size: an axis of an input (-1: its total), or a symbol at a binding."""
+class _Position:
+    """The position of a size: an axis of an input (-1: its total), or a symbol at a binding."""
 
     name: str
     at: int
@@ -71,19 +71,21 @@ def sizes(case: Case, known: Knowledge) -> Iterator[Case]:
                     yield from _moved(case, moves | dict.fromkeys(pair[1], to))
 
 
-def _places(case: Case) -> dict[_Place, int]:
+def _places(case: Case) -> dict[_Position, int]:
     """Each place of a size, with the size."""
-    sizes_at: dict[_Place, int] = {}
+    sizes_at: dict[_Position, int] = {}
     for tensor in case.program.inputs:
-        sizes_at |= {_Place(tensor.name, at): n for at, n in enumerate(tensor.shape) if _is_size(n)}
+        sizes_at |= {
+            _Position(tensor.name, at): n for at, n in enumerate(tensor.shape) if _is_size(n)
+        }
         if isinstance(tensor.fill, Offsets) and _is_size(tensor.fill.total):
-            sizes_at[_Place(tensor.name, -1)] = tensor.fill.total
+            sizes_at[_Position(tensor.name, -1)] = tensor.fill.total
     for at, binding in enumerate(case.bindings):
-        sizes_at |= {_Place(symbol, at, True): value for symbol, value in binding.items()}
+        sizes_at |= {_Position(symbol, at, True): value for symbol, value in binding.items()}
     return sizes_at
 
 
-def _least(case: Case, place: _Place) -> int:
+def _least(case: Case, place: _Position) -> int:
     """The smallest size to try there: the offsets of one sequence are two."""
     for tensor in case.program.inputs:
         if isinstance(tensor.fill, Offsets):
@@ -97,10 +99,10 @@ def _is_size(dim: Dim) -> TypeGuard[int]:
     return isinstance(dim, int)
 
 
-def _choices(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
+def _choices(places: Sequence[_Position]) -> Iterator[Sequence[_Position]]:
     """Some of ``places``, but not all: those at one axis or of one name first."""
     count = len(places)
-    groups: dict[tuple[_Place, ...], None] = {}
+    groups: dict[tuple[_Position, ...], None] = {}
     for key in ("at", "name"):
         for value in dict.fromkeys(getattr(place, key) for place in places):
             groups[tuple(place for place in places if getattr(place, key) == value)] = None
@@ -112,8 +114,8 @@ def _choices(places: Sequence[_Place]) -> Iterator[Sequence[_Place]]:
 
 
 def _pairs(
-    larger: Sequence[_Place], smaller: Sequence[_Place]
-) -> Iterator[tuple[Sequence[_Place], Sequence[_Place]]]:
+    larger: Sequence[_Position], smaller: Sequence[_Position]
+) -> Iterator[tuple[Sequence[_Position], Sequence[_Position]]]:
     """All places of two sizes; each of the one with each of the other."""
     yield larger, smaller
     if len(larger) * len(smaller) > 1:
@@ -122,13 +124,13 @@ def _pairs(
 
 
 def _moved(
-    case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | None = None
+    case: Case, moves: Mapping[_Position, int], number: tuple[int, int] | None = None
 ) -> Iterator[Case]:
     """``case`` with these sizes; a ``number`` in attributes replaced by another one as well."""
     yield from candidate(partial(_resized, case, moves, number))
 
 
-def _resized(case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | None) -> Case:
+def _resized(case: Case, moves: Mapping[_Position, int], number: tuple[int, int] | None) -> Case:
     """``case`` with these sizes.
 
     Raises:
@@ -136,7 +138,7 @@ def _resized(case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | 
     """
     inputs = [_resized_input(tensor, moves) for tensor in case.program.inputs]
     bindings = [
-        {symbol: moves.get(_Place(symbol, at, True), value) for symbol, value in binding.items()}
+        {symbol: moves.get(_Position(symbol, at, True), value) for symbol, value in binding.items()}
         for at, binding in enumerate(case.bindings)
     ]
     nodes = case.program.nodes
@@ -155,11 +157,11 @@ def _resized(case: Case, moves: Mapping[_Place, int], number: tuple[int, int] | 
     return remade(case, inputs=inputs, nodes=nodes, bindings=bindings)
 
 
-def _resized_input(tensor: Input, moves: Mapping[_Place, int]) -> Input:
-    shape = tuple(moves.get(_Place(tensor.name, at), n) for at, n in enumerate(tensor.shape))
+def _resized_input(tensor: Input, moves: Mapping[_Position, int]) -> Input:
+    shape = tuple(moves.get(_Position(tensor.name, at), n) for at, n in enumerate(tensor.shape))
     fill: Fill = tensor.fill
     if isinstance(fill, Offsets):
-        fill = Offsets(moves.get(_Place(tensor.name, -1), fill.total))
+        fill = Offsets(moves.get(_Position(tensor.name, -1), fill.total))
     elif isinstance(fill, Literal) and shape != tensor.shape:
         fill = _corner(fill, tensor.shape, shape)
     return msgspec.structs.replace(tensor, shape=shape, fill=fill)

@@ -156,8 +156,8 @@ def _floor_divide(call: Call) -> Wire:
     zero = graph.constant(np.zeros((), np.int64))
     left = graph.call("Not", graph.call("Equal", graph.call("Mod", x, y), zero))
     opposite = graph.call("Xor", graph.call("Less", x, zero), graph.call("Less", y, zero))
-    one = graph.call("Cast", graph.call("And", left, opposite), to=stored_type("int64"))
-    return _settled(call, graph.call("Sub", quotient, one))
+    correction = graph.call("Cast", graph.call("And", left, opposite), to=stored_type("int64"))
+    return _settled(call, graph.call("Sub", quotient, correction))
 
 
 def _divisor(call: Call, name: str) -> str:

@@ -139,10 +139,14 @@ def remove(names: list[str]) -> None:
 
 def _named(wanted: str, there: Sequence[Known]) -> str:
     """The name of the expected failure that ``wanted`` names, or begins an identifier of."""
-    names = [one.name for one in there]
+    names = [entry.name for entry in there]
     if wanted in names:
         return wanted
-    alike = [one.name for one in there if isinstance(one, KnownFinding) and is_called(one, wanted)]
+    alike = [
+        entry.name
+        for entry in there
+        if isinstance(entry, KnownFinding) and is_called(entry, wanted)
+    ]
     if len(alike) != 1:
         known = ", ".join(alike or names) or "none"
         raise CaseError(f"no expected failure {wanted}; there are {known}")

@@ -182,12 +182,12 @@ def test_the_sizes_of_symbols_are_passed_before_the_inputs(form: str) -> None:
     leading = len(main.params) - sum(not tensor.constant for tensor in program.inputs)
     sizes = tuple(binding[name] for name in symbols)
     wanted = ((sizes,), 1) if form == "shape" else (sizes, 3)
-    assert (program.sizes_told(binding), leading) == wanted
+    assert (program.size_arguments(binding), leading) == wanted
     # Whatever an input's dimension is made of, it is known before.
     assert all(target.decided for target in stated(program))
     assert {target.dim for target in stated(program)} >= set(symbols)
     bare = replace(program, told="")
-    assert bare.sizes_told(binding) == ()
+    assert bare.size_arguments(binding) == ()
 
 
 def test_there_is_no_other_way_to_tell_sizes() -> None:

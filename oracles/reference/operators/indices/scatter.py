@@ -90,14 +90,14 @@ def _scattered(
     counts = np.bincount(places, minlength=data.value.size).reshape(shape)
     if not places.size:
         return replace(data, signed=data.signed and updates.signed)
-    met = _met(data, updates, places, reduction)
-    chosen = np.where(counts > 0, met.value, data.value)
-    result = replace(met, value=chosen, error=np.where(counts > 0, met.error, data.error))
+    combined = _combined(data, updates, places, reduction)
+    chosen = np.where(counts > 0, combined.value, data.value)
+    result = replace(combined, value=chosen, error=np.where(counts > 0, combined.error, data.error))
     several = counts > 1 if reduction in ("update", "mean") else np.zeros(shape, np.bool_)
     return unconstrain(result, several)
 
 
-def _met(data: Estimate, updates: Estimate, places: Array, reduction: str) -> Estimate:
+def _combined(data: Estimate, updates: Estimate, places: Array, reduction: str) -> Estimate:
     """Every element reduced with its updates: on a first axis, filled up by what changes nothing.
 
     Elements without updates are reduced with the filling alone.

@@ -108,7 +108,7 @@ def evaluate(case: Case, arguments: Sequence[Any]) -> tuple[Array, ...]:
 
 def _tensors(case: Case, arguments: Sequence[Any]) -> Iterator[Array]:
     """The arguments that are tensors: the sizes of symbols, where they are told, go before."""
-    return iter(arguments[len(case.program.sizes_told(case.bindings[0])) :])
+    return iter(arguments[len(case.program.size_arguments(case.bindings[0])) :])
 
 
 def _bound(case: Case, arguments: Sequence[Any]) -> Mapping[str, int]:
@@ -122,7 +122,7 @@ def _bound(case: Case, arguments: Sequence[Any]) -> Mapping[str, int]:
     wrong = ""
     for binding in case.bindings:
         differing = [name for name in run_time if shapes[name] != case.shape(name, binding)]
-        sizes = case.program.sizes_told(binding)
+        sizes = case.program.size_arguments(binding)
         if not differing and tuple(arguments[: len(sizes)]) == sizes:
             return binding
         for name in differing:
