@@ -49,18 +49,18 @@ DESCRIPTIONS = {
 class Event(msgspec.Struct, frozen=True):
     """One event; ``text`` has the particulars in one line."""
 
-    what: EventType
+    type: EventType
     text: str
 
 
 def summary_of(events: Sequence[Event], unended: int) -> list[str]:
     """A summary of ``events`` and of the number of ``unended`` cases, in a few lines."""
-    counts = Counter(event.what for event in events)
-    counted = [text.format(counts[what]) for what, text in DESCRIPTIONS.items() if counts[what]]
+    counts = Counter(event.type for event in events)
+    counted = [text.format(counts[kind]) for kind, text in DESCRIPTIONS.items() if counts[kind]]
     single = [
-        f"{event.what} {event.text}" if event.what is EventType.INTERRUPTED else event.text
+        f"{event.type} {event.text}" if event.type is EventType.INTERRUPTED else event.text
         for event in events
-        if event.what in (EventType.INTERRUPTED, EventType.SALVAGED, EventType.GONE)
+        if event.type in (EventType.INTERRUPTED, EventType.SALVAGED, EventType.GONE)
     ]
     if counts[EventType.RESUMED]:
         count = counts[EventType.RESUMED]

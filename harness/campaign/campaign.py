@@ -191,7 +191,7 @@ class Campaign:
 
     @property
     def _damaged(self) -> bool:
-        return any(event.what is EventType.SALVAGED for event in self.journal.events())
+        return any(event.type is EventType.SALVAGED for event in self.journal.events())
 
     def _pass_over(self, drawn: set[str], show: Callable[[State], None]) -> None:
         """Draw the cases ``drawn`` again: every campaign with this plan begins with them.

@@ -322,13 +322,13 @@ class Journal:
 
     def note(self, event: Event) -> None:
         """Write ``event`` with the present time."""
-        self._write("INSERT INTO events (what, text) VALUES (?, ?)", (str(event.what), event.text))
+        self._write("INSERT INTO events (what, text) VALUES (?, ?)", (str(event.type), event.text))
 
     def events(self) -> list[Event]:
         """All events in their order."""
         return [
-            Event(EventType(what), text)
-            for what, text in self._read("SELECT what, text FROM events ORDER BY rowid")
+            Event(EventType(kind), text)
+            for kind, text in self._read("SELECT what, text FROM events ORDER BY rowid")
         ]
 
     def write_coverage(self, cells: Mapping[Cell, int]) -> None:

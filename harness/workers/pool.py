@@ -197,8 +197,8 @@ class Pool:
                 outcome = Outcome(Verdict.HARNESS_ERROR, "read", None, message)
                 self._given_up.append((queued.job, outcome))
 
-    def _note(self, what: EventType, text: str) -> None:
-        self._events.append(Event(what, text))
+    def _note(self, kind: EventType, text: str) -> None:
+        self._events.append(Event(kind, text))
 
     def _feed(self) -> None:
         while self._waiting:

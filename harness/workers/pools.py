@@ -134,4 +134,4 @@ class Pools:
 
     def _note(self, name: str, pool: Pool) -> None:
         for event in pool.take_events():
-            self._events.append(Event(event.what, f"TVM {name}: {event.text}"))
+            self._events.append(Event(event.type, f"TVM {name}: {event.text}"))

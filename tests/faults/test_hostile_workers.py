@@ -78,7 +78,7 @@ def test_each_gets_its_verdict(
                 # A case beside a hoard may have run out of memory, and run again.
                 alone = msgspec.structs.replace(entry.outcome, retried="")
                 assert alone == judged(entry.case)
-        happened = Counter(event.what for event in journal.events())
+        happened = Counter(event.type for event in journal.events())
     # A hoard in Python may also end in a MemoryError, which ends nobody.
     assert happened[event_type] or how == "hoard"
     # It then fails with others, and once more alone.
@@ -103,7 +103,7 @@ def test_trouble_outside_a_case_is_no_verdict(
     check_whole(tmp_path / "out")
     with Journal(tmp_path / "out", Mode.READ) as journal:
         recorded = list(journal.cases(DRAWN))
-        happened = {event.what for event in journal.events()}
+        happened = {event.type for event in journal.events()}
     assert sum(chosen(entry.case) for entry in recorded) > 1
     for entry in recorded:
         assert entry.outcome == judged(entry.case)

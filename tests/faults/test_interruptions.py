@@ -50,7 +50,7 @@ def test_an_interrupted_campaign_ends_well_and_goes_on(
     assert f"interrupted by {number.name} after" in page
     with Journal(folder, Mode.READ) as journal:
         # No verdict comes of a signal that was meant for all.
-        assert {event.what for event in journal.events()} == {EventType.INTERRUPTED}
+        assert {event.type for event in journal.events()} == {EventType.INTERRUPTED}
     assert not (folder / (FILE_NAME + "-wal")).exists()
     last = campaigns.run(*resuming(folder))
     assert last.returncode == 1, last.stdout + last.stderr

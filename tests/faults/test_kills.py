@@ -125,7 +125,7 @@ def test_a_worker_that_is_killed_costs_no_verdict(
     check_whole(folder)
     assert summary(folder) == undisturbed
     with Journal(folder, Mode.READ) as journal:
-        happened = [event.what for event in journal.events()]
+        happened = [event.type for event in journal.events()]
     assert set(happened) <= {EventType.KILLED, EventType.LOST}
     assert len(happened) == wanted
     assert "killed from outside (their cases ran again)" in out
@@ -152,7 +152,7 @@ def test_the_workers_parent_that_is_killed_is_started_again(
     check_whole(folder)
     assert summary(folder) == undisturbed
     with Journal(folder, Mode.READ) as journal:
-        happened = [event.what for event in journal.events()]
+        happened = [event.type for event in journal.events()]
     assert happened.count(EventType.RESTARTED) == wanted
     assert f"the workers' parent was started again {wanted} times" in out
 

@@ -205,7 +205,7 @@ def test_a_case_that_had_to_run_alone_is_reported(tmp_path: Path) -> None:
     execute(tmp_path, alone, 3)
     with Journal(tmp_path / "out", Mode.READ) as journal:
         events = journal.events()
-    assert {event.what for event in events} == {EventType.RETRIED}
+    assert {event.type for event in events} == {EventType.RETRIED}
     assert all(event.text.endswith("LinkError: ld: no room") for event in events)
     assert summary_of(events, 0) == [
         "Workers: 3 cases failed to run together with others and ran alone."

@@ -237,9 +237,9 @@ def test_failures_in_company_only_are_reported_and_count_as_new(tmp_path: Path) 
         assert exit_code(state) == 1
         assert f"{len(rows)} failure" in not_investigated(state)
         with Journal(tmp_path, Mode.READ) as journal:
-            whats = Counter(event.what for event in journal.events())
+            counts = Counter(event.type for event in journal.events())
             again = recount(journal, {FAMILY.name: FAMILY}, ())
-        assert whats[EventType.UNREPEATED] == again.unrepeated == state.unrepeated
+        assert counts[EventType.UNREPEATED] == again.unrepeated == state.unrepeated
 
 
 def test_parts_that_did_not_run_before_the_end_count_as_new(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_corrupted_heap_is_blamed_on_the_case_that_dies_of_it_alone() -> None:
         assert outcome_of(pool, "well").verdict is Verdict.PASS
         culprit = outcome_of(pool, "oracle-corrupted")
         compiler = outcome_of(pool, "codegen-corrupted")
-        events = [event.what for event in pool.take_events()]
+        events = [event.type for event in pool.take_events()]
     assert innocent.verdict is Verdict.PASS
     assert (culprit.verdict, culprit.stage) == (Verdict.PROCESS_DEATH, "run")
     # The compiler may write there as well.
@@ -151,7 +151,7 @@ def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:
         ((_, outcome),) = outcomes
         assert outcome.verdict is Verdict.PROCESS_DEATH
         assert "SIGKILL" in outcome.message
-        assert [event.what for event in pool.take_events()] == [EventType.KILLED, EventType.DIED]
+        assert [event.type for event in pool.take_events()] == [EventType.KILLED, EventType.DIED]
         assert outcome_of(pool, "well").verdict is Verdict.PASS
 
 

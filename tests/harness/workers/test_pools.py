@@ -157,7 +157,7 @@ def test_workers_that_do_not_start_again_take_no_case_with_them(
         events = pools.take_events()
     for _, outcome in (*ended, *later):
         assert (outcome.release, outcome.verdict) == ("0.26", Verdict.PASS)
-    assert EventType.GONE in {event.what for event in events}
+    assert EventType.GONE in {event.type for event in events}
     assert "No module named no_such_zygote" in events[-1].text
 
 
