@@ -124,7 +124,8 @@ def test_json_is_the_result_and_nothing_else(monkeypatch: pytest.MonkeyPatch) ->
     assert result.by_release is not None
     own = command.own().name
     assert [release.release for release in result.by_release.releases] == ["0.1", own]
-    assert (result.by_release.first_bad, result.by_release.good_again) == (own, None)
+    # With one release, none is the first that fails.
+    assert (result.by_release.first_bad, result.by_release.good_again) == (None, None)
     assert msgspec.structs.replace(result, by_release=None) == CULPRIT
 
 
@@ -144,7 +145,13 @@ def test_releases_are_listed_and_missing_ones_named(
     ("here", "before", "code", "message"),
     [
         (Verdict.OPAQUE_CRASH, Verdict.PASS, 0, "first that fails: {own}; first that"),
-        (Verdict.PASS, Verdict.WRONG_VALUE, 0, "fails: 0.1; first that passes again: {own}\n"),
+        (Verdict.PASS, Verdict.WRONG_VALUE, 0, "known to pass; first that passes again: {own}\n"),
+        (
+            Verdict.OPAQUE_CRASH,
+            Verdict.WRONG_VALUE,
+            0,
+            "{own} opaque-crash; fails on every release",
+        ),
         (Verdict.PASS, Verdict.PASS, 2, "by release: 0.1 pass, {own} pass\n"),
         (Verdict.HARNESS_ERROR, Verdict.PASS, 3, "harness-error in compiled"),
     ],

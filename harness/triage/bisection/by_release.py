@@ -37,17 +37,16 @@ def run_on(
 
 
 def concluded(releases: Sequence[OnRelease]) -> ByRelease:
-    """The first of ``releases`` (the oldest first) that fails, and the first to pass again."""
-    ran = [release for release in releases if release.verdict is not None]
-    first_bad = next(
-        (release for release in ran if release.verdict and release.verdict.is_failure), None
-    )
-    later = ran[ran.index(first_bad) + 1 :] if first_bad else []
-    good = next(
-        (release for release in later if release.verdict and passed(Outcome(release.verdict))), None
-    )
+    """The first of ``releases`` (the oldest first) to fail after a pass, and to pass after that."""
+    passing = [
+        at for at, row in enumerate(releases) if row.verdict and passed(Outcome(row.verdict))
+    ]
+    failing = [at for at, row in enumerate(releases) if row.verdict and row.verdict.is_failure]
+    bad = next((at for at in failing if passing and passing[0] < at), None)
+    since = bad if bad is not None else min(failing, default=len(releases))
+    good = next((at for at in passing if at > since), None)
     return ByRelease(
         tuple(releases),
-        first_bad.release if first_bad else None,
-        good.release if good else None,
+        None if bad is None else releases[bad].release,
+        None if good is None else releases[good].release,
     )

@@ -77,13 +77,23 @@ class OnRelease(msgspec.Struct, frozen=True):
 class ByRelease(msgspec.Struct, frozen=True):
     """A case on all ``releases``, the oldest first.
 
-    ``first_bad`` is the first release on which it fails, ``good_again`` the first after that on
-    which it passes; None if there is none. Releases on which it did not run do not count.
+    ``first_bad`` is the first release on which it fails though an earlier one passes; None if no
+    earlier one is known to pass. ``good_again`` is the first after a failure (that of ``first_bad``
+    if there is one) on which it passes. Releases on which it did not run do not count.
     """
 
     releases: tuple[OnRelease, ...]
     first_bad: str | None
     good_again: str | None
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The releases on which it fails."""
+        return tuple(
+            row.release
+            for row in self.releases
+            if row.verdict is not None and row.verdict.is_failure
+        )
 
 
 def read(file: Path) -> Trace:

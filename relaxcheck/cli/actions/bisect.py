@@ -80,7 +80,7 @@ def exit_code(case: AnyCase, result: Bisected) -> int:
         return FAULT
     if not of(case).has_passes:
         by = result.by_release
-        return BAD_INPUT if by is None or by.first_bad is None else 0
+        return 0 if by is not None and by.failing else BAD_INPUT
     if not result.verdict.is_failure or result.why == INVALID:
         return BAD_INPUT
     return FAULT if result.culprit is None else 0
@@ -176,13 +176,22 @@ def _by_release(summary: ByRelease) -> Iterator[str]:
     ran = [f"{row.release} {row.verdict}" for row in summary.releases if row.verdict is not None]
     line = f"by release: {', '.join(ran)}"
     # Of a single release nobody knows what came before.
-    if summary.first_bad is not None and len(ran) > 1:
-        line += f"; first that fails: {summary.first_bad}"
-        line += f"; first that passes again: {summary.good_again or 'none'}"
+    if summary.failing and len(ran) > 1:
+        line += f"; {_since(summary, ran=len(ran))}"
     yield line
     for row in summary.releases:
         if row.missing:
             yield f"not run: {row.missing}"
+
+
+def _since(summary: ByRelease, *, ran: int) -> str:
+    """The first release that fails where an earlier one passes, and the first to pass again."""
+    failing, again = summary.failing, f"first that passes again: {summary.good_again or 'none'}"
+    if summary.first_bad is not None:
+        return f"first that fails: {summary.first_bad}; {again}"
+    if len(failing) == ran:
+        return "fails on every release tried"
+    return f"fails on {failing[0]}, and no earlier release is known to pass; {again}"
 
 
 def _table(title: str, rows: tuple[Tried, ...]) -> Table:

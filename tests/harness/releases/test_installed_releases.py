@@ -31,8 +31,10 @@ def test_an_entry_that_differs_is_bisected_as_declared(entry: Entry) -> None:
     assert {name: verdicts[name] for name in declared} == {
         name: sides["off"] for name, sides in declared.items()
     }
-    failing = [name for name in by_age(declared) if declared[name]["off"].is_failure]
-    assert result.first_bad == failing[0]
+    failing = tuple(name for name in by_age(declared) if declared[name]["off"].is_failure)
+    assert result.failing == failing
+    # Where the oldest release fails, no release is the first that fails.
+    assert (result.first_bad is None) == (failing[0] == by_age(declared)[0])
 
 
 @installed
@@ -43,4 +45,5 @@ def test_a_gap_of_some_releases_is_bisected_to_them(gap: ExpectedFailure) -> Non
     assert {release.release: release.verdict for release in result.releases} == {
         name: gap.verdict if name in gap.releases else Verdict.PASS for name in supported()
     }
-    assert result.first_bad == by_age(gap.releases)[0]
+    oldest = by_age(gap.releases)[0]
+    assert result.first_bad == (None if oldest == supported()[0] else oldest)

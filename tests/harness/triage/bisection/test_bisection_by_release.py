@@ -1,4 +1,4 @@
-"""Bisection by release: which are tried, and which one is the first that fails."""
+"""Bisection by release: which are tried, and which is the first that fails after a pass."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,11 +69,16 @@ def test_each_release_says_what_came_or_why_nothing_did(monkeypatch: pytest.Monk
     ("verdicts", "first_bad", "good_again"),
     [
         ((P, F, F), "1", None),
-        ((F, F, P), "0", "2"),
+        ((F, F, P), None, "2"),
+        ((F, F, F), None, None),
+        ((F,), None, None),
+        ((None, None, F), None, None),
         ((P, F, None, R), "1", "3"),
-        ((None, F, S, H), "1", None),
+        ((None, F, S, H), None, None),
+        ((P, None, F), "2", None),
+        ((P, F, P, F), "1", "2"),
         ((P, P), None, None),
-        ((F, P, F, P), "0", "1"),
+        ((F, P, F, P), "2", "3"),
         ((S, H, None), None, None),
     ],
 )
@@ -87,3 +92,4 @@ def test_the_first_that_fails_and_the_first_that_passes_again(
     result = concluded(releases)
     assert result.releases == releases
     assert (result.first_bad, result.good_again) == (first_bad, good_again)
+    assert result.failing == tuple(str(at) for at, verdict in enumerate(verdicts) if verdict is F)
