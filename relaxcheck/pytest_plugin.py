@@ -14,6 +14,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.conformance import Conformance, Tally
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.environment import VARIABLES
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.pool import Pool
 
 # Tests import TVM and ONNX Runtime in this process; this plugin is imported before any of them.
@@ -144,7 +145,7 @@ def pytest_terminal_summary(
         ordered = [f"{verdict} {counts[verdict]}" for verdict in Verdict if verdict in counts]
         write(f"{operator}: {', '.join(ordered)}")
     for line, count in tally.known.lines(declared()).items():
-        write(f"{line} ({count} cases)")
+        write(f"{line} ({plural(count, 'case')})")
     for note in tally.known.notes(declared()):
         write(note)
     judged = ", ".join(f"{tally.oracles.get(number, 0)} by {number}" for number in (2, 1, 0))

@@ -29,6 +29,7 @@ from relaxcheck.harness.triage.batches import BatchOnlyFailures
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.investigation import Investigations
 from relaxcheck.harness.triage.parts import parts_of
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.pools import Pools
@@ -149,7 +150,7 @@ class Campaign:
             self.journal.write_coverage(self.state.cells)
             self.state.interrupted = stop()
             if self.state.interrupted:
-                cause = f"by {self.state.interrupted} after {self.state.cases} cases"
+                cause = f"by {self.state.interrupted} after {plural(self.state.cases, 'case')}"
                 self.journal.note(Event(EventType.INTERRUPTED, cause))
         return self.state
 
@@ -186,7 +187,7 @@ class Campaign:
             self.pool.submit(Job(case, _LEFT))
         state.taken_up = state.cases
         if drawn:
-            self.journal.note(Event(EventType.RESUMED, f"after {len(drawn)} cases"))
+            self.journal.note(Event(EventType.RESUMED, f"after {plural(len(drawn), 'case')}"))
             self._pass_over(drawn, show)
 
     @property

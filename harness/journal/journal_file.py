@@ -16,6 +16,7 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.events import EventType
 from relaxcheck.harness.kinds import decode, decode_record
 from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.wording import plural
 
 FORMAT = 4
 """The format number; it changes with the schema and with the structure of the records."""
@@ -175,8 +176,8 @@ def salvage(path: Path, trouble: str) -> None:
                 "INSERT INTO events (what, text) VALUES (?, ?)",
                 (
                     str(EventType.SALVAGED),
-                    f"{path.name} was damaged ({trouble}); {saved} cases could be read, what is "
-                    f"missing is drawn again; the damaged file is kept as {kept.name}",
+                    f"{path.name} was damaged ({trouble}); {plural(saved, 'case')} could be read, "
+                    f"what is missing is drawn again; the damaged file is kept as {kept.name}",
                 ),
             )
     finally:

@@ -10,6 +10,7 @@ from relaxcheck.harness.known.expected_failures import Known
 from relaxcheck.harness.known.known import Expectations
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import Ask
@@ -130,5 +131,4 @@ def counted(all_replayed: Sequence[Replayed]) -> str:
     """The number of each result, in one line."""
     counts = Counter(item.again for item in all_replayed)
     each = ", ".join(f"{counts[what]} {what}" for what in Again if counts[what])
-    cases = "1 case" if len(all_replayed) == 1 else f"{len(all_replayed)} cases"
-    return f"{cases}: {each or 'none ran'}"
+    return f"{plural(len(all_replayed), 'case')}: {each or 'none ran'}"

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.wording import outside_of
 
 TOLD = "result of a check: "
 """The prefix of a worker's line of output that is a result, in JSON."""
@@ -31,7 +32,7 @@ def compared(actual: Any, wanted: Any, bound: Any) -> Result:
     outside = ~(np.abs(actual - wanted) <= bound)
     if outside.any():
         worst = float(np.max(np.abs(actual - wanted)))
-        summary = f"{int(outside.sum())} of {actual.size} elements outside their bound, by up to"
+        summary = f"{outside_of(int(outside.sum()), actual.size)}, by up to"
         return Result(Verdict.WRONG_VALUE, f"{summary} {worst:.2g}")
     return PASSES
 

@@ -12,6 +12,7 @@ import numpy as np
 from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.harness.outcomes.outcome import Check, Verdict
+from relaxcheck.harness.wording import outside_of, plural
 from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.independent import ORACLES
@@ -156,7 +157,7 @@ def judge(
         return Judgement(
             Verdict.WRONG_SHAPE,
             (),
-            f"{len(actual)} outputs where the program has {len(wanted.outputs)}",
+            f"{plural(len(actual), 'output')} where the program has {len(wanted.outputs)}",
         )
     checks: list[Check] = []
     worst = (Verdict.PASS, "")
@@ -202,7 +203,7 @@ def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None,
     bound = float(reference.bound[compared.worst])
     return (
         Verdict.WRONG_VALUE,
-        f"{compared.outside} of {array.size} elements outside their bound; worst at "
+        f"{outside_of(compared.outside, array.size)}; worst at "
         f"{list(compared.worst)}: {actual} for {_to_the_bound(wanted, bound)} ± {bound:.3g}",
         ratio,
         compared.unconstrained,

@@ -21,6 +21,7 @@ from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict, blamed_on_us
 from relaxcheck.harness.releases.releases import Release, advice, own
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
@@ -308,13 +309,14 @@ class Pool:
         elif worker.done >= self.limits.cases or worker.process.growth > self.limits.kept:
             grown = worker.process.growth >> 20
             self._note(
-                EventType.RECYCLED, f"after {worker.done} cases, {grown} MiB larger than at first"
+                EventType.RECYCLED,
+                f"after {plural(worker.done, 'case')}, {grown} MiB larger than at first",
             )
             self._discard(worker)
 
     def _lose(self, worker: Worker, how: str) -> None:
         """Replace a worker that has no case."""
-        self._note(EventType.LOST, f"it {how} after {worker.done} cases")
+        self._note(EventType.LOST, f"it {how} after {plural(worker.done, 'case')}")
         self._discard(worker)
 
     def _bury(self, worker: Worker) -> Iterator[tuple[Job, Outcome]]:

@@ -22,14 +22,10 @@ from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import by_age
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.wording import plural
 from relaxcheck.reports.tables.markdown import summary_text
 from relaxcheck.reports.tables.results import Results
-from relaxcheck.reports.tables.summary import (
-    HOW_LISTED,
-    campaign_summary,
-    error_messages_line,
-    plural,
-)
+from relaxcheck.reports.tables.summary import HOW_LISTED, campaign_summary, error_messages_line
 
 Show = Callable[[State], None]
 
@@ -82,7 +78,7 @@ class TextReporter:
         shard = "" if options.shard.of == 1 else f", shard {options.shard}"
         self.say(
             f"apache-tvm {release}, fixes {options.fixes.value}, seed {options.seed}{shard}, "
-            f"{workers} workers, {plan.extent} → {options.directory}"
+            f"{plural(workers, 'worker')}, {plan.extent} → {options.directory}"
         )
 
     def watch(self, plan: Plan) -> AbstractContextManager[Show]:
@@ -267,7 +263,7 @@ def not_investigated(state: State) -> str:
     count = state.investigating
     lines = []
     if count:
-        were = "1 failure was" if count == 1 else f"{count} failures were"
+        were = plural(count, "failure was", "failures were")
         new = "; some are unlike any finding and count as new" if state.unexplained else ""
         lines.append(f"{were} not investigated; the journal holds them{new}.")
     if state.waiting:

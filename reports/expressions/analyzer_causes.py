@@ -13,6 +13,7 @@ from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.wording import plural
 
 _MESSAGE = 120
 
@@ -100,7 +101,7 @@ def _where(groups: Sequence[Group], described: Mapping[str, str], kernels: Kerne
     by = f"apache-tvm {version}, seed {described.get('seed', '')}"
     compiled = f" Compiled by apache-tvm {kernels.version}." if kernels and kernels.version else ""
     causes = sum(group.title != UNKNOWN for group in groups)
-    return f"{by}: {count} findings, {causes} known causes.{compiled}"
+    return f"{by}: {plural(count, 'finding')}, {plural(causes, 'known cause')}.{compiled}"
 
 
 def _legend(groups: Sequence[Group], kernels: Kernels | None) -> list[str]:

@@ -7,6 +7,7 @@ from relaxcheck.generators.expressions.cases import ANALYZED, ExpressionBatch, E
 from relaxcheck.generators.expressions.language import size
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.expressions import issue
 from relaxcheck.reports.rendering import About, Rendering
@@ -35,7 +36,7 @@ class ExpressionRendering(Rendering[Either]):
     def extent(self, case: Either) -> str:
         """Counts of nodes and variables, and the expression itself."""
         if isinstance(case, ExpressionBatch):
-            return f"{case.count} expressions"
+            return plural(case.count, "expression")
         nodes, variables = size(case.subject.expression), len(case.subject.variables)
         return (
             f"{nodes} node{'s' * (nodes != 1)}, {variables} variable{'s' * (variables != 1)}: "

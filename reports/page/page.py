@@ -33,6 +33,7 @@ _TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_TEMPLATES.globals["plural"] = plural
 
 _NOTHING = Known()
 

@@ -12,6 +12,7 @@ from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS
 from relaxcheck.harness.triage.causes import Cause
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.wording import plural
 from relaxcheck.reports.issue.heading import headings
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.tables.results import Results
@@ -27,6 +28,7 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     keep_trailing_newline=True,
 )
+_TEMPLATES.globals["plural"] = plural
 _MESSAGE_LENGTH = 4000
 
 

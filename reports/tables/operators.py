@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from rich.table import Table
 
 from relaxcheck.harness.programs.support.rows import LIMITED, NO, YES, Row, Support
+from relaxcheck.harness.wording import plural
 
 _HEAD = """\
 # Operators
@@ -47,8 +48,8 @@ def page(support: Support) -> str:
     ]
     parts = [
         _HEAD,
-        f"{len(known)} operators have a record, {len(undrawn)} get none, "
-        f"{len(unknown)} are open.\n",
+        f"{plural(len(known), 'operator has', 'operators have')} a record, "
+        f"{len(undrawn)} get none, {len(unknown)} are open.\n",
         "## With a record\n",
         _table(_COLUMNS, map(_line, known)),
         "## Limits of the oracles\n",

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from relaxcheck.harness.matrix.matrix import SIDES, Cell, Column, Matrix, Row, unexpected
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.wording import plural
 
 PAGE = "MATRIX.md"
 DATA = "matrix.json"
@@ -182,7 +183,8 @@ def _of_scripts(matrix: Matrix) -> str:
     agree = sum(not cell.objection for cell in ran)
     if not ran:
         return ""
-    return f"{agree} of {len(ran)} runs (one a script and release) exited as the case ends there"
+    runs = plural(len(ran), "run")
+    return f"{agree} of {runs} (one a script and release) exited as the case ends there"
 
 
 def _side(regression: Regression) -> str:

@@ -11,6 +11,7 @@ from relaxcheck.harness.known.status import FindingStatus, status_text
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.harness.outcomes.severity import MEANINGS, Severity
 from relaxcheck.harness.triage.causes import Cause
+from relaxcheck.harness.wording import plural
 from relaxcheck.reports.issue.heading import headings, remark
 from relaxcheck.reports.tables.results import Results
 
@@ -37,11 +38,6 @@ _REMARK = 300
 
 UNDECIDED = "no verdict on TVM"
 """The heading of findings without a severity."""
-
-
-def plural(count: int, singular: str, several: str = "") -> str:
-    """``count`` with its noun: ``1 case``, ``2 cases``."""
-    return f"{count:,} {singular if count == 1 else several or f'{singular}s'}"
 
 
 def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Table:

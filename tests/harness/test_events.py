@@ -18,10 +18,21 @@ def test_workers_are_counted_and_other_events_listed() -> None:
         Event(EventType.SALVAGED, "the file was damaged"),
     ]
     assert summary_of(events, 3) == [
-        "Workers: 2 workers died of their case, 1 were replaced after their number of cases, or "
-        "for what they kept.",
+        "Workers: 2 workers died of their case, 1 was replaced after its number of cases, or "
+        "for what it kept.",
         "The campaign: interrupted by SIGTERM after 12 cases; the file was damaged; resumed 2 "
         "times; 3 of the cases that began have not ended: --resume runs them.",
+    ]
+
+
+def test_one_event_is_in_the_singular() -> None:
+    for one, several in DESCRIPTIONS.values():
+        assert one != several
+        assert "{}" in several
+        assert "{}" not in one
+    assert summary_of([Event(EventType.DIED, "one")], 1) == [
+        "Workers: 1 worker died of its case.",
+        "The campaign: 1 of the cases that began has not ended: --resume runs them.",
     ]
 
 

@@ -16,6 +16,7 @@ from relaxcheck.harness.campaign.merging import merge
 from relaxcheck.harness.campaign.options import Options
 from relaxcheck.harness.journal.journal import FILE_NAME, JournalError
 from relaxcheck.harness.known.status import GRAVITY, FindingStatus
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 
 
@@ -53,7 +54,8 @@ def spread(address: str, wanted: Spread, reporter: Reporter) -> int:
     unfit: list[str] = []
     with Interruption() as interruption, Cluster(address) as cluster:
         shards = wanted.shards or max(1, cluster.threads)
-        reporter.say(f"{shards} shards on {cluster.threads} threads at {address} → {directory}")
+        size = f"{plural(shards, 'shard')} on {plural(cluster.threads, 'thread')}"
+        reporter.say(f"{size} at {address} → {directory}")
         interruption.defer()
         for part in cluster.run(_arguments(wanted, shards), plan.known, interruption):
             name = f"shard {part.number}/{shards}"
@@ -62,9 +64,8 @@ def spread(address: str, wanted: Spread, reporter: Reporter) -> int:
                 reporter.say(lost[-1])
                 continue
             kept.append(_keep(directory / "shards" / str(part.number), part.journal))
-            reporter.say(
-                f"{name}: {part.summary.get('cases', 0)} cases; {len(kept)} shards are here"
-            )
+            here = f"{plural(len(kept), 'shard is', 'shards are')} here"
+            reporter.say(f"{name}: {plural(part.summary.get('cases', 0), 'case')}; {here}")
             if part.summary.get("exit_code") == BAD_INPUT:
                 unfit.append(f"{name}: {part.last_error}")
             _join(statuses, part)

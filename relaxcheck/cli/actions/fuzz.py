@@ -35,6 +35,7 @@ from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import operators, way
 from relaxcheck.harness.known.known import known_findings
 from relaxcheck.harness.releases.releases import ALL, left_out, named, own
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 
 _MINUTES = 5.0
@@ -98,7 +99,8 @@ def describe(request: Request) -> None:
     out = console()
     for family in plan.families:
         size = " × ".join(str(len(axis.values)) for axis in family.axes)
-        out.print(f"[b]{family.name}[/b]: {len(family.axes)} axes ({size} values)", highlight=False)
+        axes = plural(len(family.axes), "axis", "axes")
+        out.print(f"[b]{family.name}[/b]: {axes} ({size} values)", highlight=False)
     fixes = " and ".join("on" if side else "off" for side in plan.fixes)
     out.print(
         f"fixes {fixes}, seed {plan.seed}, {plan.extent}; the first cases would be:",

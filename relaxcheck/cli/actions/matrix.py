@@ -16,6 +16,7 @@ from relaxcheck.harness.matrix import matrix as running
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.releases.releases import known
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.page.releases import COMMITTED
 from relaxcheck.reports.tables import release_matrix
@@ -93,7 +94,7 @@ def shown(screen: Console) -> Iterator[running.Progress]:
 
         def say(release: str, done: int, total: int) -> None:
             if done == total:
-                screen.print(f"TVM {release}: {total} runs", highlight=False)
+                screen.print(f"TVM {release}: {plural(total, 'run')}", highlight=False)
 
         yield say
         return

@@ -17,6 +17,7 @@ from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.wording import plural
 from relaxcheck.reports.tables.markdown import write_page
 from relaxcheck.reports.tables.results import results_of
 from relaxcheck.reports.tables.summary import campaign_summary
@@ -36,7 +37,8 @@ def merge(directories: Sequence[Path], out: Path, *, all_messages: bool) -> int:
     if unexplained := not_investigated(ended.state):
         to.print(unexplained, highlight=False, soft_wrap=True)
     to.print(
-        f"{len(directories)} journals: {ended.state.cases} cases, {ended.state.checks} checks.\n"
+        f"{plural(len(directories), 'journal')}: {plural(ended.state.cases, 'case')}, "
+        f"{plural(ended.state.checks, 'check')}.\n"
         f"Written to {ended.page} and {out / FILE_NAME}",
         highlight=False,
         soft_wrap=True,
@@ -65,7 +67,7 @@ def finished(
         journal.write_coverage(state.cells)
         lines = [*happened, *summary_of(journal.events(), 0)]
         if unended := journal.unfinished():
-            lines.append(f"{unended} cases began and never ended.")
+            lines.append(f"{plural(unended, 'case')} began and never ended.")
         described = journal.description
     state.known = dict(statuses or {})
     take_declared(state, known, each_version(described))

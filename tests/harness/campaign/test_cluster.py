@@ -149,7 +149,7 @@ def test_a_shard_that_is_lost_is_a_line_and_the_others_are_kept(
     # Findings of the other shard are new.
     assert ended.exit_code == 1, ended.output
     assert "shard 1/2 is lost: RuntimeError: worker died 4 times" in ended.stdout
-    assert "1 cases began and never ended" in ended.stdout
+    assert "1 case began and never ended" in ended.stdout
     assert "shard 1/2 is lost" in (out / "findings.md").read_text()
     Fake.parts = Fake.parts[:1]
     ended = CliRunner().invoke(app, ["fuzz", "--cluster", "x", "--out", str(tmp_path / "none")])

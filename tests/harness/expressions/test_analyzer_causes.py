@@ -251,7 +251,7 @@ def test_the_page_names_all_releases_and_the_one_that_compiled() -> None:
         "seed": "3",
     }
     groups = grouped([made("x + 1")])
-    assert "apache-tvm 0.26.0, 0.27.0, seed 3: 1 findings, 0 known causes." in markdown(
+    assert "apache-tvm 0.26.0, 0.27.0, seed 3: 1 finding, 0 known causes." in markdown(
         groups, described
     )
     assert "Compiled by" not in markdown(groups, described, Kernels("", {}))

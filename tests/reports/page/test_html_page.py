@@ -248,7 +248,7 @@ def test_known_gaps_and_events_are_listed(record: Record) -> None:
     assert f'{about}<a href="https://example.org/2"' in " ".join(text.split())
     text = page_text(Sources(changed))
     assert "a-gap: 1 case. No longer declared" in " ".join(text.split())
-    for words in ("a-gap: 1 case.", "Workers: 2 died.", "3 more did not end", "1 cases lie on no"):
+    for words in ("a-gap: 1 case.", "Workers: 2 died.", "3 more did not end", "1 case lies on no"):
         assert words in text
 
 

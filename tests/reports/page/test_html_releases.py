@@ -69,8 +69,8 @@ def test_the_page_shows_it() -> None:
         '<span class="tag bad">≠ pass</span>',
         'title="it &lt;breaks&gt;"><span class="tag">gap</span> some-case</th>',
         "passes on 0.1, wrong-value on 0.2",
-        "1 cases on 3 releases",
-        "1 declared gaps of the corpus",
+        "1 case on 3 releases",
+        "1 declared gap of the corpus",
         "<li>some-case, on 0.2: &lt;C++&gt;.</li>",
     ):
         assert words in text, words

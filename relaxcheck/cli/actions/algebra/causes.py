@@ -21,6 +21,7 @@ from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.releases.releases import own, release
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.reports.expressions import analyzer_causes as page
@@ -121,7 +122,7 @@ def _tell(screen: Console, groups: Sequence[Group], kernels: page.Kernels | None
     screen.print(table)
     count = sum(len(group.findings) for group in groups)
     unknown = sum(len(group.findings) for group in groups if group.title == UNKNOWN)
-    screen.print(f"{count} findings, {unknown} of no known cause", highlight=False)
+    screen.print(f"{plural(count, 'finding')}, {unknown} of no known cause", highlight=False)
 
 
 def _write(text: str, out: Path) -> None:
