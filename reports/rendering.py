@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.errors import own_words
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.jobs import Limits
 
@@ -113,7 +113,7 @@ class Rendering(ABC, Generic[C]):
 
     def distinctions(self, case: C, outcome: Outcome) -> Iterator[str]:
         """Phrases to end a title with that another failure has as well, the most telling first."""
-        words = headline(outcome.message).partition(": ")[2]
+        words = own_words(outcome.message)
         yield from (f'with "{words}"',) * bool(words)
         yield from self.text(case).splitlines()
 

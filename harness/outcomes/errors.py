@@ -126,6 +126,14 @@ def headline(message: str) -> str:
     return " ".join([*lines[-1:], *([f"Offending call: {operator[0]}."] if operator else [])])
 
 
+def own_words(message: str) -> str:
+    """The headline of ``message`` without the class of the exception (see ``error_text``).
+
+    Empty if the headline names no class.
+    """
+    return headline(message).partition(": ")[2]
+
+
 def normalise(message: str) -> str:
     """The headline of ``message`` with numbers, strings, layouts, dtypes and paths folded."""
     line = headline(message)

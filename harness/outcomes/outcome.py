@@ -61,7 +61,7 @@ DESCRIPTIONS = {
     Verdict.HARNESS_ERROR: "relaxcheck itself failed on this case",
 }
 
-ALL_UNCONSTRAINED = "every element has room: correct implementations differ at all of them"
+ALL_UNCONSTRAINED = "every element is unconstrained: correct implementations differ at all of them"
 """The message of a ``no-oracle`` whose oracles ran, but constrain no element."""
 
 _OUR_STAGES = frozenset({"read", "oracle", "compare", "idle"})
@@ -163,3 +163,14 @@ class Outcome(msgspec.Struct, frozen=True):
     parts: tuple[AnyCase, ...] = ()
     ending: Ending | None = None
     details: dict[str, Any] = {}
+
+    @property
+    def nothing_compared(self) -> bool:
+        """True if oracles ran, but constrain no element of any output."""
+        elements = sum(check.elements for check in self.checks)
+        unconstrained = sum(check.unconstrained for check in self.checks)
+        return (
+            self.verdict is Verdict.NO_ORACLE
+            and bool(self.oracles)
+            and 0 < elements == unconstrained
+        )

@@ -13,7 +13,7 @@ from relaxcheck.harness.known.expected_failures import Known
 from relaxcheck.harness.known.known import Expectations
 from relaxcheck.harness.known.tally import ExpectationTally
 from relaxcheck.harness.outcomes.errors import headline
-from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
@@ -123,7 +123,7 @@ class Conformance:
         counts = self.tally.verdicts.setdefault(operators(case), {})
         counts[outcome.verdict] = counts.get(outcome.verdict, 0) + 1
         wanted = Verdict.REJECTED if isinstance(case.expect, Invalid) else Verdict.PASS
-        if outcome.verdict is wanted or outcome.message == ALL_UNCONSTRAINED:
+        if outcome.verdict is wanted or outcome.nothing_compared:
             return None
         return _line(case, outcome)
 

@@ -27,12 +27,14 @@ _AGAINST = "Against apache-tvm "
 class Patch(msgspec.Struct, frozen=True):
     """A fix as text for ``git apply``; empty if there is no patch, as ``why`` explains.
 
-    ``over_cpp``: it overrides a fault in TVM's C++ instead of mending it.
+    ``failed``: it should have one, and could not be written. ``over_cpp``: it overrides a fault in
+    TVM's C++ instead of mending it.
     """
 
     name: str
     text: str = ""
     why: str = ""
+    failed: bool = False
     over_cpp: bool = False
 
 
@@ -124,7 +126,8 @@ def patched(names: list[str]) -> Patched:
             text = _head(fix.name, fix.fault, fix.issue, over_cpp=over_cpp)
             text += writing.unified_diff([name], _tests([name], writing.licence()))
         except writing.PatchError as error:
-            patches.append(Patch(name, why=f"cannot be a patch: {error}", over_cpp=over_cpp))
+            why = f"cannot be a patch: {error}"
+            patches.append(Patch(name, why=why, failed=True, over_cpp=over_cpp))
             continue
         patches.append(Patch(name, text, over_cpp=over_cpp))
     written = [patch.name for patch in patches if patch.text]

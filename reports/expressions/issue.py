@@ -33,7 +33,7 @@ from relaxcheck.harness.expressions.kernel_plans import (
     spread,
     tensor_points,
 )
-from relaxcheck.harness.outcomes.errors import ALONE, LOCATION, headline
+from relaxcheck.harness.outcomes.errors import ALONE, LOCATION, own_words
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.expressions.source import (
     condition_lines,
@@ -89,7 +89,7 @@ def title_text(case: ExpressionCase, outcome: Outcome) -> str:
         return f"{_does(asked_of(outcome.details))} {about}"
     place = "the analyzer" if case.position == ANALYZED else f"an expression as {_place(case)}"
     if outcome.verdict is Verdict.OPAQUE_CRASH:
-        words = headline(outcome.message).partition(": ")[2].split()[:_TITLE_WORDS]
+        words = own_words(outcome.message).split()[:_TITLE_WORDS]
         return f'{place} raises "{" ".join(words)} …": {about}'
     ends = {Verdict.TIMEOUT: "does not end", Verdict.OUT_OF_MEMORY: "takes all memory"}
     return f"{place} {ends.get(outcome.verdict, 'ends the process')}: {about}"

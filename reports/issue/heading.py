@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from relaxcheck.harness.known.named import NamedCause
-from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.errors import headline, own_words
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.issue.pasting import title_of
@@ -56,6 +56,6 @@ def remark(finding: Finding, title: str, named: NamedCause | None) -> str:
     if named is not None and named.fits:
         return known
     message = headline(finding.outcome.message)
-    words = message.partition(": ")[2] or message
+    words = own_words(message) or message
     quoted = words[:_QUOTED] in title
     return known if quoted else f"{known}: {message}"

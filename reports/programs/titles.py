@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import headline
+from relaxcheck.harness.outcomes.errors import own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -52,84 +52,84 @@ _UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
 
 
 def title_text(
-    what: Reproduction, attribution: Attribution | None, blame: Mapping[str, str] = NOTHING
+    repro: Reproduction, attribution: Attribution | None, blame: Mapping[str, str] = NOTHING
 ) -> str:
     """The title: the operator, its behaviour, and the conditions of the failure.
 
     ``attribution`` says what it takes to fail, ``blame`` what a campaign saw in common: see
     ``conditions``.
     """
-    named = named_operators(what, attribution)
-    conditions = conditions_of(what, attribution, blame, named)
-    if isinstance(what.case.expect, Invalid) and not blamed(what, attribution, named):
-        conditions = [f"{_fault(what, what.case.expect)}{_first_words(what)}"]
+    named = named_operators(repro, attribution)
+    conditions = conditions_of(repro, attribution, blame, named)
+    if isinstance(repro.case.expect, Invalid) and not blamed(repro, attribution, named):
+        conditions = [f"{_fault(repro, repro.case.expect)}{_first_words(repro)}"]
     # The pass that fails is named with the error.
-    others = [each for each in conditions if each != what.outcome.stage] + values_of(what)
+    others = [each for each in conditions if each != repro.outcome.stage] + values_of(repro)
     listed = ", ".join(dict.fromkeys(others))
-    return f"{' + '.join(named)} {_quoting(what)}" + (f" ({listed})" if listed else "")
+    return f"{' + '.join(named)} {_quoting(repro)}" + (f" ({listed})" if listed else "")
 
 
-def distinctions(what: Reproduction) -> Iterator[str]:
+def distinctions(repro: Reproduction) -> Iterator[str]:
     """Further traits of a failure, each a phrase to end its title with, the most telling first."""
-    if at := where(what.outcome.stage):
+    if at := where(repro.outcome.stage):
         yield at
-    has_numbers = what.outcome.stage == "compare"
-    if not has_numbers and (words := _words(what, _TITLE_WORDS)):
+    has_numbers = repro.outcome.stage == "compare"
+    if not has_numbers and (words := _words(repro, _TITLE_WORDS)):
         yield f'with "{words}"'
-    if attributes := attributes_of(what):
+    if attributes := attributes_of(repro):
         yield f"with {', '.join(attributes)}"
-    if before := PIPELINES[what.case.pipeline].before:
+    if before := PIPELINES[repro.case.pipeline].before:
         yield f"after {', '.join(before)}"
     else:
         yield "with no pass before relax.build"
-    program = what.case.program
+    program = repro.case.program
     yield f"in a program of {', '.join(node.operator for node in program.nodes)}"
     yield f"in {', '.join(dict.fromkeys(tensor.dtype for tensor in program.inputs))}"
     shapes = (f"{tensor.name} of shape {_shape(tensor.shape)}" for tensor in program.inputs)
     yield f"with {', '.join(shapes)}"
-    if every := _words(what, None):
+    if every := _words(repro, None):
         yield f'with "{every}"'
-    yield from attributes_of(what)
+    yield from attributes_of(repro)
 
 
-def named_operators(what: Reproduction, attribution: Attribution | None) -> list[str]:
+def named_operators(repro: Reproduction, attribution: Attribution | None) -> list[str]:
     """The operator at fault, or those that the program has, but for those known not to matter."""
-    named = signature_of(what.case, what.outcome).operator.split(" + ")
-    innocent = innocent_operators(attribution, what.case)
+    named = signature_of(repro.case, repro.outcome).operator.split(" + ")
+    innocent = innocent_operators(attribution, repro.case)
     return [name for name in named if name not in innocent] or named
 
 
-def happens(what: Reproduction) -> str:
+def happens(repro: Reproduction) -> str:
     """The behaviour of the operator, as a predicate."""
-    verdict = what.outcome.verdict
-    at = where(what.outcome.stage)
+    verdict = repro.outcome.verdict
+    at = where(repro.outcome.stage)
     at = f", {at}" if at else ""
-    if isinstance(what.case.expect, Invalid) and verdict in _UNCLEAR:
+    if isinstance(repro.case.expect, Invalid) and verdict in _UNCLEAR:
         return f"is refused without saying what is invalid{at}"
     return _HAPPENS[verdict].format(where=at)
 
 
-def _quoting(what: Reproduction) -> str:
+def _quoting(repro: Reproduction) -> str:
     """As ``happens``; an opaque error of a valid program is quoted, if it has words."""
-    valid = not isinstance(what.case.expect, Invalid)
-    words = _words(what, _TITLE_WORDS)
-    if not (valid and words and what.outcome.verdict is Verdict.OPAQUE_CRASH):
-        return happens(what)
-    at = where(what.outcome.stage)
+    valid = not isinstance(repro.case.expect, Invalid)
+    words = _words(repro, _TITLE_WORDS)
+    if not (valid and words and repro.outcome.verdict is Verdict.OPAQUE_CRASH):
+        return happens(repro)
+    at = where(repro.outcome.stage)
     return f'raises "{words}"' + (f" {at}" if at else "")
 
 
-def _first_words(what: Reproduction) -> str:
+def _first_words(repro: Reproduction) -> str:
     """The first words of an error that does not say what is invalid; a fault may have several."""
-    words = _words(what, _TITLE_WORDS) if what.outcome.verdict in _UNCLEAR else ""
+    words = _words(repro, _TITLE_WORDS) if repro.outcome.verdict in _UNCLEAR else ""
     return f': "{words}"' if words else ""
 
 
-def _fault(what: Reproduction, expect: Invalid) -> str:
+def _fault(repro: Reproduction, expect: Invalid) -> str:
     """The attribute that is invalid with its value; else the name of what is at fault."""
     values = [
         f"{name}={attribute_text(node.attributes[name])}"
-        for node in what.case.program.nodes
+        for node in repro.case.program.nodes
         if node.operator == expect.operator
         for name in expect.fault
         if name in node.attributes
@@ -137,10 +137,10 @@ def _fault(what: Reproduction, expect: Invalid) -> str:
     return values[0] if values else expect.fault[0]
 
 
-def _words(what: Reproduction, most: int | None) -> str:
+def _words(repro: Reproduction, most: int | None) -> str:
     """Up to ``most`` words of the error: no class of an exception, no condition that has words."""
-    said = headline(what.outcome.message).partition(": ")[2]
-    words = _OPERATOR.sub(r"\1", _CONDITION.sub("", said)).split()
+    message = own_words(repro.outcome.message)
+    words = _OPERATOR.sub(r"\1", _CONDITION.sub("", message)).split()
     return " ".join(words[:most]) + " …" * (most is not None and len(words) > most)
 
 

@@ -191,7 +191,7 @@ def exported(
 ) -> str:
     monkeypatch.setattr(command, "patches", lambda *_: Patched("0.1", patches, together))
     ended = RUNNER.invoke(app, ["fixes", "export", "--to", str(to), *names])
-    assert ended.exit_code == int(any(patch.why.startswith("cannot") for patch in patches))
+    assert ended.exit_code == int(any(patch.failed for patch in patches))
     return ended.output
 
 
@@ -210,7 +210,9 @@ def test_files_are_written_and_missing_patches_reported(
 def test_a_fix_without_a_patch_sets_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    output = exported(monkeypatch, tmp_path, Patch("one", why="cannot be a patch: no file"))
+    output = exported(
+        monkeypatch, tmp_path, Patch("one", why="cannot be a patch: no file", failed=True)
+    )
     assert output == "one: cannot be a patch: no file\n"
 
 

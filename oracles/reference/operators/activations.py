@@ -2,7 +2,7 @@
 
 ``nn.selu`` is granted the cancellation of ``exp(x) - 1``, as its docstring writes it: 4 unit
 roundoffs of the exponential, one each of the difference and of two products with rounded constants,
-times 1.76. ``nn.softplus`` has no such room: ``log(1 + exp(x))`` overflows and loses every digit
+times 1.76. ``nn.softplus`` has no such margin: ``log(1 + exp(x))`` overflows and loses every digit
 below 0, where the result is nearly ``exp(x)``.
 """
 

@@ -1,9 +1,9 @@
 """The reference's ``nn.prelu``: the operand itself above 0, one rounded product elsewhere.
 
 A NaN is not above 0, so that it is multiplied and stays NaN; alpha is not read above 0. At a zero
-ONNX gives the zero itself and TVM the product: the sign is open, and there is room where alpha is
-not finite. Where the error of the operand leaves its sign open, the result is off by at most the
-steeper slope times that error, plus what alpha's own error makes of it.
+ONNX gives the zero itself and TVM the product: the sign is open, and the result unconstrained where
+alpha is not finite. Where the error of the operand leaves its sign open, the result is off by at
+most the steeper slope times that error, plus what alpha's own error makes of it.
 """
 
 from dataclasses import replace
@@ -49,7 +49,7 @@ def _along(node: Node, alpha: Estimate, shape: tuple[int, ...]) -> Estimate:
 
 
 def _of_either_sign(data: Estimate, slope: Estimate) -> Estimate:
-    """The result where the sign of ``data`` is open; room where an operand is not finite."""
+    """The result where the sign of ``data`` is open; unconstrained at operands not finite."""
     x, a = ordinary(data), ordinary(slope)
     value = np.where(x.value > 0, x.value, a.value * x.value)
     moved = np.maximum(1, a.reach) * x.error + x.reach * a.error

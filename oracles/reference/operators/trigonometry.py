@@ -5,8 +5,8 @@ float64. Outside the domain the result is NaN, and infinite at a pole (IEEE 754-
 elements that may lie on either side are unconstrained. ``bounds.LIBM`` is all that is granted. It
 covers ``tan`` as the quotient of ``sin`` and ``cos``, each off by a single unit roundoff as glibc's
 are.
-There is no room near zero: ``atanh`` as the difference of two logarithms, or ``sinh`` as that of
-two exponentials, loses every digit there.
+There is no further margin near zero: ``atanh`` as the difference of two logarithms, or ``sinh`` as
+that of two exponentials, loses every digit there.
 """
 
 from collections.abc import Callable

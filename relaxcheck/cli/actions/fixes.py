@@ -76,7 +76,7 @@ def export(to: Path, names: Sequence[str], tvm: str | None) -> int:
         lines.append(f"{old.path}: from an earlier export, for apache-tvm {old.tvm}; {action}")
     for line in lines:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
-    return FAILED if any(patch.why.startswith("cannot") for patch in patched.patches) else 0
+    return FAILED if any(patch.failed for patch in patched.patches) else 0
 
 
 def _wanted(tvm: str | None) -> list[str]:

@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 
 from relaxcheck.harness.outcomes.errors import (
     disowns,
+    error_text,
     headline,
     names,
     normalise,
+    own_words,
     pattern,
     spelled,
     states,
@@ -70,6 +72,11 @@ def test_the_headline_is_the_last_line_that_is_no_traceback() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: no\n'
     assert headline(text) == "ValueError: no"
     assert headline("") == ""
+
+
+def test_own_words_leave_out_the_class_of_the_exception() -> None:
+    assert own_words(error_text(ValueError("expected 2: got 3"))) == "expected 2: got 3"
+    assert own_words("killed by SIGSEGV") == ""
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ def test_uncompared_results_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(conducting, "all_expected", unsure)
     outcome = execute(case)
     assert (outcome.verdict, outcome.message) == (Verdict.NO_ORACLE, ALL_UNCONSTRAINED)
+    assert outcome.nothing_compared
+    assert not passed.nothing_compared
 
 
 def test_an_error_of_an_oracle_ends_its_case(

@@ -23,7 +23,7 @@ from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
 from relaxcheck.harness.outcomes.errors import headline
-from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage.finding import Finding
@@ -51,7 +51,7 @@ class Tally:
     oracles: Counter[int] = field(default_factory=Counter)
     invalid: int = 0
     wide_splits: int = 0
-    all_room: int = 0
+    all_unconstrained: int = 0
     largest: dict[str, float] = field(default_factory=dict)
 
     def add(self, case: Case, outcome: Outcome) -> None:
@@ -67,9 +67,7 @@ class Tally:
             self.verdicts.setdefault(key, Counter())[str(outcome.verdict)] += 1
         self.seconds.update(outcome.seconds)
         self.invalid += isinstance(case.expect, Invalid)
-        self.all_room += outcome.verdict is Verdict.NO_ORACLE and outcome.message.startswith(
-            ALL_UNCONSTRAINED
-        )
+        self.all_unconstrained += outcome.nothing_compared
         if not outcome.checks:
             return
         self.oracles[len(outcome.oracles)] += 1
@@ -147,7 +145,7 @@ def measure(
     return {
         "wanted": cases,
         "unended": unended,
-        "all_room": tally.all_room,
+        "all_unconstrained": tally.all_unconstrained,
         "cases": sum(verdicts.values()),
         "invalid": tally.invalid,
         "checks": state.checks,
@@ -191,8 +189,8 @@ def _as_figures(finding: Finding) -> dict[str, Any]:
 def missed(figures: Figures) -> list[str]:
     """Targets of a clean campaign: every case judged and none failed, every fault refused.
 
-    Cases without a verdict on what is tested must have a known reason: room in every element, or an
-    oracle split that ``tests.measure.quality.splits`` explains.
+    Cases without a verdict on what is tested must have a known reason: no element is
+    constrained, or an oracle split that ``tests.measure.quality.splits`` explains.
     """
     lost = []
     if figures["cases"] != figures["wanted"]:
@@ -210,7 +208,7 @@ def missed(figures: Figures) -> list[str]:
     rejected = verdicts.get(Verdict.REJECTED, 0)
     if rejected != figures["invalid"]:
         lost.append(f"invalid programs refused: {rejected} of {figures['invalid']}")
-    alone = verdicts.get(Verdict.NO_ORACLE, 0) - figures["all_room"]
+    alone = verdicts.get(Verdict.NO_ORACLE, 0) - figures["all_unconstrained"]
     if alone:
         lost.append(f"cases without an oracle: {alone}, not 0")
     return lost + _splits_missed(figures)
@@ -257,8 +255,9 @@ def markdown(figures: Figures) -> str:
             f"Of the oracle splits, {figures['splits_outside_as_well']} have what is judged outside"
             " the bound as well.",
         ]
-    if figures["all_room"]:
-        lines += ["", f"In {figures['all_room']} cases every element of the outputs has room."]
+    if figures["all_unconstrained"]:
+        count = figures["all_unconstrained"]
+        lines += ["", f"In {count} cases every element of the outputs is unconstrained."]
     if figures["unended"]:
         lines += ["", f"{figures['unended']} cases never ended."]
     if figures["gaps"]:

@@ -38,8 +38,8 @@ LOOSE = 100
 NEAR = 2.0
 """A bound that an evaluation comes this near counts as reached; inputs made for it have to."""
 
-ROOM = 0.5
-"""Share of room in the special regime from which on a family's outputs are hardly judged."""
+MOST_UNCONSTRAINED = 0.5
+"""More unconstrained elements than this share in the special regime: a family is hardly judged."""
 
 Drawn = Callable[[Sequence[str]], st.SearchStrategy[Program]]
 
@@ -70,7 +70,7 @@ class _Ratios:
 
 
 def _ratios(case: Case) -> _Ratios | None:
-    """None where there is nothing to hold against a bound: no element, or room in all of them.
+    """None where there is nothing to hold against a bound: no element, or no constrained one.
 
     Where the bound is zero everywhere the result has to be exact, and the ratio is zero then.
     """
@@ -161,11 +161,11 @@ def _worst(name: str, program: Program, values: Mapping[str, Array], dtype: str)
     return {"inputs": name, "dtype": dtype, "reached": reached, "route": route}
 
 
-def _room(count: int) -> list[dict[str, Any]]:
+def _unconstrained(count: int) -> list[dict[str, Any]]:
     """The kinds of output elements in the special regime, by family."""
     rows = []
     for family in every(("build",)):
-        kinds = {"NaN": 0, "infinite": 0, "room": 0, "finite": 0}
+        kinds = {"NaN": 0, "infinite": 0, "unconstrained": 0, "finite": 0}
         for case in draw(cases(family), count, seed=2):
             special = Case(
                 case.family, case.program, case.bindings, regime="special", seed=case.seed
@@ -186,7 +186,7 @@ def _kinds(reference: Bounded) -> dict[str, int]:
     return {
         "NaN": int(nan.sum()),
         "infinite": int(infinite.sum()),
-        "room": int(unconstrained.sum()),
+        "unconstrained": int(unconstrained.sum()),
         "finite": int((~(unconstrained | nan | infinite)).sum()),
     }
 
@@ -200,8 +200,8 @@ def measure(share: float, workers: int, show: Show) -> Figures:
         show(f"{operator} {dtype}", done / (len(wanted) + 4))
         rows.append(measured(operator, dtype, count))
     worst = [make(dtype) for make in (_worst_sum, _worst_attention) for dtype in programs.FLOATS]
-    show("room in the special regime", len(wanted) / (len(wanted) + 4))
-    return {"cases": count, "rows": rows, "worst": worst, "special": _room(count)}
+    show("unconstrained elements in the special regime", len(wanted) / (len(wanted) + 4))
+    return {"cases": count, "rows": rows, "worst": worst, "special": _unconstrained(count)}
 
 
 def markdown(figures: Figures) -> str:
@@ -227,11 +227,11 @@ def markdown(figures: Figures) -> str:
     ]
     lines += [
         *("", "Classes of output elements in the special regime:", ""),
-        *("| family | finite | NaN | infinite | room |", "|---|---:|---:|---:|---:|"),
+        *("| family | finite | NaN | infinite | unconstrained |", "|---|---:|---:|---:|---:|"),
     ]
     lines += [
         f"| {row['family']} | "
-        + " | ".join(f"{row[kind]:.1%}" for kind in ("finite", "NaN", "infinite", "room"))
+        + " | ".join(f"{row[kind]:.1%}" for kind in ("finite", "NaN", "infinite", "unconstrained"))
         + " |"
         for row in figures["special"]
     ]
@@ -245,7 +245,8 @@ def _times(ratio: float | None) -> str:
 def missed(figures: Figures) -> list[str]:
     """Rows without cases, outside their bound or typically loose; worst cases far from theirs.
 
-    Of the special regime: families without elements, without a special value, or mostly room.
+    Of the special regime: families without elements, without a special value, or with few
+    constrained elements.
     """
     lines = []
     for row in figures["rows"]:
@@ -268,8 +269,8 @@ def missed(figures: Figures) -> list[str]:
             lines.append(f"{name}: no elements")
         elif row["finite"] == 1:
             lines.append(f"{name}: every element is finite")
-        elif row["room"] > ROOM:
-            lines.append(f"{name}: {row['room']:.0%} of the elements are room")
+        elif row["unconstrained"] > MOST_UNCONSTRAINED:
+            lines.append(f"{name}: {row['unconstrained']:.0%} of the elements are unconstrained")
     return lines
 
 

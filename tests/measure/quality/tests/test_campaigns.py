@@ -12,7 +12,7 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.campaign.options import resumed
 from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
-from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs.judge import expected, judge
 from relaxcheck.oracles.independent import ORACLES
 from tests.measure.quality import campaigns
@@ -71,11 +71,15 @@ def test_an_explanation_is_a_row_of_the_meanings() -> None:
     assert (len(rows), tuple(explained)) == (len(EXPLAINED_SPLITS), EXPLAINED_SPLITS)
 
 
-def test_room_is_counted_apart_from_what_no_oracle_could_run() -> None:
+def test_unconstrained_outputs_are_counted_apart_from_cases_without_an_oracle() -> None:
     tally = campaigns.Tally()
-    tally.add(attention(), Outcome(Verdict.NO_ORACLE, message=ALL_UNCONSTRAINED))
+    ran = ("reference",)
+    nothing = Outcome(
+        Verdict.NO_ORACLE, checks=(Check({}, "y", 0.0, ran, 4, unconstrained=4),), oracles=ran
+    )
+    tally.add(attention(), nothing)
     tally.add(attention(), Outcome(Verdict.NO_ORACLE, message="no oracle ran: pytorch cannot"))
-    assert tally.all_room == 1
+    assert tally.all_unconstrained == 1
 
 
 @pytest.mark.slow

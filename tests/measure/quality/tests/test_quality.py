@@ -108,7 +108,7 @@ CLEAN: dict[str, Any] = {
     **{"elapsed": 3.0, "cpu_seconds": {"tvm": 1.0}, "verdicts": {"pass": 8, "rejected": 2}},
     **{"by": {"family x": {"pass": 8, "rejected": 2}}, "judged_by_oracles": {"2": 8}},
     **{"largest_error_by_bound": {"family x": 0.5}, "splits_outside_as_well": 0, "gaps": {}},
-    **{"not_looked_into": 0, "findings": [], "wanted": 10, "unended": 0, "all_room": 0},
+    **{"not_looked_into": 0, "findings": [], "wanted": 10, "unended": 0, "all_unconstrained": 0},
 }
 GOOD = {"pass": 8, "rejected": 2}
 SPLIT = {"verdict": "oracle-split", "operator": "a.b", "count": 2, "unexplained": []}
@@ -125,9 +125,9 @@ SPLIT = {"verdict": "oracle-split", "operator": "a.b", "count": 2, "unexplained"
         ({"unended": 1}, ["cases that never ended: 1, not 0"]),
         ({"not_looked_into": 4}, ["failures not looked into: 4, not 0"]),
         ({"verdicts": {**GOOD, "no-oracle": 2}}, ["cases without an oracle: 2, not 0"]),
-        ({"verdicts": {**GOOD, "no-oracle": 2}, "all_room": 2}, []),
+        ({"verdicts": {**GOOD, "no-oracle": 2}, "all_unconstrained": 2}, []),
         (
-            {"verdicts": {**GOOD, "no-oracle": 3}, "all_room": 2},
+            {"verdicts": {**GOOD, "no-oracle": 3}, "all_unconstrained": 2},
             ["cases without an oracle: 1, not 0"],
         ),
         ({"verdicts": {**GOOD, "oracle-split": 2}}, ["oracle splits in findings: 0 of 2"]),
