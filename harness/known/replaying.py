@@ -130,5 +130,5 @@ def again(item: Item, outcome: Outcome) -> Again:
 def counted(all_replayed: Sequence[Replayed]) -> str:
     """The number of each result, in one line."""
     counts = Counter(item.again for item in all_replayed)
-    each = ", ".join(f"{counts[what]} {what}" for what in Again if counts[what])
+    each = ", ".join(f"{counts[again]} {again}" for again in Again if counts[again])
     return f"{plural(len(all_replayed), 'case')}: {each or 'none ran'}"

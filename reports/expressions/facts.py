@@ -27,7 +27,7 @@ def markdown(facts: Facts, releases: Sequence[Answers], sympy: Sequence[bool | N
     lines = [
         *_table(("claim", "given", "SymPy", *names, "prover")),
         *(
-            _row(_claim(facts, number), _given(fact), _word(sympy[number]), *cells, prover)
+            _row(_claim(facts, number), _premises(fact), _word(sympy[number]), *cells, prover)
             for number, fact in enumerate(facts.facts)
             for cells, prover in [_cells([release.proofs[number] for release in releases])]
         ),
@@ -67,7 +67,7 @@ def _claim(facts: Facts, number: int) -> str:
     return f"{f'*{about}*: ' if about else ''}`{fact.claim}`"
 
 
-def _given(fact: Fact) -> str:
+def _premises(fact: Fact) -> str:
     return ", ".join(f"`{assumption}`" for assumption in fact.given)
 
 

@@ -92,8 +92,8 @@ def innocent_operators(attribution: Attribution | None, case: Case) -> frozenset
         name
         for condition in attribution.conditions
         if condition.alike and len(condition.named) == 1
-        for what, name in condition.named
-        if what is Aspect.NODE and counts[name] == 1
+        for aspect, name in condition.named
+        if aspect is Aspect.NODE and counts[name] == 1
     )
 
 
@@ -105,8 +105,8 @@ def innocent_attributes(attribution: Attribution | None) -> frozenset[str]:
         name
         for condition in attribution.conditions
         if condition.alike and len(condition.named) == 1
-        for what, name in condition.named
-        if what is Aspect.ATTRIBUTE
+        for aspect, name in condition.named
+        if aspect is Aspect.ATTRIBUTE
     )
 
 
@@ -177,11 +177,11 @@ def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozense
         ]
         names = "" if inputs and inputs <= set(alike) else f"{', '.join(alike)} "
         dtypes = f"{names}in {getattr(difference, side)}"
-        parts[dtypes if alike else _said(difference, side)] = None
+        parts[dtypes if alike else _side_text(difference, side)] = None
     return list(parts)
 
 
-def _said(difference: Difference, side: str) -> str:
+def _side_text(difference: Difference, side: str) -> str:
     """It as it ``was``, or as it was put ``to``."""
     value = getattr(difference, side)
     match difference.what:

@@ -23,7 +23,7 @@ _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
 
 
 def conditions_of(
-    what: Reproduction,
+    repro: Reproduction,
     attribution: Attribution | None,
     blame: Mapping[str, str],
     named: Sequence[str],
@@ -35,20 +35,20 @@ def conditions_of(
     trait. Where settings were tried and none is to blame, they come before the axes. ``named``
     operators are in the title already.
     """
-    if settled := blamed(what, attribution, named):
+    if settled := blamed(repro, attribution, named):
         return settled
-    axes, others = _axes(what, blame), _settings(what, attribution)
+    axes, others = _axes(repro, blame), _settings(repro, attribution)
     if attribution is not None:
         axes, others = others, axes
     # Reduction leaves no size at 0 where another one will do.
-    return [*(axes or others), *_empty(what)] if axes or others else _unusual(what)
+    return [*(axes or others), *_empty(repro)] if axes or others else _unusual(repro)
 
 
-def blamed(what: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:
+def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:
     """The settings that the failure is due to, but for operators that are ``named`` already."""
     if attribution is None:
         return []
-    every = {tensor.name for tensor in what.case.program.inputs}
+    every = {tensor.name for tensor in repro.case.program.inputs}
     return list(
         dict.fromkeys(
             text
@@ -58,7 +58,7 @@ def blamed(what: Reproduction, attribution: Attribution | None, named: Sequence[
     )
 
 
-def attributes_of(what: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:
+def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:
     """Attributes off TVM's default, in its terms.
 
     A shape that a call has to name is none that may matter; nor is the item that a program takes
@@ -67,7 +67,7 @@ def attributes_of(what: Reproduction, without: frozenset[str] = frozenset()) -> 
     return list(
         dict.fromkeys(
             f"{name}={attribute_text(value)}"
-            for node in what.case.program.nodes
+            for node in repro.case.program.nodes
             if form(node.operator) == "call"
             for name, value in telling(node).items()
             if name != ITEM and name not in without and not isinstance(value, ShapeValue)
@@ -75,14 +75,14 @@ def attributes_of(what: Reproduction, without: frozenset[str] = frozenset()) -> 
     )
 
 
-def values_of(what: Reproduction) -> list[str]:
+def values_of(repro: Reproduction) -> list[str]:
     """Symbols that are 0, and inputs that are no numbers, where outputs are wrong.
 
     Reduction binds no symbol to 0 where another size will do.
     """
-    if what.way is not Way.VALUES:
+    if repro.way is not Way.VALUES:
         return []
-    run = what.runs[0]
+    run = repro.runs[0]
     zeros = [f"{name} = 0" for name, size in run.binding.items() if size == 0]
     if run.regime in ORDINARY_REGIMES:
         return zeros
@@ -97,24 +97,24 @@ def values_of(what: Reproduction) -> list[str]:
     return zeros + ([f"inputs with {', '.join(present)}"] if present else [])
 
 
-def _settings(what: Reproduction, attribution: Attribution | None) -> list[str]:
+def _settings(repro: Reproduction, attribution: Attribution | None) -> list[str]:
     """The attributes that are not at TVM's default, and the passes before ``relax.build``."""
     innocent = innocent_attributes(attribution)
-    return [*attributes_of(what, innocent), *PIPELINES[what.case.pipeline].before]
+    return [*attributes_of(repro, innocent), *PIPELINES[repro.case.pipeline].before]
 
 
-def _axes(what: Reproduction, blame: Mapping[str, str]) -> list[str]:
+def _axes(repro: Reproduction, blame: Mapping[str, str]) -> list[str]:
     """The axes that a campaign blames, in words, each once."""
-    return list(dict.fromkeys(text for item in blame.items() for text in _axis(what, *item)))
+    return list(dict.fromkeys(text for item in blame.items() for text in _axis(repro, *item)))
 
 
-def _axis(what: Reproduction, axis: str, value: str) -> Iterator[str]:
+def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
     """An axis in words: its own, those of every family, the attribute that it sets.
 
     The sizes of a symbolic axis are named by ``values_of``. Of a rank there is nothing to say that
     the program does not show.
     """
-    if words := _axis_words().get(what.case.family, {}).get(axis):
+    if words := _axis_words().get(repro.case.family, {}).get(axis):
         # Of a switch the words say that it is on.
         if "{}" in words or value == str(True):
             yield words.format(value)
@@ -123,10 +123,10 @@ def _axis(what: Reproduction, axis: str, value: str) -> Iterator[str]:
     elif axis == "pipeline":
         yield from PIPELINES[value].before if value in PIPELINES else ()
     elif axis.split(".")[0] == "symbolic":
-        yield from (f"symbolic {name}" for name in what.case.program.symbols)
+        yield from (f"symbolic {name}" for name in repro.case.program.symbols)
     else:
         name = axis.split(".")[0]
-        yield from (text for text in attributes_of(what) if text.startswith(f"{name}="))
+        yield from (text for text in attributes_of(repro) if text.startswith(f"{name}="))
 
 
 @cache
@@ -138,17 +138,17 @@ def _axis_words() -> dict[str, dict[str, str]]:
     }
 
 
-def _unusual(what: Reproduction) -> list[str]:
+def _unusual(repro: Reproduction) -> list[str]:
     """Unusual traits of a program's inputs: symbolic dimensions, sizes of 0.
 
     No dtypes: that they matter, only attribution can tell.
     """
-    return [*(f"symbolic {name}" for name in what.case.program.symbols), *_empty(what)]
+    return [*(f"symbolic {name}" for name in repro.case.program.symbols), *_empty(repro)]
 
 
-def _empty(what: Reproduction) -> list[str]:
+def _empty(repro: Reproduction) -> list[str]:
     """The inputs without elements."""
-    inputs = what.case.program.inputs
+    inputs = repro.case.program.inputs
     empty = [tensor.name for tensor in inputs if 0 in tensor.shape]
     if empty and len(inputs) == 1:
         return ["empty input"]

@@ -42,14 +42,14 @@ class Expected:
     signed: bool
 
 
-def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
-    """The expected output of ``what``; ``names`` are the script's variables."""
-    wanted = what.values[what.output]
+def expected_of(repro: Reproduction, names: Mapping[str, str]) -> Expected:
+    """The expected output of ``repro``; ``names`` are the script's variables."""
+    wanted = repro.values[repro.output]
     integer = wanted.dtype not in FORMATS
-    lines = _reference(what, names)
+    lines = _reference(repro, names)
     used = [
         names[tensor.name]
-        for tensor in what.case.program.inputs
+        for tensor in repro.case.program.inputs
         if re.search(rf"\b{names[tensor.name]}\b", "\n".join(lines))
     ]
     value = f"reference({', '.join(used)})" if lines else array_text(wanted.value)
@@ -57,12 +57,12 @@ def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
         lines = [
             f"def reference({', '.join(used)}):",
             f'    """PyTorch, in {"int64" if integer else "float64"}."""',
-            *(f"    {line}" for line in [*_tensors(what.case.program, names, used), *lines]),
-            f"    return {names[what.output]}.numpy(){_wrapping(wanted, integer)}",
+            *(f"    {line}" for line in [*_tensors(repro.case.program, names, used), *lines]),
+            f"    return {names[repro.output]}.numpy(){_wrapping(wanted, integer)}",
         ]
-    bound, remark, single = _bound(what, wanted, computed=bool(lines))
+    bound, remark, single = _bound(repro, wanted, computed=bool(lines))
     return Expected(
-        output=what.case.program.outputs.index(what.output),
+        output=repro.case.program.outputs.index(repro.output),
         reference=lines,
         value=value,
         bound=bound,
@@ -71,7 +71,7 @@ def expected_of(what: Reproduction, names: Mapping[str, str]) -> Expected:
         dtype="int64" if integer else "float64",
         type=f'({shape_text(wanted.value.shape)}, "{wanted.dtype}")',
         finite=bool(np.isfinite(wanted.value).all() and np.isfinite(wanted.bound).all()),
-        signed=wanted.signed_zeros and what.runs[0].regime == "special",
+        signed=wanted.signed_zeros and repro.runs[0].regime == "special",
     )
 
 
@@ -79,33 +79,33 @@ def _wrapping(wanted: Bounded, integer: bool) -> str:
     return f'.astype("{wanted.dtype}").astype("int64")' if integer else ""
 
 
-def _reference(what: Reproduction, names: Mapping[str, str]) -> list[str]:
+def _reference(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     """The lines that compute the output in PyTorch; none where it is better written out.
 
     That is where PyTorch refuses (empty tensors, unsigned 64 bits), would not do what narrower
     arithmetic does (overflow, and wrap around between operators), or is not exact enough.
     """
-    program, (run,) = what.case.program, what.runs
+    program, (run,) = repro.case.program, repro.runs
     dtypes = {tensor.name: tensor.dtype for tensor in program.inputs}
-    dtypes |= {node.name: what.values[node.name].dtype for node in program.nodes}
+    dtypes |= {node.name: repro.values[node.name].dtype for node in program.nodes}
     shapes = {name: array.shape for name, array in run.inputs.items()}
-    shapes |= {node.name: what.values[node.name].value.shape for node in program.nodes}
-    integers = any(what.values[node.name].dtype not in FORMATS for node in program.nodes)
+    shapes |= {node.name: repro.values[node.name].value.shape for node in program.nodes}
+    integers = any(repro.values[node.name].dtype not in FORMATS for node in program.nodes)
     if (
         any(0 in shape for shape in shapes.values())
-        or (_is_doubled(what) and what.ratio is not None and what.ratio < 1.01 * _TWICE)
+        or (_is_doubled(repro) and repro.ratio is not None and repro.ratio < 1.01 * _TWICE)
         or "uint64" in dtypes.values()
         or (integers and len(program.nodes) > 1)
-        or not all(_is_plain(what.values[node.name]) for node in program.nodes)
+        or not all(_is_plain(repro.values[node.name]) for node in program.nodes)
         or not all(np.isfinite(array.astype(np.float64)).all() for array in run.inputs.values())
     ):
         return []
     return reference_source(program, names, shapes, dtypes) or []
 
 
-def _is_doubled(what: Reproduction) -> bool:
+def _is_doubled(repro: Reproduction) -> bool:
     """True if PyTorch rounds no less than what it is compared with."""
-    return what.values[what.output].dtype == "float64"
+    return repro.values[repro.output].dtype == "float64"
 
 
 def _is_plain(value: Bounded) -> bool:
@@ -130,25 +130,25 @@ def _tensors(program: Program, names: Mapping[str, str], used: Sequence[str]) ->
     return lines
 
 
-def _bound(what: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str, bool]:
+def _bound(repro: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str, bool]:
     """The bound as an expression, a remark on where it comes from, whether it is one number."""
     if wanted.dtype not in FORMATS:
         return "0", "Integers are exact.", True
     if not wanted.bound.any():
         return "0", "All of it can be represented exactly, so that nothing is rounded.", True
-    mixed = PIPELINES[what.case.pipeline].mixed_precision
+    mixed = PIPELINES[repro.case.pipeline].mixed_precision
     where = "float16 (ToMixedPrecision)" if mixed else "the program's own dtypes"
-    twice = computed and _is_doubled(what)
+    twice = computed and _is_doubled(repro)
     factor = _TWICE if twice else 1
-    single = one_bound(wanted, what.ratio and what.ratio / factor)
-    if what.outcome.verdict is Verdict.PASS and np.isfinite(wanted.bound).all():
+    single = one_bound(wanted, repro.ratio and repro.ratio / factor)
+    if repro.outcome.verdict is Verdict.PASS and np.isfinite(wanted.bound).all():
         single = float(wanted.bound.max())
     whose = "the largest of all elements" if single is not None else "element by element"
     remark = f"Bound on the rounding in {where}, {whose}."
     if twice:
         remark = f"Bound on the rounding in {where} and in PyTorch, {whose}."
     # To round up takes at most a hundredth: more than some errors are above their bound.
-    rounded = float if what.ratio is not None and what.ratio <= 1.01 * factor else rounded_up
+    rounded = float if repro.ratio is not None and repro.ratio <= 1.01 * factor else rounded_up
     if single is not None:
         return repr(rounded(factor * single)), remark, True
     each = np.vectorize(lambda x: rounded(x) if np.isfinite(x) else x, otypes=[float])

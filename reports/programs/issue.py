@@ -25,9 +25,9 @@ BUG, REQUEST = "[Bug][Relax]", "[Tracking Issue][Relax]"
 
 
 def issue_text(
-    what: Reproduction,
+    repro: Reproduction,
     title: str,
-    repro: str,
+    script: str,
     environment: Mapping[str, str],
     *,
     attribution: Attribution | None = None,
@@ -38,38 +38,38 @@ def issue_text(
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
-    ``title`` is without TVM's prefix; ``repro`` is the script; ``environment`` the versions by
+    ``title`` is without TVM's prefix; ``script`` is the script; ``environment`` the versions by
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
     ``releases`` what came of it on each release; ``known`` an issue that is about the same;
     ``patched``: a patch and a test lie beside the issue.
     """
-    outcome, releases = what.outcome, releases or {}
-    request = is_request(what, attribution, releases)
-    named = named_operators(what, attribution)
+    outcome, releases = repro.outcome, releases or {}
+    request = is_request(repro, attribution, releases)
+    named = named_operators(repro, attribution)
     called = _called(named)
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"{REQUEST if request else BUG} {title}",
         feature=called if request else "",
-        expected=_expected(what, called),
-        actual=f"{_symptom(outcome)}{_capital(called)} {happens(what)}{_of_outputs(what)}"
+        expected=_expected(repro, called),
+        actual=f"{_symptom(outcome)}{_capital(called)} {happens(repro)}{_of_outputs(repro)}"
         + (":" if outcome.message else "."),
         message=outcome.message.strip()[:_MESSAGE_LENGTH],
         attribution=""
         if attribution is None
-        else attribution_text(attribution, what.case, outcome.stage, named),
+        else attribution_text(attribution, repro.case, outcome.stage, named),
         culprit=culprit,
-        valid=not isinstance(what.case.expect, Invalid),
+        valid=not isinstance(repro.case.expect, Invalid),
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
         environment=[(name, environment[name]) for name in PACKAGES if name in environment],
-        pipeline=PIPELINES[what.case.pipeline].description,
-        repro=repro,
+        pipeline=PIPELINES[repro.case.pipeline].description,
+        repro=script,
         patched=patched,
     )
 
 
 def is_request(
-    what: Reproduction, attribution: Attribution | None, releases: Mapping[str, Came]
+    repro: Reproduction, attribution: Attribution | None, releases: Mapping[str, Came]
 ) -> bool:
     """True if TVM has no support for a valid program, and says so: a feature is missing.
 
@@ -77,8 +77,8 @@ def is_request(
     """
     settings = attribution.blamed if attribution is not None else ()
     return (
-        what.outcome.verdict is Verdict.UNSUPPORTED
-        and not isinstance(what.case.expect, Invalid)
+        repro.outcome.verdict is Verdict.UNSUPPORTED
+        and not isinstance(repro.case.expect, Invalid)
         and all(came.verdict is not Verdict.PASS for came in releases.values())
         and not any(
             difference.what is Aspect.SETTING
@@ -95,13 +95,15 @@ def _symptom(outcome: Outcome) -> str:
     return f"`relax.build` fails with `{first[:_SYMPTOM_LENGTH]}`: " if first else ""
 
 
-def _of_outputs(what: Reproduction) -> str:
+def _of_outputs(repro: Reproduction) -> str:
     """The outputs that are wrong, and the output that the script compares, of several."""
-    outputs = what.case.program.outputs
-    if len(outputs) == 1 or not what.wrong:
+    outputs = repro.case.program.outputs
+    if len(outputs) == 1 or not repro.wrong:
         return ""
-    wrong = ", ".join(str(outputs.index(name)) for name in what.wrong)
-    return f" (outputs {wrong} of {len(outputs)}; the script compares {outputs.index(what.output)})"
+    wrong = ", ".join(str(outputs.index(name)) for name in repro.wrong)
+    return (
+        f" (outputs {wrong} of {len(outputs)}; the script compares {outputs.index(repro.output)})"
+    )
 
 
 def _called(operators: Sequence[str]) -> str:
@@ -110,9 +112,9 @@ def _called(operators: Sequence[str]) -> str:
     return f"a program of {', '.join(others)} and {last}" if others else last
 
 
-def _expected(what: Reproduction, called: str) -> str:
+def _expected(repro: Reproduction, called: str) -> str:
     """The expected behaviour of the program ``called`` so, in a sentence or two."""
-    case, outcome = what.case, what.outcome
+    case, outcome = repro.case, repro.outcome
     subject = _capital(called)
     if isinstance(case.expect, Invalid):
         faults = " or ".join(f"`{term}`" for term in case.expect.fault)
@@ -131,7 +133,7 @@ def _expected(what: Reproduction, called: str) -> str:
         return f"`LegalizeOps` lowers {called}, or raises an error that says what it cannot lower."
     if outcome.verdict in (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE):
         types = ", ".join(
-            f"{shape_text(what.values[name].value.shape)} {what.values[name].dtype}"
+            f"{shape_text(repro.values[name].value.shape)} {repro.values[name].dtype}"
             for name in case.program.outputs
         )
         return f"{subject} gives {types}, as its type says."

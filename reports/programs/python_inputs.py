@@ -100,7 +100,7 @@ _HELPERS = {
 def helper_lines(text: str) -> list[str]:
     """The functions that ``text`` calls to draw inputs."""
     lines: list[str] = []
-    for name, (what, values) in _HELPERS.items():
+    for name, (noun, values) in _HELPERS.items():
         if f"{name}(" not in text:
             continue
         more = ", exponents" if name == "drawn_spread" else ""
@@ -108,7 +108,7 @@ def helper_lines(text: str) -> list[str]:
             "",
             "",
             f"def {name}(key, shape, dtype{more}):",
-            f'    """{what.capitalize()}, the same on every machine."""',
+            f'    """{noun.capitalize()}, the same on every machine."""',
             '    seed = np.frombuffer(hashlib.sha256(key.encode()).digest()[:16], "<u8")',
             "    words = np.random.Philox(key=seed).random_raw(math.prod(shape))",
             f"    values = {values}",

@@ -57,10 +57,10 @@ class ProgramRendering(Rendering[Case]):
         self, case: Case, outcome: Outcome, title: str, about: About, limits: Limits | None = None
     ) -> tuple[str, str]:
         """A script that needs TVM, NumPy and PyTorch, and the issue with it."""
-        what = reproduction(case, outcome, limits)
-        script = repro_text(what, title, about.environment)
+        repro = reproduction(case, outcome, limits)
+        script = repro_text(repro, title, about.environment)
         return script, issue_text(
-            what,
+            repro,
             title,
             script,
             about.environment,
@@ -83,8 +83,8 @@ class ProgramRendering(Rendering[Case]):
         passes: bool = False,
     ) -> str:
         """A test that fails while the bug is there."""
-        what = reproduction(case, outcome, limits)
-        return pytest_text(what, f"[Bug][Relax] {title}", environment, name, passes=passes)
+        repro = reproduction(case, outcome, limits)
+        return pytest_text(repro, f"[Bug][Relax] {title}", environment, name, passes=passes)
 
     def listing(self, case: Case) -> str:
         """TVMScript."""

@@ -106,17 +106,17 @@ class Script:
     expected: Expected | None
 
 
-def repro_text(what: Reproduction, title: str, environment: Mapping[str, str]) -> str:
+def repro_text(repro: Reproduction, title: str, environment: Mapping[str, str]) -> str:
     """The script ``repro.py``: exits with 1 while the failure is there, with 0 once it is gone.
 
     ``title`` is its first line; ``environment`` the versions that the failure was seen with. One
     output is held against its bound: that which failed, the first one of a case that passes.
     """
-    return _rendered("repro.py.j2", what, title, environment)
+    return _rendered("repro.py.j2", repro, title, environment)
 
 
 def pytest_text(
-    what: Reproduction,
+    repro: Reproduction,
     title: str,
     environment: Mapping[str, str],
     name: str,
@@ -127,12 +127,12 @@ def pytest_text(
 
     It has no such mark if it ``passes``, on a TVM with a patch.
     """
-    return _rendered("repro_test.py.j2", what, title, environment, name, passes=passes)
+    return _rendered("repro_test.py.j2", repro, title, environment, name, passes=passes)
 
 
 def _rendered(
     template: str,
-    what: Reproduction,
+    repro: Reproduction,
     title: str,
     environment: Mapping[str, str],
     name: str = "",
@@ -140,24 +140,24 @@ def _rendered(
     passes: bool = False,
 ) -> str:
     rendered = _TEMPLATES.get_template(template).render(
-        way=what.way.value,
-        limits=what.limits,
-        timed_out=what.outcome.verdict is Verdict.TIMEOUT,
-        out_of_memory=what.outcome.verdict is Verdict.OUT_OF_MEMORY,
-        ended_by=what.signal,
-        undecided=_UNDECIDED if what.way is Way.ENDS else "",
-        multiple=len(what.case.program.outputs) > 1,
-        compared=_compared(what),
-        subject=_subject(what),
+        way=repro.way.value,
+        limits=repro.limits,
+        timed_out=repro.outcome.verdict is Verdict.TIMEOUT,
+        out_of_memory=repro.outcome.verdict is Verdict.OUT_OF_MEMORY,
+        ended_by=repro.signal,
+        undecided=_UNDECIDED if repro.way is Way.ENDS else "",
+        multiple=len(repro.case.program.outputs) > 1,
+        compared=_compared(repro),
+        subject=_subject(repro),
         refusals=_arguments(REFUSALS),
         title=_docstring(title),
         reason="" if passes else _reason(title),
-        seen=_seen(what.outcome.verdict, environment.get("apache-tvm", "")),
+        seen=_seen(repro.outcome.verdict, environment.get("apache-tvm", "")),
         name=name,
         needs=_NEEDS,
-        refusal=_refusal(what),
-        wanted=_types(what),
-        script=_script(what),
+        refusal=_refusal(repro),
+        wanted=_types(repro),
+        script=_script(repro),
     )
     head, body = rendered.split("#BODY\n")
     lines = [part for line in body.splitlines() for part in _fitted(line)]
@@ -184,24 +184,24 @@ def _seen(verdict: Verdict, version: str) -> str:
     return f" {'Seen' if verdict.is_failure else 'Gone'} with apache-tvm {version}."
 
 
-def _subject(what: Reproduction) -> str:
+def _subject(repro: Reproduction) -> str:
     """The operators that an error may say are not supported, and then the bug is gone.
 
     They are arguments of a call. That is so where the bug was that nothing was said.
     """
-    if what.outcome.verdict not in (Verdict.OPAQUE_CRASH, Verdict.SILENT_BAIL):
+    if repro.outcome.verdict not in (Verdict.OPAQUE_CRASH, Verdict.SILENT_BAIL):
         return ""
-    return _arguments(map(last_part, operators(what.case).split(" + ")))
+    return _arguments(map(last_part, operators(repro.case).split(" + ")))
 
 
-def _compared(what: Reproduction) -> str:
+def _compared(repro: Reproduction) -> str:
     """A sentence on the output that is compared, where there are several."""
-    outputs = what.case.program.outputs
+    outputs = repro.case.program.outputs
     if len(outputs) == 1:
         return ""
-    others = sum(name != what.output for name in what.wrong)
+    others = sum(name != repro.output for name in repro.wrong)
     more = f"; {others} more of them {'is' if others == 1 else 'are'} wrong" if others else ""
-    return f"Compared is output {outputs.index(what.output)} of {len(outputs)}{more}."
+    return f"Compared is output {outputs.index(repro.output)} of {len(outputs)}{more}."
 
 
 def _docstring(title: str) -> str:
@@ -244,17 +244,17 @@ def _imports(body: str) -> list[str]:
     return [*lines, "from tvm.script import relax as R"]
 
 
-def _script(what: Reproduction) -> Script:
-    case = what.case
+def _script(repro: Reproduction) -> Script:
+    case = repro.case
     names = _names(case)
     constants = [tensor for tensor in case.program.inputs if tensor.constant]
-    first = what.runs[0] if what.runs else None
-    expected = expected_of(what, names) if what.way is Way.VALUES else None
+    first = repro.runs[0] if repro.runs else None
+    expected = expected_of(repro, names) if repro.way is Way.VALUES else None
     return Script(
         program=program_lines(case, names),
         constants=_constants(case, constants, first, names),
-        build=_build(what, names),
-        calls=[_call(case, run, names) for run in what.runs],
+        build=_build(repro, names),
+        calls=[_call(case, run, names) for run in repro.runs],
         expected=expected,
     )
 
@@ -284,8 +284,8 @@ def _constants(
     ]
 
 
-def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
-    case = what.case
+def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
+    case = repro.case
     pipeline = PIPELINES[case.pipeline]
     constants = [names[tensor.name] for tensor in case.program.inputs if tensor.constant]
     bound = [] if pipeline.constants_as_parameters else constants
@@ -294,14 +294,14 @@ def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
     lines.append(f"target = {target}")
     steps = []
     for step in pipeline.before:
-        if what.way is Way.LEFT and step == "LegalizeOps":
+        if repro.way is Way.LEFT and step == "LegalizeOps":
             break
         steps.append(f"    mod = {_step(step, case, names)}(mod)")
-    if what.way is Way.LEFT:
+    if repro.way is Way.LEFT:
         steps.append("    mod = relax.transform.LegalizeOps()(mod)")
     if steps:
         lines += ["with target:", *steps]
-    if what.way is Way.LEFT:
+    if repro.way is Way.LEFT:
         return lines
     options = ["mod", "target"]
     if pipeline.relax_pipeline == "target":
@@ -309,7 +309,7 @@ def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
     if case.exec_mode != "bytecode":
         options.append(f'exec_mode="{case.exec_mode}"')
     build = f"relax.build({', '.join(options)})"
-    if what.loads and UNDEFINED in what.outcome.details:
+    if repro.loads and UNDEFINED in repro.outcome.details:
         return [
             *lines,
             "# Have glibc fill fresh memory, so that elements that nothing writes show.",
@@ -317,7 +317,7 @@ def _build(what: Reproduction, names: Mapping[str, str]) -> list[str]:
             f"    ctypes.CDLL(None).mallopt(-6, {USUAL ^ 0xFF})",
             f'vm = relax.VirtualMachine({build}, tvm.cpu(), memory_cfg="naive")',
         ]
-    if what.loads:
+    if repro.loads:
         return [*lines, f"vm = relax.VirtualMachine({build}, tvm.cpu())"]
     return [*lines, build]
 
@@ -359,12 +359,12 @@ def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str
     return binding, lines, f'vm["main"]({passed})'
 
 
-def _refusal(what: Reproduction) -> _Refusal | None:
+def _refusal(repro: Reproduction) -> _Refusal | None:
     """The names that an error has to use if the program or the call is invalid."""
-    expected = what.case.expect
-    if what.way is not Way.UNCLEAR or not isinstance(expected, Invalid):
+    expected = repro.case.expect
+    if repro.way is not Way.UNCLEAR or not isinstance(expected, Invalid):
         return None
-    subject = subject_of(what.case, expected)
+    subject = subject_of(repro.case, expected)
     return _Refusal(
         isinstance(expected, Mismatch),
         _arguments((last_part(expected.operator),)),
@@ -378,7 +378,7 @@ def _arguments(texts: Iterable[str]) -> str:
     return ", ".join(map(string_text, dict.fromkeys(texts)))
 
 
-def _types(what: Reproduction) -> str:
+def _types(repro: Reproduction) -> str:
     """The shapes and dtypes of all outputs, as text of a list."""
-    outputs = [what.values[name] for name in what.case.program.outputs] if what.values else []
+    outputs = [repro.values[name] for name in repro.case.program.outputs] if repro.values else []
     return ", ".join(f'({shape_text(output.value.shape)}, "{output.dtype}")' for output in outputs)

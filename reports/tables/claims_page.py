@@ -87,12 +87,12 @@ def _section(number: int, answer: Answer, columns: Sequence[Column]) -> Iterator
         for line in answer.lines
     ]
     yield _table([head, *rows])
-    lines = [text for line in answer.lines for text in _said(line)]
+    lines = [text for line in answer.lines for text in _messages(line)]
     if lines:
         yield "\n".join(f"* {text}" for text in lines)
 
 
-def _said(line: Line) -> Iterator[str]:
+def _messages(line: Line) -> Iterator[str]:
     """Each distinct message of a check that is not right."""
     where: dict[str, list[str]] = {}
     for release, sides in line.cells.items():

@@ -91,8 +91,8 @@ def table(support: Support) -> Table:
             if row.record
             else ("", "", row.reason)
         )
-        said = ", ".join(f"{count} {verdict}" for verdict, count in row.verdicts.items())
-        verdicts = [said] if has_verdicts else []
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in row.verdicts.items())
+        verdicts = [counts] if has_verdicts else []
         rendered.add_row(row.operator, row.lowering, *cells, str(row.known or ""), *verdicts)
     return rendered
 
