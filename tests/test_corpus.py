@@ -8,6 +8,8 @@ from itertools import pairwise
 import pytest
 
 from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.generators.core.preconditions import takes
+from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.known.corpus import FILES, ISSUE, SCRIPT, Entry, entries
 from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.outcomes.outcome import Outcome
@@ -20,6 +22,8 @@ from relaxcheck.reports.tables.release_matrix import lines, surprises
 
 LOT = 24
 """Cases that run together: several times as many as a worker compiles at once."""
+
+PROGRAMS = [entry for entry in entries() if isinstance(entry.case, Case)]
 
 OTHERS = [name for name in releases.supported() if name != releases.own().name]
 
@@ -116,6 +120,15 @@ def test_its_issue_has_all_that_a_maintainer_needs(entry: Entry) -> None:
         assert any(line.startswith(f"| {release} | ") for line in body), release
     for foreign in ("/site-packages/", "relaxcheck", "{{", "None of", "0x7f"):
         assert foreign not in texts[ISSUE]
+
+
+@pytest.mark.parametrize("entry", PROGRAMS, ids=lambda entry: entry.name)
+def test_no_entry_breaks_a_documented_precondition(entry: Entry) -> None:
+    assert isinstance(entry.case, Case)
+    data, *others = entry.case.program.inputs
+    # Beside the data an operator may take integers: indices, lengths of sequences.
+    for each in (data, *(other for other in others if "float" in other.dtype)):
+        assert takes(entry.case.pipeline, each.dtype), each.name
 
 
 def test_titles_are_unique() -> None:

@@ -3,7 +3,7 @@
 A program that a precondition excludes is not drawn: whatever a pass does to it is no bug.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from relaxcheck.generators.core.axes import Axis, run_axes
@@ -13,12 +13,24 @@ from relaxcheck.generators.core.points import Given, narrowed
 
 @dataclass(frozen=True, slots=True)
 class Precondition:
-    """A pipeline that takes programs of some dtypes alone, in the words of ``source``."""
+    """A pipeline that takes programs of some dtypes alone.
+
+    TVM says so in ``words`` of the docstring of ``function``. They begin in ``file`` of TVM's
+    repository on the line that ``lines`` has for each release.
+    """
 
     pipeline: str
     dtypes: tuple[str, ...]
     words: str
-    source: str
+    function: str
+    file: str
+    lines: Mapping[str, int]
+
+    @property
+    def source(self) -> str:
+        """The docstring with its file and line: ``docstring of F, FILE, line N in RELEASE``."""
+        places = ", ".join(f"{line} in {release}" for release, line in self.lines.items())
+        return f"docstring of {self.function}, {self.file}, line {places}"
 
 
 PRECONDITIONS = (
@@ -26,7 +38,9 @@ PRECONDITIONS = (
         "mixed-precision",
         ("float32",),
         "Currently the pass assumes the input module to be fp32 only",
-        "docstring of tvm.relax.transform.ToMixedPrecision",
+        "tvm.relax.transform.ToMixedPrecision",
+        "python/tvm/relax/transform/transform.py",
+        {"0.25": 1409, "0.26": 1396, "0.27": 1397},
     ),
 )
 

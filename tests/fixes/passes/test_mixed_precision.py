@@ -187,7 +187,4 @@ CURES: whole.Cures = {
     "attention-scale-mixed-precision": (("mixed_precision_attention", "attributes"),),
     "attention-window-mixed-precision": (("mixed_precision_attention", "attributes"),),
     "attention-var-len-mixed-precision": (("mixed_precision_attention", "sequences"),),
-    "attention-float64-mixed-precision-add": (("mixed_precision_products", "float64"),),
-    "conv1d-transpose-int8-mixed-precision": (("mixed_precision_products", "integers"),),
-    "conv2d-transpose-float64-mixed-precision": (("mixed_precision_products", "float64"),),
 }

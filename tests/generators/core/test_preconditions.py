@@ -1,13 +1,21 @@
 """Documented preconditions of passes hold for every case that is drawn."""
 
+import importlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import Axis, points
-from relaxcheck.generators.core.preconditions import PRECONDITIONS, takes, with_run_axes
+from relaxcheck.generators.core.preconditions import (
+    PRECONDITIONS,
+    Precondition,
+    takes,
+    with_run_axes,
+)
 from relaxcheck.generators.families import every
 from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.releases import releases
 
 FAMILIES = every(tuple(PIPELINES))
 AXES = (Axis("dtype", ("float16", "float32", "int8->int32"), "float16"), Axis("n", (1, 2), 1))
@@ -25,19 +33,36 @@ def test_every_precondition_names_a_pipeline_and_quotes_its_source() -> None:
         assert precondition.pipeline in PIPELINES
         assert precondition.dtypes
         assert precondition.words
-        assert precondition.source
+        assert precondition.function in precondition.source
+        assert precondition.file in precondition.source
+        assert set(precondition.lines) == set(releases.supported())
+        for release, line in precondition.lines.items():
+            assert f"{line} in {release}" in precondition.source
 
 
 @pytest.mark.tvm
-def test_the_words_are_in_the_docstring_of_the_pass() -> None:
-    relax = pytest.importorskip("tvm.relax")
-    docstring = " ".join(relax.transform.ToMixedPrecision.__doc__.split())
-    (quoted,) = (
-        precondition.words
-        for precondition in PRECONDITIONS
-        if precondition.pipeline == "mixed-precision"
-    )
-    assert quoted in docstring
+@pytest.mark.parametrize("precondition", PRECONDITIONS, ids=lambda each: each.pipeline)
+def test_the_words_are_in_the_docstring_of_the_pass(precondition: Precondition) -> None:
+    pytest.importorskip("tvm.relax")
+    module, _, name = precondition.function.rpartition(".")
+    docstring = getattr(importlib.import_module(module), name).__doc__
+    assert precondition.words in " ".join(docstring.split())
+
+
+@pytest.mark.parametrize("precondition", PRECONDITIONS, ids=lambda each: each.pipeline)
+@pytest.mark.parametrize("name", releases.supported())
+def test_the_words_begin_on_their_line_of_tvm(precondition: Precondition, name: str) -> None:
+    state = releases.state(name)
+    if not state.usable:
+        pytest.skip(f"TVM {name} is {state}; {releases.advice(name)}")
+    environment = releases.release(name).python.parent.parent
+    inside = precondition.file.removeprefix("python/")
+    (path,) = environment.glob(f"lib/python3*/site-packages/{inside}")
+    lines = path.read_text().splitlines()
+    number = precondition.lines[name]
+    there = " ".join(" ".join(lines[number - 1 : number + 4]).split())
+    assert precondition.words in there
+    assert precondition.words.split()[0] in lines[number - 1]
 
 
 @given(st.data())

@@ -32,7 +32,7 @@ KINDS = {
     "attention-scale-dtype": (1, "expected: [((2, 4, 2, 8), 'float16')]"),
     "attention-causal-mask-underflow": (1, "largest error: nan"),
     "attention-var-len-mixed-precision": (1, "bound: 0.0"),
-    "conv1d-transpose-int8-mixed-precision": (1, "bound: 0"),
+    "argmin-of-infinity": (1, "bound: 0"),
     "19696-attention-symbolic-batch": (0, "largest error:"),
 }
 

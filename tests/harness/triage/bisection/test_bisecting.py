@@ -33,9 +33,9 @@ PREFIX, RAISED, DIRECT = Evidence.PREFIX, Evidence.RAISED, Evidence.DIRECT
         ("conv3d-transpose-data-layout", "silent-bail", "LegalizeOps", RAISED, ""),
         # A legalization that ignores that there are fewer heads of key and value.
         ("attention-grouped-query", "wrong-value", "LegalizeOps", DIRECT, "def attention("),
-        # Integers that come to be computed in float16.
+        # Attention whose scale is lost where it comes to be computed in float16.
         (
-            "conv1d-transpose-int8-mixed-precision",
+            "attention-scale-mixed-precision",
             "wrong-value",
             "ToMixedPrecision",
             PREFIX,
