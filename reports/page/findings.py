@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.harness.kinds import of
 from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, Culprit, Entry
 from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.outcomes.differential import described_on
@@ -133,6 +134,12 @@ class Shown:
     def is_known(self) -> bool:
         """True if it is known and still expected."""
         return self.accepted is not None and not self.accepted.expired
+
+    @property
+    def can_name_pass(self) -> bool:
+        """True if a bisection may name a pass: TVM should refuse what is invalid before any runs."""
+        case = self.finding.case
+        return of(case).has_passes and not isinstance(case.expect, Invalid)
 
     @property
     def is_new(self) -> bool:

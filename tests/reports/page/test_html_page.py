@@ -168,6 +168,9 @@ def test_error_messages_are_folded_and_counted_apart(record: Record) -> None:
     folded = text.index('<details class="folded">')
     assert text.index(f'id="{OTHER}"') < folded < text.index(f'id="{invalid.identifier}"')
     assert text.index(f'id="{invalid.identifier}"') < text.index("</section>")
+    # No pass is at fault: TVM should refuse it before any runs.
+    assert "No pass is named yet" not in card(text, invalid.identifier)
+    assert "No pass is named yet" in card(text, OTHER)
 
 
 def test_siblings_of_one_cause_are_one_row_each_with_its_own_replay(record: Record) -> None:
