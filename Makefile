@@ -1,4 +1,5 @@
-# make fuzz | test | test-all | test-fast | quality | bench | soak | lint: all run in .venv, which is made on first use.
+# All targets run in .venv, which is made on first use: for `fuzz` with the dependencies of the package
+# alone, for the others with the extra `dev` on top.
 
 PYTHON ?= python3.11
 MINUTES ?= 5
@@ -9,8 +10,17 @@ PIP_ARGS ?=
 # The newest release, which the lint and everything measured goes by.
 CONSTRAINTS := constraints-0.27.txt
 
-BIN := .venv/bin
-READY := .venv/ready
+VENV := .venv
+BIN := $(VENV)/bin
+# What `fuzz` needs, and what tests and lint need on top.
+READY := $(VENV)/ready
+READY_DEV := $(VENV)/ready-dev
+
+PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS)
+# PyTorch's CPU build is on an index of its own. PyPI has none of that version.
+CPU_WHEELS := https://download.pytorch.org/whl/cpu
+HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTorch's CPU wheels:" \
+  "make $(MAKECMDGOALS) PIP_ARGS='--extra-index-url $(CPU_WHEELS)'"; exit 1; } >&2
 
 # Run in parallel, each process taking over what another has left.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
@@ -32,37 +42,49 @@ fuzz: $(READY)
 	@$(BIN)/relaxcheck fuzz --minutes $(MINUTES) --fixes $(FIXES) $(ARGS) || test $$? -eq 1
 
 # tox.ini has the same options. tests/README.md says which tests are slow, and why.
-test: $(READY)
+test: $(READY_DEV)
 	$(PYTEST) -m "not slow" --hypothesis-profile ci --grid small --max-examples 8 $(ARGS)
 
-test-all: $(READY)
+test-all: $(READY_DEV)
 	$(PYTEST) $(ARGS)
 
-test-fast: $(READY)
+test-fast: $(READY_DEV)
 	$(PYTEST) -m "not tvm and not slow" $(ARGS)
 
 # Hours at full size; ARGS='tvm --share 0.05' measures less, and keeps what was measured before.
-quality: $(READY)
+quality: $(READY_DEV)
 	$(BIN)/python -m tests.measure.quality $(ARGS)
 
-bench: $(READY)
+bench: $(READY_DEV)
 	$(BIN)/python -m tests.measure.bench $(ARGS)
 
 soak: MINUTES = 60
-soak: $(READY)
+soak: $(READY_DEV)
 	$(BIN)/python -m tests.measure.bench.soak --minutes $(MINUTES) $(ARGS)
 
-lint: $(READY)
+lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 $(READY): pyproject.toml constraints.txt $(CONSTRAINTS)
-	@echo "Making .venv; this takes a few minutes."
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS) --editable '.[dev]'
-	@touch $(READY)
+	@echo "Installing relaxcheck into $(VENV), once: about 1.5 GB on disk, a few minutes. It needs"
+	@echo "  apache-tvm                       the compiler that it tests            0.3 GB"
+	@echo "  torch (CPU), onnx, onnxruntime   oracles that TVM is compared with     0.9 GB"
+	@echo "  numpy, ml_dtypes                 the reference, and input values       0.1 GB"
+	@echo "  hypothesis, covertable           draw programs"
+	@echo "  msgspec, rich, typer, Jinja2, matplotlib, networkx, pytest"
+	@echo "                                   case files, terminal, pages, plots    0.2 GB"
+	$(PYTHON) -m venv $(VENV)
+	@$(PIP_INSTALL) --editable . || $(HINT)
+	@touch $@
+
+$(READY_DEV): $(READY)
+	@echo "Adding to $(VENV) what tests, lint and measurements need: mypy, ruff, import-linter, tox,"
+	@echo "mutmut, z3 and distributed, about 0.3 GB on disk."
+	@$(PIP_INSTALL) --editable '.[dev]' || $(HINT)
+	@touch $@
 
 clean:
-	rm -rf .venv .tox .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .tox .pytest_cache .mypy_cache .ruff_cache
