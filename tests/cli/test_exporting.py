@@ -1,7 +1,8 @@
 """From a finding to a folder whose script was run: one real one, and how all of a campaign goes."""
 
 import io
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,6 +75,9 @@ class Shared(Workers):
     def __init__(self, pool: Pool):
         super().__init__(pool.limits)
         self.pool = pool
+
+    def begin(self, names: Iterable[str]) -> None:
+        """Nothing has to start."""
 
     def of(self, name: str) -> Pool:
         return self.pool
@@ -342,6 +346,31 @@ def test_a_release_that_does_not_start_is_started_once(monkeypatch: pytest.Monke
             with pytest.raises(PoolError, match="no TVM"):
                 workers.of(own().name)
     assert started == [own().name]
+
+
+def test_releases_start_beside_other_work_and_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_may_start = threading.Event()
+    started: list[str] = []
+    closed: list[str] = []
+
+    class Slow:
+        def __init__(self, size: int, limits: Limits, release: Release):
+            assert first_may_start.wait(10)
+            self.name = release.name
+            started.append(self.name)
+
+        def close(self) -> None:
+            closed.append(self.name)
+
+    monkeypatch.setattr(pools, "Pool", Slow)
+    monkeypatch.setattr(pools, "release", lambda name: SimpleNamespace(name=name))
+    with Workers(Limits()) as workers:
+        workers.begin(["0.27", "0.25"])
+        assert started == []
+        first_may_start.set()
+        assert workers.of("0.25") is workers.of("0.25")
+        assert started == ["0.27", "0.25"]
+    assert closed == ["0.27", "0.25"]
 
 
 def test_ctrl_c_keeps_what_was_exported(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
     """
     recorded = without_fixes(wanted.recorded)
     name = release_of(recorded)
+    workers.begin([name, *(other for other in known() if state(other).usable)])
     pool = workers.of(name)
     if recorded.expected is None:
         case, outcome = _reduced(wanted, recorded, pool, say)

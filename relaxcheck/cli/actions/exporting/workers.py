@@ -2,14 +2,15 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
 from relaxcheck.harness.releases.patched_copy import PatchedCopy, patched_copy
 from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import Pool
 
 Say = Callable[[str], None]
 """Called with each step as it begins."""
@@ -18,13 +19,15 @@ Say = Callable[[str], None]
 class Workers:
     """A pool with one worker for each release, and copies of TVM with patches, made when needed.
 
-    Use as a context manager.
+    A release takes seconds to import: ``begin`` starts its pool beside other work. Use as a context
+    manager.
     """
 
     def __init__(self, limits: Limits):
         self.limits = limits
-        self._pools: dict[str, Pool] = {}
-        self._broken: dict[str, str] = {}
+        self._pools: dict[str, Future[Pool]] = {}
+        # One after the other: more would only slow down the work that they start beside.
+        self._starting = ThreadPoolExecutor(max_workers=1)
         self._copies: dict[tuple[str, tuple[str, ...]], tuple[PatchedCopy, Path]] = {}
         self._stack = contextlib.ExitStack()
 
@@ -32,7 +35,20 @@ class Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._starting.shutdown(cancel_futures=True)
+        for begun in self._pools.values():
+            if not begun.cancelled() and begun.exception() is None:
+                begun.result().close()
         self._stack.close()
+
+    def begin(self, names: Iterable[str]) -> None:
+        """Start the pools of the releases ``names`` beside other work, in this order.
+
+        Errors are those of ``of``, which raises them.
+        """
+        for name in names:
+            if name not in self._pools:
+                self._pools[name] = self._starting.submit(self._pool, name)
 
     def of(self, name: str) -> Pool:
         """The pool of the release ``name``.
@@ -41,16 +57,11 @@ class Workers:
             ReleaseError: it is not installed.
             PoolError: its workers do not start.
         """
-        if name in self._broken:
-            raise PoolError(self._broken[name])
-        if name not in self._pools:
-            try:
-                pool = Pool(1, self.limits, release=release(name))
-            except PoolError as error:
-                self._broken[name] = str(error)
-                raise
-            self._pools[name] = self._stack.enter_context(pool)
-        return self._pools[name]
+        self.begin([name])
+        return self._pools[name].result()
+
+    def _pool(self, name: str) -> Pool:
+        return Pool(1, self.limits, release=release(name))
 
     def copy(self, name: str, fixes: tuple[str, ...]) -> tuple[PatchedCopy, Path]:
         """The patch of ``fixes``, and the folder with a copy of the release ``name`` that has it.
