@@ -26,10 +26,10 @@ def test_workers_are_counted_and_other_events_listed() -> None:
 
 
 def test_one_event_is_in_the_singular() -> None:
-    for one, several in DESCRIPTIONS.values():
-        assert one != several
-        assert "{}" in several
-        assert "{}" not in one
+    for singular, plural in DESCRIPTIONS.values():
+        assert singular != plural
+        assert "{}" in plural
+        assert "{}" not in singular
     assert summary_of([Event(EventType.DIED, "one")], 1) == [
         "Workers: 1 worker died of its case.",
         "The campaign: 1 of the cases that began has not ended: --resume runs them.",
