@@ -15,16 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relaxcheck import fixes, strategies
-    from relaxcheck.generators.core.case import CaseError, Invalid, Valid
+    from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch, Valid
     from relaxcheck.generators.core.program import Case, Input, Node, Program
+    from relaxcheck.generators.expressions.cases import ExpressionCase
     from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
     from relaxcheck.harness.outcomes.severity import Severity
+    from relaxcheck.harness.triage.finding import Finding
 
 __all__ = [
     "Case",
     "CaseError",
+    "ExpressionCase",
+    "Finding",
     "Input",
     "Invalid",
+    "Mismatch",
     "Node",
     "Outcome",
     "Program",
@@ -39,10 +44,12 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "relaxcheck.generators.core.case": ("CaseError", "Invalid", "Valid"),
+    "relaxcheck.generators.core.case": ("CaseError", "Invalid", "Mismatch", "Valid"),
     "relaxcheck.generators.core.program": ("Case", "Input", "Node", "Program"),
+    "relaxcheck.generators.expressions.cases": ("ExpressionCase",),
     "relaxcheck.harness.outcomes.outcome": ("Outcome", "Verdict"),
     "relaxcheck.harness.outcomes.severity": ("Severity",),
+    "relaxcheck.harness.triage.finding": ("Finding",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

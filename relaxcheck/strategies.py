@@ -13,16 +13,21 @@ failing program of many operators to the smallest one it finds::
 ``check`` compiles and runs a case in this process and holds the results to the oracles. The error
 it raises contains a script that reproduces the failure with TVM, NumPy and PyTorch alone. A program
 that ends the process ends the test run too: ``relaxcheck fuzz`` runs cases in worker processes.
+
+A test with assertions of its own calls ``note_script`` first: Hypothesis then prints the script of
+the example that it reports.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any, Protocol
 
 from hypothesis import assume, note
 from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import SEEDS, points
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case, Program
@@ -39,6 +44,14 @@ from relaxcheck.harness.outcomes.outcome import Outcome
 
 DTYPES = ("float32", "float16", "float64")
 """Dtypes of the floating-point tensors of programs, the simplest first."""
+
+_SIZES = (1, 2, 3, 4, 8, 16, 5, 7, 9, 0)
+"""Sizes for the symbols of a bare program, the most likely to suit it first."""
+
+_FEW = 5
+"""The sizes tried for each symbol of a program that has more than three."""
+
+_MOST_TRIED = 500
 
 __all__ = [
     "DTYPES", "cases", "check", "expressions", "invalid_calls", "module", "note_script", "programs",
@@ -143,27 +156,35 @@ def module(case: Case | Program) -> Any:
     return emit(case)
 
 
-def check(case: AnyCase) -> None:
+def check(case: AnyCase | Program) -> None:
     """Compile and run ``case`` in this process, and hold its results to the oracles.
+
+    A bare program is run at the smallest sizes that suit it, 0 only where nothing else does.
 
     Raises:
         AssertionError: it fails. The text ends with a script that reproduces the failure.
     """
+    case = _case(case)
     outcome = _executed(case)
     if outcome.verdict.is_failure:
         failure = f"{outcome.verdict.value}: {outcome.message.strip()}"
         raise AssertionError(f"{failure}\n\nThis script reproduces it:\n\n{script(case, outcome)}")
 
 
-def script(case: AnyCase, outcome: Outcome | None = None) -> str:
+def script(case: AnyCase | Program, outcome: Outcome | None = None) -> str:
     """A script that exits with 1 while ``case`` fails as in ``outcome``, and with 0 otherwise.
 
-    Without ``outcome`` the case is run first.
+    Without ``outcome`` the case is run first; a bare program at the sizes of ``check``. The script
+    of a case that passes builds the same module, runs it and compares its results.
+
+    Raises:
+        CaseError: no script could show ``outcome``.
     """
     from relaxcheck.harness.releases.environment import versions
     from relaxcheck.reports.kinds import rendering
     from relaxcheck.reports.rendering import About
 
+    case = _case(case)
     ended = outcome or _executed(case)
     shown = rendering(case)
     title = shown.title(case, ended, None, {})
@@ -171,9 +192,48 @@ def script(case: AnyCase, outcome: Outcome | None = None) -> str:
     return text
 
 
-def note_script(case: AnyCase) -> None:
-    """Have Hypothesis print the script of ``case`` if this example is the one that it reports."""
-    note(script(case))
+def note_script(case: AnyCase | Program) -> None:
+    """Have Hypothesis print the script of ``case`` if this example is the one that it reports.
+
+    Call it before the assertions of a test. The case is run for the reported example alone.
+    """
+    note(_Noted(case))
+
+
+class _Printer(Protocol):
+    def text(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """The script of ``case``, made only when Hypothesis prints it."""
+
+    case: AnyCase | Program
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+        try:
+            text = f"This script builds and runs the program:\n\n{script(self.case)}"
+        except CaseError as error:
+            text = f"No script: {error}"
+        printer.text(text)
+
+
+def _case(case: AnyCase | Program) -> AnyCase:
+    """``case``; a bare program as a case, at the first sizes that the reference accepts."""
+    if not isinstance(case, Program):
+        return case
+    from relaxcheck.harness.programs.vetting import reference
+
+    tried = [Case(graph_family.NAME, case, bindings=(sizes,)) for sizes in _bindings(case.symbols)]
+    return next((each for each in tried if not reference(each).refused), tried[0])
+
+
+def _bindings(symbols: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Sizes for ``symbols``, the likeliest first."""
+    sizes = _SIZES if len(symbols) <= 3 else _SIZES[:_FEW]
+    rows = sorted(product(range(len(sizes)), repeat=len(symbols)), key=sum)
+    for row in islice(rows, _MOST_TRIED):
+        yield {symbol: sizes[index] for symbol, index in zip(symbols, row, strict=True)}
 
 
 def _executed(case: AnyCase) -> Outcome:

@@ -14,6 +14,8 @@ from relaxcheck.generators.core.sampling import draw
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.strategies import cases, check, expressions, module, programs, script
 
+ROOT = Path(__file__).resolve().parents[2]
+
 RELU = Program((Input("x", ("m", 4), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
 
 # Refused by every release: 7 elements are no 2 times 4.
@@ -80,6 +82,63 @@ def test_the_script_of_a_case_that_passes_says_so(tmp_path: Path) -> None:
     path.write_text(script(Case("dynamic", RELU, bindings=({"m": 2},))), encoding="utf-8")
     ended = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def _noted_by_a_failing_test(case: str) -> str:
+    """The output of Hypothesis for a test that notes the script of ``case`` and then fails."""
+    code = f"""
+from hypothesis import given, settings, strategies as st
+from relaxcheck import Case, strategies
+from tests.strategies.test_check import RELU
+
+
+@settings(database=None, max_examples=5)
+@given(st.integers(0, 9))
+def run(number):
+    strategies.note_script({case})
+    assert number > 9
+
+
+run()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+@pytest.mark.parametrize("case", ["RELU", 'Case("dynamic", RELU, bindings=({"m": 3},))'])
+def test_a_failing_test_prints_the_script_of_what_it_notes(case: str) -> None:
+    output = _noted_by_a_failing_test(case)
+    assert "This script builds and runs the program:" in output
+    assert "bb.emit(relax.op.nn.relu(x" in output
+    assert "AssertionError" in output
+
+
+def test_the_script_of_a_noted_example_is_made_only_for_the_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(strategies, "script", made.append)
+
+    @settings(max_examples=5, database=None)
+    @given(programs(["nn.relu"], max_nodes=1))
+    def run(program: Program) -> None:
+        strategies.note_script(program)
+
+    run()
+    assert made == []
+
+
+def test_a_program_without_sizes_runs_at_sizes_that_suit_it() -> None:
+    quarters = Program(
+        (Input("x", ("m",), "float32"),),
+        (Node("y", "reshape", ("x",), {"shape": ShapeValue((4, "m//4"))}),),
+        ("y",),
+    )
+    assert "# m = 4\n" in script(quarters)
+    check(RELU)
+    with pytest.raises(AssertionError, match="This script reproduces it:"):
+        check(BROKEN)
 
 
 def test_the_docstring_shows_the_names_that_there_are() -> None:
