@@ -7,7 +7,7 @@ DOES = {
     Verdict.REJECTED: "is refused, as it should be",
     Verdict.UNSUPPORTED: "raises an error that says what is not supported",
     Verdict.SILENT_BAIL: "leaves a call unlowered",
-    Verdict.OPAQUE_CRASH: "raises an error that does not say what is unsupported",
+    Verdict.OPAQUE_CRASH: "raises an error",
     Verdict.ACCEPTS_INVALID: "is accepted though invalid",
     Verdict.WRONG_SHAPE: "gives an output of the wrong shape",
     Verdict.WRONG_DTYPE: "gives an output of the wrong dtype",
@@ -49,4 +49,6 @@ def does(outcome: Outcome) -> str:
     """The predicate of a sentence about a program with ``outcome``, and the place."""
     words = DOES[outcome.verdict]
     at = where(outcome.stage) if outcome.verdict in _ELSEWHERE else ""
-    return f"{words}, {at}" if at else words
+    # What is said to be unsupported is not the place.
+    apart = "," if outcome.verdict is Verdict.UNSUPPORTED else ""
+    return f"{words}{apart} {at}" if at else words

@@ -316,7 +316,7 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
     lowering = next((step for step in reversed(search.needed) if step.name == LOWERING), None)
     if outcome.stage not in _RUNNING or lowering is None:
         showed_at = where(outcome.stage) or "when its outputs are compared"
-        return _nobody(f"it fails alike {way}, and then in none of them but {showed_at}")
+        return _nobody(f"it fails alike {way}, and only {showed_at}")
     direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
     at = search.needed.index(lowering)
     inside = f"{lowering.path}/"
@@ -325,8 +325,8 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         return (yield from _before_lowering(search, early, lowering))
     if search.alike(direct):
         why = (
-            f"the program {does(outcome)} already if each of the functions that {LOWERING} makes "
-            f"of {operator} is built by itself and called"
+            f"if each of the functions that {LOWERING} makes of {operator} is built by itself and "
+            f"called, the program already {does(outcome)}"
         )
         return _Blame(lowering, Evidence.DIRECT, why)
     after = [step.name for step in search.needed[at + 1 :]]
