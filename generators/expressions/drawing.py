@@ -1,4 +1,4 @@
-"""Cases for the analyzer, drawn: what kinds there are, and how each comes of one integer seed.
+"""Draw problems for the analyzer: their axes, and the problem at a point from one seed.
 
 A tree is drawn from one seed rather than by Hypothesis. Of 1,500 trees of depth 3, ``st.recursive``
 took 0.9 ms each and gave 3 or more operators on a way in 23%, both of two variables in 24%; node by
@@ -8,19 +8,16 @@ and 55%, with no tree twice (2026-11-22, beside other work). What is drawn is ma
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.expressions import language as expressions
 from relaxcheck.generators.expressions.language import BOOL, Expression, Variable
-from relaxcheck.generators.expressions.reduction import smaller
 from relaxcheck.generators.expressions.rules import INDICES, RULES, SIZES
 from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.generators.expressions.text import parse
 from relaxcheck.generators.expressions.trees import Draft, assumption, condition, leaf, tree
-
-__all__ = ["AXES", "Problem", "draw", "drawn_at", "point_of", "problems", "smaller"]
 
 KINDS = ("tree", "claim", "size", "index", *(f"rule-{group}" for group in RULES))
 """A tree of any operators; a condition over two of them; a size as programs compute it; a place in
@@ -47,44 +44,10 @@ _RANGES = {
 }
 """Inclusive ends, by sign: few values, so that all of their combinations are soon tried."""
 
-_CHOICES = {
-    axis.name: tuple(value for value in axis.values for _ in range(axis.weight(value)))
-    for axis in AXES
-}
-
-
-def draw(seed: int) -> Problem:
-    """The problem of ``seed``: the same on every machine."""
-    rng = random.Random(seed)
-    point = {name: values[int(rng.random() * len(values))] for name, values in _CHOICES.items()}
-    return drawn_by(point, rng)
-
 
 def drawn_at(point: Point, seed: int) -> Problem:
     """A problem at ``point``, which gives each axis of ``AXES`` a value, drawn from ``seed``."""
     return drawn_by(point, random.Random(seed))
-
-
-def problems(seed: int, count: int) -> Iterator[Problem]:
-    """Draw ``count`` problems, each from a seed of its own that ``seed`` decides."""
-    for number in range(count):
-        yield draw(seed * 1_000_003 + number)
-
-
-def point_of(case: Problem) -> Point:
-    """The value of each axis that ``case`` has, as far as the case tells."""
-    integers = [each for each in case.variables if each.dtype != BOOL]
-    dtype = integers[0].dtype if integers else case.expression.dtype
-    lowest = min((each.low for each in integers), default=0)
-    return {
-        "kind": case.kind,
-        "dtype": dtype,
-        "depth": min(max(expressions.depth(case.expression), 1), 4),
-        "variables": min(max(len(integers), 1), 3),
-        "sign": "any" if lowest < 0 else "size" if lowest == 0 else "positive",
-        "told": case.told,
-        "assumed": min(len(case.constraints), 2),
-    }
 
 
 def drawn_by(point: Point, rng: random.Random) -> Problem:

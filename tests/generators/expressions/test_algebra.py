@@ -9,28 +9,27 @@ import pytest
 
 from relaxcheck.generators.emission.expressions import emitted, read, scope
 from relaxcheck.generators.expressions import language as expressions
-from relaxcheck.generators.expressions.drawing import (
-    AXES,
-    draw,
-    drawn_at,
-    point_of,
-    problems,
-    smaller,
-)
+from relaxcheck.generators.expressions.drawing import AXES, drawn_at
 from relaxcheck.generators.expressions.grid_values import evaluate
 from relaxcheck.generators.expressions.grids import grid
-from relaxcheck.generators.expressions.language import Expression, ExpressionError, Variable
-from relaxcheck.generators.expressions.reduction import weight
+from relaxcheck.generators.expressions.language import (
+    BOOL,
+    Expression,
+    ExpressionError,
+    Variable,
+)
+from relaxcheck.generators.expressions.reduction import smaller, weight
 from relaxcheck.generators.expressions.rules import INDICES, RULES, SIZES
 from relaxcheck.generators.expressions.subject import Problem, validate
 from relaxcheck.generators.expressions.text import parse
+from tests.problems import draw, problems
 
 DRAWN = list(problems(1, 1500))
 
 
 def test_a_seed_draws_one_case_and_others_draw_others() -> None:
     assert list(problems(1, 50)) == DRAWN[:50]
-    assert draw(1_000_003) == DRAWN[0]
+    assert draw(1_000_003)[1] == DRAWN[0]
     assert len({case.identifier for case in DRAWN}) > 1400
 
 
@@ -41,7 +40,7 @@ def test_all_that_is_drawn_is_valid_and_survives_json() -> None:
 
 
 def test_every_value_of_every_axis_is_drawn() -> None:
-    points = [point_of(case) for case in DRAWN]
+    points = [draw(1_000_003 + number)[0] for number in range(len(DRAWN))]
     for axis in AXES:
         assert {point[axis.name] for point in points} == set(axis.values), axis.name
 
@@ -57,8 +56,10 @@ def test_most_of_what_is_drawn_has_a_value_at_most_points() -> None:
 def test_a_point_draws_cases_at_it() -> None:
     point = {axis.name: axis.default for axis in AXES} | {"kind": "size", "dtype": "int64"}
     for seed in range(20):
-        drawn = point_of(drawn_at(point, seed))
-        assert (drawn["kind"], drawn["dtype"], drawn["told"]) == ("size", "int64", "range")
+        drawn = drawn_at(point, seed)
+        dtypes = {each.dtype for each in drawn.variables if each.dtype != BOOL}
+        assert (drawn.kind, dtypes, drawn.told) == ("size", {"int64"}, "range")
+        assert all(each.low == 0 for each in drawn.variables if each.dtype != BOOL)
 
 
 @pytest.mark.parametrize("group", [*RULES, "sizes", "indices"])

@@ -180,10 +180,7 @@ def test_an_expression_that_is_drawn_twice_is_one_case() -> None:
 
 
 def test_a_seed_draws_the_same_in_every_process() -> None:
-    script = (
-        "from relaxcheck.generators.expressions.drawing import problems\n"
-        "print(*problems(5, 300), sep='\\n')"
-    )
+    script = "from tests.problems import problems\nprint(*problems(5, 300), sep='\\n')"
     drawn = [
         subprocess.run(
             [sys.executable, "-c", script],

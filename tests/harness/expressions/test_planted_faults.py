@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from relaxcheck.generators.expressions.drawing import problems
 from relaxcheck.generators.expressions.language import Expression, apply, constant
 from relaxcheck.harness.expressions.analyzer import check
 from relaxcheck.harness.expressions.analyzer.observed import observed
@@ -24,6 +23,7 @@ from tests.harness.expressions.planted_analyzers import (
     TruncatesFloors,
     rewritten,
 )
+from tests.problems import problems
 
 MOST = 3000
 """A plant that is not found in so many cases is not found."""

@@ -12,7 +12,6 @@ import argparse
 import time
 from collections.abc import Callable, Iterable
 
-from relaxcheck.generators.expressions.drawing import problems
 from relaxcheck.generators.expressions.grids import grid
 from relaxcheck.generators.expressions.scalar_values import NoValue, value_at
 from relaxcheck.generators.expressions.subject import Problem
@@ -24,6 +23,7 @@ from relaxcheck.harness.expressions.analyzer.session import (
     forget,
     shared_session,
 )
+from tests.problems import problems
 
 SIMPLIFY, FULL = 30_000, 2_500
 """The targets: checks that a rewrite kept the value, and expressions checked in every way, a

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from relaxcheck.generators.expressions.drawing import problems
 from relaxcheck.generators.expressions.language import BOOL
 from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.harness.expressions.analyzer import check, unbounded
@@ -24,6 +23,7 @@ from relaxcheck.harness.expressions.analyzer.session import Subject
 from relaxcheck.harness.expressions.fault import Fault
 from relaxcheck.harness.outcomes.blame import is_of_tvm
 from relaxcheck.oracles.expressions.solver import NotModelled
+from tests.problems import problems
 
 _SIGNED = ("int32", "int64", BOOL)
 
