@@ -91,7 +91,7 @@ def named(operator: str, inputs: Sequence[Expr | None]) -> dict[str, Expr]:
     return operands
 
 
-def recurrence(operator: str, attributes: Mapping[str, Any], weights: Expr) -> Recurrence:
+def read_recurrence(operator: str, attributes: Mapping[str, Any], weights: Expr) -> Recurrence:
     """The computation of a node of ``operator`` with these attributes; ``weights`` is its R.
 
     Raises:

@@ -70,7 +70,7 @@ def _convert(
 ) -> Expr:
     """The outputs of a node as a tuple, or Y alone if the node has a single output."""
     operands = arguments.named(operator, list(inputs))
-    recurrence = arguments.recurrence(operator, attributes, operands["R"])
+    recurrence = arguments.read_recurrence(operator, attributes, operands["R"])
     operands, sizes = arguments.shaped(builder, recurrence, operands)
     dtype = tvm_api.dtype_of(operands["X"])
     inner = dtype if dtype == "float64" else "float32"
