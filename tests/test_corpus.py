@@ -23,6 +23,16 @@ from relaxcheck.reports.tables.release_matrix import lines, surprises
 LOT = 24
 """Cases that run together: several times as many as a worker compiles at once."""
 
+LONGEST_TITLE = 100
+"""Characters that a list of issues shows."""
+
+PREDICATE = re.compile(
+    r" (accepts|cannot be|compiles? and (is|are) right|does not compile|drops|ends|excludes|fails"
+    r"|gets|gives|has no|is (computed|left|not supported)|keeps|leaves|loses|makes|proves|puts"
+    r"|raises|reads|refuses|returns|sums|takes|wraps)\b"
+)
+"""The verb of a title: the behaviour that is wrong, or right in a case that guards it."""
+
 PROGRAMS = [entry for entry in entries() if isinstance(entry.case, Case)]
 
 OTHERS = [name for name in releases.supported() if name != releases.own().name]
@@ -129,6 +139,14 @@ def test_no_entry_breaks_a_documented_precondition(entry: Entry) -> None:
     # Beside the data an operator may take integers: indices, lengths of sequences.
     for each in (data, *(other for other in others if "float" in other.dtype)):
         assert takes(entry.case.pipeline, each.dtype), each.name
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_a_title_is_a_short_sentence_that_says_what_is_wrong(entry: Entry) -> None:
+    title = entry.expected.title
+    assert len(title) <= LONGEST_TITLE
+    assert PREDICATE.search(title), title
+    assert not re.search(r"[\s.:;]$|^A |\(here |…|Check failed", title), title
 
 
 def test_titles_are_unique() -> None:

@@ -1,4 +1,4 @@
-"""acos and other inverse functions of float16 raise
+"""acos of float16 does not compile: the code generator has no such intrinsic
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

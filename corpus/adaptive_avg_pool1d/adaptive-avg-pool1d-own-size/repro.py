@@ -1,4 +1,4 @@
-"""nn.adaptive_avg_pool1d without an output size cannot be lowered
+"""nn.adaptive_avg_pool1d without output_size raises a TypeError in LegalizeOps
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

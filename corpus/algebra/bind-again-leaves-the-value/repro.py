@@ -1,4 +1,4 @@
-"""simplify (ranges told anew) changes the value of if_then_else(x < y, min(0 // x, y), max(63 // x, y)) with x: int32 in [0, 7], y: int32 in [0, 8]
+"""simplify keeps the value of a first bind after a second one to a wider range
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

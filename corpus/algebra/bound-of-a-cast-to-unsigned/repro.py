@@ -1,4 +1,4 @@
-"""const_int_bound excludes a value of uint32((-1))
+"""const_int_bound of uint32(-1) excludes its value
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

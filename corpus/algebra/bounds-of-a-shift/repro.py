@@ -1,4 +1,4 @@
-"""can_prove_equal proves two expressions equal that differ, one being 0 with y: int32 in [-1, 1]
+"""can_prove_equal proves 1 >> y equal to 0 with y in [-1, 1]
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""simplify changes the value of (-1) <= select(y <= 2, 9223372036854775807, 0) with y: int64 in [1, 2]
+"""simplify gives False for -1 <= select(y <= 2, 9223372036854775807, 0), which is true
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""the analyzer raises 'Check failed: pb->value != 0 (0 vs. 0) : Divide by zero …': x * 0 < 0 with x: int32 in [0, 0]
+"""deduce_bound of x * 0 < 0 fails an internal check: it divides by 0
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""an expression as the size of a tensor that is made raises 'std::bad_alloc …': x - 1 with x: int64 in [0, 0]
+"""a new tensor of x - 1 elements raises std::bad_alloc at x = 0
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""a kernel loads from another index than (1 - x) // 2 with x: int32 in [0, 2]
+"""a kernel that loads from (1 - x) // 2 reads at -1, not at 0, with x = 1
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

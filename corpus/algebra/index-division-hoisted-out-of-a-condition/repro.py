@@ -1,4 +1,4 @@
-"""an expression as an index ends the process: if_then_else(x == 0, 0, 1 // x) with x: int32 in [0, 1]
+"""CommonSubexprElim takes 1 // x out of its condition, and the kernel ends the process
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""a kernel loads from another index than x // (-2) with x: int32 in [-3, -1]
+"""a kernel that loads from x // -2 reads at 0, not at 1, with x = -2
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""a kernel loads from another index than x // 8 - (x + 1) // 8 with x: int32 in [1, 8]
+"""a kernel that loads from x // 8 - (x + 1) // 8 reads at -1, not at 0, with x = 1
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

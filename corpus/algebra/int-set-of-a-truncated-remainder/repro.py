@@ -1,4 +1,4 @@
-"""int_set does not cover truncmod(0 - x, 2) with x: int32 in [1, 1]
+"""int_set of truncmod(0 - x, 2) excludes its value -1 at x = 1
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

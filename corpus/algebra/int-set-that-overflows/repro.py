@@ -1,4 +1,4 @@
-"""int_set does not cover x + 9223372036854775800 with x: int64 in [0, 8]
+"""int_set of x + 9223372036854775800 wraps around and excludes its values
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

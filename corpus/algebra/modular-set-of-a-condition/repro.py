@@ -1,4 +1,4 @@
-"""modular_set excludes a value of x with x: int32 in [0, 1]
+"""modular_set of x excludes x = 1 where truncmod(x, -3) == 1
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""an expression as the size of a parameter raises 'Check failed: (!require_value_computed) is false: PrimExpr … is not computed …': 15 // 8 with x: int64 in [0, 7]
+"""a parameter of 15 // 8 elements does not compile where the constant is not folded
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""an expression as the size of a parameter ends the process: 1 % x with x: int64 in [0, 1]
+"""a parameter of 1 % x elements ends the process at x = 0
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

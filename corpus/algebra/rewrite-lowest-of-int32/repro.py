@@ -1,4 +1,4 @@
-"""rewrite_simplify changes the value of y < (-2147483648) with y: int32 in [-2, -1]
+"""rewrite_simplify gives True for y < -2147483648, which is false of every int32
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""an expression as a size raises 'Check failed: (slot->value_computed) is false: PrimExpr … in function I.GlobalVar('main') has not …': 7 % (-2) * 0 * 0 with x: int64 in [2, 9], y: int64 in [3, 6], z: int64 in [1, 2]
+"""a shape of 7 % -2 * 0 * 0 does not compile where the constant is not folded
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

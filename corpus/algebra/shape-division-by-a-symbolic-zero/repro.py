@@ -1,4 +1,4 @@
-"""an expression as a size ends the process: 1 // y with y: int64 in [0, 1]
+"""a shape of 1 // y ends the process at y = 0
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""Relax computes another size than x % 2 // (-2) with x: int64 in [1, 1]
+"""a shape of x % 2 // (-2) gives 0, not -1, at x = 1
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

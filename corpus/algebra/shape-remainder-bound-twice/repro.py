@@ -1,4 +1,4 @@
-"""an expression as a size raises 'Check failed: (allow_override) is false: Binding of variable rmod as I.Range(T.int64(0), T.int64(1)) …': x // (-1) % (-2) with x: int64 in [0, 0]
+"""a shape of x // (-1) % (-2) does not compile
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""simplify changes the value of truncmod(y, 2) < x * 2 with x: int32 in [-1, 0], y: int32 in [-2, -1]
+"""simplify gives False for truncmod(y, 2) < x * 2, which is true at x = 0 and y = -1
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

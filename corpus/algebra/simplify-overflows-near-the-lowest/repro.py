@@ -1,4 +1,4 @@
-"""simplify adds an overflow or a division by zero to x - (-2147483648) with x: int32 in [-1, 0]
+"""simplify makes x + -2147483648 of x - -2147483648, which overflows at x = -1
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""simplify changes the value of truncmod(x, (-3)) with x: int32 in [1, 2]
+"""simplify gives 2 for truncmod(x, -3) where it is known to be 1
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

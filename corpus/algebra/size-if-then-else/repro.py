@@ -1,4 +1,4 @@
-"""an expression as a size raises 'Check failed: (op_map_infer_ty.count(op)) is false: Cannot find the FInferType attribute registered to …': if_then_else(x != 0, 0, if_then_else(0 <= 0, x, 0)) with x: int64 in [0, 0]
+"""a shape of an if_then_else within another does not compile
 
 This script needs tvm and numpy. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

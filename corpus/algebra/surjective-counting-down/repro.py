@@ -1,4 +1,4 @@
-"""detect_iter_map states a range that is not that of x * (-1) % 2 with x: int32 in [0, 1]
+"""detect_iter_map gives x * -1 % 2 an extent of -2
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""the analyzer raises 'Check failed: (!((pa && pa->ty.as_or_throw<PrimType>().MatchesCode(DLDataTypeCode::kDLUInt) && pa->value == 0U) && (pb && …': x < 0 with x: uint64 in [0, 0]
+"""the analyzer fails an internal check on x < 0 where x is unsigned and 0
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

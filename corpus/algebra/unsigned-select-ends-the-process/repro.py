@@ -1,4 +1,4 @@
-"""the analyzer ends the process: select(y < 0, y, y) with y: uint16 in [3, 3]
+"""the analyzer ends the process on select(y < 0, y, y) over uint16
 
 This script needs tvm. It exits with 1 while the bug is there and with 0 once it is gone.
 Seen with apache-tvm 0.27.0.post1.

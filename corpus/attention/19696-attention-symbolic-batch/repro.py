@@ -1,4 +1,4 @@
-"""attention with a symbolic batch
+"""nn.attention with a symbolic batch compiles and is right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

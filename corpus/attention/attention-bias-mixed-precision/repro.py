@@ -1,4 +1,4 @@
-"""ToMixedPrecision drops attention's bias
+"""ToMixedPrecision drops the bias of nn.attention
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

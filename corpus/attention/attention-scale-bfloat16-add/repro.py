@@ -1,4 +1,4 @@
-"""attention in bfloat16 with a scale cannot be added to: it became float32
+"""nn.attention of bfloat16 with a scale gives float32, so that add raises a TypeError
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""attention in float16 with a scale gives float32, though its type says float16
+"""nn.attention of float16 with a scale gives float32, not float16
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

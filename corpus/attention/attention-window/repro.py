@@ -1,4 +1,4 @@
-"""attention with a window has no legalization
+"""nn.attention with a window_size has no legalization
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

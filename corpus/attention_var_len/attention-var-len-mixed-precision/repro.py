@@ -1,4 +1,4 @@
-"""ToMixedPrecision turns attention over several sequences into attention over one
+"""ToMixedPrecision makes nn.attention of nn.attention_var_len and drops where sequences begin
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

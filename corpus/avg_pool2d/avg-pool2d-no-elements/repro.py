@@ -1,4 +1,4 @@
-"""nn.avg_pool2d over windows without elements returns memory that nobody wrote
+"""nn.avg_pool2d accepts a pool_size of 0
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""nn.batch_norm along axis -1 cannot be lowered while training
+"""nn.batch_norm along axis -1 raises a ValueError in LegalizeOps while training
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

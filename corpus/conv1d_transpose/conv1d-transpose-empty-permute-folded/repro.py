@@ -1,4 +1,4 @@
-"""conv1d_transpose with data layout CNW is left unlowered (here of empty data that were permuted)
+"""nn.conv1d_transpose of permuted empty data with data layout CNW is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""permute_dims of empty data is taken for a reshape, which RewriteDataflowReshape then cannot make
+"""RewriteDataflowReshape takes permute_dims of empty data for a reshape and raises a ValueError
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

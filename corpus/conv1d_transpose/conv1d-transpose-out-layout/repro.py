@@ -1,4 +1,4 @@
-"""conv1d_transpose with another output layout is left unlowered
+"""nn.conv1d_transpose with an out_layout other than its data_layout is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""ConvertLayout fails an internal check on a packed output layout of nn.conv2d
+"""ConvertLayout fails an internal check on a packed out_layout of nn.conv2d
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""conv2d_transpose with dilation 2
+"""nn.conv2d_transpose with dilation 2 is left unlowered by TVM 0.25
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.25.0.post1.
 Needs tvm.

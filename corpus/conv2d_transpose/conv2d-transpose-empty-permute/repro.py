@@ -1,5 +1,4 @@
-"""conv2d_transpose with data layout WNCH is left unlowered (here of an empty batch, with
-ConvertLayout)
+"""nn.conv2d_transpose of an empty batch with data layout WNCH is left unlowered by ConvertLayout
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""ConvertLayout gives conv3d_transpose a layout that it is then left unlowered in
+"""ConvertLayout gives nn.conv3d_transpose a layout in which it is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""conv3d_transpose with groups and symbolic input channels is refused by a Python comparison
+"""nn.conv3d_transpose with groups and symbolic input channels raises an AssertionError
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""adaptive_avg_pool2d sums a part of each window where windows vary along one axis alone
+"""nn.adaptive_avg_pool2d sums a part of each window where windows vary along one axis alone
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

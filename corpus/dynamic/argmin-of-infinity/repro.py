@@ -1,4 +1,4 @@
-"""argmin of infinities alone is -1
+"""argmin of infinities alone gives -1
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

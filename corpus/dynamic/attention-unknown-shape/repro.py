@@ -1,4 +1,4 @@
-"""attention over tensors of unknown shape ends the process when it is typed
+"""nn.attention over tensors of unknown shape ends the process in type inference
 
 Exits with 1 while the bug is there and with 0 once it is gone,
 and with 2 where it is ended by a signal that says nothing of it. Seen with apache-tvm 0.27.0.post1.

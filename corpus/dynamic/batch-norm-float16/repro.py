@@ -1,4 +1,4 @@
-"""batch_norm of float16 gives float32
+"""nn.batch_norm of float16 gives float32, so that add raises a TypeError
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""broadcast_to of a symbolic dimension that is 1 reads past the end
+"""broadcast_to of a symbolic dimension that is 1 at run time reads past the end
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

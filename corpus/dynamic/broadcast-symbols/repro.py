@@ -1,4 +1,4 @@
-"""add of m and n elements is not lowered
+"""add of tensors of m and of n elements is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

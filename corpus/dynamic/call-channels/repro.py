@@ -1,4 +1,4 @@
-"""conv1d of c channels with a kernel of d is computed where they differ
+"""nn.conv1d of c channels accepts a kernel of d channels where the two differ at run time
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

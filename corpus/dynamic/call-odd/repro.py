@@ -1,4 +1,4 @@
-"""an input of 2*m elements is given 7
+"""an input of 2*m elements does not compile, so that no call with 7 elements is refused
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

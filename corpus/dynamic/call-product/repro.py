@@ -1,4 +1,4 @@
-"""a product of (2, k) and (n, 3) is computed where k and n differ
+"""matmul of (2, k) and (n, 3) accepts k and n that differ at run time
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

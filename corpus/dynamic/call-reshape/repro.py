@@ -1,4 +1,4 @@
-"""a reshape of (m, n) to (m, 4) is done where n is not 4
+"""reshape of (m, n) to (m, 4) accepts an n other than 4 at run time
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""FuseTIR fails on a function over dimensions that its call has equal
+"""FuseTIR fails an internal check on a kernel of two sizes that its call_tir has equal
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

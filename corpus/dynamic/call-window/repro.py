@@ -1,4 +1,4 @@
-"""a window of 3 over n elements is computed where there are 2
+"""nn.max_pool1d with a window of 3 accepts an input of 2 elements at run time
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""A kernel that reads its input backwards around the end does not compile
+"""a kernel that reads its input backwards around the end does not compile
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

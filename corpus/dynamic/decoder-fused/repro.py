@@ -1,5 +1,4 @@
-"""a decoder: conv1d, 2048 samples a frame, conv1d of stride 5, conv1d_transpose, fused: FuseTIR of
-0.26 fails
+"""FuseTIR of TVM 0.26 fails on a decoder of nn.conv1d, broadcast_to and nn.conv1d_transpose
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""a decoder: conv1d, 2048 samples a frame, conv1d of stride 5, conv1d_transpose
+"""a decoder of nn.conv1d, repeat and nn.conv1d_transpose compiles and is right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""an input of m//5 - 1 elements beside one of m
+"""an input of m//5 - 1 elements beside one of m compiles and is right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

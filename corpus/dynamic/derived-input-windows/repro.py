@@ -1,4 +1,4 @@
-"""an input of (m + p - k)//s + 1 elements beside inputs that tell m, p, k and s
+"""an input of (m + p - k)//s + 1 elements beside m, p, k and s compiles and is right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""2048*m and m//5 - 1 elements in the middle of a program
+"""a program with 2048*m and m//5 - 1 elements in its middle compiles and is right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,5 +1,4 @@
-"""FoldConstant fails on a call whose shape another call gives, which it lowers though it is no
-constant
+"""FoldConstant raises an AssertionError on broadcast_to a shape that another call computes
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,5 +1,4 @@
-"""FoldConstant leaves a call of a function that the module has not, of a dynamic_strided_slice that
-is no constant
+"""FoldConstant leaves a call of an undefined function before a dynamic_strided_slice
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""FoldConstant on elementwise operators over symbolic shapes, constants and a shape as a tensor
+"""FoldConstant keeps elementwise operators over symbolic shapes right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

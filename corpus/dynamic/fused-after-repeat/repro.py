@@ -1,4 +1,4 @@
-"""FuseTIR of 0.26 fails where repeat, conv1d and relu are fused
+"""FuseTIR of TVM 0.26 fails where repeat, nn.conv1d and nn.relu are fused
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""subtract of an infinity from itself is 0 where FuseOps makes one parameter of both
+"""subtract of an infinity from itself gives 0 in a fused function, not NaN
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""layer_norm of float64 is refused
+"""nn.layer_norm of float64 is not supported
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""silu of (1, 4, 2, 5) at LLVM level 3: LLVM makes a module that is not valid
+"""nn.silu of (1, 4, 2, 5) at LLVM level 3 gets an LLVM module that fails verification
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""a match_cast of (m, n) to (n, m) checks nothing
+"""match_cast of (m, n) to (n, m) accepts m and n that differ at run time
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""a match_cast of a slice of m elements to m ends the process
+"""match_cast of a slice of m elements to m ends the process in CanonicalizeTIRVariables
 
 Exits with 1 while the bug is there and with 0 once it is gone,
 and with 2 where it is ended by a signal that says nothing of it. Seen with apache-tvm 0.27.0.post1.

@@ -1,4 +1,4 @@
-"""not_equal of NaN and NaN is False
+"""not_equal of NaN and NaN gives False
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""RewriteDataflowReshape fails on a repeat of 2*m + 1 elements
+"""RewriteDataflowReshape fails an internal check on repeat of 2*m + 1 elements
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""a reshape that splits a dimension m - 1 behind a symbolic one does not compile
+"""RewriteDataflowReshape fails an internal check on a reshape that splits m - 1 behind a symbol
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""RewriteDataflowReshape cannot prove that a reshape to 3*m - 3 elements is one
+"""RewriteDataflowReshape fails an internal check on a reshape to 3*m - 3 elements
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""what is computed of a slice whose first dimension reshape has to find does not compile
+"""nn.relu of a slice that is reshaped to (-1, m - 3) does not compile
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""rms_norm of float64 is computed in float32
+"""nn.rms_norm of float64 is computed in float32
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""cumsum over an axis that is empty at run time kills the process
+"""cumsum over an axis that is empty at run time ends the process
 
 Exits with 1 while the bug is there and with 0 once it is gone,
 and with 2 where it is ended by a signal that says nothing of it. Seen with apache-tvm 0.27.0.post1.

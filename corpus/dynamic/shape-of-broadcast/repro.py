@@ -1,4 +1,4 @@
-"""a broadcast_to what shape_of gives is not lowered
+"""broadcast_to the symbolic shape of another tensor is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

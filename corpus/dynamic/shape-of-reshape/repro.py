@@ -1,4 +1,4 @@
-"""a reshape to what shape_of gives is not lowered
+"""reshape to the symbolic shape of another tensor raises an AssertionError without a message
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

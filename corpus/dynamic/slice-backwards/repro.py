@@ -1,4 +1,4 @@
-"""strided_slice of n elements from 0 to 2 by -1 has dimension -2 at n = 3
+"""strided_slice from 0 to 2 by -1 gets a negative size and raises std::bad_alloc
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""A slice to m - 2 is not fused with what follows
+"""a strided_slice to m - 2 that is fused with nn.relu does not compile before TVM 0.27
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

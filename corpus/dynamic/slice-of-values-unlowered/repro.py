@@ -1,4 +1,4 @@
-"""What follows dynamic_strided_slice is left unlowered
+"""add of what dynamic_strided_slice gives is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -1,4 +1,4 @@
-"""a strided_slice from -1 to -2147483647 by -1 has a size that nothing can be added to
+"""add of what strided_slice from -1 to -2147483647 by -1 gives is left unlowered
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""FuseOps fails on a slice to 2*m that is fused
+"""FuseOps fails an internal check on strided_slice to 2*m by 2
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

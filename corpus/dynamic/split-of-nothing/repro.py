@@ -1,4 +1,4 @@
-"""split of a static dimension 0 raises
+"""split of a static dimension 0 fails an internal check in LegalizeOps
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

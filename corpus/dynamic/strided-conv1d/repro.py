@@ -1,4 +1,4 @@
-"""conv1d of stride 5 over m elements
+"""nn.conv1d of stride 5 over m elements compiles and is right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

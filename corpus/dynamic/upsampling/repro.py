@@ -1,4 +1,4 @@
-"""2048 samples for each of m, in three ways: repeat, broadcast_to and reshape, resize2d
+"""repeat, reshape and image.resize2d of m elements to 2048*m compile and are right
 
 Exits with 1 while the bug is there and with 0 once it is gone. Gone with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

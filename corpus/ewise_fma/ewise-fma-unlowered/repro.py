@@ -1,4 +1,4 @@
-"""ewise_fma is not lowered
+"""ewise_fma has no legalization
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

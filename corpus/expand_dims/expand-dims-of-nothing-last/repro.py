@@ -1,4 +1,4 @@
-"""RewriteDataflowReshape fails on expand_dims of a tensor whose last dimension is 0
+"""RewriteDataflowReshape raises an IndexError on expand_dims where the last dimension is 0
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

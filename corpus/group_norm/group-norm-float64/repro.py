@@ -1,4 +1,4 @@
-"""nn.group_norm of float64 is refused: TOPI takes float32 and float16 alone
+"""nn.group_norm of float64 is not supported
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""log_add_exp is infinite where the exponential of an operand overflows
+"""log_add_exp gives infinity where the exponential of an operand overflows
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""matmul over a symbolic dimension of size 0 is undefined memory
+"""matmul over a symbolic dimension of size 0 returns undefined memory
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

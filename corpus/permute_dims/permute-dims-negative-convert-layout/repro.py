@@ -1,4 +1,4 @@
-"""ConvertLayout fails on permute_dims with negative axes
+"""ConvertLayout makes an invalid layout of permute_dims with negative axes
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""nn.pixel_shuffle cannot be legalized: topi.nn does not import its module pixel_shuffle
+"""nn.pixel_shuffle raises an AttributeError: topi.nn does not import pixel_shuffle
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

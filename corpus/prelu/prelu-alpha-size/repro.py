@@ -1,4 +1,4 @@
-"""nn.prelu refuses an alpha of the wrong size by a bare assertion
+"""nn.prelu refuses an alpha of the wrong size by an AssertionError without a message
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

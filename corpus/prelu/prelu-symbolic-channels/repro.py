@@ -1,4 +1,4 @@
-"""nn.prelu of a symbolic number of channels raises
+"""nn.prelu of a symbolic number of channels raises a ValueError in LegalizeOps
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

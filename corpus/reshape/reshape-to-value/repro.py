@@ -1,4 +1,4 @@
-"""reshape to the shape of another tensor fails by a bare assertion
+"""reshape to the shape of another tensor raises an AssertionError without a message
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

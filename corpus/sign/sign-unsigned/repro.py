@@ -1,4 +1,4 @@
-"""sign of unsigned integers raises
+"""sign of unsigned integers fails an internal check in LegalizeOps
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -1,4 +1,4 @@
-"""nn.softplus of negative operands loses its digits and becomes 0
+"""nn.softplus of negative operands loses its digits and gives 0
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

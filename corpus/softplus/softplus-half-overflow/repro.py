@@ -1,4 +1,4 @@
-"""nn.softplus of float16 is infinite between 11.1 and its threshold
+"""nn.softplus of float16 gives infinity between 11.1 and its threshold
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

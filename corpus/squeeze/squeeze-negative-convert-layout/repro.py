@@ -1,4 +1,4 @@
-"""ConvertLayout fails on a squeeze along axis -1
+"""ConvertLayout raises std::bad_alloc on squeeze along axis -1
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

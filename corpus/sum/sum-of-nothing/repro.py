@@ -1,4 +1,4 @@
-"""a sum over a symbolic axis without elements is undefined memory
+"""sum over a symbolic axis that is empty returns undefined memory
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.
