@@ -1,9 +1,11 @@
 """The parts of an issue in TVM's own bug-report template that every kind of case shares."""
 
+import re
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.outcomes.plain import DOES
+from relaxcheck.harness.outcomes.plain import DOES, where
 from relaxcheck.reports.rendering import Came
 
 TEMPLATES = Environment(
@@ -31,10 +33,18 @@ def on_release(came: Came, seen: Outcome) -> str:
     if came.alike:
         return "fails in this way"
     words = DOES[came.verdict]
-    if came.alike is None:
+    if came.alike is None or not seen.verdict.is_failure:
         return f"fails: it {words}"
     # The same verdict alone does not make it the same cause.
-    other = (
-        "too, but elsewhere or in other words" if came.verdict is seen.verdict else "in another way"
-    )
-    return f"fails {other}: it {words}"
+    if came.verdict is seen.verdict:
+        return "fails too, but elsewhere or in other words"
+    return f"fails in another way: it {words}"
+
+
+_ENDED = re.compile(r"^worker ended with (\w+) in \w+")
+
+
+def process_words(message: str, outcome: Outcome) -> str:
+    """``message`` for a reader who knows no workers and no stages of ours."""
+    at = where(outcome.stage)
+    return _ENDED.sub(rf"the process ended with \1{f' {at}' if at else ''}", message)

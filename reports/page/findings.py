@@ -11,7 +11,7 @@ from relaxcheck.harness.known.named import NamedCause
 from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
-from relaxcheck.harness.programs.outputs import Output
+from relaxcheck.harness.outcomes.output import Output
 from relaxcheck.harness.releases.releases import by_age
 from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.triage.finding import Finding
@@ -137,7 +137,7 @@ class Shown:
 
     @property
     def can_name_pass(self) -> bool:
-        """True if a bisection may name a pass: TVM should refuse what is invalid before any runs."""
+        """True if a bisection may name a pass: none is to run on what is invalid."""
         case = self.finding.case
         return of(case).has_passes and not isinstance(case.expect, Invalid)
 

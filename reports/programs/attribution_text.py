@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from relaxcheck.generators.calls import telling
-from relaxcheck.generators.core.program import Attribute, Case, ShapeValue
+from relaxcheck.generators.calls import form, telling
+from relaxcheck.generators.core.program import ITEM, Attribute, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
@@ -21,9 +21,20 @@ _INPUTS = {
     "normal": "ordinary inputs",
     "exact": "inputs that are small integers",
     "boundary": "inputs of very different magnitudes",
-    "special": "inputs with NaN, infinities and the like",
+    "special": "NaN, infinities and the like among the inputs",
 }
 """How inputs are drawn, by regime."""
+
+UNUSUAL_INPUTS = _INPUTS["special"]
+
+TOGETHER, _WITHOUT = "together with ", "without "
+
+_ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
+_OTHER = {
+    Verdict.OPAQUE_CRASH: "raises another error",
+    Verdict.UNSUPPORTED: "raises another error, which says what is not supported,",
+}
+"""The predicate of a program that raises instead of raising an error of its own."""
 
 
 def settings(attribution: Attribution, inputs: AbstractSet[str] = frozenset()) -> list[str]:
@@ -31,35 +42,45 @@ def settings(attribution: Attribution, inputs: AbstractSet[str] = frozenset()) -
 
     A dtype that all ``inputs`` have is named without their names.
     """
-    return [" and ".join(_needed(attribution, each, inputs)) for each in attribution.blamed]
+    return [
+        _phrase(_needed(attribution, each, inputs)).removeprefix("with ")
+        for each in attribution.blamed
+    ]
 
 
 def attribution_text(
-    attribution: Attribution, case: Case, stage: str | None, about: Sequence[str] = ()
+    attribution: Attribution,
+    case: Case,
+    stage: str | None,
+    about: Sequence[str] = (),
+    verdict: Verdict | None = None,
 ) -> str:
     """Trials of ``case`` and their outcomes, in a few sentences; empty where there were none.
 
     ``stage`` is the one that it fails in: inputs are mentioned only where there were any. Settings
     at TVM's default are left out, also where the case writes them out. That it does not fail
-    without an operator that it is ``about`` goes without saying.
+    without an operator that it is ``about`` goes without saying. ``verdict`` is that of the
+    failure: an error instead of an error is another one.
     """
+    attribution = in_tvms_terms(attribution, case)
     if not attribution.conditions:
         return ""
     sentences = []
-    runs = "inputs" if stage in RUNNING else "runs"
+    ran = stage in RUNNING
     if attribution.failed < attribution.drawn:
+        share = f"{attribution.failed} of {attribution.drawn}"
         sentences.append(
-            f"Fails in this way with {attribution.failed} of the {attribution.drawn} {runs} tried."
+            f"Fails {f'with {share} draws of the inputs' if ran else f'in {share} runs'}."
         )
+    operators = {(Aspect.NODE, name) for name in about}
     conditions = [
         condition
         for condition in attribution.blamed
-        if not condition.named <= {(Aspect.NODE, name) for name in about}
+        if not {(each.what, each.name) for each in attribution.needed(condition)} <= operators
     ]
     blamed = dict.fromkeys(text for each in conditions for text in _needed(attribution, each))
     if blamed:
-        seen = "; ".join(_seen(condition, runs) for condition in conditions)
-        sentences.append(f"Fails {_phrase(list(blamed))}; {seen}.")
+        sentences.append(f"Fails {_phrase(list(blamed))}; {_instead(conditions, verdict)}.")
     names = {name for node in case.program.nodes for name in telling(node)}
     others = [
         condition
@@ -73,11 +94,40 @@ def attribution_text(
             not _attributes(condition) or any(each.name in names for each in _attributes(condition))
         )
     ]
-    if innocent := [_innocent(other, runs) for other in others if other.known]:
-        sentences.append(f"Also fails {'; '.join(innocent)}.")
-    if unknown := [_unknown(other) for other in others if not other.known]:
-        sentences.append(f"Undecided: {'; '.join(unknown)}.")
+    innocent = [_innocent(other) for other in others if other.known and not _within(other, others)]
+    if innocent:
+        sentences.append(f"Also fails {_either(innocent)}.")
+    if unknown := [other for other in others if not other.known]:
+        sentences.append(f"Undecided: it {_instead(unknown, verdict)}.")
+    if ran and attribution.drawn > 1 and (blamed or innocent):
+        draws = f"{attribution.drawn} draws of the inputs"
+        if attribution.failed < attribution.drawn:
+            one = attribution.failed == 1
+            draws = "that draw" if one else f"those {attribution.failed} draws"
+        sentences.append(f"Each change was tried with {draws}.")
     return " ".join(sentences)
+
+
+def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
+    """``attribution`` without what TVM's users do not see.
+
+    That is the item that a program takes of a tuple, the attributes of a node that is no call of
+    an operator, and a shape that follows from other changes.
+    """
+    calls = [node for node in case.program.nodes if form(node.operator) == "call"]
+    seen = {name for node in calls for name in node.attributes} - {ITEM}
+    hidden = {name for node in case.program.nodes for name in node.attributes} - seen
+    conditions = []
+    for condition in attribution.conditions:
+        shown = tuple(
+            difference
+            for difference in condition.differences
+            if difference.what is not Aspect.ATTRIBUTE or difference.name not in hidden
+        )
+        others = tuple(each for each in shown if not isinstance(each.was, ShapeValue))
+        if shown:
+            conditions.append(replace(condition, differences=others or shown))
+    return replace(attribution, conditions=tuple(conditions))
 
 
 def innocent_operators(attribution: Attribution | None, case: Case) -> frozenset[str]:
@@ -124,50 +174,67 @@ def _needed(
     return _listed(needed, "was", inputs)
 
 
-def _innocent(condition: Condition, runs: str) -> str:
+def _innocent(condition: Condition) -> str:
     count = len(condition.verdicts)
-    some = "" if condition.alike == count else f" ({condition.alike} of {count} {runs})"
+    some = "" if condition.alike == count else f" (with {condition.alike} of the {count} draws)"
     return f"{_with(condition)}{some}"
 
 
-def _seen(condition: Condition, runs: str) -> str:
-    """The outcome of putting it back."""
-    count = len(condition.verdicts)
-    inputs = f" ({count} input{'s' if count > 1 else ''})" if runs == "inputs" else ""
-    if condition.passes:
-        return f"passes {_with(condition)}{inputs}"
-    return f"{_does(condition)} {_with(condition)}{inputs}"
-
-
-def _unknown(condition: Condition) -> str:
-    return f"{_does(condition)} {_with(condition)}"
-
-
-def _does(condition: Condition) -> str:
-    """The program's behaviour instead, where that is not to pass."""
-    return " or ".join(
-        sorted({DOES[verdict] for verdict in condition.verdicts if verdict is not Verdict.PASS})
+def _within(condition: Condition, others: Sequence[Condition]) -> bool:
+    """True if one of ``others`` changes more, and fails all the same every time."""
+    return any(
+        condition.named < other.named and other.alike == len(other.verdicts) for other in others
     )
+
+
+def _instead(conditions: Sequence[Condition], verdict: Verdict | None) -> str:
+    """The outcomes of putting each of ``conditions`` back: ``passes without groups``."""
+    by_outcome: dict[str, list[str]] = {}
+    for condition in conditions:
+        does = "passes" if condition.passes else _does(condition, verdict)
+        by_outcome.setdefault(does, []).append(_with(condition))
+    return "; ".join(f"{does} {_either(ways)}" for does, ways in by_outcome.items())
+
+
+def _does(condition: Condition, verdict: Verdict | None) -> str:
+    """The program's behaviour instead, where that is not to pass."""
+    verdicts = {each for each in condition.verdicts if each is not Verdict.PASS}
+    if verdict in _ERRORS:
+        return " or ".join(sorted({_OTHER.get(each, DOES[each]) for each in verdicts}))
+    return " or ".join(sorted({DOES[each] for each in verdicts}))
 
 
 def _with(condition: Condition) -> str:
     return _phrase(_listed(condition, "to"))
 
 
+def _either(texts: Sequence[str]) -> str:
+    return ", or ".join(texts)
+
+
 def _phrase(texts: Sequence[str]) -> str:
-    """``texts`` with their prepositions: what is there first, then what is not."""
-    own = [text for text in texts if text.startswith(("without ", "together with "))]
-    others = [text for text in texts if text not in own]
-    return " and ".join([*([f"with {' and '.join(others)}"] if others else []), *own])
+    """``texts`` with their prepositions: settings first, then what is there, then what is not."""
+    own = [text for text in texts if not text.startswith((TOGETHER, _WITHOUT))]
+    parts = [f"with {series(own)}"] if own else []
+    for preposition in (TOGETHER, _WITHOUT):
+        names = [text.removeprefix(preposition) for text in texts if text.startswith(preposition)]
+        parts += [f"{preposition}{series(names)}"] if names else []
+    return " and ".join(parts)
+
+
+def series(texts: Sequence[str]) -> str:
+    """``texts`` as one: ``a, b and c``."""
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozenset()) -> list[str]:
     """Its differences, those of dtypes that are alike together; of all ``inputs`` without names."""
     parts: dict[str, None] = {}
-    symbolic = any(difference.what is Aspect.SYMBOL for difference in condition.differences)
+    other = any(not isinstance(difference.was, ShapeValue) for difference in condition.differences)
     for difference in condition.differences:
-        # A shape that a call names follows from the symbols.
-        if symbolic and isinstance(difference.was, ShapeValue):
+        # A shape that a call names follows from the other changes.
+        if other and isinstance(difference.was, ShapeValue):
             continue
         alike = [
             other.name

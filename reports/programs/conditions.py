@@ -1,5 +1,6 @@
 """Conditions of a failure in words, for its title: settings, attributes, axes, inputs."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
@@ -11,7 +12,13 @@ from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, ShapeValu
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, Way
-from relaxcheck.reports.programs.attribution_text import innocent_attributes, settings
+from relaxcheck.reports.programs.attribution_text import (
+    TOGETHER,
+    in_tvms_terms,
+    innocent_attributes,
+    series,
+    settings,
+)
 from relaxcheck.reports.programs.python_source import attribute_text
 
 _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
@@ -49,13 +56,17 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     if attribution is None:
         return []
     every = {tensor.name for tensor in repro.case.program.inputs}
-    return list(
-        dict.fromkeys(
-            text
-            for text in settings(attribution, every)
-            if text.removeprefix("together with ") not in named
-        )
+    texts = settings(in_tvms_terms(attribution, repro.case), every)
+    others = [text for text in texts if not text.startswith(TOGETHER)]
+    # Operators that are needed, each by itself, are one list.
+    beside = dict.fromkeys(
+        name
+        for text in texts
+        if text.startswith(TOGETHER)
+        for name in re.split(", | and ", text.removeprefix(TOGETHER))
+        if name not in named
     )
+    return [*dict.fromkeys(others), *([f"{TOGETHER}{series([*beside])}"] if beside else [])]
 
 
 def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:

@@ -1,24 +1,43 @@
 """A failure as an issue in TVM's own templates: a bug report, or a request for a feature."""
 
+import re
 from collections.abc import Mapping, Sequence
 
+from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
+from relaxcheck.harness.outcomes.errors import headline, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
-from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release
-from relaxcheck.reports.programs.attribution_text import attribution_text
+from relaxcheck.harness.programs.wrong_call import wrong_argument
+from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
+from relaxcheck.reports.programs.attribution_text import attribution_text, series
+from relaxcheck.reports.programs.missing_check import missing_check
 from relaxcheck.reports.programs.python_source import shape_text
-from relaxcheck.reports.programs.titles import happens, named_operators
+from relaxcheck.reports.programs.titles import fault_text, happens, named_operators
 from relaxcheck.reports.rendering import Came
 
 _MESSAGE_LENGTH = 3000
 _SYMPTOM_LENGTH = 300
 
 _ORACLES = {"pytorch": "PyTorch", "onnxruntime": "ONNX Runtime"}
+
+_NO_CALLS = {"cast": "R"}
+"""The modules of what is no call of an operator, by form."""
+
+_OF_CPP = re.compile(r"std::|\bbasic_string\b|\bvector::")
+"""Words of an exception of the C++ library."""
+
+_OF_PYTHON = frozenset(
+    {"AttributeError", "IndexError", "KeyError", "NameError", "UnboundLocalError"}
+    | {"ZeroDivisionError", "RecursionError"}
+)
+"""Exceptions that Python raises by itself."""
 
 BUG, REQUEST = "[Bug][Relax]", "[Tracking Issue][Relax]"
 """The prefixes of titles: of TVM's template for bugs, and of that for features."""
@@ -47,16 +66,17 @@ def issue_text(
     request = is_request(repro, attribution, releases)
     named = named_operators(repro, attribution)
     called = _called(named)
+    message = _shown(outcome)
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"{REQUEST if request else BUG} {title}",
         feature=called if request else "",
         expected=_expected(repro, called),
-        actual=f"{_symptom(outcome)}{_capital(called)} {happens(repro)}{_of_outputs(repro)}"
-        + (":" if outcome.message else "."),
-        message=outcome.message.strip()[:_MESSAGE_LENGTH],
+        actual=f"{_actual(repro, called, environment, releases)}{_of_outputs(repro)}"
+        + (":" if message else "."),
+        message=message,
         attribution=""
         if attribution is None
-        else attribution_text(attribution, repro.case, outcome.stage, named),
+        else attribution_text(attribution, repro.case, outcome.stage, named, outcome.verdict),
         culprit=culprit,
         valid=not isinstance(repro.case.expect, Invalid),
         releases={name: on_release(came, outcome) for name, came in releases.items()},
@@ -89,10 +109,76 @@ def is_request(
     )
 
 
+def _shown(outcome: Outcome) -> str:
+    """The message without the printed module, and without a line that the issue says itself."""
+    message = process_words(without_module(outcome.message).strip(), outcome)
+    lines = message.splitlines()
+    if outcome.verdict is Verdict.ACCEPTS_INVALID and lines[1:]:
+        message = "\n".join(lines[:-1])
+    return message[:_MESSAGE_LENGTH]
+
+
+def _actual(
+    repro: Reproduction,
+    called: str,
+    environment: Mapping[str, str],
+    releases: Mapping[str, Came],
+) -> str:
+    """The behaviour of the program ``called`` so, as a sentence without its full stop."""
+    outcome, expect = repro.outcome, repro.case.expect
+    subject = _capital(called)
+    if isinstance(expect, Mismatch):
+        return _of_call(repro, expect, called)
+    if outcome.verdict is Verdict.PASS:
+        return f"{subject} is right with {_version(environment)}{_elsewhere(releases)}"
+    if isinstance(expect, Invalid) and outcome.verdict is Verdict.ACCEPTS_INVALID:
+        return (
+            f"Type inference of {called} does not check that {missing_check(repro.case, expect)}: "
+            f"the program compiles and runs ({_faulty(repro, expect)})"
+        )
+    if outcome.verdict is Verdict.SILENT_BAIL and (symptom := _symptom(outcome)):
+        return f"{symptom}, since LegalizeOps has left {called} behind without an error"
+    return f"{subject} {happens(repro)}"
+
+
+def _faulty(repro: Reproduction, expect: Invalid) -> str:
+    """The attribute that is invalid with its value; else the types of all inputs."""
+    value = fault_text(repro, expect)
+    types = (
+        f"{each.name}: {each.dtype} {shape_text(each.shape)}" for each in repro.case.program.inputs
+    )
+    return value if "=" in value else ", ".join(types)
+
+
+def _of_call(repro: Reproduction, expect: Mismatch, called: str) -> str:
+    """The behaviour of a valid program that is called wrongly."""
+    outcome, argument = repro.outcome, wrong_argument(repro.case, expect)
+    subject = f"A function of {called.removeprefix('a program of ')}, called with {argument},"
+    if outcome.verdict is Verdict.ACCEPTS_INVALID:
+        return f"{subject} runs without an error"
+    if outcome.verdict in (Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED):
+        at = where(outcome.stage)
+        if outcome.stage in RUNNING:
+            return f"{subject} raises an error that does not say what is wrong with the call"
+        return f"{subject} does not even compile; an error is raised" + (f" {at}" if at else "")
+    return f"{subject} {happens(repro)}"
+
+
+def _version(environment: Mapping[str, str]) -> str:
+    version = environment.get("apache-tvm")
+    return f"apache-tvm {version}" if version else "the versions below"
+
+
+def _elsewhere(releases: Mapping[str, Came]) -> str:
+    """The releases on which a program fails that is right here."""
+    bad = [name for name, came in releases.items() if came.verdict and came.verdict.is_failure]
+    return f", and fails with {series(bad)}" if bad else ""
+
+
 def _symptom(outcome: Outcome) -> str:
     """The error that a user of ``relax.build`` sees of a call that ``LegalizeOps`` left behind."""
     first = str(outcome.details.get(SYMPTOM, "")).partition("\n")[0]
-    return f"`relax.build` fails with `{first[:_SYMPTOM_LENGTH]}`: " if first else ""
+    return f"`relax.build` fails with `{first[:_SYMPTOM_LENGTH].rstrip(': ')}`" if first else ""
 
 
 def _of_outputs(repro: Reproduction) -> str:
@@ -108,8 +194,8 @@ def _of_outputs(repro: Reproduction) -> str:
 
 def _called(operators: Sequence[str]) -> str:
     """The program by its ``operators``; one thing."""
-    *others, last = (f"`relax.op.{name}`" for name in operators)
-    return f"a program of {', '.join(others)} and {last}" if others else last
+    names = [f"`{_NO_CALLS.get(form(name), 'relax.op')}.{name}`" for name in operators]
+    return f"a program of {series(names)}" if len(names) > 1 else names[0]
 
 
 def _expected(repro: Reproduction, called: str) -> str:
@@ -117,15 +203,17 @@ def _expected(repro: Reproduction, called: str) -> str:
     case, outcome = repro.case, repro.outcome
     subject = _capital(called)
     if isinstance(case.expect, Invalid):
-        faults = " or ".join(f"`{term}`" for term in case.expect.fault)
         if isinstance(case.expect, Mismatch):
+            argument = wrong_argument(case, case.expect)
+            sizes = [str(size) for size in case.expect.sizes]
             return (
-                "The program is valid, the call is not. It is refused with an error that names "
-                f"`{case.expect.operator}`, its {faults}, and the sizes that differ."
+                "The program is valid, the call is not. The program compiles, and the call is "
+                f"refused with an error that names `{argument.name}`, its dimension "
+                f"{argument.axis}, and the size{'s' * (len(sizes) > 1)} {series(sizes)}."
             )
         return (
             "The program is invalid. It is refused, before anything runs, with an error that says "
-            f"what is wrong with it ({faults})."
+            f"what is wrong with its `{case.expect.fault[0]}`."
         )
     if outcome.verdict is Verdict.PASS:
         return f"{subject} compiles and runs, and every output is right."
@@ -145,11 +233,23 @@ def _expected(repro: Reproduction, called: str) -> str:
     if outcome.verdict is Verdict.UNSUPPORTED:
         return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:
-        return (
-            f"{subject} compiles and runs: the program is valid. If it is not supported, the error "
-            "names the operator and the attribute that is not."
-        )
+        return f"{subject} compiles and runs: the program is valid. {_of_error(outcome.message)}"
     return f"{subject} compiles and runs, or an exception is raised."
+
+
+def _of_error(message: str) -> str:
+    """A sentence about the error of a valid program: where it comes from, or what it should say."""
+    line = headline(message)
+    kind, _, words = line.partition(":")
+    if _OF_CPP.search(words):
+        return "The error comes from the C++ library, not from a check of TVM's."
+    if "Check failed" in words:
+        return "No internal check of TVM should fail on it."
+    if re.fullmatch(r"\w*:?", line.strip()):
+        return "If TVM does not support it, an error says so in words."
+    if kind in _OF_PYTHON:
+        return f"The `{kind}` comes from TVM's own code, not from a check of the program."
+    return "If TVM does not support it, the error names the operator and what is not supported."
 
 
 def _capital(sentence: str) -> str:

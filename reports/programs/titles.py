@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
+from relaxcheck.harness.programs.wrong_call import wrong_argument
 from relaxcheck.harness.triage.fingerprint import signature_of
-from relaxcheck.reports.programs.attribution_text import innocent_operators
+from relaxcheck.reports.programs.attribution_text import UNUSUAL_INPUTS, innocent_operators
 from relaxcheck.reports.programs.conditions import (
     attributes_of,
     blamed,
@@ -26,6 +27,12 @@ _TITLE_WORDS = 10
 _CONDITION = re.compile(r"^Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
 """The condition of a check in C++, before words of its own."""
 
+_WORDLESS = re.compile(r"Check failed: (?:\((.*)\) is false:|(.*?) :)\s*$")
+"""A check in C++ that has no words, but its condition."""
+
+_SHORT_CONDITION = 60
+"""A longer condition tells a reader nothing."""
+
 _OPERATOR = re.compile(r'ir\.Op\((?:[^()]|\([^()]*\))*?name="([^"]*)"(?:[^()]|\([^()]*\))*\)')
 """TVM's print of one of its operators, which has the name among much else."""
 
@@ -36,7 +43,7 @@ _HAPPENS = {
     Verdict.REJECTED: "is refused, as it should be",
     Verdict.UNSUPPORTED: "is not supported{where}",
     Verdict.SILENT_BAIL: "is left behind by LegalizeOps without an error",
-    Verdict.OPAQUE_CRASH: "raises an error that does not say what is unsupported{where}",
+    Verdict.OPAQUE_CRASH: "raises an error{where}",
     Verdict.ACCEPTS_INVALID: "is accepted though invalid",
     Verdict.WRONG_SHAPE: "gives an output of the wrong shape",
     Verdict.WRONG_DTYPE: "gives an output of the wrong dtype",
@@ -46,6 +53,15 @@ _HAPPENS = {
     Verdict.OUT_OF_MEMORY: "takes all memory{where}",
 }
 """The behaviour of an operator by verdict, in TVM's words: a maintainer knows no verdicts."""
+
+_REFUSED_CALL = "refuses an argument of the wrong shape without saying what is wrong{where}"
+
+_OF_CALLS = {
+    Verdict.ACCEPTS_INVALID: "accepts an argument of the wrong shape",
+    Verdict.OPAQUE_CRASH: _REFUSED_CALL,
+    Verdict.UNSUPPORTED: _REFUSED_CALL,
+}
+"""The behaviour of a function that is called wrongly."""
 
 _UNCLEAR = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
 """Of an invalid program: it is refused, but not for what is wrong with it."""
@@ -61,11 +77,18 @@ def title_text(
     """
     named = named_operators(repro, attribution)
     conditions = conditions_of(repro, attribution, blame, named)
-    if isinstance(repro.case.expect, Invalid) and not blamed(repro, attribution, named):
-        conditions = [f"{_fault(repro, repro.case.expect)}{_first_words(repro)}"]
-    # The pass that fails is named with the error.
-    others = [each for each in conditions if each != repro.outcome.stage] + values_of(repro)
-    listed = ", ".join(dict.fromkeys(others))
+    expect = repro.case.expect
+    if isinstance(expect, Mismatch):
+        conditions = [wrong_argument(repro.case, expect).brief]
+    elif isinstance(expect, Invalid) and not blamed(repro, attribution, named):
+        conditions = [f"{fault_text(repro, expect)}{_first_words(repro)}"]
+    values = values_of(repro)
+    # The pass that fails is named with the error, the unusual values with their names.
+    inputs = any(each.startswith("inputs with ") for each in values)
+    named_before = {repro.outcome.stage, *([UNUSUAL_INPUTS] if inputs else [])}
+    listed = ", ".join(
+        dict.fromkeys([each for each in conditions if each not in named_before] + values)
+    )
     return f"{' + '.join(named)} {_quoting(repro)}" + (f" ({listed})" if listed else "")
 
 
@@ -93,7 +116,12 @@ def distinctions(repro: Reproduction) -> Iterator[str]:
 
 
 def named_operators(repro: Reproduction, attribution: Attribution | None) -> list[str]:
-    """The operator at fault, or those that the program has, but for those known not to matter."""
+    """The operator at fault, or those that the program has, but for those known not to matter.
+
+    Of a wrong call no operator is at fault.
+    """
+    if isinstance(repro.case.expect, Mismatch):
+        return list(dict.fromkeys(node.operator for node in repro.case.program.nodes))
     named = signature_of(repro.case, repro.outcome).operator.split(" + ")
     innocent = innocent_operators(attribution, repro.case)
     return [name for name in named if name not in innocent] or named
@@ -103,20 +131,28 @@ def happens(repro: Reproduction) -> str:
     """The behaviour of the operator, as a predicate."""
     verdict = repro.outcome.verdict
     at = where(repro.outcome.stage)
-    at = f", {at}" if at else ""
+    apart = f", {at}" if at else ""
+    if isinstance(repro.case.expect, Mismatch) and verdict in _OF_CALLS:
+        return _OF_CALLS[verdict].format(where=apart)
     if isinstance(repro.case.expect, Invalid) and verdict in _UNCLEAR:
-        return f"is refused without saying what is invalid{at}"
-    return _HAPPENS[verdict].format(where=at)
+        return f"is refused without saying what is invalid{apart}"
+    return _HAPPENS[verdict].format(where=f" {at}" if at else "")
 
 
 def _quoting(repro: Reproduction) -> str:
     """As ``happens``; an opaque error of a valid program is quoted, if it has words."""
-    valid = not isinstance(repro.case.expect, Invalid)
+    # The program of a wrong call is valid.
+    valid = not isinstance(repro.case.expect, Invalid) or isinstance(repro.case.expect, Mismatch)
     words = _words(repro, _TITLE_WORDS)
     if not (valid and words and repro.outcome.verdict is Verdict.OPAQUE_CRASH):
         return happens(repro)
     at = where(repro.outcome.stage)
-    return f'raises "{words}"' + (f" {at}" if at else "")
+    raises = f'raises "{words}"'
+    if check := _WORDLESS.match(own_words(repro.outcome.message)):
+        condition = " ".join((check[1] or check[2]).split())
+        short = len(condition) <= _SHORT_CONDITION
+        raises = f'fails the check "{condition}"' if short else "fails an internal check"
+    return raises + (f" {at}" if at else "")
 
 
 def _first_words(repro: Reproduction) -> str:
@@ -125,7 +161,7 @@ def _first_words(repro: Reproduction) -> str:
     return f': "{words}"' if words else ""
 
 
-def _fault(repro: Reproduction, expect: Invalid) -> str:
+def fault_text(repro: Reproduction, expect: Invalid) -> str:
     """The attribute that is invalid with its value; else the name of what is at fault."""
     values = [
         f"{name}={attribute_text(node.attributes[name])}"

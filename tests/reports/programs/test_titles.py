@@ -27,7 +27,7 @@ def test_a_title_without_attributes_names_what_is_not_as_usual() -> None:
     inputs = (Input("x", ("n", 0), "float16"), Input("y", ("n", 0), "float16"))
     case = Case("toy", Program(inputs, (Node("z", "add", ("x", "y")),), ("z",)), ({"n": 2},))
     title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen")), None)
-    assert title.endswith(", in code generation (symbolic n, empty x, empty y)")
+    assert title.endswith(" in code generation (symbolic n, empty x, empty y)")
 
 
 def test_a_title_names_no_operator_that_does_not_matter() -> None:
@@ -62,9 +62,9 @@ def test_a_title_names_what_a_campaign_blames_where_nothing_else_is_known() -> N
 @pytest.mark.parametrize(
     ("stage", "words"),
     [
-        ("emit", "unsupported, when the program is built"),
-        ("codegen", "unsupported, in code generation"),
-        ("FuseOps", "unsupported, in FuseOps"),
+        ("emit", "raises an error when the program is built"),
+        ("codegen", "raises an error in code generation"),
+        ("FuseOps", "raises an error in FuseOps"),
     ],
 )
 def test_a_title_says_where_in_words(stage: str, words: str) -> None:
@@ -130,7 +130,7 @@ def test_no_pass_is_at_fault_for_an_invalid_program() -> None:
         text = issue_text(repro, "It", "", {}, culprit=Culprit(name, Evidence.DIRECT, "why"))
         assert "Pass at fault" not in text
     emitted = issue_text(repro, "It", "", {}, culprit=Culprit("emit", Evidence.EMIT, "TVM refuses"))
-    assert "No pass has run: TVM refuses." in emitted
+    assert "No pass has run: it fails when the program is built." in emitted
 
 
 def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None:
@@ -153,20 +153,20 @@ def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None
 @pytest.mark.parametrize(
     ("message", "wanted"),
     [
-        ("ValueError: list.remove(x): x not in list", '"list.remove(x): x not in list"'),
-        ("InternalError: Check failed: (v >= 0) is false: cannot be -1", '"cannot be -1"'),
-        ("ValueError: Check failed: v >= 0 (-1 vs. 0) : It is below", '"It is below"'),
-        (
-            "InternalError: Check failed: (v >= 0) is false: ",
-            '"Check failed: (v >= 0) is false:"',
-        ),
-        ("AssertionError:", "an error that does not say what is unsupported,"),
+        ("ValueError: list.remove(x): x not in list", 'raises "list.remove(x): x not in list"'),
+        ("InternalError: Check failed: (v >= 0) is false: cannot be -1", 'raises "cannot be -1"'),
+        ("ValueError: Check failed: v >= 0 (-1 vs. 0) : It is below", 'raises "It is below"'),
+        ("InternalError: Check failed: (v >= 0) is false: ", 'fails the check "v >= 0"'),
+        ("InternalError: Check failed: axis < n (-1 vs. 1) : ", 'fails the check "axis < n (-1'),
+        (f"InternalError: Check failed: ({'long ' * 20}) is false:", "fails an internal check in"),
+        ("AssertionError:", "raises an error in FuseOps"),
     ],
 )
 def test_a_title_quotes_an_opaque_error_that_has_words(message: str, wanted: str) -> None:
     crash = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", message=message)
     title = title_text(reproduction(failing(), crash), None)
-    assert title.startswith(f"nn.conv2d_transpose raises {wanted} in FuseOps")
+    assert title.startswith(f"nn.conv2d_transpose {wanted}")
+    assert " in FuseOps (" in title
 
 
 def test_a_title_names_no_setting_that_does_not_matter() -> None:
@@ -183,7 +183,7 @@ def test_a_title_names_no_shape_that_a_call_has_to_have() -> None:
     )
     case = Case("toy", Program((Input("x", (3,), "float32"),), nodes, ("z",)))
     title = title_text(reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen")), None)
-    assert title.endswith(", in code generation")
+    assert title.endswith(" in code generation")
 
 
 def test_a_dtype_of_all_inputs_is_named_without_them() -> None:
@@ -192,11 +192,11 @@ def test_a_dtype_of_all_inputs_is_named_without_them() -> None:
     both = tuple(Difference(Aspect.DTYPE, name, "float64", "float32") for name in ("x0", "x1"))
     attribution = Attribution(1, 1, (Condition(both, (Verdict.PASS,), 0),))
     repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
-    assert title_text(repro, attribution).endswith(", in code generation (in float64)")
+    assert title_text(repro, attribution).endswith(" in code generation (in float64)")
     single = Attribution(1, 1, (Condition(both[:1], (Verdict.PASS,), 0),))
-    assert title_text(repro, single).endswith(", in code generation (x0 in float64)")
+    assert title_text(repro, single).endswith(" in code generation (x0 in float64)")
     # Nobody knows that it matters.
-    assert title_text(repro, None).endswith(", in code generation")
+    assert title_text(repro, None).endswith(" in code generation")
 
 
 def test_a_title_says_that_an_input_is_empty_beside_attributes() -> None:
