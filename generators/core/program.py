@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 
 from relaxcheck.generators.core import dims
+from relaxcheck.generators.core.attributes import Attribute as Attribute
+from relaxcheck.generators.core.attributes import ShapeValue as ShapeValue
 from relaxcheck.generators.core.case import (
     AnyCase,
     Data,
@@ -90,15 +92,6 @@ class Misfit(Data, frozen=True, tag="misfit"):
 
 
 Fill = Random | Literal | Offsets | LongestSegment | Below | Within | Positive | Misfit
-
-
-class ShapeValue(Data, frozen=True, tag="shape"):
-    """An attribute that is a shape, with symbolic dimensions where wanted."""
-
-    dims: tuple[Dim, ...]
-
-
-Attribute = bool | int | float | str | None | tuple[int, ...] | ShapeValue
 
 
 class Input(Data, frozen=True):

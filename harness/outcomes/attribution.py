@@ -4,7 +4,7 @@ import enum
 
 import msgspec
 
-from relaxcheck.generators.core.program import Attribute
+from relaxcheck.generators.core.attributes import Attribute
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 _PASSES = frozenset({Verdict.PASS, Verdict.REJECTED})

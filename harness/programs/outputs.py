@@ -18,6 +18,7 @@ from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.program import Case, Program
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.outcomes.output import Output
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
@@ -28,23 +29,6 @@ if TYPE_CHECKING:
 
 MOST_ELEMENTS = 1 << 16
 """The most elements of an output that is written: nobody reads more of them."""
-
-
-class Output(msgspec.Struct, frozen=True):
-    """An output of one run: every element, its expected value and its bound, in row-major order.
-
-    The elements are text that ``float`` reads, so that infinities and NaN survive JSON. ``dtype``
-    is the expected one, by TVM's name; ``shape`` is that of both.
-    """
-
-    name: str
-    binding: dict[str, int]
-    regime: str
-    dtype: str
-    shape: tuple[int, ...]
-    actual: tuple[str, ...]
-    expected: tuple[str, ...]
-    bound: tuple[str, ...]
 
 
 class RanAgain(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The data of a script that reproduces one failure by itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
@@ -86,16 +86,6 @@ class Reproduction:
     wrong: tuple[str, ...]
     limits: Limits
     signal: str = ""
-
-
-def limits_of(outcome: Outcome, otherwise: Limits) -> Limits:
-    """The limits of ``outcome`` as far as it has them, else ``otherwise``.
-
-    A timeout has its deadline: with another one the case may well end.
-    """
-    if outcome.ending is None or outcome.ending.seconds is None:
-        return otherwise
-    return replace(otherwise, seconds=outcome.ending.seconds)
 
 
 def reproduction(case: Case, outcome: Outcome, limits: Limits | None = None) -> Reproduction:

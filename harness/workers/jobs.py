@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.kinds import of
-from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.processes import Process
 from relaxcheck.harness.workers.protocol import Ask
 
@@ -24,6 +24,16 @@ class Limits:
     kept: int = 1 << 30
     cases: int = 1000
     together: int = 8
+
+
+def limits_of(outcome: Outcome, otherwise: Limits) -> Limits:
+    """The limits of ``outcome`` as far as it has them, else ``otherwise``.
+
+    A timeout has its deadline: with another one the case may well end.
+    """
+    if outcome.ending is None or outcome.ending.seconds is None:
+        return otherwise
+    return replace(otherwise, seconds=outcome.ending.seconds)
 
 
 @dataclass(frozen=True, slots=True)

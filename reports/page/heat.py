@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from relaxcheck.harness.programs.outputs import Output
+from relaxcheck.harness.outcomes.output import Output
 
 MOST_PLANES = 6
 MOST_SIDE = 24

@@ -39,10 +39,9 @@ from relaxcheck.harness.known.corpus import (
     record_text,
 )
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.reproduction import limits_of
 from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.triage.fingerprint import operators
-from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.harness.workers.jobs import Limits, limits_of
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.reports.issue.finding_folder import pytest_of, rendered
 from relaxcheck.reports.issue.pasting import title_of

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from relaxcheck.harness.programs.outputs import Output, output_of
+from relaxcheck.harness.outcomes.output import Output
+from relaxcheck.harness.programs.outputs import output_of
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.compare import within
 from relaxcheck.reports.page.heat import MOST_PLANES, MOST_SIDE, heat, ratio, step

@@ -11,7 +11,7 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, entries
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.outputs import Output
+from relaxcheck.harness.outcomes.output import Output
 from relaxcheck.harness.triage.bisection.search import Bisected, Ending, Evidence
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
 from relaxcheck.reports.issue.finding_folder import rendered

@@ -15,8 +15,8 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.program import Case, Input, Literal, Node, Offsets, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.outcomes.outcome import Check, Ending, Outcome, Verdict
-from relaxcheck.harness.programs.reproduction import limits_of, one_bound, reproduction, run_of
-from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.harness.programs.reproduction import one_bound, reproduction, run_of
+from relaxcheck.harness.workers.jobs import Limits, limits_of
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines

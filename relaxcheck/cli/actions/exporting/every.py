@@ -30,10 +30,9 @@ from relaxcheck.harness.known.corpus import (
 )
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.differential import described_on
-from relaxcheck.harness.programs.reproduction import limits_of
 from relaxcheck.harness.triage.causes import by_cause
 from relaxcheck.harness.triage.finding import Finding
-from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.harness.workers.jobs import Limits, limits_of
 from relaxcheck.harness.workers.pool import PoolError
 from relaxcheck.reports.issue.titles import Titles
 
