@@ -19,16 +19,14 @@ from relaxcheck.generators.core.case import encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.outcomes.errors import corrupts_heap
-from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict, blamed_on_us
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
+from relaxcheck.harness.workers.endings import outcome_of
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from relaxcheck.harness.workers.protocol import Order, Reply
-
-_RUN = "run"
-"""The stage in which a compiled program runs."""
 
 _POLL_SECONDS = 0.2
 _DEATH_SECONDS = 1.0
@@ -364,28 +362,10 @@ class Pool:
             self._note(EventType.CORRUPTED, f"{case}: {words.splitlines()[0]}")
             self._again([replace(culprit, job=replace(job, alone=True, fresh=True))], "it died")
             return
-        if reason is Verdict.TIMEOUT:
-            ending = Ending(seconds=self.limits.seconds)
-            message = f"still in {now.stage} after {self.limits.seconds:g} s"
-        elif reason is Verdict.OUT_OF_MEMORY:
-            ending = Ending(grown=self.limits.memory)
-            message = f"grew by more than {self.limits.memory >> 20} MiB in {now.stage}"
-        elif not by_itself:
-            ending = Ending()
-            message = f"worker ended with a closed connection in {now.stage}"
-        else:
-            ending = Ending(_signal_name(ended.signal), ended.exit_code)
-            how = ending.signal or f"exit code {ended.exit_code}"
-            message = f"worker ended with {how} in {now.stage}"
-        if words and reason is None:
-            message += f": {words}"
-        self._note(
-            _EVENTS[reason] if reason else EventType.DIED, f"{case}: {message.splitlines()[0]}"
-        )
-        # TVM's programs write to the heap, relaxcheck's Python does not.
-        stage = _RUN if corrupted and blamed_on_us(now.stage) else now.stage
-        verdict = blamed_on_us(stage) or reason or Verdict.PROCESS_DEATH
-        yield job, Outcome(verdict, stage, None, message, ending=ending)
+        outcome = outcome_of(now.stage, self.limits, reason, ended if by_itself else None, words)
+        first_line = outcome.message.splitlines()[0]
+        self._note(_EVENTS[reason] if reason else EventType.DIED, f"{case}: {first_line}")
+        yield job, outcome
 
     def _discard(self, worker: Worker) -> Reply | None:
         """End ``worker``; its exit, or None if the zygote was gone and had to be restarted."""
@@ -415,12 +395,3 @@ class Pool:
             else:
                 continue
             worker.process.kill()
-
-
-def _signal_name(number: int | None) -> str:
-    if number is None:
-        return ""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -1,4 +1,4 @@
-"""PyTorch's operators that move, repeat, pick or make elements, and compute nothing."""
+"""PyTorch's operators that move, repeat, pick or convert elements, and compute nothing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -228,40 +228,6 @@ def _match_cast(node: Node, operands: list[Held]) -> Held:
     return operands[0]
 
 
-@operator("shape_of")
-def _shape_of(node: Node, operands: list[Held]) -> Held:
-    return Held(torch.tensor(operands[0].tensor.shape, dtype=torch.int64), "int64")
-
-
-@operator("shape_to_tensor")
-def _shape_to_tensor(node: Node, operands: list[Held]) -> Held:
-    return operands[0]
-
-
-@operator("zeros")
-def _zeros(node: Node, operands: list[Held]) -> Held:
-    return _filled(node, 0)
-
-
-@operator("ones")
-def _ones(node: Node, operands: list[Held]) -> Held:
-    return _filled(node, 1)
-
-
-@operator("full")
-def _full(node: Node, operands: list[Held]) -> Held:
-    return _filled(node, node.attributes["fill_value"])
-
-
-def _filled(node: Node, value: Any) -> Held:
-    attributes: dict[str, Any] = dict(node.attributes)
-    dtype = attributes["dtype"]
-    if dtype in FLOATS:
-        return Held(torch.full(attributes["shape"], value, dtype=FLOATS[dtype]), dtype)
-    whole = np.full(attributes["shape"], value).astype(numpy_dtype(dtype)).astype(np.int64)
-    return Held(torch.from_numpy(whole), dtype)
-
-
 @operator("where")
 def _where(node: Node, operands: list[Held]) -> Held:
     condition, a, b = operands
@@ -393,18 +359,3 @@ def _astype_text(node: Node, operands: Sequence[Value], result: Value) -> list[s
 
 
 source("match_cast")(expression(str))
-
-
-def _declare_filled(name: str, value: float | None) -> None:
-    @source(name)
-    def text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
-        number = node.attributes["fill_value"] if value is None else value
-        held = np.array(number).astype(numpy_dtype(result.dtype))
-        kind = "float64" if result.dtype in FLOATS else "int64"
-        call = f"torch.full({result.shape}, {held.astype(kind).item()}, dtype=torch.{kind})"
-        return assigned(result, call)
-
-
-_declare_filled("zeros", 0)
-_declare_filled("ones", 1)
-_declare_filled("full", None)
