@@ -16,7 +16,7 @@ from relaxcheck.generators.expressions.causes import cause
 from relaxcheck.harness.expressions.analyzer import check
 from relaxcheck.harness.expressions.analyzer.dependence import related, repeats, sampled
 from relaxcheck.harness.expressions.compiled import compiled_faults
-from relaxcheck.harness.expressions.fault import RESTORED, Fault
+from relaxcheck.harness.expressions.fault import ALSO, RESTORED, Fault
 from relaxcheck.harness.expressions.kernels import How
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.clock import Clock
@@ -86,7 +86,7 @@ def _alone(case: ExpressionCase, progress: Progress, clock: Clock) -> Outcome:
         )
     others = [other.check for other in faults if other.key != fault.key and first.explains(other)]
     # Before the message, whose last line is its headline.
-    also = (f"it also fails {', '.join(others)}",) if others else ()
+    also = (f"{ALSO}{', '.join(others)}",) if others else ()
     return Outcome(
         Verdict.WRONG_VALUE,
         _stage(case),

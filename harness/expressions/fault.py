@@ -12,6 +12,9 @@ from relaxcheck.harness.outcomes.errors import normalise
 RAISES = "raises"
 """The question of an exception."""
 
+ALSO = "it also fails "
+"""The start of the line of a message that lists other checks that fail."""
+
 RESTORED = "restored"
 """The question whether the analyzer forgets an assumption afterwards."""
 

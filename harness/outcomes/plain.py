@@ -28,6 +28,8 @@ _WHERE = {
     "load": "when it is loaded",
     "run": "when it runs",
     "compare": "",
+    "analysis": "in the analyzer",
+    "compiled": "when it runs",
 }
 """The place of a failure, by stage; all other stages are passes."""
 

@@ -9,7 +9,6 @@ import numpy as np
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.expressions.cases import (
     ANALYZED,
-    EXTENT,
     INDEX,
     NEGATIVE,
     PARAMETER,
@@ -20,7 +19,7 @@ from relaxcheck.generators.expressions.cases import (
 )
 from relaxcheck.generators.expressions.language import BOOL, COMPARISONS, Variable, apply, names
 from relaxcheck.generators.expressions.subject import Problem, is_index
-from relaxcheck.harness.expressions.fault import RESTORED, Asked, asked_of
+from relaxcheck.harness.expressions.fault import RESTORED, asked_of
 from relaxcheck.harness.expressions.kernel_plans import (
     SYMBOLIC,
     UNTOUCHED,
@@ -33,8 +32,9 @@ from relaxcheck.harness.expressions.kernel_plans import (
     spread,
     tensor_points,
 )
-from relaxcheck.harness.outcomes.errors import ALONE, LOCATION, own_words
+from relaxcheck.harness.outcomes.errors import ALONE, LOCATION
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.reports.expressions.behaviour import actual_text, also_wrong, shown_message
 from relaxcheck.reports.expressions.source import (
     condition_lines,
     constant_text,
@@ -46,71 +46,9 @@ from relaxcheck.reports.expressions.source import (
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release
 from relaxcheck.reports.rendering import Came
 
-_TITLE_WORDS = 12
-
-_DOES = MappingProxyType(
-    {
-        "const_int_bound": "const_int_bound excludes a value of",
-        "modular_set": "modular_set excludes a value of",
-        "int_set": "int_set does not cover",
-        "can_prove": "can_prove proves what does not hold of",
-        "can_prove-strong": "can_prove at SYMBOLIC_BOUND proves what does not hold of",
-        "can_prove_equal": "can_prove_equal proves two expressions equal that differ, one being",
-        "detect_iter_map": "detect_iter_map changes the value of",
-        "detect_iter_map-surjective": "detect_iter_map states a range that is not that of",
-        "detect_iter_map-bijective": "detect_iter_map takes for bijective what is not:",
-        "fold": "constants are folded wrong in",
-        RESTORED: "a constraint scope leaves something behind, seen in the simplification of",
-        "value": "a kernel computes another value than",
-        INDEX: "a kernel loads from another index than",
-        f"{INDEX}-reversed": "a kernel loads from another index than the end minus",
-        SHAPE: "Relax computes another size than",
-        PARAMETER: "Relax refuses a tensor of the size",
-        f"{PARAMETER}-accepted": "Relax accepts a tensor of another size than",
-        f"{PARAMETER}-untold": "an error does not tell the size of a tensor, which is not",
-        EXTENT: "Relax makes a tensor of another size than",
-    }
-)
-"""The wrong behaviour, by check; the expression follows."""
-
 _WAYS = MappingProxyType(
     {ANALYZED: "the integer analyzer alone", **dict.fromkeys(SIZES, "relax.build")}
 )
-
-
-def title_text(case: ExpressionCase, outcome: Outcome) -> str:
-    """The wrong behaviour with the expression and its ranges; for a title."""
-    where = ", ".join(
-        f"{variable.name}: {variable.dtype} in [{variable.low}, {variable.high}]"
-        for variable in case.subject.variables
-    )
-    about = f"{case.subject.expression}" + (f" with {where}" if where else "")
-    if outcome.verdict in (Verdict.WRONG_VALUE, Verdict.PASS):
-        return f"{_does(asked_of(outcome.details))} {about}"
-    place = "the analyzer" if case.position == ANALYZED else f"an expression as {_place(case)}"
-    if outcome.verdict is Verdict.OPAQUE_CRASH:
-        words = own_words(outcome.message).split()[:_TITLE_WORDS]
-        return f'{place} raises "{" ".join(words)} …": {about}'
-    ends = {Verdict.TIMEOUT: "does not end", Verdict.OUT_OF_MEMORY: "takes all memory"}
-    return f"{place} {ends.get(outcome.verdict, 'ends the process')}: {about}"
-
-
-def _does(asked: Asked) -> str:
-    if asked.validity:
-        behaviour = f"{asked.question} adds an overflow or a division by zero to"
-    else:
-        behaviour = _DOES.get(asked.question, f"{asked.question} changes the value of")
-    return behaviour.replace(" ", " (ranges told anew) ", 1) if asked.after else behaviour
-
-
-def _place(case: ExpressionCase) -> str:
-    places = {
-        INDEX: "an index",
-        SHAPE: "a size",
-        PARAMETER: "the size of a parameter",
-        EXTENT: "the size of a tensor that is made",
-    }
-    return places.get(case.position, "a value in a kernel")
 
 
 def script_text(
@@ -353,10 +291,12 @@ def issue_text(
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"[Bug][{area}] {title}",
         feature="",
-        expected=_EXPECTED if case.position == ANALYZED else _COMPUTED,
-        actual=f"{title[0].upper()}{title[1:]}:",
-        message=outcome.message.strip(),
-        attribution="",
+        expected=_EXPECTED
+        if case.position == ANALYZED
+        else f"{_COMPUTED}{_ELSEWHERE.get(case.points, '')}",
+        actual=f"{actual_text(case, outcome)}:",
+        message=shown_message(case, outcome),
+        attribution=also_wrong(outcome),
         culprit=None,
         valid=True,
         releases={name: on_release(came, outcome) for name, came in releases.items()},
@@ -373,3 +313,10 @@ _EXPECTED = (
     "and the expression neither overflows nor divides by zero."
 )
 _COMPUTED = "The compiled program computes the expression wherever it has a value."
+_ELSEWHERE = MappingProxyType(
+    {
+        UNDEFINED: " Where it has none, the process goes on.",
+        NEGATIVE: " Where it is negative, an error says so.",
+    }
+)
+"""What is expected at further points, by the points of a case."""

@@ -10,6 +10,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.reports.expressions import issue
+from relaxcheck.reports.expressions.behaviour import title_text
 from relaxcheck.reports.rendering import About, Rendering
 
 Either = ExpressionBatch | ExpressionCase
@@ -52,7 +53,7 @@ class ExpressionRendering(Rendering[Either]):
         limits: Limits | None = None,
     ) -> str:
         """The check, and the expression with its ranges."""
-        return issue.title_text(_alone(case), outcome)
+        return title_text(_alone(case), outcome)
 
     def pasted(
         self, case: Either, outcome: Outcome, title: str, about: About, limits: Limits | None = None

@@ -18,8 +18,10 @@ from relaxcheck.generators.expressions.cases import (
     ANALYZED,
     EXTENT,
     INDEX,
+    NEGATIVE,
     PARAMETER,
     SHAPE,
+    UNDEFINED,
     VALUE,
     ExpressionCase,
 )
@@ -29,7 +31,8 @@ from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.generators.expressions.text import parse
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.expressions import issue as expression_issue
-from relaxcheck.reports.expressions.issue import issue_text, script_text, title_text
+from relaxcheck.reports.expressions.behaviour import title_text
+from relaxcheck.reports.expressions.issue import issue_text, script_text
 from relaxcheck.reports.rendering import Came
 from tests.harness.expressions.named_checks import asked
 
@@ -131,7 +134,7 @@ def test_conditions_that_stay_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_script_of_an_exception_asks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     case = member(ANALYZED, "x % 3", other="y")
     outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", ANALYZED, "InternalError: no, never")
-    assert 'raises "no, never …"' in title_text(case, outcome)
+    assert 'raises "no, never":' in title_text(case, outcome)
     script = script_text(case, outcome, "A title", VERSIONS)
     assert run(script, monkeypatch) is None
     for method in ("int_set", "can_prove", "can_prove_equal", "modular_set"):
@@ -303,3 +306,39 @@ def test_cases_with_fixes_or_without_a_failure_have_no_script() -> None:
     fixed = ExpressionCase(family="algebra", at=case.at, subject=case.subject, fixes=True)
     with pytest.raises(CaseError, match="has the fixes on"):
         script_text(fixed, wrong("simplify"), "A title", {})
+
+
+def test_an_issue_names_functions_as_they_are_and_no_checks_of_ours() -> None:
+    case = member(ANALYZED, "x // 2")
+    message = "it also fails canonical_simplify, raises, can_prove\ngives 1, which is 1, not 2"
+    text = issue_text(case, wrong("simplify", message=message), "It", "", VERSIONS, {}, None)
+    assert "\n`simplify` changes the value of x // 2 with x: int64 in [-3, 5]" in text
+    assert "```\nsimplify gives 1, which is 1, not 2\n```" in text
+    assert "\n`canonical_simplify` and `can_prove` give wrong answers about it as well.\n" in text
+    assert "it also fails" not in text
+    died = Outcome(
+        Verdict.PROCESS_DEATH, "analysis", message="worker ended with SIGFPE in analysis"
+    )
+    text = issue_text(case, died, "It", "", VERSIONS, {}, None)
+    assert "The analyzer ends the process: x // 2 with" in text
+    assert "the process ended with SIGFPE" in text
+    crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message="InternalError: no")
+    text = issue_text(member(INDEX, "x // 2"), crash, "It", "", VERSIONS, {}, None)
+    assert "\nAn expression as an index raises an error: x // 2 with" in text
+
+
+def test_an_issue_names_the_conditions_and_what_is_expected_elsewhere() -> None:
+    case = member(ANALYZED, "x", constraints=["x >= 2", "y > x"])
+    title = title_text(case, wrong("modular_set"))
+    assert title.endswith("y: int64 in [0, 8], where x >= 2 and y > x")
+    died = Outcome(
+        Verdict.PROCESS_DEATH, "compiled", message="worker ended with SIGFPE in compiled"
+    )
+    for points, sentence in (
+        (UNDEFINED, "Where it has none, the process"),
+        (NEGATIVE, "Where it is negative"),
+    ):
+        case = member(SHAPE, "8 // x")
+        there = replace(case, at={**case.at, "points": points})
+        text = issue_text(there, died, "It", "", VERSIONS, {}, None)
+        assert f"wherever it has a value. {sentence}" in text
