@@ -33,6 +33,9 @@ IMPORTS_TVM = {
 MOST_FILES = 20
 """Modules that lie flat in one folder at most."""
 
+MOST_LINES = 400
+"""Lines of a module at most."""
+
 
 def modules() -> list[str]:
     paths = (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")))
@@ -151,3 +154,15 @@ def test_no_folder_holds_more_modules_than_a_reader_takes_in() -> None:
     crowded = {str(folder): count for folder, count in flat.items() if count > MOST_FILES}
     assert flat
     assert crowded == {}
+
+
+def test_no_module_is_longer_than_a_reader_takes_in() -> None:
+    paths = [
+        path
+        for room in (*ROOMS, "relaxcheck", "tests")
+        for path in (ROOT / room).rglob("*.py")
+        if not path.is_relative_to(ROOT / "tests" / "corpus")
+    ]
+    lines = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in paths}
+    assert len(lines) > 500
+    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}

@@ -1,7 +1,6 @@
 """From a finding to a folder whose script was run: one real one, and how all of a campaign goes."""
 
 import io
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from rich.console import Console
 from relaxcheck.cli.actions.exporting import every as exporting_all
 from relaxcheck.cli.actions.exporting import folder as writing
 from relaxcheck.cli.actions.exporting import one as exporting
-from relaxcheck.cli.actions.exporting import workers as pools
 from relaxcheck.cli.actions.exporting.every import everything, export_all
 from relaxcheck.cli.actions.exporting.one import (
     FaultError,
@@ -47,13 +45,12 @@ from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.differential import seen_on
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from relaxcheck.harness.releases.releases import Release, own
+from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage import scripts
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.curing import Cure
 from relaxcheck.harness.triage.finding import Finding, finding_of
 from relaxcheck.harness.triage.finding import Reduced as Smallest
-from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
 from relaxcheck.reports.issue.titles import Titles
 
@@ -331,46 +328,6 @@ def test_a_release_whose_workers_do_not_start_is_left_open(
     issue = (tmp_path / "it" / "issue.md").read_text()
     assert "| 9.1 | could not be run on it |" in issue
     assert f"| {own().name} | fails in this way |" in issue
-
-
-def test_a_release_that_does_not_start_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[str] = []
-
-    def broken(size: int, limits: Limits, release: Release) -> Pool:
-        started.append(release.name)
-        raise PoolError("ImportError: no TVM")
-
-    monkeypatch.setattr(pools, "Pool", broken)
-    with Workers(Limits()) as workers:
-        for _ in range(2):
-            with pytest.raises(PoolError, match="no TVM"):
-                workers.of(own().name)
-    assert started == [own().name]
-
-
-def test_releases_start_beside_other_work_and_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    first_may_start = threading.Event()
-    started: list[str] = []
-    closed: list[str] = []
-
-    class Slow:
-        def __init__(self, size: int, limits: Limits, release: Release):
-            assert first_may_start.wait(10)
-            self.name = release.name
-            started.append(self.name)
-
-        def close(self) -> None:
-            closed.append(self.name)
-
-    monkeypatch.setattr(pools, "Pool", Slow)
-    monkeypatch.setattr(pools, "release", lambda name: SimpleNamespace(name=name))
-    with Workers(Limits()) as workers:
-        workers.begin(["0.27", "0.25"])
-        assert started == []
-        first_may_start.set()
-        assert workers.of("0.25") is workers.of("0.25")
-        assert started == ["0.27", "0.25"]
-    assert closed == ["0.27", "0.25"]
 
 
 def test_ctrl_c_keeps_what_was_exported(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Compiled expressions in this process: values, indices and sizes, one found among many."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from tvm.error import InternalError
 from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.passes import falling_indices
-from relaxcheck.fixes.shapes import shape_guard as shape_guard
+from relaxcheck.fixes.shapes import shape_guard
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.expressions.cases import (
     ANALYZED,
@@ -34,35 +34,23 @@ from relaxcheck.generators.expressions.language import (
     constant,
     variable,
 )
-from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.harness.expressions import kernels
 from relaxcheck.harness.expressions.compiled import RAISES, compiled_faults
 from relaxcheck.harness.expressions.execute import execute_expressions
 from relaxcheck.harness.expressions.kernel_plans import kernel_plan, windows
 from relaxcheck.harness.expressions.kernels import How
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from tests.harness.expressions.compiled_subjects import BELOW, SUBJECTS, X, Y, subject, x, y
 
 FAMILY = family()
 POINT = complete(FAMILY.axes, {"kind": "tree", "depth": 3})
 BLOCK = replace(FAMILY.build(POINT, 11), count=40)
-X, Y = (Variable(name, "int64", low, 8) for name, low in (("x", 0), ("y", 1)))
-x, y = variable(X), variable(Y)
 LOOP = Variable("i", "int32", 0, 5)
 
 
 def outcome_of(case: Any) -> Outcome:
     return execute_expressions(case, lambda stage: None)
 
-
-def subject(expression: Expression, *variables: Variable) -> Problem:
-    return Problem(variables or (X, Y), expression)
-
-
-SUBJECTS = [
-    subject(apply("+", apply("//", apply("*", x, constant(n, "int64")), y), x))
-    for n in range(1, 21)
-]
-"""More than go into one function."""
 
 COMPILED = [position for position in POSITIONS if position != ANALYZED]
 
@@ -293,106 +281,6 @@ def test_where_a_divisor_is_zero_it_only_has_to_live(
     error = ValueError("ours")
     with pytest.raises(ValueError, match="ours"):
         compiled_faults([divided], position, How(), UNDEFINED)
-
-
-BELOW = subject(apply("-", x, constant(3, "int64")), X)
-"""Negative at three points, and 0 at one."""
-
-Main = Callable[..., Any]
-
-
-def called(monkeypatch: pytest.MonkeyPatch, built: str, change: Callable[[Main], Main]) -> None:
-    """Call the functions that ``kernels`` builds as ``change`` has it."""
-    build = getattr(kernels, built)
-    monkeypatch.setattr(kernels, built, lambda *arguments: change(build(*arguments)))
-
-
-def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    text: Exception | None = None
-    sizes = set()
-
-    def changed(main: Main) -> Main:
-        def call(numbers: Any, size: Any) -> object:
-            sizes.add((numbers[0], size[0]))
-            try:
-                return main(numbers, size)
-            except RuntimeError:
-                if text is not None:
-                    raise text from None
-                return ()
-
-        return call
-
-    assert compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, How()) == [(), ()]
-    called(monkeypatch, "parameters_built", changed)
-    result = compiled_faults([BELOW, SUBJECTS[0]], PARAMETER, How())
-    assert [each.check for faults in result for each in faults or ()] == ["parameter-accepted"] * 2
-    assert {(n, n - 3) for n in range(3, 9)} < sizes
-    assert {(3, 1), (8, 4), (0, 0)} < sizes
-    text = InternalError("another size")
-    ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, How()))
-    assert (fault.check, fault.witness) == ("parameter-untold", {"x": 3})
-
-
-def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compiled_faults([BELOW, SUBJECTS[0]], EXTENT, How()) == [(), ()]
-    called(
-        monkeypatch,
-        "extents_built",
-        lambda main: lambda numbers: [max(1, size) for size in main(numbers)],
-    )
-    result, right = compiled_faults([BELOW, subject(apply("+", x, y))], EXTENT, How())
-    assert right == ()
-    assert [(fault.check, fault.witness) for fault in result or ()] == [("extent", {"x": 3})]
-
-
-@pytest.mark.parametrize(
-    ("message", "faults"),
-    [
-        ("an extent of {}", []),
-        ("bad_alloc", [(RAISES, "InternalError: bad_alloc")]),
-        ("", [("extent", "x - 3 at x = 0 is -3, and the tensor has 0")]),
-    ],
-)
-def test_a_negative_extent_has_to_be_refused_by_an_error_that_tells_it(
-    message: str, faults: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def call(numbers: Any) -> object:
-        if not message:
-            return (0,)
-        raise InternalError(message.format(numbers[0] - 3))
-
-    called(monkeypatch, "extents_built", lambda main: call)
-    never, result = compiled_faults([SUBJECTS[0], BELOW], EXTENT, How(), NEGATIVE)
-    assert never is None
-    assert [(fault.check, fault.message) for fault in result or ()] == faults
-
-
-@pytest.mark.parametrize(
-    ("highest", "message", "is_right"),
-    [
-        (-2, "int8, at most -2", True),
-        (-2, "at most -1", True),
-        (-2, "x % 2 - 3 is below 0", False),
-        (-2, "at most -3", False),
-        (0, "at most -1", False),
-    ],
-)
-def test_an_always_negative_extent_may_be_refused_at_compile_time(
-    highest: int, message: str, is_right: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: Any) -> None:
-        raise InternalError(message)
-
-    monkeypatch.setattr(kernels, "extents_built", refused)
-    negative = subject(
-        apply("+", apply("%", x, constant(-2, "int64")), constant(highest, "int64")), X
-    )
-    (result,) = compiled_faults([negative], EXTENT, How(), NEGATIVE)
-    wanted = [] if is_right else [(RAISES, f"InternalError: {message}")]
-    assert [(fault.check, fault.message) for fault in result or ()] == wanted
 
 
 def test_a_window_is_part_of_the_range() -> None:

@@ -17,9 +17,6 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid, write
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import families, family
-from relaxcheck.harness.campaign.campaign import Plan
-from relaxcheck.harness.campaign.declared import take_declared, with_declared
-from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known import expected_failures as gaps
@@ -379,24 +376,3 @@ def test_a_failure_without_a_determined_cause_is_new(commands: Commands) -> None
         assert known.name(other, failed) is None
         assert known.name(broken, failed) == "it"
         assert known.tally.expected == {"it": 1}
-
-
-def test_a_finding_that_is_declared_for_one_of_several_releases_is_known() -> None:
-    finding = KnownFinding(
-        name="old",
-        operator=f"nn.{NAME}",
-        when={"groups": ("2",)},
-        releases=("0.25",),
-        verdict=Verdict.SILENT_BAIL,
-        issue=None,
-        expires="2127-01-01",
-        stage="LegalizeOps",
-        case=case(groups=2),
-    )
-    plan = Plan((MEMBER,), 1, 1.0, (False,), 1)
-    for versions, known in ((("0.25.0", "0.26.0"), 1), (("0.26.0",), 0)):
-        assert len(with_declared(plan, [finding], versions).known) == known
-        state = State(findings={finding.finding.fingerprint: finding.finding})
-        take_declared(state, [finding], versions)
-        assert len(state.known) == known
-        assert state.expectations.expected == ({"old": 1} if known else {})

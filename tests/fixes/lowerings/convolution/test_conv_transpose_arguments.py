@@ -247,3 +247,86 @@ def _of_convolution_arguments() -> dict[str, tuple[whole.Run, ...]]:
 
 
 PROGRAMS: whole.Programs = {"conv_transpose_arguments": _of_convolution_arguments()}
+
+
+INVALID = [
+    ({"padding": (3, 3)}, "padding=.*output dimension W would be -"),
+    ({"padding": (2, 3)}, "padding=.*output dimension W would be 0"),
+    ({"dilation": (0,)}, r"dilation=\[0\]"),
+    ({"dilation": (-1,)}, r"dilation=\[-1\]"),
+    ({"strides": (-1,), "output_padding": (-2,)}, r"strides=\[-1\]"),
+    ({"padding": (-1, 0)}, r"padding=\[-1, 0\]"),
+    ({"output_padding": (-1,)}, r"output_padding=\[-1\]"),
+    ({"out_layout": "NCW4c"}, "out_layout='NCW4c'.* does not divide C = 3"),
+]
+
+
+@pytest.mark.parametrize("when", ["made", "lowered"])
+@pytest.mark.parametrize(("attributes", "message"), INVALID)
+def test_invalid_parameters_are_named(attributes: dict[str, Any], message: str, when: str) -> None:
+    with pytest.raises(ValueError, match=f"conv1d_transpose is invalid with .*{message}"):
+        compiled.refused_when(
+            when,
+            lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes),
+            (1, 2, 4),
+            (2, 3, 2),
+        )
+
+
+REFUSED_WITHOUT_A_NAME = [
+    ({"strides": (1, 1, 1)}, r"strides=\[1, 1, 1\]: 2 spatial axes need 2 numbers"),
+    ({"strides": (0, 1)}, r"strides=\[0, 1\]"),
+    ({"dilation": ()}, r"dilation=\[\]: 2 spatial axes need 2"),
+    ({"padding": (0, 0, 0)}, r"padding=\[0, 0, 0\]: 2 spatial axes need 4"),
+    ({"output_padding": (0,) * 4}, r"output_padding=\[0, 0, 0, 0\]"),
+    ({"output_padding": 1}, r"output_padding=\[1, 1\], strides=\[1, 1\]"),
+    ({"groups": 0}, "groups=0: there are fewer groups than one"),
+    ({"groups": -1}, "groups=-1"),
+    ({"groups": 3}, "groups=3: 2 input channels"),
+    ({"data_layout": "NXHW"}, "data_layout='NXHW': 'NXHW' must have each of the axes N, C, H, W"),
+    ({"data_layout": "NCHWc"}, "data_layout='NCHWc': 'NCHWc' cannot be read from 'c' on"),
+    ({"data_layout": "NCHW2c"}, "data_layout='NCHW2c'.*shape is"),
+    ({"kernel_layout": "OIHH"}, "kernel_layout='OIHH'"),
+    (
+        {"kernel_layout": "OIHW"},
+        "data_layout='NCHW', kernel_layout='OIHW': data has 2 channels, the kernel 3",
+    ),
+    ({"out_layout": "NWW8c"}, "out_layout='NWW8c'"),
+]
+
+
+@pytest.mark.parametrize(("attributes", "message"), REFUSED_WITHOUT_A_NAME)
+def test_refusals_of_tvm_without_a_name_get_one(
+    fixes_on: None, attributes: dict[str, Any], message: str
+) -> None:
+    tensors = probes.inputs(((1, 2, 4, 4), (2, 3, 2, 2)))
+    with pytest.raises(ValueError, match=f"relax.nn.conv2d_transpose is invalid with .*{message}"):
+        relax.op.nn.conv2d_transpose(*tensors, **attributes)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "message"),
+    [
+        ((1, 1, 4, 4, 3), "NCHW2c", "data_layout='NCHW2c': axis c has extent 3"),
+        ((1, 2, -4, 4), "NCHW", r"data_layout='NCHW': a dimension is negative in shape \(1, 2, -4"),
+    ],
+)
+def test_shapes_that_no_layout_has_are_named(
+    fixes_on: None, shape: tuple[int, ...], layout: str, message: str
+) -> None:
+    tensors = probes.inputs((shape, (2, 3, 2, 2)))
+    with pytest.raises(ValueError, match=f"relax.nn.conv2d_transpose is invalid with {message}"):
+        relax.op.nn.conv2d_transpose(*tensors, data_layout=layout)
+
+
+@pytest.mark.parametrize("when", ["made", "lowered"])
+def test_floats_that_differ_are_named(when: str) -> None:
+    message = r"relax.nn.conv1d_transpose is invalid with data='float32', weight='float64': the dty"
+    with pytest.raises(ValueError, match=message):
+        compiled.refused_when(
+            when,
+            lambda x, w: relax.op.nn.conv1d_transpose(x, w, out_dtype="float64"),
+            (1, 2, 4),
+            (2, 3, 2),
+            dtypes=("float32", "float64"),
+        )

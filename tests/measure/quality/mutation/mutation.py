@@ -23,13 +23,12 @@ import msgspec
 
 from relaxcheck.harness.releases.environment import single_threaded
 from tests.measure.quality.mutation.mutants import FILES, ROOT, Mutant, mutants
+from tests.measure.quality.mutation.mutation_page import markdown, missed
 from tests.measure.quality.mutation.mutation_scopes import ALL, TESTS, Scope
 from tests.measure.quality.mutation.mutation_server import Job, Result
 from tests.measure.quality.section import Section, Show
 
 SURVIVORS = Path(__file__).with_name("mutation_survivors.json")
-TARGET = 0.95
-"""Share of the mutants that are not equivalent to the original that has to be killed."""
 
 OWN = {
     "fixes/__init__.py": "installation",
@@ -384,47 +383,6 @@ def _is_elsewhere(key: str, scope: Scope) -> bool:
 def _room(killer: str | None) -> str:
     """The file of the test that killed, or the way that the process ended."""
     return str(killer).partition("::")[0]
-
-
-def markdown(figures: Mapping[str, Any]) -> str:
-    """Score, table by file, and every survivor with its reason."""
-    counted = figures["mutants"] - figures["equivalent"]
-    lines = [
-        f"{figures['tool']}: {figures['mutants']} mutants, {figures['equivalent']} of them"
-        f" equivalent; **{figures['score']:.1%}** of the other {counted} are killed.",
-        "",
-        "| file | mutants | equivalent | killed | survive |",
-        "|---|--:|--:|--:|--:|",
-    ]
-    for file, row in figures["files"].items():
-        left = row["mutants"] - row["equivalent"] - row["killed"]
-        lines.append(
-            f"| `{file}` | {row['mutants']} | {row['equivalent']} | {row['killed']} | {left} |"
-        )
-    lines += ["", "| killed by | mutants |", "|---|--:|"]
-    lines += [f"| {killer} | {number} |" for killer, number in sorted(figures["killed_by"].items())]
-    lines += ["", "| equivalent because | mutants |", "|---|--:|"]
-    lines += [f"| {reason} | {number} |" for reason, number in figures["equivalents"].items()]
-    lines += ["", "Survivors that are not equivalent:" if figures["survivors"] else "", ""]
-    for survivor in figures["survivors"]:
-        lines += [
-            f"* {survivor['reason'] or 'nobody has looked yet'}:",
-            "",
-            *(f"      {line}" for line in survivor["mutant"].splitlines()),
-            "",
-        ]
-    return "\n".join(lines)
-
-
-def missed(figures: Mapping[str, Any]) -> list[str]:
-    """The score below its target, survivors without a reason, reasons without a mutant."""
-    lines = [f"listed, but no longer a mutant: {key!r}" for key in figures["unknown"]]
-    if figures["complete"]:
-        if figures["score"] < TARGET:
-            lines.append(f"mutation score {figures['score']:.1%}, not {TARGET:.0%}")
-        unread = sum(survivor["reason"] is None for survivor in figures["survivors"])
-        lines += [f"{unread} survivors without a reason"] if unread else []
-    return lines
 
 
 SECTION = Section("mutation", "Mutation testing of fixes/", measure, markdown, missed)

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from tests.measure.quality.mutation.mutation import markdown, measure, missed
+from tests.measure.quality.mutation.mutation import measure
+from tests.measure.quality.mutation.mutation_page import markdown, missed
 from tests.measure.quality.mutation.mutation_scopes import SHAPES
 from tests.measure.quality.section import Section
 

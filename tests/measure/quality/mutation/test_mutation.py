@@ -13,11 +13,10 @@ from tests.measure.quality.mutation.mutants import ROOT, Mutant, mutants
 from tests.measure.quality.mutation.mutation import (
     Record,
     depends_on,
-    markdown,
-    missed,
     valid,
     work_off,
 )
+from tests.measure.quality.mutation.mutation_page import markdown, missed
 from tests.measure.quality.mutation.mutation_scopes import Scope
 from tests.measure.quality.mutation.mutation_server import Job, Result
 

@@ -1,0 +1,52 @@
+"""The workers of an export: started once, beside other work, and closed."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from relaxcheck.cli.actions.exporting import workers as pools
+from relaxcheck.cli.actions.exporting.workers import Workers
+from relaxcheck.harness.releases.releases import Release, own
+from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.harness.workers.pool import Pool, PoolError
+
+
+def test_a_release_that_does_not_start_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+
+    def broken(size: int, limits: Limits, release: Release) -> Pool:
+        started.append(release.name)
+        raise PoolError("ImportError: no TVM")
+
+    monkeypatch.setattr(pools, "Pool", broken)
+    with Workers(Limits()) as workers:
+        for _ in range(2):
+            with pytest.raises(PoolError, match="no TVM"):
+                workers.of(own().name)
+    assert started == [own().name]
+
+
+def test_releases_start_beside_other_work_and_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_may_start = threading.Event()
+    started: list[str] = []
+    closed: list[str] = []
+
+    class Slow:
+        def __init__(self, size: int, limits: Limits, release: Release):
+            assert first_may_start.wait(10)
+            self.name = release.name
+            started.append(self.name)
+
+        def close(self) -> None:
+            closed.append(self.name)
+
+    monkeypatch.setattr(pools, "Pool", Slow)
+    monkeypatch.setattr(pools, "release", lambda name: SimpleNamespace(name=name))
+    with Workers(Limits()) as workers:
+        workers.begin(["0.27", "0.25"])
+        assert started == []
+        first_may_start.set()
+        assert workers.of("0.25") is workers.of("0.25")
+        assert started == ["0.27", "0.25"]
+    assert closed == ["0.27", "0.25"]
