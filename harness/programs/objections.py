@@ -10,6 +10,9 @@ from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.independent import ORACLES
 
 _LENGTH = 300
+_NAMES = {"pytorch": "PyTorch", "onnxruntime": "ONNX Runtime"}
+_LOCATION = re.compile(r"/onnxruntime_src/\S+ .*\] (?=\w)")
+"""The line of ONNX Runtime's C++ that raised an error, and its signature."""
 _INSTALLED = ("site-packages/torch/", "site-packages/onnxruntime/")
 _NATIVE = ("onnxruntime.capi.",)
 """Modules of the classes of errors that an oracle's C++ raises in our frame."""
@@ -40,7 +43,8 @@ def objections(program: Program, arrays: Mapping[str, Array]) -> Iterator[str]:
         except Exception as error:
             if _is_its_own(error):
                 first = str(error).strip().partition("\n")[0]
-                yield f"{name} refuses it: {type(error).__name__}: {first}"[:_LENGTH]
+                words = _LOCATION.sub("", f"{type(error).__name__}: {first}")
+                yield f"{_NAMES.get(name, name)} refuses it: {words}"[:_LENGTH]
 
 
 def _is_its_own(error: Exception) -> bool:

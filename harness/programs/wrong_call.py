@@ -39,7 +39,7 @@ class WrongArgument:
         if self.stated is not None:
             return f"has to be of the form {self.stated}"
         if self.sizes:
-            return f"does not fit: the sizes {' and '.join(map(str, self.sizes))} differ"
+            return f"does not fit ({' against '.join(map(str, self.sizes))})"
         return "does not fit"
 
     @property

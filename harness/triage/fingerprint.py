@@ -32,7 +32,7 @@ _EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdic
 INVALID = "invalid"
 """The value of the axis that stands for the fault of an invalid program in its blame."""
 
-_BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run", "compare"})
+BY_OPERATOR = frozenset({None, "emit", "LegalizeOps", "codegen", "load", "run", "compare"})
 """Stages of an operator's own code; all others are passes over whole programs."""
 
 _CODE_GENERATION = "codegen"
@@ -217,7 +217,7 @@ def _serves_all(signature: Signature) -> bool:
     """
     if signature.verdict not in _RAISED or not names_cause(signature):
         return False
-    if signature.stage not in _BY_OPERATOR:
+    if signature.stage not in BY_OPERATOR:
         return failed_check(signature)
     if signature.stage == _CODE_GENERATION:
         return True

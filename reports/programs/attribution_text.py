@@ -199,9 +199,12 @@ def _instead(conditions: Sequence[Condition], verdict: Verdict | None) -> str:
 def _does(condition: Condition, verdict: Verdict | None) -> str:
     """The program's behaviour instead, where that is not to pass."""
     verdicts = {each for each in condition.verdicts if each is not Verdict.PASS}
+    words = {**DOES, Verdict.UNSUPPORTED: f"{DOES[Verdict.UNSUPPORTED]},"}
     if verdict in _ERRORS:
-        return " or ".join(sorted({_OTHER.get(each, DOES[each]) for each in verdicts}))
-    return " or ".join(sorted({DOES[each] for each in verdicts}))
+        words |= _OTHER
+    elif verdict is Verdict.PROCESS_DEATH:
+        words[verdict] = "kills the process in another way"
+    return " or ".join(sorted({words[each] for each in verdicts}))
 
 
 def _with(condition: Condition) -> str:
@@ -215,11 +218,12 @@ def _either(texts: Sequence[str]) -> str:
 def _phrase(texts: Sequence[str]) -> str:
     """``texts`` with their prepositions: settings first, then what is there, then what is not."""
     own = [text for text in texts if not text.startswith((TOGETHER, _WITHOUT))]
-    parts = [f"with {series(own)}"] if own else []
-    for preposition in (TOGETHER, _WITHOUT):
+    phrase = f"with {series(own)}" if own else ""
+    for preposition, joint in ((TOGETHER, ", "), (_WITHOUT, " and ")):
         names = [text.removeprefix(preposition) for text in texts if text.startswith(preposition)]
-        parts += [f"{preposition}{series(names)}"] if names else []
-    return " and ".join(parts)
+        if names:
+            phrase += f"{joint if phrase else ''}{preposition}{series(names)}"
+    return phrase
 
 
 def series(texts: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.programs.wrong_call import wrong_argument
+from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
 from relaxcheck.reports.programs.attribution_text import attribution_text, series
@@ -233,13 +234,13 @@ def _expected(repro: Reproduction, called: str) -> str:
     if outcome.verdict is Verdict.UNSUPPORTED:
         return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:
-        return f"{subject} compiles and runs: the program is valid. {_of_error(outcome.message)}"
+        return f"{subject} compiles and runs: the program is valid. {_of_error(outcome)}"
     return f"{subject} compiles and runs, or an exception is raised."
 
 
-def _of_error(message: str) -> str:
+def _of_error(outcome: Outcome) -> str:
     """A sentence about the error of a valid program: where it comes from, or what it should say."""
-    line = headline(message)
+    line = headline(outcome.message)
     kind, _, words = line.partition(":")
     if _OF_CPP.search(words):
         return "The error comes from the C++ library, not from a check of TVM's."
@@ -249,6 +250,8 @@ def _of_error(message: str) -> str:
         return "If TVM does not support it, an error says so in words."
     if kind in _OF_PYTHON:
         return f"The `{kind}` comes from TVM's own code, not from a check of the program."
+    if outcome.stage not in BY_OPERATOR:
+        return f"`{outcome.stage}` takes any valid program."
     return "If TVM does not support it, the error names the operator and what is not supported."
 
 

@@ -351,5 +351,5 @@ def test_present_settings_come_before_absent_ones(turned: bool) -> None:
     failing, passing = text.removesuffix(".").split("; passes ")
     assert passing.startswith("with n static and without ")
     assert set(passing.partition("without ")[2].split(" and ")) == {"match_cast", "groups"}
-    assert failing.endswith("and together with match_cast")
+    assert failing.endswith(", together with match_cast")
     assert "with groups=2" in failing or "and groups=2" in failing

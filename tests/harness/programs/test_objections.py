@@ -85,5 +85,5 @@ def test_the_outcome_ends_in_the_line_that_tells_failures_apart() -> None:
     assert headline(outcome.message) == "compiled and ran, though invalid by its pool_size"
     lines = outcome.message.splitlines()
     assert lines[0] == "returned float32 (1, 1, 3, 3)"
-    assert "pytorch refuses it: RuntimeError: kernel size should be greater than zero" in lines[1]
-    assert lines[2].startswith("onnxruntime refuses it: ")
+    assert "PyTorch refuses it: RuntimeError: kernel size should be greater than zero" in lines[1]
+    assert lines[2].startswith("ONNX Runtime refuses it: ")

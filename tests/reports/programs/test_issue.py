@@ -44,7 +44,7 @@ def called(
         (called((5,), (4, 5), 4), "has to be 4", "is 5, not 4"),
         # The shape is what it states; another size of the program contradicts it.
         (called((6,), (6, 9)), "has to be 9", "is 6, not 9"),
-        (called((6,), (12, 9)), "does not fit: the sizes 12 and 9 differ", "is 6"),
+        (called((6,), (12, 9)), "does not fit (12 against 9)", "is 6"),
         (called((6,), (6,)), "does not fit", "is 6"),
     ],
 )
@@ -139,6 +139,12 @@ def test_what_is_expected_fits_the_error(message: str, sentence: str) -> None:
     text = issue_text(reproduction(failing(), crash), "It", "", {})
     assert f"compiles and runs: the program is valid. {sentence}" in text or sentence in text
     assert " raises an error in LegalizeOps:" in text
+
+
+def test_a_pass_is_expected_to_take_what_is_valid() -> None:
+    crash = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", message="ValueError: no such layout")
+    text = issue_text(reproduction(failing(), crash), "It", "", {})
+    assert "the program is valid. `FuseOps` takes any valid program." in text
 
 
 def test_no_words_of_workers_and_no_printed_module_are_in_an_issue() -> None:
