@@ -15,6 +15,7 @@ import msgspec
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.likely_cause import LikelyCause
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
 
 C = TypeVar("C", bound=AnyCase)
@@ -220,6 +221,13 @@ class Kind(ABC, Generic[C]):
         """The steps that make a failing case simpler off the axes, in the order to try them."""
         return ()
 
+    def familiar(self, case: C, outcome: Outcome) -> Iterator[C]:
+        """Cases to prefer to ``case``, which ``steps`` ended at, though they are larger.
+
+        People read them faster. Three at most; the first that fails in the same way is taken.
+        """
+        return iter(())
+
     def measure(self, case: C) -> tuple[float, ...]:
         """The place of ``case`` in the order that every one of ``steps`` goes down."""
         return ()
@@ -233,6 +241,10 @@ class Kind(ABC, Generic[C]):
 
         Every trial has to be validated.
         """
+        return None
+
+    def likely_cause(self, case: C, outcome: Outcome) -> LikelyCause | None:
+        """The known fault of TVM that a failure of ``case`` looks like; None if there is none."""
         return None
 
     def endings(self, case: C) -> Sequence[tuple[str, str, C]]:

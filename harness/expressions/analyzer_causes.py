@@ -7,81 +7,48 @@ compilation folds it and raises. Read first the findings that look like none of 
 names a finding: none is expected because of it, and none is left out.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-import numpy as np
-
-from relaxcheck.generators.expressions.cases import ANALYZED, INDEX, SIZES, ExpressionCase
-from relaxcheck.generators.expressions.grid_values import evaluate, everywhere
-from relaxcheck.generators.expressions.grids import Array, Grid, Values, grid
-from relaxcheck.generators.expressions.language import (
-    DIVISIONS,
-    LIMITS,
-    SHIFTS,
-    Expression,
-    Variable,
-    nodes,
+from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.expressions.cases import ANALYZED
+from relaxcheck.harness.expressions.expression_look import (
+    Look,
+    assumes_negative_divisors,
+    divides_by_negative,
+    divides_by_zero,
+    drops_offset,
+    falls,
+    has,
+    is_far,
+    is_narrow,
+    is_uncomputed,
+    is_unsigned,
+    look,
+    maps_iterators,
+    pads_twice,
+    promises,
+    raises_of_zero,
+    shifts_by_negative,
 )
-from relaxcheck.generators.expressions.subject import Problem
-from relaxcheck.harness.expressions.fault import Asked, asked_of
+from relaxcheck.harness.expressions.fault import RAISES
+from relaxcheck.harness.outcomes.likely_cause import LikelyCause
+from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.triage.finding import Finding
-
-_FAR = {"int32": 2**23, "int64": 2**55}
-"""From what on a constant, times what is drawn beside it, comes near the ends of its dtype."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The features of a finding that identify its cause; ``variables`` have the ranges TVM knows.
-
-    ``signal`` is the name of the signal that a worker died of, if it died of one.
-    """
-
-    asked: Asked
-    position: str
-    message: str
-    signal: str
-    expressions: tuple[Expression, ...]
-    constraints: tuple[Expression, ...]
-    variables: tuple[Variable, ...]
-
-    @property
-    def nodes(self) -> Iterator[Expression]:
-        """All that the analyzer is given or that is compiled: expressions, and what is assumed."""
-        for each in (*self.expressions, *self.constraints):
-            yield from nodes(each)
-
-    @property
-    def divisions(self) -> list[Expression]:
-        """The quotients and remainders in the expressions, whichever way they round."""
-        return [node for each in self.expressions for node in _divisions(each)]
-
-    def values(self, expression: Expression) -> Array:
-        """The values of ``expression`` where it has one and the assumptions hold.
-
-        Of ranges that are wide only some points are taken, the ends among them.
-        """
-        points = grid(self.variables)
-        taken = np.ones(points.size, np.bool_)
-        for each in self.constraints:
-            assumed = evaluate(each, points)
-            taken &= _is_valid(assumed, points) & everywhere(assumed, points).astype(np.bool_)
-        computed = evaluate(expression, points)
-        return everywhere(computed, points)[taken & _is_valid(computed, points)]
-
-    def says(self, *texts: str) -> bool:
-        """True if the message contains one of ``texts``."""
-        return any(text in self.message for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A fault of TVM; ``fits`` tells by its look what comes of it."""
+    """A fault of TVM; ``fits`` tells by its look what comes of it.
+
+    ``title`` names the group of all findings of it, ``wrong`` says in a sentence what is wrong with
+    one. ``fixes`` are made for it.
+    """
 
     title: str
+    wrong: str
     fits: Callable[[Look], bool]
+    fixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,44 +59,18 @@ class Group:
     findings: tuple[Finding, ...]
 
 
+PAGE = "docs/algebra-causes.md"
+"""The page that describes the causes."""
+
 UNKNOWN = "none of these"
 """The title of the group of what looks like no cause that is known."""
-
-
-def look(finding: Finding) -> Look | None:
-    """The features of ``finding``; None if its case is no expression."""
-    case = finding.case
-    if not isinstance(case, ExpressionCase):
-        return None
-    subject = case.subject
-    both = (subject.expression, subject.other)
-    ending = finding.outcome.ending
-    return Look(
-        asked_of(finding.outcome.details),
-        case.position,
-        finding.outcome.message,
-        ending.signal if ending is not None else "",
-        tuple(each for each in both if each is not None),
-        subject.constraints,
-        _bound_variables(subject),
-    )
-
-
-def _bound_variables(subject: Problem) -> tuple[Variable, ...]:
-    """The variables of ``subject``; with all that their dtypes hold where no range is told."""
-    if subject.told != "nothing":
-        return subject.variables
-    return tuple(
-        Variable(variable.name, variable.dtype, *LIMITS[variable.dtype])
-        for variable in subject.variables
-    )
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:
     """The findings of the algebra family by cause, in the order of ``CAUSES``; ``UNKNOWN`` last."""
     by_title: dict[str, list[Finding]] = {each: [] for each in (*TITLES, UNKNOWN)}
     for finding in findings:
-        seen = look(finding)
+        seen = look(finding.case, finding.outcome)
         if seen is not None:
             by_title[title(seen)].append(finding)
     return [
@@ -139,207 +80,145 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
 
 def title(seen: Look) -> str:
     """The title of the first cause that ``seen`` looks like."""
-    return next((cause.title for cause in CAUSES if cause.fits(seen)), UNKNOWN)
+    cause = _first(seen)
+    return UNKNOWN if cause is None else cause.title
+
+
+def likely_cause(case: AnyCase, outcome: Outcome) -> LikelyCause | None:
+    """The first cause that ``outcome`` of ``case`` looks like; None if it looks like no one."""
+    seen = look(case, outcome)
+    cause = None if seen is None else _first(seen)
+    if seen is None or cause is None:
+        return None
+    where = " and ".join(map(str, seen.constraints))
+    about = f"{seen.expressions[0]}" + (f" where {where}" if where else "")
+    raised = seen.asked.question in ("", RAISES)
+    check = seen.position if raised else seen.asked.check
+    # No fix is above the analyzer, which is native.
+    fixes = () if seen.position == ANALYZED else cause.fixes
+    return LikelyCause(f"{cause.wrong}: {about} ({check})", PAGE, fixes)
+
+
+def _first(seen: Look) -> Cause | None:
+    return next((cause for cause in CAUSES if cause.fits(seen)), None)
 
 
 def _size(finding: Finding) -> tuple[bool, int, str]:
-    seen = look(finding)
+    seen = look(finding.case, finding.outcome)
     assert seen is not None
     # A finding that did not reproduce is no example.
     return not finding.confirmed, len(list(seen.nodes)), finding.fingerprint
 
 
-def _is_valid(values: Values, points: Grid) -> Array:
-    """At which of ``points`` there is a value."""
-    invalid = False if values.invalid is None else values.invalid
-    return ~np.broadcast_to(np.asarray(invalid, np.bool_), (points.size,))
-
-
-def _divisions(expression: Expression) -> list[Expression]:
-    return [node for node in nodes(expression) if node.operator in DIVISIONS]
-
-
-def _constants(expression: Expression) -> Iterator[Expression]:
-    return (node for node in nodes(expression) if node.operator == "const")
-
-
-def _is_negative(expression: Expression) -> bool:
-    """True if it contains a negative number or a subtraction."""
-    return any(int(constant.leaf) < 0 for constant in _constants(expression)) or any(
-        node.operator == "-" for node in nodes(expression)
-    )
-
-
-def _divides_by_negative(seen: Look) -> bool:
-    return any(_is_negative(division.operands[1]) for division in seen.divisions)
-
-
-def _falls(seen: Look) -> bool:
-    """True if a dividend or a divisor may be negative."""
-    return any(
-        map(_is_negative, (each for division in seen.divisions for each in division.operands))
-    )
-
-
-def _assumes_negative_divisors(seen: Look) -> bool:
-    return any(
-        node.operator in DIVISIONS and _is_negative(node.operands[1])
-        for each in seen.constraints
-        for node in nodes(each)
-    )
-
-
-def _dtypes(seen: Look) -> set[str]:
-    return {node.dtype for node in seen.nodes}
-
-
-def _is_unsigned(seen: Look) -> bool:
-    return any(each.startswith("uint") for each in _dtypes(seen))
-
-
-def _is_narrow(seen: Look) -> bool:
-    return bool(_dtypes(seen) & {"int8", "int16"})
-
-
-def _is_far(seen: Look) -> bool:
-    return (
-        seen.asked.validity
-        or seen.says("Literal value", "kPosInf", "kNegInf")
-        or any(
-            abs(int(node.leaf)) >= _FAR[node.dtype]
-            for node in seen.nodes
-            if node.operator == "const" and node.dtype in _FAR
-        )
-    )
-
-
-def _shifts_by_negative(seen: Look) -> bool:
-    amounts = (node.operands[1] for node in seen.nodes if node.operator in SHIFTS)
-    return any((seen.values(amount) < 0).any() for amount in amounts)
-
-
-def _divides_by_zero(seen: Look) -> bool:
-    """True if a divisor is 0 wherever it has a value."""
-    divisors = (seen.values(division.operands[1]) for division in seen.divisions)
-    return any(values.size and not values.any() for values in divisors)
-
-
-def _raises_of_zero(seen: Look) -> bool:
-    return seen.says("ivide by zero", "!= 0 (0 vs. 0)")
-
-
-def _has(seen: Look, *operators: str) -> bool:
-    return any(node.operator in operators for node in seen.nodes)
-
-
-def _is_uncomputed(seen: Look) -> bool:
-    """True if Relax says of a size without symbols that it has not computed it."""
-    symbols = any(node.operator == "var" for each in seen.expressions for node in nodes(each))
-    is_reported = seen.says("has not been computed", "is not computed") and seen.says("PrimExpr")
-    return is_reported and seen.position in SIZES and not symbols
-
-
-def _simplifies_index(seen: Look) -> bool:
-    return seen.position == INDEX or "iter_map_simplify" in seen.asked.question
-
-
-def _maps_iterators(seen: Look) -> bool:
-    """True if it is about how indices are rewritten."""
-    return _simplifies_index(seen) or "detect_iter_map" in seen.asked.question
-
-
-def _promises(seen: Look) -> bool:
-    """True if it is a promise about all values of an index with a quotient or a remainder."""
-    promised = any(
-        f"detect_iter_map-{each}" in seen.asked.question for each in ("surjective", "bijective")
-    )
-    return promised and _has(seen, *DIVISIONS)
-
-
-def _drops_offset(seen: Look) -> bool:
-    """True if it answers for an index that divides an iterator that begins above 0."""
-    dividends = (division.operands[0] for division in seen.divisions)
-    iterators = (
-        dividend for dividend in dividends if _names(dividend) and not _divisions(dividend)
-    )
-    return "detect_iter_map" in seen.asked.question and any(
-        _begins_above(seen, iterator) for iterator in iterators
-    )
-
-
-def _begins_above(seen: Look, expression: Expression) -> bool:
-    """True if ``expression`` has values, all of them above 0."""
-    values = seen.values(expression)
-    return bool(values.size and (values > 0).all())
-
-
-def _pads_twice(seen: Look) -> bool:
-    """True if an index has two quotients or remainders of one iterator that may be padded apart."""
-    pairs = (pair for each in seen.expressions for pair in combinations(_divisions(each), 2))
-    return _simplifies_index(seen) and any(_are_beside(*pair) for pair in pairs)
-
-
-def _are_beside(division: Expression, other: Expression) -> bool:
-    """True if both divide different sums of the same variable, and neither is within the other."""
-    within = other in nodes(division) or division in nodes(other)
-    shared = _names(division.operands[0]) & _names(other.operands[0])
-    return not within and bool(shared) and division.operands[0] != other.operands[0]
-
-
-def _names(expression: Expression) -> set[int | str]:
-    return {node.leaf for node in nodes(expression) if node.operator == "var"}
-
-
 CAUSES: Sequence[Cause] = (
     Cause(
         "a division by a constant 0 is computed by what compiles it",
-        lambda seen: _raises_of_zero(seen) and _divides_by_zero(seen),
+        "a division by a constant 0 raises",
+        lambda seen: raises_of_zero(seen) and divides_by_zero(seen),
     ),
-    Cause("a divisor or scale that becomes 0 in rewriting", _raises_of_zero),
+    Cause(
+        "a divisor or scale that becomes 0 in rewriting",
+        "an expression raises a division by 0 that it does not have",
+        raises_of_zero,
+    ),
     Cause(
         "an iterator gets two ranges (`rmod`, `rdiv`): a divisor that is negative",
+        "an iterator gets two ranges and raises",
         lambda seen: seen.says("Binding of variable r", "Trying to update var 'r"),
+        fixes=("falling_indices",),
     ),
     Cause(
         "a division is taken out of its condition",
-        lambda seen: seen.signal == "SIGFPE" and _has(seen, "if_then_else", "select"),
+        "a division within a condition ends the process",
+        lambda seen: seen.signal == "SIGFPE" and has(seen, "if_then_else", "select"),
     ),
     Cause(
-        "a division by a symbol that is 0 ends the process", lambda seen: seen.signal == "SIGFPE"
+        "a division by a symbol that is 0 ends the process",
+        "a division by a symbol that is 0 ends the process",
+        lambda seen: seen.signal == "SIGFPE",
     ),
-    Cause("a size without symbols is not folded", _is_uncomputed),
+    Cause(
+        "a size without symbols is not folded",
+        "a size without symbols does not compile unless it is folded",
+        is_uncomputed,
+    ),
     Cause(
         "a size that is a condition within a condition",
+        "a size that is a condition within a condition does not compile",
         lambda seen: seen.says("FInferType", "non-leaf"),
     ),
-    Cause("an extent that is negative", lambda seen: seen.says("bad_alloc")),
-    Cause("unsigned integers, and casts to them", _is_unsigned),
-    Cause("int8 and int16, and casts to them", _is_narrow),
+    Cause(
+        "an extent that is negative",
+        "an extent that is negative raises std::bad_alloc",
+        lambda seen: seen.says("bad_alloc"),
+        fixes=("shape_guard",),
+    ),
+    Cause(
+        "unsigned integers, and casts to them",
+        "TVM mishandles unsigned integers or casts to them",
+        is_unsigned,
+    ),
+    Cause(
+        "int8 and int16, and casts to them",
+        "TVM mishandles int8 or int16, or casts to them",
+        is_narrow,
+    ),
     Cause(
         "what a remainder by a negative number tells, once it is assumed",
-        _assumes_negative_divisors,
+        "TVM mishandles an assumption on division by a negative number",
+        assumes_negative_divisors,
     ),
-    Cause("a shift by what may be negative", _shifts_by_negative),
-    Cause("near the ends of the dtype", _is_far),
-    Cause("a range that was told before stays", lambda seen: seen.asked.after == "value"),
+    Cause(
+        "a shift by what may be negative",
+        "TVM mishandles a shift by what may be negative",
+        shifts_by_negative,
+    ),
+    Cause(
+        "near the ends of the dtype",
+        "TVM mishandles overflow, or numbers near the ends of their dtype",
+        is_far,
+    ),
+    Cause(
+        "a range that was told before stays",
+        "the analyzer mishandles a second bind of a variable",
+        lambda seen: seen.asked.after == "value",
+    ),
     Cause(
         "truncating division is taken for one that rounds down",
-        lambda seen: _has(seen, "truncdiv", "truncmod"),
+        "TVM mishandles truncated division",
+        lambda seen: has(seen, "truncdiv", "truncmod"),
     ),
     Cause(
         "an index that counts down, divided",
-        lambda seen: _maps_iterators(seen) and _falls(seen),
+        "TVM mishandles an index that counts down and is divided",
+        lambda seen: maps_iterators(seen) and falls(seen),
+        fixes=("falling_indices",),
     ),
-    Cause("what `detect_iter_map` promises", _promises),
-    Cause("an offset is dropped by what `detect_iter_map` takes for a bijection", _drops_offset),
-    Cause("two paddings are taken for one, in an index", _pads_twice),
+    Cause(
+        "what `detect_iter_map` promises",
+        "detect_iter_map promises too much of a quotient or remainder",
+        promises,
+    ),
+    Cause(
+        "an offset is dropped by what `detect_iter_map` takes for a bijection",
+        "detect_iter_map mishandles an offset before a division",
+        drops_offset,
+    ),
+    Cause(
+        "two paddings are taken for one, in an index",
+        "TVM mishandles two divisions of one variable in an index",
+        pads_twice,
+    ),
     Cause(
         "quotients and remainders by negative numbers",
-        lambda seen: seen.position != ANALYZED and _divides_by_negative(seen),
+        "TVM mishandles division by a negative number",
+        lambda seen: seen.position != ANALYZED and divides_by_negative(seen),
+        fixes=("falling_indices",),
     ),
     Cause(
         "the bounds of a remainder by a negative number",
-        lambda seen: seen.position == ANALYZED and _divides_by_negative(seen),
+        "the analyzer mishandles division by a negative number",
+        lambda seen: seen.position == ANALYZED and divides_by_negative(seen),
     ),
 )
 """In this order: a finding is of the first that fits."""

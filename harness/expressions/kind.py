@@ -19,6 +19,7 @@ from relaxcheck.generators.expressions.language import ExpressionError
 from relaxcheck.generators.expressions.reduction import weight
 from relaxcheck.generators.expressions.subject import validate
 from relaxcheck.harness.kind import Kind, Progress, Step, Tracing
+from relaxcheck.harness.outcomes.likely_cause import LikelyCause
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
 Either = ExpressionBatch | ExpressionCase
@@ -152,6 +153,13 @@ class Expressions(Kind[Either]):
             "position": case.position,
         }
         return {**blame, "opt_level": str(case.opt_level)} if case.opt_level else blame
+
+    def likely_cause(self, case: Either, outcome: Outcome) -> LikelyCause | None:
+        """The first cause of the table that one expression looks like."""
+        # The table evaluates expressions with NumPy, which not every command needs.
+        from relaxcheck.harness.expressions import analyzer_causes
+
+        return analyzer_causes.likely_cause(case, outcome)
 
 
 def _simpler(case: Either, outcome: Outcome) -> Iterator[Either]:

@@ -1,12 +1,22 @@
-"""Known causes: the title, the entry and the upstream issue that the corpus has for a failure."""
+"""Known causes of failures, with a title and where to read on.
 
+The corpus, the failures that are declared as expected, and the table of a kind of case know causes.
+"""
+
+import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from relaxcheck.generators.core.case import Valid
-from relaxcheck.harness.kinds import of, operators
+from relaxcheck.generators.core.case import CaseError, Valid
+from relaxcheck.harness.kinds import families, of, operators
 from relaxcheck.harness.known.corpus import Entry, readable
+from relaxcheck.harness.known.expected_failures import (
+    ExpectedFailure,
+    Known,
+    case_point,
+    declared,
+)
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
@@ -17,12 +27,21 @@ from relaxcheck.harness.triage.fingerprint import fingerprint, names_cause, redu
 _RIGHT = (Verdict.PASS, Verdict.REJECTED)
 
 
+class Source(enum.StrEnum):
+    """The list that has a known cause."""
+
+    CORPUS = "corpus entry"
+    TABLE = "cause in"
+    DECLARED = "declared failure"
+
+
 @dataclass(frozen=True, slots=True)
 class NamedCause:
-    """A cause that has an entry in the corpus.
+    """A cause that is known.
 
-    ``title`` says what is wrong with the program of ``entry``, ``issue`` is the address of the
-    upstream issue. ``cured``: with the fixes on the entry is right on each release in question.
+    ``title`` says what is wrong with the program of ``entry``, an entry of the corpus by default:
+    ``source`` says of which list. ``issue`` is the address of the upstream issue. ``cured``: with
+    the fixes on the entry is right on each release in question; ``fixes`` are those made for it.
     ``fits``: the title is true of the finding, which has the same operators and the same blame.
     Where it is not, the two fail by the same error, and the programs differ.
     """
@@ -32,43 +51,115 @@ class NamedCause:
     issue: str | None
     cured: bool
     fits: bool
+    source: Source = Source.CORPUS
+    fixes: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        """The list and the entry in it."""
+        return f"{self.source} {self.entry}"
+
+    @property
+    def cure(self) -> str:
+        """The fixes that cure it, or are made for it; empty where there are none."""
+        if self.cured:
+            return "cured by the fixes"
+        return f"see the fix {', '.join(self.fixes)}" if self.fixes else ""
 
     @property
     def link(self) -> str:
         """Where to read on: the entry, what cures it, and the upstream issue."""
-        entry = f"corpus entry {self.entry}"
-        cure = ", cured by the fixes" if self.cured else ""
-        link = f", {self.issue}" if self.issue else ""
-        return f"{entry if self.fits else f'same error as {entry}'}{cure}{link}"
+        place = self.place if self.fits else f"same error as {self.place}"
+        return ", ".join(filter(None, (place, self.cure, self.issue)))
 
 
 def named_causes(
-    findings: Iterable[Finding], versions: Sequence[str], entries: Sequence[Entry]
+    findings: Iterable[Finding],
+    versions: Sequence[str],
+    entries: Sequence[Entry],
+    known: Sequence[Known] = (),
 ) -> dict[str, NamedCause]:
-    """The known causes of ``findings``, by fingerprint; ``versions`` of TVM are in question."""
+    """The known causes of ``findings``, by fingerprint; ``versions`` of TVM are in question.
+
+    ``known`` are declared failures. A title of ``entries`` that fits comes first, then that of the
+    table of its kind of case, then a declaration.
+    """
     by_fingerprint: dict[str, list[Entry]] = {}
     for entry in entries:
         record = entry.expected
         every = (*record.alike.values(), record.fingerprint, *_as_core(entry))
-        for known in dict.fromkeys(every):
-            by_fingerprint.setdefault(known, []).append(entry)
+        for each in dict.fromkeys(every):
+            by_fingerprint.setdefault(each, []).append(entry)
     named = {}
     for finding in findings:
-        alike = by_fingerprint.get(finding.fingerprint, ())
-        if candidates := [entry for entry in alike if _concerns(entry, finding)]:
-            nearest = _nearest(candidates, finding)
-            fits = _fits(nearest, finding)
-            if fits or _tells(finding):
-                named[finding.fingerprint] = _named(nearest, versions, fits=fits)
+        entry_alike = _of_corpus(finding, by_fingerprint.get(finding.fingerprint, ()), versions)
+        if entry_alike is not None and entry_alike.fits:
+            cause: NamedCause | None = entry_alike
+        else:
+            listed = _of_table(finding) or _of_declared(finding, known, versions)
+            cause = listed or entry_alike
+        if cause is not None:
+            named[finding.fingerprint] = cause
     return named
+
+
+def _of_corpus(
+    finding: Finding, alike: Sequence[Entry], versions: Sequence[str]
+) -> NamedCause | None:
+    candidates = [entry for entry in alike if _concerns(entry, finding)]
+    if not candidates:
+        return None
+    nearest = _nearest(candidates, finding)
+    fits = _fits(nearest, finding)
+    return _named(nearest, versions, fits=fits) if fits or _tells(finding) else None
+
+
+def _of_table(finding: Finding) -> NamedCause | None:
+    likely = of(finding.case).likely_cause(finding.case, finding.outcome)
+    if likely is None:
+        return None
+    return NamedCause(
+        likely.title, likely.page, None, False, True, source=Source.TABLE, fixes=likely.fixes
+    )
+
+
+def _of_declared(
+    finding: Finding, known: Sequence[Known], versions: Sequence[str]
+) -> NamedCause | None:
+    """The first declaration that expects ``finding``, and says why."""
+    for entry in known:
+        if entry.reason and any(_expects(entry, finding, version) for version in versions):
+            # A title holds the fault alone: what follows explains it.
+            reason = entry.reason.partition(". ")[0].partition(": ")[0]
+            title = f"{entry.operator}: {reason}"
+            return NamedCause(title, entry.name, entry.issue, False, True, source=Source.DECLARED)
+    return None
+
+
+def _expects(entry: Known, finding: Finding, version: str) -> bool:
+    if not entry.concerns(version, fixes=finding.case.fixes):
+        return False
+    if isinstance(entry, ExpectedFailure):
+        family = next((each for each in families() if each.name == finding.case.family), None)
+        place = case_point(finding.case, family)
+        applies = entry.applies(place, {"apache-tvm": version})
+        return applies and entry.expects(finding.outcome)
+    return entry.finding.fingerprint == finding.fingerprint
 
 
 def bundled_causes(
     findings: Iterable[Finding], versions: Sequence[str], corpus: Path = CORPUS
 ) -> tuple[dict[str, NamedCause], tuple[str, ...]]:
-    """As ``named_causes``, by the entries of ``corpus``; a line for each that cannot be read."""
-    known, unread = readable(corpus)
-    return named_causes(findings, versions, known), unread
+    """As ``named_causes``, by all that is known, with the entries of ``corpus``.
+
+    Besides, a line for each entry that cannot be read, and for the declarations if they cannot.
+    """
+    entries, unread = readable(corpus)
+    try:
+        known = declared()
+    except CaseError as error:
+        known, unread = (), (*unread, str(error))
+    return named_causes(findings, versions, entries, known), unread
 
 
 def _as_core(entry: Entry) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Names of findings, with a warning for each entry of the corpus that cannot be read."""
+"""Names of findings, with a warning for each list of causes that cannot be read."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,11 +8,11 @@ from relaxcheck.harness.triage.finding import Finding
 
 
 def known_causes(findings: Iterable[Finding], versions: Sequence[str]) -> dict[str, NamedCause]:
-    """The cause in the corpus of each of ``findings`` that has one, by fingerprint.
+    """The known cause of each of ``findings`` that has one, by fingerprint.
 
-    ``versions`` of TVM are in question. An entry that cannot be read is a line on standard error.
+    ``versions`` of TVM are in question. What cannot be read is a line on standard error.
     """
     named, unread = bundled_causes(findings, versions)
     for line in unread:
-        warn(f"{line}; no finding has the name of this corpus entry")
+        warn(f"{line}; no finding has a name from there")
     return named

@@ -13,5 +13,5 @@ def test_an_entry_that_cannot_be_read_is_a_warning(
     assert causes.known_causes([], ()) == {}
     captured = capsys.readouterr()
     assert captured.out == ""
-    want = f"relaxcheck: {line}; no finding has the name of this corpus entry\n"
+    want = f"relaxcheck: {line}; no finding has a name from there\n"
     assert captured.err == want

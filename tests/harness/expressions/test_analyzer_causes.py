@@ -1,5 +1,6 @@
 """Findings about the analyzer are put together by the cause that their cases look like."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,13 +17,20 @@ from relaxcheck.generators.expressions.family import family
 from relaxcheck.generators.expressions.language import Expression, Variable, variable
 from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.generators.expressions.text import parse
-from relaxcheck.harness.expressions.analyzer_causes import CAUSES, UNKNOWN, grouped
+from relaxcheck.harness.expressions.analyzer_causes import (
+    CAUSES,
+    UNKNOWN,
+    Cause,
+    grouped,
+    likely_cause,
+)
 from relaxcheck.harness.expressions.end_to_end import Compiled, of_the_analyzer
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import read
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
+from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
-from relaxcheck.reports.expressions.analyzer_causes import Kernels, fates, markdown
+from relaxcheck.reports.expressions.analyzer_causes import Kernels, result_counts, markdown
 from tests.harness.expressions.named_checks import asked
 
 AXES = family().axes
@@ -112,10 +120,26 @@ def test_a_finding_of_each_cause_is_recognised(cause: object) -> None:
     assert group.title == title
 
 
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.title)
+def test_a_finding_of_each_cause_has_a_sentence_for_a_title(cause: Cause) -> None:
+    failure = LOOKS[cause.title]
+    likely = likely_cause(failure.case, failure.outcome)
+    assert likely is not None
+    assert isinstance(failure.case, ExpressionCase)
+    assert likely.title.startswith(f"{cause.wrong}: {failure.case.subject.expression}")
+    assert re.search(r" (mishandles|promises|raises|ends|does not compile)\b", cause.wrong)
+    assert (CHECKOUT or Path()).joinpath(likely.page).is_file()
+    assert set(likely.fixes) <= {fix.stem for fix in Path("fixes").rglob("*.py")}
+    # What is asked of the analyzer alone passes no fix.
+    assert not (likely.fixes and failure.case.position == "analyzer")
+
+
 @pytest.mark.parametrize("text", ["x + 1", "x * 2 // 3", "min(x, 2) - x", "x << 2", "x % 5"])
 def test_unlike_findings_have_no_cause(text: str) -> None:
-    (group,) = grouped([made(text)])
+    failure = made(text)
+    (group,) = grouped([failure])
     assert group.title == UNKNOWN
+    assert likely_cause(failure.case, failure.outcome) is None
 
 
 @pytest.mark.parametrize(
@@ -220,13 +244,13 @@ def test_results_of_compiled_code_are_counted_by_the_worst() -> None:
     second.right = {"value"}
     by_finding = {each.finding.fingerprint: each for each in (first, second)}
     groups = grouped([falling, index])
-    assert fates(groups[0], by_finding) == "wrong 2"
+    assert result_counts(groups[0], by_finding) == "wrong 2"
     text = markdown(groups, {}, Kernels("0.27", by_finding))
     assert "`(3 - x) // 2 with x: int32 in [0, 3]`" in text
     (unknown,) = grouped([other])
-    assert fates(unknown, by_finding) == "right 1"
+    assert result_counts(unknown, by_finding) == "right 1"
     second.right = set()
-    assert fates(unknown, by_finding) == "–"
+    assert result_counts(unknown, by_finding) == "–"
 
 
 def test_uncompiled_expressions_do_not_count_as_without_room() -> None:

@@ -11,8 +11,10 @@ from rich.console import Console
 
 from relaxcheck.generators.core.case import Invalid, Valid
 from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.harness.known import expected_failures
 from relaxcheck.harness.known.corpus import Entry, Record, entries
-from relaxcheck.harness.known.named import NamedCause, bundled_causes, named_causes
+from relaxcheck.harness.known.expected_failures import ExpectedFailure, KnownFinding
+from relaxcheck.harness.known.named import NamedCause, Source, bundled_causes, named_causes
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.tables.summary import campaign_summary
@@ -138,6 +140,102 @@ def test_it_is_cured_where_the_entry_is_right_with_the_fixes_on(
     verdicts: dict[str, dict[str, Verdict]], cured: bool
 ) -> None:
     assert named(finding(), entry("short", verdicts=verdicts)).cured is cured
+
+
+def expression(name: str = "index-counting-down-divided") -> Finding:
+    """The finding of an entry about an integer expression, with another fingerprint."""
+    (known,) = (each for each in entries() if each.name == name)
+    outcome = known.expected.outcome
+    assert outcome is not None
+    return Finding(CAUSE, outcome.verdict, None, "algebra", "", {}, known.case, outcome)
+
+
+def test_a_finding_about_an_expression_has_the_title_of_the_table_of_causes() -> None:
+    causes = named_causes([expression()], ("0.27.0",), ())
+    cause = causes[CAUSE]
+    title = "TVM mishandles an index that counts down and is divided: (1 - x) // 2 (index)"
+    assert (cause.title, cause.source, cause.fits) == (title, Source.TABLE, True)
+    assert cause.link == "cause in docs/algebra-causes.md, see the fix falling_indices"
+    analyzed = expression("bounds-of-a-shift")
+    cause = named_causes([analyzed], ("0.27.0",), ())[CAUSE]
+    assert cause.link == "cause in docs/algebra-causes.md"
+
+
+def test_an_entry_of_the_same_expression_comes_before_the_table() -> None:
+    (known,) = (each for each in entries() if each.name == "bounds-of-a-shift")
+    (fingerprint,) = set(known.expected.alike.values())
+    same = msgspec.structs.replace(expression(known.name), fingerprint=fingerprint)
+    cause = named_causes([same], ("0.27.0",), entries())[fingerprint]
+    assert (cause.entry, cause.source) == (known.name, Source.CORPUS)
+    other = expression("compare-with-the-largest")
+    blame = {"expression": "(-1) <= x"}
+    unlike = msgspec.structs.replace(other, fingerprint=fingerprint, blame=blame)
+    assert named_causes([unlike], ("0.27.0",), entries())[fingerprint].source is Source.TABLE
+
+
+def declaration(**changes: object) -> KnownFinding:
+    """A declaration of ``finding()``."""
+    made = KnownFinding(
+        name="short",
+        operator="exp",
+        when={},
+        releases=("0.27",),
+        verdict=Verdict.SILENT_BAIL,
+        issue=LINK,
+        expires="2027-01-01",
+        reason="TVM lowers no exp: it has none. No fix can",
+        message="left",
+        stage="LegalizeOps",
+        case=case("exp"),
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def test_a_declared_failure_has_its_reason_for_a_title() -> None:
+    known = declaration()
+    failure = known.finding
+    key = failure.fingerprint
+    cause = named_causes([failure], ("0.27.0",), (), [known])[key]
+    assert (cause.title, cause.source) == ("exp: TVM lowers no exp", Source.DECLARED)
+    assert cause.link == f"declared failure short, {LINK}"
+    of_corpus = entry("long")
+    record = msgspec.structs.replace(of_corpus.expected, alike={"0.27": key})
+    first = replace(of_corpus, expected=record)
+    assert named_causes([failure], ("0.27.0",), [first], [known])[key].source is Source.CORPUS
+    for other in (declaration(reason=""), declaration(releases=("0.26",)), declaration(fixes=True)):
+        assert named_causes([failure], ("0.27.0",), (), [other]) == {}
+    log = msgspec.structs.replace(failure, fingerprint=CAUSE)
+    assert named_causes([log], ("0.27.0",), (), [known]) == {}
+
+
+def test_a_declared_condition_names_the_failures_that_it_expects() -> None:
+    gap = ExpectedFailure(
+        name="all",
+        operator="exp",
+        when={},
+        releases=("0.27",),
+        verdict=Verdict.SILENT_BAIL,
+        issue=None,
+        expires="2027-01-01",
+        reason="TVM lowers no exp",
+        message="left",
+    )
+    assert named_causes([finding()], ("0.27.0",), (), [gap])[CAUSE].entry == "all"
+    other = msgspec.structs.replace(gap, message="another")
+    assert named_causes([finding()], ("0.27.0",), (), [other]) == {}
+    assert named_causes([finding("log")], ("0.27.0",), (), [gap]) == {}
+
+
+def test_declarations_that_cannot_be_read_are_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "known.json"
+    file.write_text("{")
+    monkeypatch.setattr(expected_failures, "FILE", file)
+    causes, (line,) = bundled_causes([finding()], ("0.27.0",), tmp_path)
+    assert causes == {}
+    assert line.startswith(str(file))
+    assert "\n" not in line
 
 
 def test_the_corpus_names_each_of_its_own_failures() -> None:

@@ -1,7 +1,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import msgspec
@@ -10,6 +10,7 @@ import pytest
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, entries
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
+from relaxcheck.harness.known.named import NamedCause, Source
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.output import Output
 from relaxcheck.harness.triage.bisection.search import Bisected, Ending, Evidence
@@ -19,6 +20,8 @@ from relaxcheck.reports.page.findings import Known, exported
 from relaxcheck.reports.page.page import Sources, duration, page_text, trend
 from relaxcheck.reports.page.records import Ran, Record, read_campaign
 from tests.reports import html_campaign as made
+
+LINK = "https://github.com/apache/tvm/issues/1"
 
 ID, OTHER = made.DILATED.case.identifier, made.LAYOUT.case.identifier
 OUTPUT = Output(
@@ -116,6 +119,36 @@ def test_everything_known_of_a_finding_is_on_the_page(record: Record) -> None:
     assert "LegalizeOps" in issue
     assert "import tvm" in text[text.index(f'id="script-{ID}"') :].partition("</pre>")[0]
     assert "No pass is named yet" in card(text, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        (
+            NamedCause("it <drops> it", "dropped", LINK, cured=True, fits=True),
+            "Known cause: it &lt;drops&gt; it. Corpus entry <code>dropped</code>; the bundled fixes"
+            " cure it.",
+        ),
+        (
+            NamedCause("it drops it", "dropped", None, cured=False, fits=False),
+            "Same error as corpus entry <code>dropped</code>.",
+        ),
+        (
+            NamedCause("it fails: x", "docs/x.md", None, False, True, Source.TABLE, ("guard",)),
+            "Known cause: it fails: x. Cause in <code>docs/x.md</code>; see the fix"
+            " <code>guard</code>.",
+        ),
+        (
+            NamedCause("exp: it fails", "exp-fails", LINK, False, True, Source.DECLARED),
+            "Known cause: exp: it fails. Declared failure <code>exp-fails</code>.",
+        ),
+    ],
+)
+def test_a_known_cause_is_on_the_page(record: Record, cause: NamedCause, words: str) -> None:
+    text = card(page_text(Sources(record, (), {ID: Known(named=cause)})), ID)
+    assert words in text
+    assert (f"<strong>{escape(cause.title)}" in text) == cause.fits
+    assert (f'href="{LINK}"' in text) == (cause.issue is not None)
 
 
 def test_the_page_is_whole_and_asks_no_other_machine_for_anything(record: Record) -> None:

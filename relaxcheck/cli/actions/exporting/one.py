@@ -201,9 +201,9 @@ def _reduced(
     return recorded.case, outcome
 
 
-def _with_name(record: Record, finding: Finding) -> Record:
-    """``record`` with title and upstream issue of its cause in the corpus, if they fit."""
-    named = known_causes((finding,), ()).get(finding.fingerprint)
+def _with_name(record: Record, finding: Finding, version: str) -> Record:
+    """``record`` with title and upstream issue of its cause, if it is known and they fit."""
+    named = known_causes((finding,), (version,)).get(finding.fingerprint)
     if named is None or not named.fits:
         return record
     return msgspec.structs.replace(record, title=named.title, issue=record.issue or named.issue)
@@ -219,7 +219,8 @@ def record_of(
     record = recorded.expected or Record("", None, {})
     if recorded.finding is not None:
         if not record.title:
-            record = _with_name(record, recorded.finding)
+            version = environment.get("apache-tvm", "")
+            record = _with_name(record, recorded.finding, version)
         record = msgspec.structs.replace(
             record,
             fingerprint=recorded.finding.fingerprint,

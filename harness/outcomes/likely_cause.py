@@ -1,0 +1,16 @@
+"""A cause that a failure looks like, by a table of its kind of case."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyCause:
+    """A fault of TVM that others have described.
+
+    ``title`` says what is wrong with the case at hand, ``page`` of the documentation has the fault,
+    and ``fixes`` are the bundled fixes that are made for it.
+    """
+
+    title: str
+    page: str
+    fixes: tuple[str, ...] = ()
