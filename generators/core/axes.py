@@ -5,10 +5,10 @@ covering array, and says what a failure is blamed on. A *point* gives every axis
 a family builds exactly one case from a point and a seed, and the case keeps the point as ``at``.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -44,8 +44,9 @@ class Axis:
     many values for each to meet every value of every other axis. Where not ``steered``, an axis is
     drawn by weight whatever was drawn before: one value of it costs more than the others. ``least``
     are the values that leave loops the fewest iterations, the best one first. ``familiar`` are the
-    values that people use, in the order in which reduction prefers them to all others. ``words``
-    say in a title what ``{}``, the value, is, for an axis that is no attribute of an operator.
+    values that people use, in the order in which reduction prefers them to all others, smaller
+    sizes included. ``words`` say in a title what ``{}``, the value, is, for an axis that is no
+    attribute of an operator.
     """
 
     name: str
@@ -236,6 +237,39 @@ def settle(axes: Sequence[Axis], wanted: Point, fixed: Sequence[str]) -> Point |
             value = axis.default if axis.default in choices else choices[0]
         point[axis.name] = value
     return point
+
+
+def enlarged(axes: Sequence[Axis], wanted: Point, names: Collection[str]) -> Point | None:
+    """``wanted`` made valid by larger sizes of the axes ``names`` alone, or None where none do.
+
+    A value that is not allowed takes the nearest of the earlier axes ``names`` that helps, and its
+    smallest size that does.
+    """
+    point = dict(wanted)
+    for at, axis in enumerate(axes):
+        if not axis.allowed(point, point[axis.name]):
+            tried = _larger(axes[: at + 1], point, names)
+            larger = next((each for each in tried if is_valid(axes[: at + 1], each)), None)
+            if larger is None:
+                return None
+            point = larger
+    return point
+
+
+def _larger(
+    axes: Sequence[Axis], point: dict[str, Value], names: Collection[str]
+) -> Iterator[dict[str, Value]]:
+    """``point`` with one of the axes ``names`` at a larger size, the last axis first."""
+    for axis in reversed(axes):
+        own = point[axis.name]
+        if axis.name in names and is_size(own):
+            for size in sorted(value for value in axis.values if is_size(value) and value > own):
+                yield {**point, axis.name: size}
+
+
+def is_size(value: Value) -> TypeGuard[int]:
+    """Return True if ``value`` is a number above 0."""
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:

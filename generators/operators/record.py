@@ -97,6 +97,25 @@ class OwnOperand:
     describe: Callable[[Value], Point]
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window that slides over the operand at hand, and the ``size`` of it that people use.
+
+    It extends along the letters ``spatial`` of the operand's layout, which the attribute
+    ``data_layout`` names, with the step in the attribute ``dilation``. Its sizes are a list in
+    ``attribute``; where that is empty, they are the dimensions of the second argument along these
+    letters, in the layout that ``kernel_layout`` names. ``inside``: it needs ``dilation * (size -
+    1) + 1`` elements along each axis, padding apart.
+    """
+
+    size: int
+    spatial: str
+    data_layout: str = "data_layout"
+    kernel_layout: str = "kernel_layout"
+    attribute: str = ""
+    inside: bool = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Operator:
     """One Relax operator.
@@ -117,7 +136,8 @@ class Operator:
     make a valid program of the family invalid. ``layouts`` is what ConvertLayout is asked for,
     where the operator has layouts. ``narrowed``: ToMixedPrecision computes it in float16, so that
     its family is compiled by that pass too. ``also`` are further operators that the same function
-    of ``relax.op`` calls. ``form`` is how it is called: as a function of
+    of ``relax.op`` calls. ``window`` is what slides over the operand, where reduction is to end at
+    a size of it that people use. ``form`` is how it is called: as a function of
     ``relax.op``, as a binding that casts, or by ``call_tir``.
     """
 
@@ -139,6 +159,7 @@ class Operator:
     own: OwnOperand | None = None
     narrowed: bool = False
     also: tuple[str, ...] = ()
+    window: Window | None = None
 
     @property
     def hand(self) -> Operand:

@@ -23,6 +23,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Reference
 from relaxcheck.harness.programs import attribution, features, wellformed
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction import sequence, simplicity
+from relaxcheck.harness.programs.reduction.familiar import familiar_windows
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge
 from relaxcheck.harness.programs.undefined import UNDEFINED
@@ -174,6 +175,10 @@ class Programs(Kind[Case]):
     def steps(self) -> Sequence[Step[Case]]:
         """All steps, each with what the outcome tells about the case."""
         return [partial(_candidates, step) for step in sequence.STEPS]
+
+    def familiar(self, case: Case, outcome: Outcome) -> Iterator[Case]:
+        """``case`` with windows of the sizes that people use."""
+        return familiar_windows(case)
 
     def measure(self, case: Case) -> tuple[float, ...]:
         """A measure of the effort to read ``case``: less is simpler."""

@@ -15,8 +15,21 @@ from relaxcheck.generators.operators.faults import (
     argument_grown,
     attribute_is,
 )
-from relaxcheck.generators.operators.record import Apply, Attribute, Numerics, Operand, Operator
-from relaxcheck.generators.operators.sliding.windows import along, places, spatial_fits, window_axes
+from relaxcheck.generators.operators.record import (
+    Apply,
+    Attribute,
+    Numerics,
+    Operand,
+    Operator,
+    Window,
+)
+from relaxcheck.generators.operators.sliding.windows import (
+    FAMILIAR_KERNEL,
+    along,
+    places,
+    spatial_fits,
+    window_axes,
+)
 
 _SPATIAL = {1: "W", 2: "HW"}
 
@@ -73,7 +86,12 @@ def _record(rank: int) -> Operator:
             Axis("groups", (1, 2, 3, 4), 1, FitsDims(_has_groups), default_weight=2),
             Axis("out_channels_per_group", (2, 1, 3), 2),
             *window_axes(
-                rank, kernels=(2, 1, 3), strides=(1, 2, 5), dilations=(1, 2), pads=(0, 1, 2)
+                rank,
+                kernels=(2, 1, 3),
+                strides=(1, 2, 5),
+                dilations=(1, 2),
+                pads=(0, 1, 2),
+                familiar=FAMILIAR_KERNEL,
             ),
             toggle("kernel_constant"),
         ),
@@ -81,6 +99,7 @@ def _record(rank: int) -> Operator:
         numerics=Numerics.ACCUMULATES,
         requires="a place for the window; groups that divide the channels",
         operand_fits=spatial_fits,
+        window=Window(FAMILIAR_KERNEL, spatial),
         faults=(
             attribute_is("strides-zero", name, "strides", (0,) * rank, ("stride",)),
             # A dilation of 0 is left out: TVM computes what it would mean.

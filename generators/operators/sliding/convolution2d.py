@@ -25,6 +25,7 @@ from relaxcheck.generators.operators.record import (
     Operand,
     Operator,
     OwnOperand,
+    Window,
 )
 from relaxcheck.generators.operators.sliding.convolution_faults import faults
 from relaxcheck.generators.operators.sliding.convolution_sizes import (
@@ -37,6 +38,7 @@ from relaxcheck.generators.operators.sliding.convolution_sizes import (
     weight_extents,
     window,
 )
+from relaxcheck.generators.operators.sliding.windows import FAMILIAR_KERNEL
 
 NAME = "nn.conv2d"
 SPATIAL = "HW"
@@ -253,7 +255,7 @@ def _spatial_axes(letter: str, earlier: list[str]) -> list[Axis]:
         return values[-1] == 1 or product <= _MULTIPLY_ADDS
 
     return [
-        Axis(kernel, KERNELS, KERNEL_DEFAULTS[letter], least=(1,)),
+        Axis(kernel, KERNELS, KERNEL_DEFAULTS[letter], least=(1,), familiar=(FAMILIAR_KERNEL,)),
         Axis(stride, (1, 2, 3), 1),
         Axis(
             dilation,
@@ -313,6 +315,7 @@ OPERATORS = (
         faults=faults(NAME, SPATIAL),
         layouts=("NHWC", "HWIO"),
         narrowed=True,
+        window=Window(FAMILIAR_KERNEL, SPATIAL),
         own=OwnOperand(
             frozenset(
                 (

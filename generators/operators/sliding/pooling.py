@@ -6,8 +6,21 @@ from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault
 from relaxcheck.generators.core.points import text
 from relaxcheck.generators.operators.faults import RANKS, attribute_is
-from relaxcheck.generators.operators.record import Apply, Attribute, Numerics, Operand, Operator
-from relaxcheck.generators.operators.sliding.windows import along, places, spatial_fits, window_axes
+from relaxcheck.generators.operators.record import (
+    Apply,
+    Attribute,
+    Numerics,
+    Operand,
+    Operator,
+    Window,
+)
+from relaxcheck.generators.operators.sliding.windows import (
+    FAMILIAR_POOL,
+    along,
+    places,
+    spatial_fits,
+    window_axes,
+)
 
 _LAYOUTS = {1: "NCW", 2: "NCHW"}
 
@@ -82,6 +95,10 @@ _NAMES = {
 }
 
 
+def _window(rank: int) -> Window:
+    return Window(FAMILIAR_POOL, _LAYOUTS[rank][2:], data_layout="layout", attribute="pool_size")
+
+
 def _max(rank: int) -> Operator:
     name = f"nn.max_pool{rank}d"
     return Operator(
@@ -92,13 +109,20 @@ def _max(rank: int) -> Operator:
         attributes=_attributes(rank, False),
         axes=tuple(
             window_axes(
-                rank, kernels=(2, 1, 3), strides=(1, 2, 3), dilations=(1, 2), pads=(0, 1), half=True
+                rank,
+                kernels=(2, 1, 3),
+                strides=(1, 2, 3),
+                dilations=(1, 2),
+                pads=(0, 1),
+                familiar=FAMILIAR_POOL,
+                half=True,
             )
         ),
         apply=_pool(name, rank),
         numerics=Numerics.COPIES,
         requires="a place for the window; padding of at most half a window",
         operand_fits=spatial_fits,
+        window=_window(rank),
         faults=_faults(name, rank),
     )
 
@@ -113,7 +137,13 @@ def _average(rank: int) -> Operator:
         attributes=_attributes(rank, rank == 1),
         axes=(
             *window_axes(
-                rank, kernels=(2, 1, 3), strides=(1, 2, 3), dilations=(1,), pads=(0, 1), half=True
+                rank,
+                kernels=(2, 1, 3),
+                strides=(1, 2, 3),
+                dilations=(1,),
+                pads=(0, 1),
+                familiar=FAMILIAR_POOL,
+                half=True,
             ),
             Axis("count_include_pad", (None, True, False), None),
         ),
@@ -121,6 +151,7 @@ def _average(rank: int) -> Operator:
         numerics=Numerics.ACCUMULATES,
         requires="a place for the window; padding of at most half a window",
         operand_fits=spatial_fits,
+        window=_window(rank),
         faults=_faults(name, rank),
     )
 

@@ -12,6 +12,11 @@ from relaxcheck.generators.core.polynomials import minus, over, plus
 LETTERS = {1: "w", 2: "hw"}
 """The spatial axes of each rank."""
 
+FAMILIAR_KERNEL = 3
+"""The size along each axis of the convolutions that people meet."""
+FAMILIAR_POOL = 2
+"""The size along each axis of the pooling that people meet."""
+
 
 def spatial_fits(shape: Sequence[Dim]) -> bool:
     """Return True if no static dimension but the batch is 0."""
@@ -29,11 +34,13 @@ def window_axes(
     strides: Sequence[int],
     dilations: Sequence[int],
     pads: Sequence[int],
+    familiar: int,
     half: bool = False,
 ) -> Iterator[Axis]:
     """Size, stride, dilation and padding of a window along each spatial axis.
 
     Any reachable point leaves the window a place. ``half``: padding is at most half a window.
+    People use windows of size ``familiar``.
     """  # fmt: skip
     for at, letter in enumerate(LETTERS[rank], start=2):
 
@@ -59,7 +66,7 @@ def window_axes(
             return value <= most(kernel) and at_least(wide, _reach(kernel, dilation))
 
         k, d, b = f"kernel.{letter}", f"dilation.{letter}", f"pad_begin.{letter}"
-        yield Axis(k, tuple(kernels), 2, Fits(kernel_fits))
+        yield Axis(k, tuple(kernels), 2, Fits(kernel_fits), familiar=(familiar,))
         yield Axis(f"stride.{letter}", tuple(strides), 1)
         yield Axis(d, tuple(dilations), 1, Fits(dilation_fits, (k,)), default_weight=2)
         yield Axis(b, tuple(pads), 0, Fits(begin_fits, (k, d)))

@@ -28,7 +28,9 @@ from relaxcheck.generators.operators.record import (
     Operand,
     Operator,
     OwnOperand,
+    Window,
 )
+from relaxcheck.generators.operators.sliding.windows import FAMILIAR_KERNEL
 from relaxcheck.generators.operators.transposed_convolution.faults import faults
 from relaxcheck.generators.operators.transposed_convolution.sizes import (
     BATCHES,
@@ -277,7 +279,7 @@ def _spatial_axes(letter: str, rank: int, earlier: list[str]) -> list[Axis]:
         return values[-1] == 1 or product <= MULTIPLY_ADDS
 
     return [
-        Axis(kernel, KERNELS[rank], KERNEL_DEFAULTS[letter]),
+        Axis(kernel, KERNELS[rank], KERNEL_DEFAULTS[letter], familiar=(FAMILIAR_KERNEL,)),
         Axis(stride, (1, 2, 3), 1),
         Axis(dilation, (1, 2, 3), 1, least=(1,)),
         Axis(extra, (0, 1, 2), 0, Given((stride,), lambda step, value: value < step), least=(0,)),
@@ -332,6 +334,8 @@ def _record(spatial: str) -> Operator:
         requires="an output padding below the stride; an output of at least one element",
         faults=faults(spatial),
         narrowed=True,
+        # Data of one element have an output of the size of the kernel.
+        window=Window(FAMILIAR_KERNEL, spatial, inside=False),
         layouts=(f"N{spatial}C", f"{spatial}IO"),
         own=OwnOperand(
             frozenset(

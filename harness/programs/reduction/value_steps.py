@@ -31,7 +31,7 @@ from relaxcheck.harness.programs.reduction.steps import (
     with_node,
 )
 
-_WRITTEN_OUT = 64
+WRITTEN_OUT = 64
 """The most elements of an input that is written out."""
 _ONE_BY_ONE = 16
 """The most elements of an input whose elements are simplified one by one."""
@@ -219,4 +219,4 @@ def _elements(tensor: Input) -> int | None:
         if not isinstance(dim, int):
             return None
         count *= dim
-    return count if count <= _WRITTEN_OUT else None
+    return count if count <= WRITTEN_OUT else None

@@ -1,4 +1,7 @@
-"""Reduce a failure to its simplest case: along the axes of its family, then by steps."""
+"""Reduce a failure to its simplest case: along the axes of its family, then by steps.
+
+At last, sizes that people use replace smaller ones.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -61,7 +64,8 @@ def reduced(
 ) -> ReductionResult:
     """Reduce ``case``, whose outcome is ``start``, and run the result once more.
 
-    An error of the workers ends the reduction with the simplest case so far.
+    Familiar sizes replace smaller ones at the end if the failure stays (``Kind.familiar``). An
+    error of the workers ends the reduction with the simplest case so far.
     """
     by_name = {member.name: member for member in families}
     reduction = Reduction(case, start)
@@ -75,6 +79,9 @@ def reduced(
             # The axes' defaults are not the smallest sizes: the walk only found larger ones.
             reduction.case, reduction.outcome, reduction.kept = case, start, 0
         why = why or trying.search(search(reduction.case, reduction.outcome))
+        if not why:
+            now = reduction.case, reduction.outcome
+            trying.prefer(of(reduction.case).familiar(*now))
         again = None if budget.stop() else trier.again(reduction.case)
     except (PoolError, OSError) as error:
         return ReductionResult(reduction, str(error), broken=True)

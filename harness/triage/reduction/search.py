@@ -55,7 +55,8 @@ class Reduction:
     """The simplest case so far, and the effort.
 
     ``tried`` candidates ran, ``kept`` of them kept the failure, ``refused`` others did not run.
-    ``minimal``: no step is left to try. ``vetted``: the reference knows all operators.
+    ``minimal``: no step is left to try. ``familiar``: sizes that people use have replaced smaller
+    ones after that. ``vetted``: the reference knows all operators.
     """
 
     case: AnyCase
@@ -64,6 +65,7 @@ class Reduction:
     kept: int = 0
     refused: int = 0
     minimal: bool = False
+    familiar: bool = False
     vetted: bool = True
 
     def count(self, outcome: Outcome) -> None:

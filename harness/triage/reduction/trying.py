@@ -243,6 +243,11 @@ class Trying:
             self.reduction.minimal = True
             return ""
 
+    def prefer(self, candidates: Iterator[AnyCase]) -> None:
+        """Move to the first of ``candidates`` that keeps the failure, if the budget allows."""
+        hit, _ = self._first(candidates)
+        self.reduction.familiar = hit is not None
+
     def _first(self, candidates: Iterator[AnyCase]) -> tuple[Hit | None, str]:
         """The first of ``candidates`` that keeps the failure, or why there is no answer."""
         ahead: deque[AnyCase] = deque()

@@ -240,7 +240,9 @@ def _tell(
     if not reduction.vetted:
         why_not = outcome.reference.refused if outcome.reference else "the reference did not end"
         say(f"This may not be a valid program, the reference did not vet it: {why_not}")
-    if reduction.minimal:
+    if reduction.familiar:
+        say("No further step kept the failure. Then windows took the sizes that people use.")
+    elif reduction.minimal:
         say("No further step keeps the failure.")
     else:
         say(f"Stopped early: {ended.why}. To continue: {_further(wanted)}")

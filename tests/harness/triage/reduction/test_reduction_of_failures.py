@@ -7,10 +7,13 @@ import pytest
 from relaxcheck.generators.core.program import Attribute, Case, Input, Node, Program
 from relaxcheck.generators.families import families
 from relaxcheck.harness.known.corpus import entry
+from relaxcheck.harness.known.known import Expectations
+from relaxcheck.harness.known.tally import ExpectationTally
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import defaults
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
+from relaxcheck.harness.triage.reduction.running import reduced
 from relaxcheck.harness.triage.reduction.search import Reduction, same_standing, search
 from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers, Trying, outcome_of
 from relaxcheck.harness.workers.pool import Pool
@@ -126,3 +129,23 @@ def test_a_bigger_case_comes_back_to_its_minimal_form(
     )
     assert reduction.minimal
     assert same_signature(result, reduction.outcome, signature)
+
+
+def test_a_convolution_ends_at_3_by_3_along_its_axes_and_by_structure(pool: Pool) -> None:
+    case = entry("conv2d-out-layout").case
+    trier = InWorkers(pool)
+    start = outcome_of(trier, case)
+    assert start.verdict is Verdict.SILENT_BAIL, start.message
+    ended = reduced(case, start, trier, FAMILIES.values(), Budget(300, 300, lambda: False))
+    result = ended.reduction.case
+    assert isinstance(result, Case)
+    assert [tensor.shape for tensor in result.program.inputs] == [(1, 1, 3, 3)] * 2
+    [node] = result.program.nodes
+    assert node.attributes == {"out_layout": "NHWC"}
+    assert (ended.why, ended.reduction.minimal, ended.stable) == ("", True, True)
+    declared = Expectations(pool, FAMILIES, (), ExpectationTally())
+    finding = declared.cause(case, start)
+    assert finding.blame == {"out_layout": "NHWC"}
+    assert isinstance(finding.case, Case)
+    assert [tensor.shape for tensor in finding.case.program.inputs] == [(1, 1, 3, 3)] * 2
+    assert finding.fingerprint == "b70b812d5e2a"

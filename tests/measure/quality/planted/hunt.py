@@ -1,14 +1,14 @@
 """The hunt for one plant: a campaign, as anybody would start it, until the first failure."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
-from relaxcheck.generators.core.axes import Axis, Family, non_default, point_of
+from relaxcheck.generators.core.axes import Axis, Family, is_size, non_default, point_of
 from relaxcheck.generators.core.case import Valid, Value, encode
 from relaxcheck.generators.core.program import Case, decode
 from relaxcheck.generators.families import every, family
@@ -222,15 +222,16 @@ def hunted_in(
             None if finding is None else finding.confirmed,
             msgspec.Raw(encode(recorded.case)),
             msgspec.Raw(b"null" if finding is None else encode(finding.case)),
-            axes=None if finding is None else axes_off(finding.case),
+            axes=None if finding is None else axes_off(finding.case, finding.blame),
         )
     return Hunted(name, seed, None, drawn, seconds)
 
 
-def axes_off(case: Case) -> int | None:
+def axes_off(case: Case, blame: Collection[str] = ()) -> int | None:
     """The number of axes of its family off their default in ``case``; None off the grid.
 
-    A size below its default is not counted: that is what reduction ends at.
+    A size below its default is not counted, nor a familiar size that no ``blame`` names: that is
+    what reduction ends at.
     """
     if not isinstance(case.expect, Valid):
         return None
@@ -240,12 +241,16 @@ def axes_off(case: Case) -> int | None:
     except ValueError:
         return None
     off = non_default(made.axes, point)
-    return sum(axis.name in off and not _reduced(point[axis.name], axis) for axis in made.axes)
+    return sum(
+        axis.name in off and not _reduced(point[axis.name], axis, blamed=axis.name in blame)
+        for axis in made.axes
+    )
 
 
-def _reduced(value: Value, axis: Axis) -> bool:
-    numbers = isinstance(value, int) and isinstance(axis.default, int)
-    return numbers and not isinstance(value, bool) and 0 < value < axis.default
+def _reduced(value: Value, axis: Axis, *, blamed: bool) -> bool:
+    if not (is_size(value) and is_size(axis.default)):
+        return False
+    return value < axis.default or (value in axis.familiar and not blamed)
 
 
 def largest(case: Case) -> int:

@@ -186,6 +186,14 @@ def test_the_reported_finding_is_the_one_that_counts_the_case(tmp_path: Path) ->
     assert (hunted.blame, hunted.axes) == ({"causal_mask": "TopLeft"}, 1)
 
 
+def test_a_familiar_size_is_counted_only_where_it_is_to_blame() -> None:
+    convolution = family("conv2d", tuple(PIPELINES))
+    point = {axis.name: axis.default for axis in convolution.axes}
+    case = convolution.build({**point, "kernel.h": 3}, seed=1)
+    assert (axes_off(case), axes_off(case, {"kernel.h": "3"})) == (0, 1)
+    assert axes_off(convolution.build({**point, "kernel.h": 5}, seed=1)) == 1
+
+
 def test_an_invalid_program_has_no_axes_to_count() -> None:
     attention = family("attention", tuple(PIPELINES))
     case = attention.build({axis.name: axis.default for axis in attention.axes}, seed=1)

@@ -17,7 +17,7 @@ def test_the_first_failure_of_a_plant_is_reduced() -> None:
     (node,) = case.program.nodes
     assert set(node.attributes) == {"dilation"}
     assert (
-        (smallest.attributes, smallest.largest) == (attributes_off(case), largest(case)) == (1, 1)
+        (smallest.attributes, smallest.largest) == (attributes_off(case), largest(case)) == (1, 3)
     )
     assert smallest.minimal
     assert smallest.again
