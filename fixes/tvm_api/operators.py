@@ -18,7 +18,7 @@ def registered() -> tuple[str, ...]:
 
 
 def lowering(name: str) -> str:
-    """How ``relax.build`` lowers the operator ``name``; empty if nothing is registered for that.
+    """The mechanism by which ``relax.build`` lowers ``name``; empty if nothing is registered.
 
     ``LegalizeOps`` for operators with a legalization of their own, ``packed`` for those that become
     a call of a packed function, ``builtin`` for those that become a builtin of the VM.

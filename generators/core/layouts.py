@@ -14,7 +14,7 @@ from relaxcheck.generators.core.dims import Dim
 _PART = re.compile(r"([A-Z])|(\d+)([a-z])")
 
 FACTORS = (2, 4, 8)
-"""How many channels a packed layout groups."""
+"""The numbers of channels in a group of a packed layout."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ EXEC_MODES = ("bytecode", "compiled")
 """The modes of the Relax virtual machine."""
 
 REGIMES = ("normal", "exact", "special", "boundary")
-"""How input values are drawn (see ``relaxcheck.generators.core.values``)."""
+"""Distributions of input values (see ``relaxcheck.generators.core.values``)."""
 
 ORDINARY_REGIMES = ("normal", "exact", "boundary")
 """The regimes of finite values; verdicts of ``special`` are counted apart."""

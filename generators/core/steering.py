@@ -26,10 +26,10 @@ _SMALL = 5
 iteration are what a compiler simplifies most, and hardly come together by chance."""
 
 _MOSTLY = (0.75, 1.0, 1.0)
-"""How often an axis of a small point has its least value: one of these for each small point."""
+"""Shares of the axes of a small point that have their least value; each point draws a share."""
 
 _PULL = 20
-"""How many times a value's own weight one missing pair adds to it."""
+"""The multiple of its own weight that a value gains for each missing pair."""
 
 
 class Steering:

@@ -23,7 +23,7 @@ class NoValue(ArithmeticError):
 
 
 class _Trap(NoValue):
-    """What ends the process, whether its value is used or not."""
+    """A value that ends the process, used or not."""
 
 
 def value_at(expression: Expression, binding: Mapping[str, int], *, decided: bool = False) -> int:

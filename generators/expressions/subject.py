@@ -14,9 +14,9 @@ from relaxcheck.generators.expressions.language import (
 )
 
 TOLD = ("range", "scope", "bound", "nothing")
-"""How the analyzer learns the ranges of variables: each is bound to one (``Analyzer.bind``); by
-conditions that are assumed (``constraint_scope``); as constant bounds (``Analyzer.update``), as
-Relax tells that its shape variables are not negative; not at all."""
+"""The ways in which the analyzer learns ranges of variables: each is bound to one
+(``Analyzer.bind``); by conditions that are assumed (``constraint_scope``); as constant bounds
+(``Analyzer.update``), as Relax states that its shape variables are not negative; not at all."""
 
 
 class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

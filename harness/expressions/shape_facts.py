@@ -50,7 +50,7 @@ class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The truth of ``about``, answered by ``probe`` of ``fixes.shapes.bound_probes``."""
+    """The truth of ``about``, answered by ``probe`` of ``fixes.framework.bounds``."""
 
     proposal: str
     about: str

@@ -17,7 +17,7 @@ from relaxcheck.harness.wording import plural
 
 _MESSAGE = 120
 
-FATES = {
+RESULTS = {
     Verdict.WRONG_VALUE: "wrong",
     Verdict.PROCESS_DEATH: "dies",
     Verdict.TIMEOUT: "hangs",
@@ -52,23 +52,23 @@ class Kernels:
     by_finding: Mapping[str, Compiled]
 
 
-def fate(finding: Finding, compiled: Mapping[str, Compiled]) -> str:
+def result(finding: Finding, compiled: Mapping[str, Compiled]) -> str:
     """The result of compiled code: of the finding itself, or of its ``compiled`` form."""
     assert isinstance(finding.case, ExpressionCase)
     if finding.case.position != ANALYZED:
-        return FATES.get(finding.verdict, _OTHERWISE)
+        return RESULTS.get(finding.verdict, _OTHERWISE)
     compiled_case = compiled.get(finding.fingerprint)
     if compiled_case is None:
         return _NOT_REACHED
     verdicts = {outcome.verdict for _, outcome in compiled_case.failed.values()}
-    worst = next((word for verdict, word in FATES.items() if verdict in verdicts), None)
+    worst = next((word for verdict, word in RESULTS.items() if verdict in verdicts), None)
     return worst or (_OTHERWISE if verdicts else _RIGHT if compiled_case.right else _NO_ROOM)
 
 
-def fates(group: Group, compiled: Mapping[str, Compiled]) -> str:
+def result_counts(group: Group, compiled: Mapping[str, Compiled]) -> str:
     """The number of findings of ``group`` by result: ``wrong 2, right 1``."""
-    counts = Counter(fate(finding, compiled) for finding in group.findings)
-    words = [*FATES.values(), _OTHERWISE, _RIGHT, _NOT_REACHED]
+    counts = Counter(result(finding, compiled) for finding in group.findings)
+    words = [*RESULTS.values(), _OTHERWISE, _RIGHT, _NOT_REACHED]
     return ", ".join(f"{word} {counts[word]}" for word in words if counts[word]) or _NO_ROOM
 
 
@@ -107,8 +107,10 @@ def _where(groups: Sequence[Group], described: Mapping[str, str], kernels: Kerne
 def _legend(groups: Sequence[Group], kernels: Kernels | None) -> list[str]:
     if kernels is None:
         return [_HOW]
-    fates = (fate(finding, kernels.by_finding) for group in groups for finding in group.findings)
-    return [_HOW, _HOW_COMPILED, *[_HOW_INTERRUPTED] * (_NOT_REACHED in fates)]
+    results = (
+        result(finding, kernels.by_finding) for group in groups for finding in group.findings
+    )
+    return [_HOW, _HOW_COMPILED, *[_HOW_INTERRUPTED] * (_NOT_REACHED in results)]
 
 
 def _causes(groups: Sequence[Group], kernels: Kernels | None) -> list[str]:
@@ -118,7 +120,7 @@ def _causes(groups: Sequence[Group], kernels: Kernels | None) -> list[str]:
         wrong = sum(finding.verdict is Verdict.WRONG_VALUE for finding in group.findings)
         occurrences = sum(finding.count for finding in group.findings)
         cells = (len(group.findings), occurrences, wrong, _expression(group.findings[0]))
-        last = [] if kernels is None else [fates(group, kernels.by_finding)]
+        last = [] if kernels is None else [result_counts(group, kernels.by_finding)]
         lines.append(_row(group.title, *map(str, cells), *last))
     return lines
 
@@ -130,7 +132,7 @@ def _members(group: Group, kernels: Kernels | None) -> list[str]:
         message = headline(finding.outcome.message)[:_MESSAGE] + " (unconfirmed)" * (
             not finding.confirmed
         )
-        came = [] if kernels is None else [fate(finding, kernels.by_finding)]
+        came = [] if kernels is None else [result(finding, kernels.by_finding)]
         tail = (str(finding.count), *came, finding.fingerprint)
         lines.append(_row(_expression(finding), finding.operator, message, *tail))
     return lines

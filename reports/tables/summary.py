@@ -28,7 +28,7 @@ _STYLES = {
     None: "yellow",
 }
 HOW_LISTED = " (--all-messages lists them)"
-"""How a person has error messages listed on a terminal."""
+"""The option that lists error messages on a terminal."""
 
 MOST_ROWS = 36
 """Causes that the table of a campaign has at most: a screen."""

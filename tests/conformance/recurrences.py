@@ -46,7 +46,7 @@ _VALUES = {
     "ScaledTanh": 2,
     "ThresholdedRelu": 1,
 }
-"""How many of alpha and beta an activation function is given."""
+"""The number of parameters of an activation function: alpha, and beta."""
 _OF_GATES = ("HardSigmoid", "ScaledTanh", "Sigmoid", "Softsign", "Tanh")
 """Activations of gates: others grow with the state, and products of both overflow."""
 _EACH_OF_PYTORCH = 4

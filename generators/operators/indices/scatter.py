@@ -32,7 +32,7 @@ _INDEX_DTYPES = Axis("index_dtype", _INTEGERS, "int64")
 
 
 def _reductions(*names: str) -> Axis:
-    """How an update meets what is there; a mean of integers is not defined."""
+    """The axis of the operation that combines updates; a mean of integers is not defined."""
     return Axis(
         "reduction",
         ("update", "add", "mul", "max", "min", *names),
@@ -42,7 +42,7 @@ def _reductions(*names: str) -> Axis:
 
 
 _SIGN = Axis("negative", (False, True), False, words="negative indices")
-"""Whether places may count from the end."""
+"""True: indices may count from the end."""
 
 
 def _fill(point: Point, limit: Dim) -> Below:

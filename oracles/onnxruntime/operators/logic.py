@@ -112,7 +112,7 @@ def _isinf(call: Call) -> Wire:
 def _isfinite(call: Call) -> Wire:
     (x,) = call.operands
     graph = call.graph
-    # What is finite leaves nothing of itself; infinity minus infinity is NaN.
+    # A finite number minus itself is 0; infinity minus infinity is NaN.
     return _truth(call, graph.call("Equal", graph.call("Sub", x.name, x.name), _zero(call)))
 
 

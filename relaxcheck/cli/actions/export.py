@@ -125,8 +125,8 @@ def _name(recorded: RecordedCase) -> str:
     return recorded.entry or recorded.case.identifier
 
 
-def _print(voice: Console, line: str) -> None:
-    voice.print(line, markup=False, highlight=False, soft_wrap=True)
+def _print(out: Console, line: str) -> None:
+    out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _limits(recorded: RecordedCase, seconds: float | None) -> Limits:

@@ -12,7 +12,7 @@ from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import STATING, StatedDim, mismatched, stated, wrong
 from relaxcheck.harness.outcomes.errors import states
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs import execute as conducting
+from relaxcheck.harness.programs import execute as executing
 from relaxcheck.harness.programs.execute import execute
 
 FAMILY = dynamic.family(("build",))
@@ -93,7 +93,7 @@ def test_a_call_that_goes_through_is_a_failure(monkeypatch: pytest.MonkeyPatch) 
         program=Program(case.program.inputs[:1], case.program.nodes[:1], ("x_",)),
         bindings=({"m": 3},),
     )
-    monkeypatch.setattr(conducting.compiling, "run", lambda main, values: ())
+    monkeypatch.setattr(executing.compiling, "run", lambda main, values: ())
     assert execute(case).verdict is Verdict.ACCEPTS_INVALID
 
 

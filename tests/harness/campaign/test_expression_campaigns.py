@@ -21,7 +21,7 @@ from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.merging import recount
 from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.events import Event, EventType
-from relaxcheck.harness.expressions import execute as conducting
+from relaxcheck.harness.expressions import execute as executing
 from relaxcheck.harness.expressions.fault import Asked, Fault
 from relaxcheck.harness.expressions.kind import KIND
 from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, Journal, Mode
@@ -62,12 +62,12 @@ def answer(case: AnyCase) -> Outcome:
     members = case.members if isinstance(case, ExpressionBatch) else (case,)
     if any(map(kills, members)):
         return Outcome(Verdict.PROCESS_DEATH, "analysis", None, "worker ended with SIGABRT")
-    return conducting.execute_expressions(case, lambda stage: None)
+    return executing.execute_expressions(case, lambda stage: None)
 
 
 @pytest.fixture(autouse=True)
 def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conducting, "check", planted)
+    monkeypatch.setattr(executing, "check", planted)
 
 
 def run(

@@ -30,7 +30,7 @@ from relaxcheck.harness.kinds import read
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
 from relaxcheck.harness.paths import CHECKOUT
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
-from relaxcheck.reports.expressions.analyzer_causes import Kernels, result_counts, markdown
+from relaxcheck.reports.expressions.analyzer_causes import Kernels, markdown, result_counts
 from tests.harness.expressions.named_checks import asked
 
 AXES = family().axes

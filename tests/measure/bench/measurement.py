@@ -26,7 +26,7 @@ _POLL_SECONDS = 0.05
 
 Show = Callable[[str, float], None]
 
-NAIVE, FORK, CONDUCT, ENGINE, PAIR = "naive", "fork", "execute", "engine", "pair"
+NAIVE, FORK, EXECUTE, ENGINE, PAIR = "naive", "fork", "execute", "engine", "pair"
 """The naive loop; a fork a case; a case without the engine; the engine with one worker, and two."""
 
 
@@ -53,7 +53,7 @@ def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
     with ExitStack() as stack:
         contestants: dict[str, Contestant] = {
             NAIVE: stack.enter_context(Solitary(NAIVE)),
-            CONDUCT: stack.enter_context(Solitary(CONDUCT)),
+            EXECUTE: stack.enter_context(Solitary(EXECUTE)),
             FORK: stack.enter_context(Engine(1, Limits(cases=1, together=1), drawing)),
             ENGINE: stack.enter_context(Engine(1, Limits(), drawing)),
             PAIR: stack.enter_context(Engine(2, Limits(), drawing)),

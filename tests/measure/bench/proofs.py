@@ -86,7 +86,7 @@ def _timed(ask: Callable[[], Any]) -> tuple[Any, float]:
     return answer, time.perf_counter() - start
 
 
-def _fate(condition: Any, level: Level | None) -> str:
+def _level_of(condition: Any, level: Level | None) -> str:
     if not tvm_api_shapes.variables(condition):
         return SIZES
     if level is not None:
@@ -105,12 +105,12 @@ def measured(count: int) -> Proofs:
             for condition in needs(module):
                 prover.forget()
                 level, seconds = _timed(lambda condition=condition: prover.proved_by(condition))
-                fate = _fate(condition, level)
-                results.counts[fate] += 1
-                results.seconds.setdefault(fate, []).append(seconds)
-                if fate == UNPROVED:
+                level_name = _level_of(condition, level)
+                results.counts[level_name] += 1
+                results.seconds.setdefault(level_name, []).append(seconds)
+                if level_name == UNPROVED:
                     results.unproved[tvm_api.show(condition)] += 1
-                if fate != SIZES:
+                if level_name != SIZES:
                     proved, took = _timed(lambda condition=condition: _as_before(condition))
                     results.before.append(took)
                     results.proved_before += proved
@@ -128,10 +128,10 @@ def _as_before(condition: Any) -> bool:
 def table(results: Proofs) -> str:
     """Markdown: by what becomes of needs, how many, the median and the largest time in ms."""
     lines = ["| needs | | ms, median | ms, largest |", "|---|---:|---:|---:|"]
-    for fate in (SIZES, *_BY.values(), FALSE, UNPROVED):
-        times = [1000 * seconds for seconds in results.seconds.get(fate, [])]
+    for level_name in (SIZES, *_BY.values(), FALSE, UNPROVED):
+        times = [1000 * seconds for seconds in results.seconds.get(level_name, [])]
         figures = f"{median(times):.2f} | {max(times):.1f}" if times else " | "
-        lines.append(f"| {fate} | {results.counts[fate]} | {figures} |")
+        lines.append(f"| {level_name} | {results.counts[level_name]} | {figures} |")
     total = 1000 * sum(map(sum, results.seconds.values()))
     lines += [
         "",

@@ -1,4 +1,4 @@
-"""A contestant in one process of its own: ``python -m tests.measure.bench.solitary naive|conduct``.
+"""A contestant in one process of its own: ``python -m tests.measure.bench.solitary naive|execute``.
 
 It takes lists of cases as JSON lines on standard input, and answers each with a ``Spent``.
 
@@ -87,7 +87,7 @@ def naively(cases: Sequence[Case]) -> Spent:
     return total(naive(case) for case in cases)
 
 
-def conducted(cases: Sequence[Case]) -> Spent:
+def executed(cases: Sequence[Case]) -> Spent:
     """All of ``cases`` as workers do them, as many at a time."""
     done = []
     for first in range(0, len(cases), Limits().together):
@@ -120,4 +120,4 @@ if __name__ == "__main__":
         _as_it_comes()
         serve(naively)
     else:
-        serve(conducted)
+        serve(executed)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from statistics import median
 
-from tests.measure.bench.measurement import CONDUCT, ENGINE, FORK, NAIVE, PAIR, Measured
+from tests.measure.bench.measurement import ENGINE, EXECUTE, FORK, NAIVE, PAIR, Measured
 from tests.measure.bench.spent import Spent, total
 from tests.measure.bench.subjects import SUBJECTS
 
@@ -52,7 +52,7 @@ def _turns(measured: Measured, contestant: str, subject: str | None = None) -> l
 
 def figures(measured: Measured) -> dict[str, tuple[float, str]]:
     """The figures over all subjects, each with its target; medians of all turns, where in turns."""
-    engine, pair, alone = (_turns(measured, name) for name in (ENGINE, PAIR, CONDUCT))
+    engine, pair, alone = (_turns(measured, name) for name in (ENGINE, PAIR, EXECUTE))
     everything = total(engine)
     return {
         "checks per core-second by the naive loop's": (checks_ratio(measured), f">= {CHECKS:g}"),

@@ -117,8 +117,8 @@ def _tell(screen: Console, groups: Sequence[Group], kernels: page.Kernels | None
         case = group.findings[0].case
         assert isinstance(case, ExpressionCase)
         title = Text(group.title, "red" if group.title == UNKNOWN else "")
-        fates = [] if kernels is None else [page.fates(group, kernels.by_finding)]
-        table.add_row(title, str(len(group.findings)), str(hits), Text(str(case.subject)), *fates)
+        counts = [] if kernels is None else [page.result_counts(group, kernels.by_finding)]
+        table.add_row(title, str(len(group.findings)), str(hits), Text(str(case.subject)), *counts)
     screen.print(table)
     count = sum(len(group.findings) for group in groups)
     unknown = sum(len(group.findings) for group in groups if group.title == UNKNOWN)

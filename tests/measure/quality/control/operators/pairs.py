@@ -37,7 +37,7 @@ def _atan2(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
 
 
 _REST = np.longdouble("1.2246467991473531772e-16")
-"""What float64 leaves of pi."""
+"""Pi minus its float64."""
 
 
 @operator("log_add_exp", _infer_float)

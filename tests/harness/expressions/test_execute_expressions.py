@@ -11,7 +11,7 @@ from relaxcheck.generators.expressions.cases import ANALYZED, ExpressionCase
 from relaxcheck.generators.expressions.family import family
 from relaxcheck.generators.expressions.language import Expression, Variable, apply, nodes, variable
 from relaxcheck.generators.expressions.subject import Problem
-from relaxcheck.harness.expressions import execute as conducting
+from relaxcheck.harness.expressions import execute as executing
 from relaxcheck.harness.expressions.analyzer.dependence import related
 from relaxcheck.harness.expressions.analyzer.observed import observed
 from relaxcheck.harness.expressions.compiled import RAISES
@@ -37,7 +37,7 @@ def planted(subject: Problem, *, fully: bool = False) -> tuple[Fault, ...]:
 
 @pytest.fixture
 def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conducting, "check", planted)
+    monkeypatch.setattr(executing, "check", planted)
 
 
 def outcome_of(case: Any) -> Outcome:
@@ -67,13 +67,13 @@ def test_one_that_fails_comes_down_to_nothing_else() -> None:
 
 def test_stale_facts_of_the_analyzer_are_one_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault(asked("simplify-after-value"), "", "", {})
-    monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
+    monkeypatch.setattr(executing, "check", lambda subject, fully=False: (fault,))
     assert {outcome_of(member).cause for member in BLOCK.members[:3]} == {"any"}
 
 
 def test_errors_are_identified_by_their_message(monkeypatch: pytest.MonkeyPatch) -> None:
     fault = Fault(Asked(RAISES), "InternalError: no", "", {})
-    monkeypatch.setattr(conducting, "check", lambda subject, fully=False: (fault,))
+    monkeypatch.setattr(executing, "check", lambda subject, fully=False: (fault,))
     outcome = outcome_of(BLOCK.members[0])
     assert (outcome.verdict, outcome.message) == (Verdict.OPAQUE_CRASH, "InternalError: no")
     assert (outcome.operator, outcome.cause, outcome.smallest) == (ANALYZED, "", None)
@@ -160,7 +160,7 @@ MIXED = ExpressionCase(
 def test_every_cause_of_a_failure_is_listed(
     checks: dict[str, str], causes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conducting, "check", failing(checks))
+    monkeypatch.setattr(executing, "check", failing(checks))
     whole = outcome_of(MIXED)
     answer = []
     for case, outcome in ((MIXED, whole), *((part, outcome_of(part)) for part in whole.parts)):
@@ -181,12 +181,12 @@ def test_every_cause_of_a_failure_is_listed(
 
 
 def test_unrelated_checks_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
+    monkeypatch.setattr(executing, "check", failing({"simplify": "//", "modular_set": "%"}))
     outcome = outcome_of(MIXED)
     assert outcome.message == "simplify is off"
     (part,) = outcome.parts
     assert outcome_of(part).operator == "modular_set"
-    monkeypatch.setattr(conducting, "check", failing({"simplify": "//"}))
+    monkeypatch.setattr(executing, "check", failing({"simplify": "//"}))
     assert outcome_of(part).verdict is Verdict.PASS
 
 
@@ -194,7 +194,7 @@ def test_other_failures_of_the_same_cause_are_listed_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checks = {"simplify": "//", "can_prove": "//", "modular_set": "%", "fold-after-value": "%"}
-    monkeypatch.setattr(conducting, "check", failing(checks))
+    monkeypatch.setattr(executing, "check", failing(checks))
     outcome = outcome_of(MIXED)
     assert outcome.message == "it also fails can_prove, fold-after-value\nsimplify is off"
     assert [part.about for part in outcome.parts] == ["modular_set"]
@@ -202,14 +202,14 @@ def test_other_failures_of_the_same_cause_are_listed_with_it(
 
 def test_one_cause_at_a_time_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    smallest = conducting._smallest
+    smallest = executing._smallest
 
     def counted(case: ExpressionCase, fault: Fault, *arguments: Any) -> ExpressionCase:
         made.append(fault.key)
         return smallest(case, fault, *arguments)
 
-    monkeypatch.setattr(conducting, "check", failing({"simplify": "//", "modular_set": "%"}))
-    monkeypatch.setattr(conducting, "_smallest", counted)
+    monkeypatch.setattr(executing, "check", failing({"simplify": "//", "modular_set": "%"}))
+    monkeypatch.setattr(executing, "_smallest", counted)
     (part,) = outcome_of(MIXED).parts
     assert made == ["simplify"]
     outcome_of(part)
@@ -224,7 +224,7 @@ def test_checks_of_some_cases_alone_are_reduced_by_checking_all(
         made = fully or subject == MIXED.subject
         return (Fault(asked(name), "is off", "", {}),) if made and divides(subject) else ()
 
-    monkeypatch.setattr(conducting, "check", check)
+    monkeypatch.setattr(executing, "check", check)
     outcome = outcome_of(MIXED)
     assert outcome.smallest is not None
     assert len(list(nodes(outcome.smallest.subject.expression))) == 3

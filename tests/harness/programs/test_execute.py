@@ -9,7 +9,7 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Verdict
 from relaxcheck.harness.programs import compile as compiling
-from relaxcheck.harness.programs import execute as conducting
+from relaxcheck.harness.programs import execute as executing
 from relaxcheck.harness.programs import judge as judging
 from relaxcheck.harness.programs.compile import StageError
 from relaxcheck.harness.programs.execute import execute, execute_together
@@ -65,7 +65,7 @@ def test_uncompared_results_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None
         ]
         return replace(wanted, outputs=tuple(unconstrained))
 
-    monkeypatch.setattr(conducting, "all_expected", unsure)
+    monkeypatch.setattr(executing, "all_expected", unsure)
     outcome = execute(case)
     assert (outcome.verdict, outcome.message) == (Verdict.NO_ORACLE, ALL_UNCONSTRAINED)
     assert outcome.nothing_compared
