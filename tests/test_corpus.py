@@ -7,16 +7,18 @@ from itertools import pairwise
 
 import pytest
 
-from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.generators.core.case import AnyCase, Mismatch, with_fixes
 from relaxcheck.generators.core.preconditions import takes
 from relaxcheck.generators.core.program import Case
+from relaxcheck.harness.kinds import of, operators
 from relaxcheck.harness.known.corpus import FILES, ISSUE, SCRIPT, Entry, entries
 from relaxcheck.harness.matrix import matrix
-from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.releases import releases
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.reports.issue.finding_folder import releases as releases_of
 from relaxcheck.reports.issue.finding_folder import rendered
 from relaxcheck.reports.tables.release_matrix import lines, surprises
 
@@ -147,6 +149,41 @@ def test_a_title_is_a_short_sentence_that_says_what_is_wrong(entry: Entry) -> No
     assert len(title) <= LONGEST_TITLE
     assert PREDICATE.search(title), title
     assert not re.search(r"[\s.:;]$|^A |\(here |…|Check failed", title), title
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_its_issue_is_about_operators_of_its_program(entry: Entry) -> None:
+    body = rendered(entry.case, entry.expected)[ISSUE].partition("```python")[0]
+    named = set(re.findall(r"`relax\.op\.([\w.]+)`", body))
+    assert named <= set(operators(entry.case))
+    # An issue about one expression names the analyzer or a place in a program.
+    assert named or not of(entry.case).has_passes or "`R.match_cast`" in body
+
+
+ACCEPTED = [
+    entry
+    for entry in entries()
+    if entry.expected.outcome and entry.expected.outcome.verdict is Verdict.ACCEPTS_INVALID
+]
+
+
+@pytest.mark.parametrize("entry", ACCEPTED, ids=lambda entry: entry.name)
+def test_what_is_accepted_though_invalid_comes_with_evidence(entry: Entry) -> None:
+    outcome = entry.expected.outcome
+    assert outcome is not None
+    assert re.search(r"^returned \w+ \(", outcome.message, re.MULTILINE)
+    is_call = isinstance(entry.case.expect, Mismatch)
+    evidence = r"^called with \w+ of shape" if is_call else r"^PyTorch refuses it: \w+: "
+    assert re.search(evidence, outcome.message, re.MULTILINE)
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_it_fails_in_its_own_way_on_its_own_release(entry: Entry) -> None:
+    version = entry.expected.environment["apache-tvm"]
+    on_release = releases_of(entry.case, entry.expected)
+    own = [came for name, came in on_release.items() if releases.within(version, name)]
+    assert own
+    assert all(came.alike for came in own if came.verdict and came.verdict.is_failure)
 
 
 def test_titles_are_unique() -> None:

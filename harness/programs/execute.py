@@ -26,7 +26,7 @@ from relaxcheck.harness.programs.objections import objections, returned
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.rejection import is_rejection
 from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
-from relaxcheck.harness.programs.wrong_call import wrong_argument
+from relaxcheck.harness.programs.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.workers.switching import switch_fixes
 
 
@@ -289,7 +289,7 @@ def _ran_though_invalid(
         if not lines:
             lines = [returned(outputs)]
             if isinstance(case.expect, Mismatch):
-                lines.insert(0, f"called with {wrong_argument(case, case.expect)}")
+                lines.insert(0, f"{CALLED}{wrong_argument(case, case.expect)}")
             else:
                 progress("oracle")
                 lines += objections(static(case.program, binding), values)

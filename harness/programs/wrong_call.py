@@ -7,6 +7,9 @@ from relaxcheck.generators.core.case import Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate
 from relaxcheck.generators.core.program import Case, Misfit
 
+CALLED = "called with "
+"""The start of the line of an outcome's message about the wrong argument."""
+
 
 @dataclass(frozen=True, slots=True)
 class WrongArgument:

@@ -13,7 +13,7 @@ from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
-from relaxcheck.harness.programs.wrong_call import wrong_argument
+from relaxcheck.harness.programs.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
@@ -111,11 +111,11 @@ def is_request(
 
 
 def _shown(outcome: Outcome) -> str:
-    """The message without the printed module, and without a line that the issue says itself."""
+    """The message without the printed module, and without lines that the issue says itself."""
     message = process_words(without_module(outcome.message).strip(), outcome)
     lines = message.splitlines()
     if outcome.verdict is Verdict.ACCEPTS_INVALID and lines[1:]:
-        message = "\n".join(lines[:-1])
+        message = "\n".join(line for line in lines[:-1] if not line.startswith(CALLED))
     return message[:_MESSAGE_LENGTH]
 
 

@@ -101,6 +101,12 @@ BAD: dict[str, tuple[Any, str]] = {
         changed(expect={"type": "invalid", "operator": "nn.relu", "fault": []}),
         "names no fault",
     ),
+    "fault-dimension": (
+        changed(
+            expect={"type": "mismatch", "operator": "x", "fault": ["shape[9]"], "sizes": [2, 3]}
+        ),
+        "'shape[9]' is no dimension of x",
+    ),
     "batch": ({"format": 3, "family": "algebra", "at": {}}, "its point has no"),
 }
 

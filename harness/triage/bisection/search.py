@@ -28,9 +28,7 @@ from relaxcheck.harness.triage.fingerprint import operators, signature_of
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions; later passes see only these."""
 
-INVALID = (
-    "the program is invalid: it should be refused before any pass runs, so no pass is at fault"
-)
+INVALID = "the program or its call is invalid: TVM should refuse it, so no pass is at fault"
 """The reason that no pass is named for an invalid program."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})

@@ -20,7 +20,7 @@ from tests.cli.test_export import failing
 
 FAULT = ("dimension 0", "shape[0]")
 ACCEPTED = Outcome(
-    Verdict.ACCEPTS_INVALID, "run", "x", "returned float32 (3,)\nran, though invalid"
+    Verdict.ACCEPTS_INVALID, "run", "x", "called with x\nreturned float32 (3,)\nran, though invalid"
 )
 
 
