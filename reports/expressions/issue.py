@@ -108,11 +108,9 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
 def _also(subject: Problem, predicate: str) -> Iterator[str]:
     """Questions for certain expressions alone, as calls: of comparisons, sums, indices."""
     expression, variables = subject.expression, subject.variables
-    named = [variable.name for variable in variables if variable.name in names(expression)]
-    if expression.operator in COMPARISONS and named[:1] == [
-        variable.name for variable in variables[:1]
-    ]:
-        yield f"sym.deduce_bound({named[0]}, EXPRESSION, {{}}, {{}})"
+    first = [variable.name for variable in variables[:1] if variable.name in names(expression)]
+    if first and expression.operator in COMPARISONS:
+        yield f"sym.deduce_bound({first[0]}, EXPRESSION, {{}}, {{}})"
     alike = [variable.name for variable in variables if variable.dtype == expression.dtype]
     if expression.dtype == BOOL:
         return

@@ -147,6 +147,20 @@ def test_a_script_of_an_exception_asks_everything(monkeypatch: pytest.MonkeyPatc
             assert run(script, patched) == "raises ValueError: no"
 
 
+def test_a_comparison_of_constants_has_no_variable_to_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    case = member(ANALYZED, "0 < 1")
+    alone = msgspec.structs.replace(
+        case, subject=msgspec.structs.replace(case.subject, variables=())
+    )
+    outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", ANALYZED, "InternalError: no, never")
+    script = script_text(alone, outcome, "A title", VERSIONS)
+    assert "deduce_bound" not in script
+    assert run(script, monkeypatch) is None
+    assert "deduce_bound(x," in script_text(member(ANALYZED, "x < 1"), outcome, "A title", VERSIONS)
+
+
 @pytest.mark.parametrize(
     ("position", "check", "text"),
     [
