@@ -134,11 +134,11 @@ def family(name: str, chosen: Sequence[str] | None = None) -> Family:
     """The family called ``name``.
 
     Raises:
-        UnknownFamily: there is none; the message lists those that there are.
+        UnknownFamily: there is none; the message has the closest names.
     """
     known = {each.name: each for each in families(chosen)}
     if name not in known:
-        raise UnknownFamily(f"no family {name!r}; the families are {', '.join(known)}")
+        raise UnknownFamily(name, known)
     return known[name]
 
 

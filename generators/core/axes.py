@@ -7,6 +7,7 @@ a family builds exactly one case from a point and a seed, and the case keeps the
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import takewhile
 from typing import Protocol, TypeGuard
 
@@ -15,6 +16,9 @@ from msgspec import UNSET
 
 from relaxcheck.generators.core.case import AnyCase, Value
 from relaxcheck.generators.core.program import Case
+
+_ALIKE = 0.7
+"""The least similarity, from 0 to 1, of names of families that are suggested."""
 
 Point = Mapping[str, Value]
 
@@ -83,7 +87,12 @@ class Axis:
 
 
 class UnknownFamily(KeyError):
-    """No family has this name."""
+    """No family is called ``name``; the message has those of ``known`` that are closest."""
+
+    def __init__(self, name: str, known: Collection[str]):
+        *others, last = get_close_matches(name, known, 3, _ALIKE) or ("",)
+        close = f"did you mean {', '.join(others)}{' or ' * bool(others)}{last}? " if last else ""
+        super().__init__(f"no family {name!r}; {close}relaxcheck families lists all")
 
     def __str__(self) -> str:
         return str(self.args[0])

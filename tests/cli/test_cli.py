@@ -49,7 +49,7 @@ def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProc
         (("replay", "operator.json"), "this TVM has no operator 'nn.nothing'"),
         (("replay", "mode.json"), "mode.json: exec_mode 'quick' is unknown"),
         (("replay", "dtype.json"), "dtype 'float99' is unknown"),
-        (("fuzz", "conv9d_transpose", "--minutes", "1"), "no family 'conv9d_transpose'"),
+        (("fuzz", "conv9d_transpose", "--minutes", "1"), "did you mean conv3d_transpose, conv2d_"),
         (("fuzz", "--out", "bad.json/inside", "--minutes", "1"), "cannot write to bad.json/inside"),
     ],
 )
