@@ -19,14 +19,14 @@ from relaxcheck.harness.outcomes.errors import disowns, error_text, names, norma
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.compile import SilentBail, StageError
+from relaxcheck.harness.programs.invalid.objections import objections, returned
+from relaxcheck.harness.programs.invalid.rejection import is_rejection
+from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
 from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
 from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason
-from relaxcheck.harness.programs.objections import objections, returned
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from relaxcheck.harness.programs.rejection import is_rejection
 from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
-from relaxcheck.harness.programs.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.workers.switching import switch_fixes
 
 

@@ -10,10 +10,10 @@ from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
 from relaxcheck.harness.outcomes.errors import headline, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import where
+from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
-from relaxcheck.harness.programs.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
@@ -55,13 +55,14 @@ def issue_text(
     releases: Mapping[str, Came] | None = None,
     known: str | None = None,
     patched: bool = False,
+    cure: Sequence[str] = (),
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
     ``title`` is without TVM's prefix; ``script`` is the script; ``environment`` the versions by
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
     ``releases`` what came of it on each release; ``known`` an issue that is about the same;
-    ``patched``: a patch and a test lie beside the issue.
+    ``patched``: a patch and a test lie beside the issue; ``cure`` names the fixes that cure it.
     """
     outcome, releases = repro.outcome, releases or {}
     request = is_request(repro, attribution, releases)
@@ -86,6 +87,7 @@ def issue_text(
         pipeline=PIPELINES[repro.case.pipeline].description,
         repro=script,
         patched=patched,
+        cure="" if patched else series([f"`{name}`" for name in cure]),
     )
 
 

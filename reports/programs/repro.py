@@ -14,8 +14,8 @@ from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.native.memory import USUAL
 from relaxcheck.harness.outcomes.errors import REFUSALS, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from relaxcheck.harness.programs.rejection import subject_of
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators

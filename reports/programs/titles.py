@@ -9,9 +9,9 @@ from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import where
+from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
-from relaxcheck.harness.programs.wrong_call import wrong_argument
 from relaxcheck.harness.triage.fingerprint import signature_of
 from relaxcheck.reports.programs.attribution_text import UNUSUAL_INPUTS, innocent_operators
 from relaxcheck.reports.programs.conditions import (

@@ -8,9 +8,9 @@ from relaxcheck.generators.core.program import Case, Input, Misfit, Node, Progra
 from relaxcheck.generators.families import every
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
-from relaxcheck.harness.programs.wrong_call import wrong_argument
 from relaxcheck.reports.issue.template import on_release
 from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.missing_check import missing_check
@@ -184,6 +184,16 @@ def test_nothing_that_only_this_project_knows_is_a_condition() -> None:
     assert "ShapeExpr" not in text
     assert "item" not in text
     assert "dtype=" not in text
+
+
+def test_an_issue_names_the_fixes_that_cure_it_where_no_patch_does() -> None:
+    crash = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", message="ValueError: no")
+    repro = reproduction(failing(), crash)
+    sentence = "with `first` and `second` the program is right."
+    cure = ("first", "second")
+    assert sentence in issue_text(repro, "It", "", {}, cure=cure)
+    assert sentence not in issue_text(repro, "It", "", {}, cure=cure, patched=True)
+    assert "repair" not in issue_text(repro, "It", "", {})
 
 
 def test_unusual_inputs_are_named_once() -> None:

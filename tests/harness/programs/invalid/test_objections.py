@@ -16,9 +16,9 @@ from relaxcheck.harness.campaign.drawing import keep_hypothesis_in, stream
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs import objections as module
 from relaxcheck.harness.programs.execute import execute
-from relaxcheck.harness.programs.objections import objections, returned
+from relaxcheck.harness.programs.invalid import objections as module
+from relaxcheck.harness.programs.invalid.objections import objections, returned
 from relaxcheck.oracles.answer import Unsupported
 
 pytestmark = pytest.mark.tvm

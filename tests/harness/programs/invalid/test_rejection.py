@@ -10,7 +10,7 @@ from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.family import OperatorFamily
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute
-from relaxcheck.harness.programs.rejection import is_rejection, subject_of
+from relaxcheck.harness.programs.invalid.rejection import is_rejection, subject_of
 
 FAMILIES: dict[str, Breakable] = {
     name.removeprefix("nn."): OperatorFamily(OPERATORS[name], ("build",))

@@ -1,0 +1,1 @@
+"""Invalid programs and wrong calls: errors that reject them, and evidence of what is invalid."""
