@@ -34,7 +34,7 @@ class About:
     """Facts about a failure that an issue mentions besides the case and its outcome.
 
     ``known`` is the address of an issue that reports it already. ``patched``: a patch that cures it
-    and a test lie beside the issue.
+    and a test lie beside the issue. ``cure`` names the bundled fixes with which it is right.
     """
 
     environment: Mapping[str, str]
@@ -43,6 +43,7 @@ class About:
     releases: Mapping[str, Came] = field(default_factory=dict)
     known: str | None = None
     patched: bool = False
+    cure: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

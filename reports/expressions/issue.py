@@ -303,6 +303,7 @@ def issue_text(
         pipeline=_WAYS.get(case.position, "tvm.compile"),
         repro=script,
         patched=False,
+        cure="",
     )
 
 

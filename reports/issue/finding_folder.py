@@ -24,6 +24,7 @@ def rendered(case: AnyCase, record: Record) -> dict[str, str]:
         releases(case, record),
         record.issue,
         record.cure is not None and record.cure.patched,
+        () if record.cure is None else record.cure.fixes,
     )
     script, issue = pasted(case, outcome, record.title, about, Limits(seconds=record.seconds))
     return {SCRIPT: script, ISSUE: issue}

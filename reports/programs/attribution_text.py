@@ -228,7 +228,7 @@ def _phrase(texts: Sequence[str]) -> str:
 
 def series(texts: Sequence[str]) -> str:
     """``texts`` as one: ``a, b and c``."""
-    *others, last = texts
+    *others, last = texts or ("",)
     return f"{', '.join(others)} and {last}" if others else last
 
 

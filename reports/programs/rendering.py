@@ -69,6 +69,7 @@ class ProgramRendering(Rendering[Case]):
             releases=about.releases,
             known=about.known,
             patched=about.patched,
+            cure=about.cure,
         )
 
     def pytest(

@@ -215,7 +215,7 @@ def test_known_findings_are_shown_as_known(tmp_path: Path, monkeypatch: pytest.M
     for wanted in ("declared as dilated; expected until 2127-01-01: it is being mended", "known</"):
         assert wanted.lower() in shown_card.lower(), wanted
     assert 'href="https://example.org/1"' in shown_card
-    assert "Known: https://example.org/1" in unescape(text)
+    assert "Known upstream: https://example.org/1" in unescape(text)
     assert "<dt>known</dt><dd>1</dd>" in text
     assert "callout" not in text[text.index(f'id="{OTHER}"') : text.index("Known <span")]
     # After its day it is news again, whoever else knows of it.
