@@ -15,7 +15,9 @@ from rich.text import Text
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.outcomes.severity import Severity
+from relaxcheck.harness.triage.causes import Cause, counted_causes
 from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.wording import noun, plural
 
 _LINE_EVERY_SECONDS = 10.0
 _REFRESH_SECONDS = 0.2
@@ -66,10 +68,14 @@ def _kind(finding: Finding) -> str:
     return f"{severity} ({verdict})" if severity not in ("", verdict) else verdict
 
 
-def severities_text(findings: Iterable[Finding]) -> str:
-    """The number of ``findings`` of each severity: ``2 wrong result, 1 crash``."""
-    counts = Counter(finding.severity for finding in findings)
+def severities_text(causes: Iterable[Cause]) -> str:
+    """The number of ``causes`` of each severity: ``2 wrong result, 1 crash``."""
+    counts = Counter(cause.severity for cause in causes)
     return ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
+
+
+def _causes(state: State) -> list[Cause]:
+    return counted_causes(state.findings.values(), state.known)
 
 
 class Rate:
@@ -144,8 +150,9 @@ class Display:
     def _line(self, state: State) -> str:
         phase = "" if state.phase == "running" else f"  {state.phase}"
         return (
-            f"{state.elapsed:6.0f} s  {state.cases} cases  {state.checks} checks  "
-            f"{len(state.findings)} findings  {self._rate(state)}  "
+            f"{state.elapsed:6.0f} s  {plural(state.cases, 'case')}  "
+            f"{plural(state.checks, 'check')}  {plural(len(_causes(state)), 'finding')}  "
+            f"{self._rate(state)}  "
             f"{state.pair_coverage:.1%} of pairs{phase}"
         )
 
@@ -154,12 +161,13 @@ class Display:
         if self._plan.most_cases is not None:
             parts.append(state.cases / self._plan.most_cases)
         self._bar.update(self._task, completed=min(max(parts), 1.0), description=state.phase)
+        causes = _causes(state)
         numbers = Table.grid(padding=(0, 3))
         numbers.add_row(
-            f"[b]{state.cases}[/b] cases",
-            f"[b]{state.checks}[/b] checks",
-            f"{state.trials} trials",
-            f"[b]{len(state.findings)}[/b] findings",
+            f"[b]{state.cases:,}[/b] {noun(state.cases, 'case')}",
+            f"[b]{state.checks:,}[/b] {noun(state.checks, 'check')}",
+            plural(state.trials, "trial"),
+            f"[b]{len(causes)}[/b] {noun(len(causes), 'finding')}",
             f"engine: {state.engine_share:.1%} of CPU",
         )
         seen = (
@@ -181,6 +189,6 @@ class Display:
             )
         workers = Text("   ".join(state.busy), style="dim")
         return Group(
-            *(self._bar, numbers, Text(severities_text(state.findings.values()))),
+            *(self._bar, numbers, Text(severities_text(causes))),
             *(Text(self._rate(state)), Text(seen), Text(verdicts), newest, workers),
         )

@@ -1,6 +1,6 @@
 """Causes: findings that differ in nothing but sibling operators are shown as one."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from relaxcheck.generators.core.case import Valid
@@ -54,6 +54,16 @@ def by_cause(findings: Sequence[Finding]) -> list[Cause]:
         together.setdefault(key, []).append(finding)
     causes = [Cause(tuple(sorted(group, key=_order))) for group in together.values()]
     return sorted(causes, key=_cause_order)
+
+
+def counted_causes(findings: Iterable[Finding], known: Container[str]) -> list[Cause]:
+    """The causes that a campaign counts as its findings, the worst first.
+
+    Error messages are not counted, nor are findings with a fingerprint in ``known``. Terminal,
+    Markdown and web page count these.
+    """
+    new = [finding for finding in findings if finding.fingerprint not in known]
+    return [cause for cause in by_cause(new) if cause.severity is not Severity.ERROR_MESSAGE]
 
 
 def _cause(finding: Finding) -> object:

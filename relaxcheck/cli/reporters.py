@@ -21,6 +21,7 @@ from relaxcheck.harness.journal.journal import FILE_NAME
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import by_age
+from relaxcheck.harness.triage.causes import counted_causes
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.wording import plural
 from relaxcheck.reports.tables.markdown import summary_text
@@ -227,6 +228,7 @@ def _numbers(state: State) -> dict[str, object]:
         "trials": state.trials,
         "pair_coverage": round(state.pair_coverage, 4),
         "findings": len(state.findings),
+        "causes": len(counted_causes(state.findings.values(), state.known)),
         "engine_cpu_share": round(state.engine_share, 4),
     }
 

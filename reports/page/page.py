@@ -1,7 +1,7 @@
 """The page: its content in order, and the template that renders it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -15,6 +15,7 @@ from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.harness.programs.support.audit import by_operator
 from relaxcheck.harness.programs.support.rows import Support
+from relaxcheck.harness.triage.causes import counted_causes
 from relaxcheck.harness.wording import plural
 from relaxcheck.reports.issue.heading import headings
 from relaxcheck.reports.page.accepted import accepted_gaps
@@ -102,7 +103,8 @@ def page_text(sources: Sources) -> str:
         for finding, each in zip(record.findings, about, strict=True)
     ]
     line = None if sources.corpus else timeline(record.ran)
-    rows = trend([*sources.earlier, record]) if sources.earlier else []
+    known_before = {entry.finding.fingerprint for entry in entries if entry.is_known}
+    rows = trend([*sources.earlier, record], known_before) if sources.earlier else []
     listed = sections(entries, corpus=sources.corpus)
     maps = coverage(record.ran, record.findings)
     return _TEMPLATES.get_template("report.html.j2").render(
@@ -115,7 +117,7 @@ def page_text(sources: Sources) -> str:
         descriptions={str(verdict): description for verdict, description in DESCRIPTIONS.items()},
         sections=listed,
         rows=[row for section in listed for row in section.rows],
-        unfolded=sum(len(section.rows) for section in listed if not section.folded),
+        counted=_counted(listed),
         choices={
             "verdict": [
                 str(v) for v in Verdict if any(entry.finding.verdict is v for entry in entries)
@@ -184,25 +186,33 @@ def facts(
     return tuple(numbers)
 
 
-def trend(records: Sequence[Record]) -> list[Row]:
-    """One row per campaign, in the given order."""
+def trend(records: Sequence[Record], known: Container[str] = ()) -> list[Row]:
+    """One row per campaign, in the given order; findings in ``known`` are not counted.
+
+    A cause is new if one of its findings is, as on the page, and gone if none of them is left.
+    """
     rows: list[Row] = []
     before: set[str] = set()
+    last: list[set[str]] = []
     for number, record in enumerate(records):
-        has = {finding.fingerprint for finding in record.findings}
-        last = {f.fingerprint for f in records[number - 1].findings} if number else set()
+        causes = [
+            {finding.fingerprint for finding in cause.findings}
+            for cause in counted_causes(record.findings, known)
+        ]
+        has = set().union(*causes)
         rows.append(
             Row(
                 record.name,
                 _versions(record),
                 record.cases,
                 record.failed / record.cases if record.ran else 0.0,
-                len(has),
-                len(has - before) if number else None,
-                len(last - has) if number else None,
+                len(causes),
+                sum(not cause <= before for cause in causes) if number else None,
+                sum(not cause & has for cause in last) if number else None,
             )
         )
         before |= has
+        last = causes
     return rows
 
 
@@ -216,8 +226,16 @@ def _trend_plot(rows: Sequence[Row]) -> str:
 def _title(record: Record, listed: Sequence[Section], *, corpus: bool) -> str:
     if corpus:
         return f"The corpus on TVM {_versions(record)}"
-    count = sum(len(section.rows) for section in listed if not section.folded)
-    return f"{count or 'No'} finding{'' if count == 1 else 's'} in {record.cases:,} cases"
+    count = _counted(listed)
+    known = any(not (section.counted or section.folded) for section in listed)
+    new = "new " if known else ""
+    findings = plural(count, f"{new}finding") if count else f"No {new}findings"
+    return f"{findings} in {plural(record.cases, 'case')}"
+
+
+def _counted(listed: Sequence[Section]) -> int:
+    """The number of findings, as the terminal counts them."""
+    return sum(len(section.rows) for section in listed if section.counted)
 
 
 def _versions(record: Record) -> str:

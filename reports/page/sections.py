@@ -64,12 +64,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows under one heading; ``folded`` ones are shown when the reader asks for them."""
+    """Rows under one heading; ``folded`` ones are shown when the reader asks for them.
+
+    ``counted``: the rows are among the findings of the campaign's title.
+    """
 
     title: str
     meaning: str
     rows: tuple[Row, ...]
     folded: bool = False
+    counted: bool = True
 
     @property
     def count(self) -> int:
@@ -91,6 +95,7 @@ def sections(findings: Sequence[Shown], *, corpus: bool = False) -> list[Section
             MEANINGS[severity] if severity else "" if corpus else _UNDECIDED,
             tuple(row for row in news if row.lead.finding.severity is severity),
             folded=severity is Severity.ERROR_MESSAGE,
+            counted=severity is not Severity.ERROR_MESSAGE,
         )
         for severity, title in _TITLES.items()
     ]
@@ -98,7 +103,8 @@ def sections(findings: Sequence[Shown], *, corpus: bool = False) -> list[Section
     messages = [section for section in listed if section.folded]
     shown = [section for section in listed if not section.folded]
     if known:
-        shown.append(Section(_KNOWN, "declared, or in an earlier campaign", tuple(known)))
+        meaning = "declared, or in an earlier campaign"
+        shown.append(Section(_KNOWN, meaning, tuple(known), counted=False))
     return [*shown, *messages]
 
 

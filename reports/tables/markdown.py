@@ -65,6 +65,7 @@ def _rendered(template: str, results: Results) -> str:
         tvm=versions(results.description),
         several=results.several_releases,
         command=results.command,
+        heading=plural(len(results.causes), "new finding" if results.known else "finding"),
         causes=_rows(results.causes, results),
         messages=_rows(results.error_messages, results),
         messages_line=error_messages_line(results.error_messages),

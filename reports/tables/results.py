@@ -9,7 +9,7 @@ from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.releases.releases import by_age
-from relaxcheck.harness.triage.causes import Cause, by_cause
+from relaxcheck.harness.triage.causes import Cause, by_cause, counted_causes
 from relaxcheck.harness.triage.finding import Finding
 
 
@@ -45,9 +45,7 @@ class Results:
     @property
     def causes(self) -> list[Cause]:
         """The new findings by cause, the worst first, without error messages."""
-        return [
-            cause for cause in by_cause(self.new) if cause.severity is not Severity.ERROR_MESSAGE
-        ]
+        return counted_causes(self.findings, self.known)
 
     @property
     def error_messages(self) -> list[Cause]:
