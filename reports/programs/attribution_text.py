@@ -88,6 +88,8 @@ def attribution_text(
         if not condition.holds
         # That it fails at other sizes, too, is no news.
         and any(difference.what is not Aspect.SHAPE for difference in condition.differences)
+        # One of several calls of an operator that it is about.
+        and not condition.named <= operators
         # To a maintainer, several of our pipelines are one.
         and _listed(condition, "was") != _listed(condition, "to")
         and (

@@ -173,6 +173,9 @@ def test_that_it_does_not_fail_without_its_operator_goes_without_saying() -> Non
     )
     assert text("exp") == "Fails together with nn.relu; passes without nn.relu."
     assert text("exp", "nn.relu") == ""
+    # Of several calls of its operator one may not matter.
+    alike = (Condition((gone[0],), (Verdict.SILENT_BAIL,), 1),)
+    assert attribution_text(Attribution(1, 1, alike), case, LEFT.stage, ("nn.relu",)) == ""
 
 
 def test_a_shape_that_follows_from_a_symbol_is_not_listed() -> None:

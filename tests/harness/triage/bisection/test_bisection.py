@@ -197,7 +197,7 @@ def test_of_an_invalid_program_no_pass_is_looked_for() -> None:
             "each of the functions that LegalizeOps makes of toy.first is built",
         ),
         (RIGHT, None, "it is right: it may be any of CallTIRRewrite, VMShapeLower, or code"),
-        (UNUSABLE, None, "unsupported, in code generation: it may be any of"),
+        (UNUSABLE, None, "raises an error in code generation: it may be any of"),
     ],
 )
 def test_faults_of_the_shortest_way_are_the_lowerings_if_its_functions_are(
