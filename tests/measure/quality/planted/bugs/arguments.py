@@ -31,7 +31,7 @@ PLANTS = (
             "dtype",
         ),
         "relaxcheck.fixes.framework.fix",
-        'return f"{operator} {what} with {text}"',
+        'return f"{operator} {predicate} with {text}"',
         'return "no"',
     ),
     one_edit(
