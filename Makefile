@@ -17,10 +17,9 @@ READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
 
 PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS)
-# PyTorch's CPU build is on an index of its own. PyPI has none of that version.
-CPU_WHEELS := https://download.pytorch.org/whl/cpu
+# PyTorch's CPU build is on an index of its own, whose address PyTorch's installation page has.
 HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTorch's CPU wheels:" \
-  "make $(MAKECMDGOALS) PIP_ARGS='--extra-index-url $(CPU_WHEELS)'"; exit 1; } >&2
+  "make $(MAKECMDGOALS) PIP_ARGS='--extra-index-url URL'"; exit 1; } >&2
 
 # Run in parallel, each process taking over what another has left.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
+CPU_WHEELS = "URL"
 
 PIP = """#!/bin/sh
 echo "pip $*"
