@@ -7,6 +7,8 @@ is the same branch of TVM's source, whichever operators stand around it.
 import re
 from collections.abc import Iterator
 
+from relaxcheck.harness.outcomes.sources import bare_name, inside
+
 NAN = "nan"
 """The key, in the details of a wrong value, of the fact that NaN stands where a number belongs."""
 
@@ -16,17 +18,11 @@ PLACE = "place"
 UNKNOWN = "unknown"
 """The key, in the details of a silent bail, of the shape that is not known."""
 
-_INSIDE = re.compile(r"(?:^|/)((?:tvm|src|include)/(?!.*tvm_ffi).*)$")
-"""The path of a source file of TVM's from the root of its tree or of its Python package."""
-
 _LOWERING = re.compile(r"^tvm/(?:relax/transform/legalize_ops|topi)/")
 """Python code of single operators."""
 
 _OWN = re.compile(r"^src/(?:.*/transforms?/|relax/backend/|relax/op/)")
 """C++ code of a single pass, or of the type rule of an operator."""
-
-_FUNCTION = re.compile(r"([\w:~]+)(?:<[^()]*>)?\(")
-"""The name of a C++ function in its signature."""
 
 
 def place_of(error: BaseException) -> str:
@@ -51,16 +47,9 @@ def _frames(error: BaseException) -> Iterator[tuple[str, str]]:
     while step is not None:
         code = step.tb_frame.f_code
         step = step.tb_next
-        inside = _INSIDE.search(code.co_filename)
-        name = _function(code.co_name)
-        if inside is not None and not name.startswith("<"):
-            yield inside[1], name
-
-
-def _function(name: str) -> str:
-    """The bare name of a function: of a C++ one without namespaces, templates and types."""
-    named = _FUNCTION.search(name.partition(" [with ")[0])
-    return named[1].rpartition("::")[2] if named else name
+        file, name = inside(code.co_filename), bare_name(code.co_name)
+        if file and not name.startswith("<"):
+            yield file, name
 
 
 def _short(path: str) -> str:

@@ -23,6 +23,7 @@ from relaxcheck.harness.native.link import LinkError, can_link, linked
 from relaxcheck.harness.native.memory import USUAL, filled
 from relaxcheck.harness.native.target import target
 from relaxcheck.harness.outcomes.errors import disowns, error_text
+from relaxcheck.harness.outcomes.sources import SourceLine
 from relaxcheck.harness.programs.direct import NotDirect, called
 from relaxcheck.harness.programs.late_linking import (
     Left,
@@ -52,15 +53,15 @@ class StageError(Exception):
 class SilentBail(Exception):
     """LegalizeOps left ``calls``, high-level operator calls, without an error.
 
-    ``logged`` are the messages of legalizations until then. ``symptom`` is the error in which
-    ``relax.build`` then ends, as a user sees it; None where it was not run. ``unknown`` says which
-    shape of the first call is not known, if one is not.
+    ``logged`` are the messages of legalizations until then, and their lines. ``symptom`` is the
+    error in which ``relax.build`` then ends, as a user sees it; None where it was not run.
+    ``unknown`` says which shape of the first call is not known, if one is not.
     """
 
     stage: str
     operators: tuple[str, ...]
     calls: tuple[str, ...]
-    logged: tuple[str, ...]
+    logged: Mapping[str, SourceLine | None]
     symptom: BaseException | None = None
     unknown: str = ""
 
@@ -185,7 +186,7 @@ def build(
     if late is not None:
         module = named(module, late)
     instruments = [watch] if tracing is None else [watch, Tracer(tracing)]
-    logged: list[str] = []
+    logged: dict[str, SourceLine | None] = {}
     try:
         with tvm.transform.PassContext(instruments=instruments), collected() as logged:
             for step in pipeline.before:
@@ -306,11 +307,12 @@ def _argument(argument: Argument) -> Any:
     return tvm.runtime.tensor(argument)
 
 
-def _raise_if_left(watch: Any, logged: Sequence[str], symptom: BaseException | None = None) -> None:
+def _raise_if_left(
+    watch: Any, logged: Mapping[str, SourceLine | None], symptom: BaseException | None = None
+) -> None:
     if watch.left:
         operators, calls = zip(*watch.left, strict=True)
-        log = tuple(logged)
-        raise SilentBail("LegalizeOps", operators, calls, log, symptom, watch.unknown)
+        raise SilentBail("LegalizeOps", operators, calls, dict(logged), symptom, watch.unknown)
 
 
 def _bind_params(module: Module, case: Case) -> Module:

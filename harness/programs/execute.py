@@ -17,6 +17,7 @@ from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN, place_of
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
+from relaxcheck.harness.outcomes.sources import logged_at, lowered_at, raised_at
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.compile import SilentBail, StageError
 from relaxcheck.harness.programs.invalid.objections import objections, returned
@@ -24,10 +25,12 @@ from relaxcheck.harness.programs.invalid.rejection import is_rejection
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
 from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
-from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason
+from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason, reason_line
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
 from relaxcheck.harness.workers.switching import switch_fixes
+
+_WRONG = (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE)
 
 
 def execute(
@@ -131,7 +134,9 @@ def _begin(
             f"{left}\n{why}" if why else left,
             seconds=clock.seconds,
             cause=normalise(why),
-            details=_symptom(bail, late) | ({UNKNOWN: bail.unknown} if bail.unknown else {}),
+            details=_symptom(bail, late)
+            | ({UNKNOWN: bail.unknown} if bail.unknown else {})
+            | logged_at(reason_line(bail.operators[0], bail.logged)),
         )
     except StageError as error:
         if late is not None and error.stage == READS_PREFIX:
@@ -212,7 +217,7 @@ def _run_all(
     checks: list[Check] = []
     seen: list[Expected] = []
     verdict, message, stage = Verdict.PASS, "", None
-    details: dict[str, bool] = {}
+    details: dict[str, Any] = {}
     for run in runs:
         wanted = run.expected
         if isinstance(wanted, Exception):
@@ -242,6 +247,8 @@ def _run_all(
                 details = {NAN: True} if judgement.nan and run.regime in ORDINARY_REGIMES else {}
                 if about:
                     message, details = f"{message}\n{about}", {UNDEFINED: True}
+    if verdict in _WRONG and not case.fixes:
+        details |= lowered_at(node.operator for node in case.program.nodes)
     everywhere = tuple(
         n for n in seen[0].agreeing if all(n in expected.agreeing for expected in seen)
     )
@@ -336,9 +343,9 @@ def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> O
     )
 
 
-def _place(error: StageError) -> dict[str, str]:
+def _place(error: StageError) -> dict[str, Any]:
     place = place_of(error.cause)
-    return {PLACE: place} if place else {}
+    return ({PLACE: place} if place else {}) | raised_at(error.cause)
 
 
 def _named(case: Case, message: str) -> str | None:

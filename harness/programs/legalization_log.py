@@ -4,10 +4,11 @@ They log at level INFO, which the root logger drops by default.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from relaxcheck.harness.outcomes.errors import names_operator
+from relaxcheck.harness.outcomes.sources import SourceLine, line_of
 
 LOGGED = "logged at level INFO: "
 """The prefix of the line in a silent bail's message that TVM logged."""
@@ -20,11 +21,11 @@ SYMPTOM = "symptom"
 
 
 class _Collecting(logging.Handler):
-    """Keeps the texts that legalizations log, in order, each once."""
+    """Keeps the texts that legalizations log, in order, and the line that first logs each."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self.texts: list[str] = []
+        self.lines: dict[str, SourceLine | None] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         if _WHERE not in record.pathname:
@@ -35,29 +36,42 @@ class _Collecting(logging.Handler):
             # Its arguments do not fit its format: logging's own way to tell that.
             self.handleError(record)
             return
-        if text not in self.texts:
-            self.texts.append(text)
+        self.lines.setdefault(text, line_of(record))
 
 
 @contextmanager
-def collected() -> Iterator[list[str]]:
-    """Collect the texts that legalizations log, one line each; restores the root logger."""
+def collected() -> Iterator[dict[str, SourceLine | None]]:
+    """Collect the texts that legalizations log, one line each; restores the root logger.
+
+    Each is mapped to the line of TVM's that logged it; None if it is none of TVM's.
+    """
     root, handler = logging.getLogger(), _Collecting()
     level = root.level
     root.addHandler(handler)
     root.setLevel(min(level, logging.INFO) if level else logging.INFO)
     try:
-        yield handler.texts
+        yield handler.lines
     finally:
         root.setLevel(level)
         root.removeHandler(handler)
 
 
-def reason(operator: str, logged: Sequence[str]) -> str:
+def reason(operator: str, logged: Collection[str]) -> str:
     """The line of a message that quotes TVM's reason to leave a call of ``operator``; "" if none.
 
     The reason is the first logged text that names the operator, or the first of all if none does:
     calls of one operator may be left for several reasons.
     """
-    telling = [text for text in logged if names_operator(text, operator)] or logged
-    return f"{LOGGED}{telling[0]}" if telling else ""
+    text = _telling(operator, logged)
+    return "" if text is None else f"{LOGGED}{text}"
+
+
+def reason_line(operator: str, logged: Mapping[str, SourceLine | None]) -> SourceLine | None:
+    """The line of TVM's that logged the reason; None if there is none."""
+    text = _telling(operator, logged)
+    return None if text is None else logged[text]
+
+
+def _telling(operator: str, logged: Collection[str]) -> str | None:
+    naming = (text for text in logged if names_operator(text, operator))
+    return next(naming, next(iter(logged), None))

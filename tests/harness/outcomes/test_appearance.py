@@ -1,40 +1,16 @@
 """The place of an error in TVM, read from tracebacks as TVM makes them."""
 
 from relaxcheck.harness.outcomes.appearance import place_of
-
-PYTHON = "/opt/venv/lib/python3.11/site-packages/tvm"
-CALLBACK = ("<unknown>", "TVMFFIPyCallback(void*, TVMFFIAny const*, int, TVMFFIAny*)")
-LEGALIZE = ("/project/src/relax/transform/legalize_ops.cc", "tvm::relax::Legalizer::Run(int)")
-PRELU = (f"{PYTHON}/relax/transform/legalize_ops/nn.py", "_nn_prelu")
-COMPUTE = (f"{PYTHON}/te/operation.py", "compute")
-CONSTANT = (f"{PYTHON}/topi/utils.py", "get_const_int")
-FOLD = (
-    "/project/src/ir/prim/const_fold.h",
-    "tvm::ffi::Optional<tvm::PrimExpr> tvm::prim::TryConstFold(tvm::PrimExpr) [with Op = Div]",
+from tests.harness.outcomes.tracebacks import (
+    CALLBACK,
+    COMPUTE,
+    CONSTANT,
+    FOLD,
+    LEGALIZE,
+    PRELU,
+    RESHAPE,
+    raised,
 )
-RESHAPE = (
-    "/workspace/src/relax/transform/rewrite_dataflow_reshape.cc",
-    "tvm::relax::Rewriter::Visit(const tvm::CallNode*)::<lambda(int)>",
-)
-
-
-def raised(*frames: tuple[str, str]) -> ValueError:
-    """An error whose traceback has ``frames``, file and function, from the outside in."""
-
-    def fail() -> None:
-        raise ValueError("no")
-
-    inner = fail
-    for file, function in reversed(frames):
-        scope = {"inner": inner}
-        exec(compile("def outer():\n    inner()", file, "exec"), scope)
-        inner = scope["outer"]
-        inner.__code__ = inner.__code__.replace(co_name=function)
-    try:
-        inner()
-    except ValueError as error:
-        return error
-    raise AssertionError
 
 
 def test_the_place_is_the_lowering_and_the_function_that_raised() -> None:
@@ -59,3 +35,9 @@ def test_a_pass_of_its_own_is_a_place_and_a_helper_of_many_is_none() -> None:
     assert place_of(raised(LEGALIZE, RESHAPE)) == "transform/rewrite_dataflow_reshape.cc:Visit"
     assert place_of(raised(RESHAPE, ("/project/src/ir/module.cc", "tvm::IRModule::Lookup()"))) == ""
     assert place_of(raised(("/home/me/tests/some.py", "f"))) == ""
+
+
+def test_the_folder_of_an_installation_is_no_part_of_the_place() -> None:
+    elsewhere = PRELU[0].replace("/opt/", "/home/me/src/tvm/relaxcheck/")
+    own = ("/home/me/src/tvm/relaxcheck/harness/programs/execute.py", "execute")
+    assert place_of(raised(own, (elsewhere, PRELU[1]))) == place_of(raised(PRELU))

@@ -7,7 +7,8 @@ import pytest
 
 from relaxcheck.harness.known.corpus import entries
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.legalization_log import LOGGED, collected, reason
+from relaxcheck.harness.outcomes.sources import SourceLine
+from relaxcheck.harness.programs.legalization_log import LOGGED, collected, reason, reason_line
 
 
 def logged(path: Path, line: str) -> None:
@@ -25,10 +26,10 @@ def test_only_legalizations_are_listened_to(tmp_path: Path) -> None:
         logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('no chunks')")
         logged(tmp_path / "legalize_ops" / "nn.py", "logging.warning('nor that')")
         logged(tmp_path / "elsewhere" / "nn.py", "logging.info('something else')")
-    assert texts == ["no chunks", "nor that"]
+    assert list(texts) == ["no chunks", "nor that"]
     assert (root.level, list(root.handlers)) == before
     logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('too late')")
-    assert texts == ["no chunks", "nor that"]
+    assert list(texts) == ["no chunks", "nor that"]
 
 
 def test_the_level_is_put_back_after_an_exception() -> None:
@@ -46,7 +47,7 @@ def test_unformattable_records_are_reported_as_logging_does(
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     with collected() as texts:
         logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('%s and %s', 1)")
-    assert texts == []
+    assert not texts
     assert "Logging error" in capsys.readouterr().err
 
 
@@ -56,6 +57,21 @@ def test_the_reason_is_what_names_the_operator() -> None:
     assert reason("relax.nn.conv1d_transpose", texts) == naming
     assert reason("relax.nn.relu", texts[1:]) == naming
     assert reason("relax.nn.relu", ()) == ""
+
+
+def test_the_line_that_logs_the_reason_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "site-packages" / "tvm" / "relax" / "transform" / "legalize_ops" / "nn.py"
+    with collected() as texts:
+        logged(file, "logging.info('relu is one reason')")
+        logged(file, "\n\ndef lower(): logging.info('softmax is another')\nlower()")
+        logged(file, "\nlogging.info('relu is one reason')")
+    path = "python/tvm/relax/transform/legalize_ops/nn.py"
+    assert reason_line("relax.nn.softmax", texts) == SourceLine(path, 4, "lower")
+    assert reason_line("relax.nn.relu", texts) == SourceLine(path, 2, "<module>")
+    assert reason_line("relax.nn.relu", {}) is None
+    with collected() as texts:
+        logged(tmp_path / "legalize_ops" / "nn.py", "logging.info('none of its own')")
+    assert texts == {"none of its own": None}
 
 
 WITHOUT_A_WORD = (

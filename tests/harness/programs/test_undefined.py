@@ -12,6 +12,7 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.native.memory import OTHER, USUAL, filled
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.outcomes.sources import SOURCES
 from relaxcheck.harness.programs.execute import execute
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
@@ -72,7 +73,8 @@ def test_fresh_memory_holds_the_byte_within_the_block_alone() -> None:
 def test_a_result_that_nothing_writes_says_so_with_two_values() -> None:
     outcome = execute(entry("empty-product").case)
     assert outcome.verdict is Verdict.WRONG_VALUE
-    assert outcome.details == {UNDEFINED: True}
+    assert outcome.details.keys() == {UNDEFINED, SOURCES}
+    assert outcome.details[UNDEFINED] is True
     assert "element [0] of output y is 1.4660155e+13 where" in outcome.message
     assert "and 3.3143225e+06 where" in outcome.message
 
@@ -80,7 +82,7 @@ def test_a_result_that_nothing_writes_says_so_with_two_values() -> None:
 def test_a_result_that_is_merely_wrong_does_not() -> None:
     outcome = execute(entry("attention-grouped-query").case)
     assert outcome.verdict is Verdict.WRONG_VALUE
-    assert outcome.details == {}
+    assert outcome.details.keys() == {SOURCES}
     assert "undefined" not in outcome.message
 
 
