@@ -17,6 +17,7 @@ from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.reports.issue.finding_folder import rendered
 from relaxcheck.reports.issue.pasting import pasted
+from relaxcheck.reports.issue.source_text import pass_text, source_text
 from relaxcheck.reports.kinds import rendering
 from relaxcheck.reports.page.accepted import Accepted
 from relaxcheck.reports.page.heat import Heat, heat
@@ -103,7 +104,8 @@ class Shown:
 
     ``count`` cases of the campaign belong to it, from ``first`` to ``last``. ``seen_in`` names the
     earlier campaigns that have it too; None: there are no earlier campaigns. ``actual`` is one
-    line, ``message`` the whole text of TVM.
+    line, ``message`` the whole text of TVM. ``source`` is a sentence on the lines of TVM's sources
+    behind it, ``culprit_file`` the file of the pass at fault.
     """
 
     finding: Finding
@@ -125,6 +127,8 @@ class Shown:
     attribution: str
     bisected: Bisected | None
     culprit: Culprit | None
+    culprit_file: str
+    source: str
     releases: Mapping[str, Mapping[str, Verdict]]
     regression: str
     paste: Paste
@@ -184,6 +188,10 @@ def shown(
     title = known.title or heading
     paste = known.paste or _paste(finding, description, known, title)
     rendered_as = rendering(case)
+    version = description.get("apache-tvm", "")
+    blamed = known.culprit.name if known.culprit is not None else None
+    if known.bisected is not None:
+        blamed = known.bisected.culprit
     return Shown(
         finding=finding,
         title=title,
@@ -204,6 +212,8 @@ def shown(
         attribution=known.attribution,
         bisected=known.bisected,
         culprit=known.culprit,
+        culprit_file=pass_text(blamed, version),
+        source=source_text(outcome, of(case).operators(case), blamed, version),
         releases=known.by_release,
         regression=known.regression,
         paste=paste,

@@ -16,6 +16,7 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.reports.issue.source_text import pass_text, source_text
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
 from relaxcheck.reports.programs.attribution_text import attribution_text, series
 from relaxcheck.reports.programs.missing_check import missing_check
@@ -69,6 +70,8 @@ def issue_text(
     named = named_operators(repro, attribution)
     called = _called(named)
     message = _shown(outcome)
+    valid, version = not isinstance(repro.case.expect, Invalid), environment.get("apache-tvm", "")
+    blamed = culprit.name if culprit is not None and valid and not request else None
     return TEMPLATES.get_template("issue.md.j2").render(
         title=f"{REQUEST if request else BUG} {title}",
         feature=called if request else "",
@@ -79,8 +82,10 @@ def issue_text(
         attribution=""
         if attribution is None
         else attribution_text(attribution, repro.case, outcome.stage, named, outcome.verdict),
+        source=source_text(outcome, named, blamed, version),
         culprit=culprit,
-        valid=not isinstance(repro.case.expect, Invalid),
+        culprit_file=pass_text(blamed, version),
+        valid=valid,
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
         environment=[(name, environment[name]) for name in PACKAGES if name in environment],

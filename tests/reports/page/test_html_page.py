@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, entries
+from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, Culprit, entries
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
 from relaxcheck.harness.known.named import NamedCause, Source
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.output import Output
+from relaxcheck.harness.outcomes.sources import SOURCES
 from relaxcheck.harness.triage.bisection.search import Bisected, Ending, Evidence
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
 from relaxcheck.reports.issue.finding_folder import rendered
@@ -307,3 +308,17 @@ def test_results_of_an_export_are_on_the_page(record: Record) -> None:
     assert unescape(text).count((entry.folder / SCRIPT).read_text()) == 2
     for name in declared.verdicts:
         assert f'<th scope="row">{name}</th>' in text
+
+
+def test_the_lines_of_tvms_sources_are_on_the_page(record: Record) -> None:
+    line = {"file": "python/tvm/topi/math.py", "line": 7, "function": "<lambda>"}
+    details = {SOURCES: {"release": "0.26.0", "lines": [line]}}
+    outcome = msgspec.structs.replace(made.DILATED.outcome, details=details)
+    failing = msgspec.structs.replace(made.DILATED, outcome=outcome)
+    described = replace(record, findings=(failing,), description={"apache-tvm": "0.27.0"})
+    known = Known(culprit=Culprit("FuseOps", Evidence.PREFIX, "without it, it is right"))
+    text = page_text(Sources(described, (), {ID: known}, command="relaxcheck"))
+    place = "<code>python/tvm/topi/math.py:7</code> (<code>&lt;lambda&gt;</code>)"
+    assert f"{place} of apache-tvm 0.26.0" in text
+    file = "Defined in <code>src/relax/transform/fuse_ops.cc</code> of apache-tvm 0.27.0."
+    assert f"{file} without it, it is right." in " ".join(text.split())
