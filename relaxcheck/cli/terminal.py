@@ -8,9 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from relaxcheck.cli.exit_codes import BAD_INPUT, INTERRUPTED
+from relaxcheck.harness.wording import in_sight
 
 RUNS = Path("runs")
 """The folder of campaigns."""
@@ -57,15 +59,33 @@ def check_writable(folder: Path) -> None:
         raise CaseError(f"cannot write to {folder}: no permission to write to {there}")
 
 
+class _SafeConsole(Console):
+    """Shows control characters of foreign text, of a journal or of TVM, instead of obeying them."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """The segments of ``renderable``; those that rich itself controls the terminal by stay."""
+        for segment in super().render(renderable, options):
+            text, style, control = segment
+            yield segment if control else Segment(in_sight(text), style)
+
+
 def console() -> Console:
     """Standard output, of a fixed width where it is no terminal."""
-    return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    return _SafeConsole(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+
+
+def error_console() -> Console:
+    """Standard error."""
+    return _SafeConsole(stderr=True)
 
 
 def warn(text: str) -> None:
-    """Print ``text`` as one line on standard error; the command goes on."""
-    line = f"relaxcheck: {text}"
-    Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
+    """Print ``text`` as one line on standard error."""
+    # Of several lines, such as those of a name in a journal, one is left.
+    line = " ".join(f"relaxcheck: {text}".splitlines())
+    error_console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def called_as() -> str:
@@ -87,7 +107,7 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except (CaseError, JournalError, PoolError) as error:
-        Console(stderr=True).print(f"relaxcheck: {error}", markup=False, soft_wrap=True)
+        warn(str(error))
         sys.exit(BAD_INPUT)
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EIO):
@@ -96,5 +116,5 @@ def one_line_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        Console(stderr=True).print("relaxcheck: interrupted before there was a result")
+        warn("interrupted before there was a result")
         sys.exit(INTERRUPTED)

@@ -2,19 +2,12 @@
 
 import re
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import DOES, where
 from relaxcheck.reports.rendering import Came
+from relaxcheck.reports.templating import environment
 
-TEMPLATES = Environment(
-    loader=PackageLoader("relaxcheck.reports"),
-    undefined=StrictUndefined,
-    keep_trailing_newline=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+TEMPLATES = environment()
 
 PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 """The parts of the environment that an issue mentions."""

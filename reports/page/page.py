@@ -5,8 +5,6 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from relaxcheck.harness.campaign.options import OPTIONS
 from relaxcheck.harness.known.expected_failures import Known as Declared
 from relaxcheck.harness.known.tally import utc_today
@@ -26,15 +24,9 @@ from relaxcheck.reports.page.plots import Point, timeline, timeline_svg, trend_s
 from relaxcheck.reports.page.records import Record
 from relaxcheck.reports.page.releases import section
 from relaxcheck.reports.page.sections import Section, sections
+from relaxcheck.reports.templating import environment
 
-_TEMPLATES = Environment(
-    loader=PackageLoader("relaxcheck.reports"),
-    undefined=StrictUndefined,
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_TEMPLATES.globals["plural"] = plural
+_TEMPLATES = environment(html=True)
 
 _NOTHING = Known()
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from relaxcheck.generators.core.case import write
 from relaxcheck.harness.campaign.options import OPTIONS
 from relaxcheck.harness.known.status import status_text
@@ -22,13 +20,9 @@ from relaxcheck.reports.tables.summary import (
     error_messages_line,
     verdict_rows,
 )
+from relaxcheck.reports.templating import environment
 
-_TEMPLATES = Environment(
-    loader=PackageLoader("relaxcheck.reports"),
-    undefined=StrictUndefined,
-    keep_trailing_newline=True,
-)
-_TEMPLATES.globals["plural"] = plural
+_TEMPLATES = environment(trim=False)
 _MESSAGE_LENGTH = 4000
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from relaxcheck.cli.exit_codes import BAD_INPUT, FAULT
 from relaxcheck.cli.lookup import look_up
 from relaxcheck.cli.options import ResultFormat, Switch
-from relaxcheck.cli.terminal import console
+from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.kinds import of, way
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -50,7 +50,7 @@ def bisect(
     here = release(tvm or recorded.environment.get("release", own().name))
     if fixes is not None:
         case = with_fixes(case, fixes is Switch.ON)
-    progress = _Progress(Console(stderr=True), case)
+    progress = _Progress(error_console(), case)
     limits = Limits(seconds=case_seconds)
     try:
         with Pool(1, limits, release=here) as pool:

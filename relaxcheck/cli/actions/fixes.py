@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from relaxcheck.cli.exit_codes import FAILED
 from relaxcheck.cli.options import ResultFormat
-from relaxcheck.cli.terminal import console
+from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.releases.patching import TOGETHER, patches, write
 from relaxcheck.harness.releases.releases import known, own, release, state
@@ -87,7 +86,7 @@ def _wanted(tvm: str | None) -> list[str]:
 
 @contextmanager
 def _waiting(text: str) -> Iterator[None]:
-    errors = Console(stderr=True)
+    errors = error_console()
     if errors.is_terminal:
         with errors.status(text):
             yield
