@@ -3,7 +3,7 @@
 The start of an identifier of a case or of a finding (its fingerprint) is enough.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -61,6 +61,7 @@ def look_up(wanted: str, directory: Path | None) -> RecordedCase:
     folder = entry_folder(wanted)
     if folder is not None:
         return _entry(folder)
+    searched: list[Path] = []
     unread: list[str] = []
     for place in [directory] if directory else campaigns():
         try:
@@ -73,14 +74,15 @@ def look_up(wanted: str, directory: Path | None) -> RecordedCase:
             continue
         if recorded is not None:
             return recorded
+        searched.append(place)
     if (path / CASE).is_file():
         return _entry(path)
     listed = _listed(wanted)
     if len(listed) == 1:
         return next(iter(listed.values()))()
     raise CaseError(
-        f"no case {wanted!r}: not a file, not a corpus entry, and not in a campaign under "
-        f"{directory or RUNS}/ (give a campaign's folder with --dir)"
+        f"no case {wanted!r}: not a file, not a corpus entry, and not in {_campaigns(searched)} "
+        "(give a campaign's folder with --dir)"
         + (f"; several corpus entries have an id that starts so: {_some(listed)}" if listed else "")
         + "".join(f"; not searched: {each}" for each in unread)
     )
@@ -141,6 +143,14 @@ def is_called(known: KnownFinding, wanted: str) -> bool:
 
 def _begins(wanted: str, *identifiers: str) -> bool:
     return any(identifier.startswith(wanted) for identifier in identifiers)
+
+
+def _campaigns(searched: Sequence[Path]) -> str:
+    """The campaigns that were ``searched``, to end a sentence with."""
+    if not searched:
+        return f"a campaign: {RUNS}/ holds none that can be read"
+    several = f"any of the {len(searched)} campaigns " if len(searched) > 1 else ""
+    return several + _some(map(str, searched))
 
 
 def _some(names: Iterable[str]) -> str:

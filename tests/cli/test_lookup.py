@@ -100,6 +100,28 @@ def test_a_prefix_of_several_findings_is_refused_by_name() -> None:
         look_up(begin, None)
 
 
+def test_a_case_that_is_nowhere_names_the_campaigns_searched() -> None:
+    def refusal(directory: Path | None = None) -> str:
+        with pytest.raises(CaseError) as refused:
+            look_up("nosuch", directory)
+        return str(refused.value)
+
+    assert "and not in a campaign: runs/ holds none that can be read (give" in refusal()
+    for number in range(6):
+        folder = Path("runs", f"night-{number}")
+        with Journal(folder):
+            pass
+        os.utime(folder / FILE_NAME, (number, number))
+        if number == 0:
+            assert "not in runs/night-0 (give a campaign's folder with --dir)" in refusal()
+    newest = ", ".join(f"runs/night-{number}" for number in (5, 4, 3, 2))
+    assert f"and not in any of the 6 campaigns {newest}, … (give" in refusal()
+    assert "and not in runs/night-1 (give" in refusal(Path("runs", "night-1"))
+    Path("runs", "night-4", FILE_NAME).write_bytes(b"no database")
+    assert "any of the 5 campaigns runs/night-5, runs/night-3, " in refusal()
+    assert "; not searched: cannot use runs/night-4" in refusal()
+
+
 def test_an_expected_failure_is_found_by_its_name_and_its_fingerprint() -> None:
     expected = [each for each in declared() if isinstance(each, KnownFinding)]
     for known in [*expected[:3], *declared()[:1]]:
