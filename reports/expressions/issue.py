@@ -294,6 +294,7 @@ def issue_text(
         else f"{_COMPUTED}{_ELSEWHERE.get(case.points, '')}",
         actual=f"{actual_text(case, outcome)}:",
         message=shown_message(case, outcome),
+        source="",
         attribution=also_wrong(outcome),
         culprit=None,
         valid=True,
