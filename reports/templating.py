@@ -1,4 +1,4 @@
-"""The environment of templates of text for people: pages, Markdown, issues."""
+"""Templates of text for people: pages, Markdown, issues; and foreign text in scripts."""
 
 import re
 
@@ -34,6 +34,14 @@ def fence(text: str) -> str:
     """The fence around ``text`` in Markdown: longer than any row of backticks within."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     return "`" * max(_LEAST, longest + 1)
+
+
+def docstring_text(text: str) -> str:
+    """``text`` as one line of a docstring, which it neither ends nor escapes from.
+
+    People run scripts that hold text of a journal or of TVM: a quote there would make it code.
+    """
+    return in_sight(" ".join(text.split())).replace("\\", "/").replace('"', "'")
 
 
 def _shown(value: object) -> object:

@@ -18,8 +18,9 @@ from relaxcheck.harness.campaign.drawing import WHOLE, Shard, stream
 from relaxcheck.harness.campaign.state import State, tally
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal, JournalError
-from relaxcheck.harness.kinds import decode_record, of
+from relaxcheck.harness.kinds import of
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, case_point
+from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.known.status import FindingStatus, statuses_by_release
 from relaxcheck.harness.known.tally import ExpectationTally
 from relaxcheck.harness.outcomes.differential import by_release, marked, passed, seen_on, worst
@@ -161,9 +162,8 @@ class Campaign:
         # The batch of a part may be lost, or its outcome: then nothing else shows that it is one.
         damaged = self._damaged
         parts: dict[str, AnyCase] = {}
-        for record in self.journal.findings():
-            finding = msgspec.structs.replace(decode_record(record, Finding), count=0)
-            state.findings[finding.fingerprint] = finding
+        for finding in findings_in(self.journal):
+            state.findings[finding.fingerprint] = msgspec.structs.replace(finding, count=0)
         for stored in self.journal.cases(DRAWN):
             if not (damaged and of(stored.case).is_part(stored.case)):
                 drawn.add(stored.case.identifier)

@@ -45,6 +45,7 @@ from relaxcheck.reports.expressions.source import (
 )
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release
 from relaxcheck.reports.rendering import Came
+from relaxcheck.reports.templating import docstring_text
 
 _WAYS = MappingProxyType(
     {ANALYZED: "the integer analyzer alone", **dict.fromkeys(SIZES, "relax.build")}
@@ -67,11 +68,12 @@ def script_text(
     body = _analysis(case, outcome) if analyzed else _compiled(case, outcome)
     packages = "tvm" if analyzed else "tvm and numpy"
     version = environment.get("apache-tvm", "")
-    seen = f" {'Seen' if outcome.verdict.is_failure else 'Gone'} with apache-tvm {version}."
-    quoted = title.replace("\\", "/").replace('"', "'")
+    word = "Seen" if outcome.verdict.is_failure else "Gone"
+    seen = f"{word} with apache-tvm {docstring_text(version)}." if version else ""
     return (
-        f'"""{quoted}\n\nThis script needs {packages}. It exits with 1 while the bug is there and '
-        f"with 0 once it is gone.\n{seen.strip() if version else ''}\n"
+        f'"""{docstring_text(title)}\n\n'
+        f"This script needs {packages}. It exits with 1 while the bug is there and "
+        f"with 0 once it is gone.\n{seen}\n"
         f'"""\n\n{body}'
     )
 

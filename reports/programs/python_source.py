@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import re
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
@@ -78,8 +79,16 @@ def _code(line: str) -> Iterator[tuple[int, str, int]]:
 
 
 def string_text(text: str) -> str:
-    """A string literal in double quotes."""
-    return json.dumps(text, ensure_ascii=False)
+    """A string literal in double quotes; characters that no page shows are escaped."""
+    return re.sub(
+        r"[^\S ]|[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]",
+        _escaped,
+        json.dumps(text, ensure_ascii=False),
+    )
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"
 
 
 _LARGE = 256

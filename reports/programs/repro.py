@@ -29,6 +29,7 @@ from relaxcheck.reports.programs.python_source import (
     shape_text,
     string_text,
 )
+from relaxcheck.reports.templating import docstring_text
 
 _TEMPLATES = Environment(
     loader=PackageLoader("relaxcheck.reports"),
@@ -159,7 +160,8 @@ def _rendered(
         wanted=_types(repro),
         script=_script(repro),
     )
-    head, body = rendered.split("#BODY\n")
+    # The last one: a title is text of anybody.
+    head, body = rendered.rsplit("#BODY\n", 1)
     lines = [part for line in body.splitlines() for part in _fitted(line)]
     imports = _imports(body)
     body = "\n".join([*imports, *helper_lines(body), *lines]) + "\n"
@@ -181,7 +183,8 @@ def _seen(verdict: Verdict, version: str) -> str:
     """The release of TVM on which the bug was seen, or was not."""
     if not version:
         return ""
-    return f" {'Seen' if verdict.is_failure else 'Gone'} with apache-tvm {version}."
+    word = "Seen" if verdict.is_failure else "Gone"
+    return f" {word} with apache-tvm {docstring_text(version)}."
 
 
 def _subject(repro: Reproduction) -> str:
@@ -206,7 +209,7 @@ def _compared(repro: Reproduction) -> str:
 
 def _docstring(title: str) -> str:
     """``title`` as the first lines of a docstring."""
-    return "\n".join(textwrap.wrap(title.replace("\\", "/").replace('"', "'"), WIDTH - 3))
+    return "\n".join(textwrap.wrap(docstring_text(title), WIDTH - 3))
 
 
 def _reason(title: str) -> str:
