@@ -44,9 +44,12 @@ class Steering:
         self.axes = axes
         self.pairs, self.impossible = possible(axes)
         self.discarded = 0
-        for axis in axes:
-            if not axis.steered:
-                self.pairs.leave_out(axis.name)
+        self._by_weight = tuple(axis for axis in axes if not axis.steered)
+        # No point is made to have their pairs: they only pull.
+        self._left_to_chance, _ = possible(axes)
+        for axis in self._by_weight:
+            self.pairs.leave_out(axis.name)
+        self._left_to_chance.missing &= ~self.pairs.missing
         self._weights = {axis.name: weights(axis) for axis in axes}
         small = np.zeros(len(self.pairs.cells), np.bool_)
         for axis in axes:
@@ -69,6 +72,7 @@ class Steering:
             point = complete_with(self.axes, {}, self._order(source, pair, small))
             if point is not None:
                 self.pairs.strike([point])
+                self._left_to_chance.strike([point])
                 return point
             if pair is None:
                 raise ValueError("the axes have no valid point")
@@ -81,19 +85,33 @@ class Steering:
 
         As often as ``small`` says, the least values come before all others. What comes after the
         first value is asked for only where the first leads nowhere.
+
+        An axis that is not steered takes a value by its weights alone, but before all others, so
+        that these complete its pairs.
         """
         wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
+        ahead: dict[str, Value] = {}
+        rarity = 1
+        for axis in self._by_weight:
+            own = self._weights[axis.name]
+            (at,) = source.choices(range(len(own)), own)
+            ahead[axis.name] = axis.values[at]
+            # One chance in ten to complete a pair pulls ten times as hard.
+            rarity = max(rarity, sum(own) // own[at])
 
         def order(axis: Axis, point: Point) -> Iterator[Value]:
             if axis.name not in wanted and source.random() < small:
                 yield from axis.least
+            if axis.name in ahead:
+                yield ahead[axis.name]
             left = [
-                (value, weight * (1 + _PULL * gain))
-                for value, number, weight, gain in zip(
+                (value, weight * (1 + _PULL * (gain + rarity * by_chance)))
+                for value, number, weight, gain, by_chance in zip(
                     axis.values,
                     self.pairs.numbers[axis.name],
                     self._weights[axis.name],
                     self.pairs.gains(axis.name, point),
+                    self._left_to_chance.gains(axis.name, ahead),
                     strict=True,
                 )
                 if wanted.get(axis.name, number) == number

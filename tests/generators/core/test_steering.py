@@ -71,6 +71,20 @@ def test_when_nothing_is_missing_the_weights_decide() -> None:
     assert 7 < counts[False] / counts[True] < 11.5
 
 
+def test_an_axis_that_is_not_steered_meets_all_values_of_the_others_at_its_own_share() -> None:
+    axes = (
+        Axis("a", tuple(range(20)), 0),
+        Axis("b", tuple(range(12)), 0),
+        Axis("level", (0, 3), 0, default_weight=9, steered=False),
+    )
+    steering, points = _drawn(axes, 300)
+    assert steering.pairs.count == 0
+    slow = [point for point in points if point["level"] == 3]
+    assert 15 < len(slow) < 50
+    assert {point["a"] for point in slow} == set(axes[0].values)
+    assert {point["b"] for point in slow} == set(axes[1].values)
+
+
 def test_a_pair_of_cells_is_drawn_once_for_all_its_values() -> None:
     axes = (
         Axis("wide", tuple(range(100)), 0, cell=lambda value: "odd" if value % 2 else "even"),  # type: ignore[operator]
