@@ -1,6 +1,7 @@
 """``--help`` and ``--version``: what they say, and how fast."""
 
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -73,6 +74,38 @@ def test_completion_is_an_option_of_the_program_alone(name: str) -> None:
     options = {option for param in load(name).params for option in param.opts}
     assert "--install-completion" not in options
     assert not any("[" in (param.metavar or "") for param in load(name).params)
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted", "never"),
+    [
+        ("relaxcheck f", {"fuzz", "families", "fixes"}, "replay"),
+        ("relaxcheck fuzz --res", {"--resume"}, "--minutes"),
+        ("relaxcheck known a", {"add"}, "remove"),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(
+    shell: str, typed: str, wanted: set[str], never: str
+) -> None:
+    environment = {
+        "_RELAXCHECK_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(typed.count(" ")),
+        "_TYPER_COMPLETE_ARGS": typed,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+    ended = subprocess.run(
+        # As the installed command: its name is part of the variable's.
+        [sys.executable, "-c", "from relaxcheck.cli import app; app(prog_name='relaxcheck')"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    suggested = set(re.findall(r"[\w-]+", ended.stdout))
+    assert wanted <= suggested
+    assert never not in suggested
 
 
 @pytest.mark.parametrize("name", COMMANDS)
