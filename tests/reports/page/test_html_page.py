@@ -17,6 +17,7 @@ from relaxcheck.harness.outcomes.sources import SOURCES
 from relaxcheck.harness.triage.bisection.search import Bisected, Ending, Evidence
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
 from relaxcheck.reports.issue.finding_folder import rendered
+from relaxcheck.reports.page.accepted import Accepted
 from relaxcheck.reports.page.findings import Known, exported
 from relaxcheck.reports.page.page import Sources, duration, page_text, trend
 from relaxcheck.reports.page.records import Ran, Record, read_campaign
@@ -162,6 +163,16 @@ def test_the_page_is_whole_and_asks_no_other_machine_for_anything(record: Record
     assert local <= set(result.ids)
     assert all(address.startswith(("#", "data:")) for address in result.addresses)
     assert not re.findall(r"url\((?!#)|@import|<script src|https?://(?!www\.w3\.org)", text)
+
+
+def test_every_link_is_of_the_page_or_of_the_web(record: Record) -> None:
+    issue = "https://example.org/1?a=1&b=<2>"
+    accepted = Accepted("declared as x", issue="http://example.org/2")
+    known = {ID: Known(issue=issue), OTHER: Known(accepted=accepted)}
+    text = page_text(Sources(record, [before(record)], known))
+    addresses = Elements(text).addresses
+    assert {issue, "http://example.org/2"} <= set(addresses)
+    assert all(re.match("#|https?://|data:image/", address) for address in addresses)
 
 
 ORDER = re.compile(r'<details class="finding" id="(\w+)"')
