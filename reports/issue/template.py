@@ -23,7 +23,8 @@ def on_release(came: Came, seen: Outcome) -> str:
         return "refuses it, as it should"
     if not came.verdict.is_failure:
         return f"not known: it {DOES[came.verdict]}"
-    if came.alike:
+    # Of an invalid program that nothing checks, all failures have one cause, but do not look alike.
+    if came.alike and (came.verdict is seen.verdict or not seen.verdict.is_failure):
         return "fails in this way"
     words = DOES[came.verdict]
     if came.alike is None or not seen.verdict.is_failure:

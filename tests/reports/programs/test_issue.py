@@ -167,6 +167,13 @@ def test_an_issue_about_what_is_right_here_says_where_it_fails() -> None:
     assert on_release(releases["0.25"], right) == "fails: it gives wrong values"
 
 
+def test_a_failure_of_one_cause_that_looks_otherwise_is_no_failure_in_this_way() -> None:
+    accepted = Outcome(Verdict.ACCEPTS_INVALID)
+    left = on_release(Came(Verdict.SILENT_BAIL, alike=True), accepted)
+    assert left == "fails in another way: it leaves a call unlowered"
+    assert on_release(Came(Verdict.ACCEPTS_INVALID, alike=True), accepted) == "fails in this way"
+
+
 def test_nothing_that_only_this_project_knows_is_a_condition() -> None:
     attributes = {"function": "backwards", "of": ShapeValue((3,)), "shape": ShapeValue((3,))}
     nodes = (
