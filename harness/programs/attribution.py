@@ -7,8 +7,10 @@ ways are tried (a layout together with the shape that has it), or none.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from functools import partial
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from relaxcheck.generators.calls import required, telling
@@ -41,7 +43,7 @@ def attribute(
     program: its fault is known.
     """
     signature = signature_of(case, outcome)
-    draws = [_Draw(0, False)]
+    draws = [_Draw(0, False, _failing(case, outcome))]
     drawn = 1
     for draw in _draws(case, outcome):
         redrawn = draw.of(case)
@@ -49,7 +51,7 @@ def attribute(
         alike = same_signature(redrawn, result, signature)
         drawn += alike or result.verdict not in CUT_SHORT
         if alike:
-            draws.append(draw)
+            draws.append(replaced(draw, at=_failing(redrawn, result)))
     conditions = []
     if not isinstance(case.expect, Invalid):
         for ways in _changes(case, outcome, family, defaults).values():
@@ -59,12 +61,22 @@ def attribute(
     return Attribution(drawn, len(draws), tuple(conditions))
 
 
+def _failing(case: Case, outcome: Outcome) -> int:
+    """The number of the first binding that ``case`` fails at; 0 where it fails before it runs."""
+    failed = [check.binding for check in outcome.checks if check.ratio is None or check.ratio > 1]
+    return next((at for at, binding in enumerate(case.bindings) if binding in failed), 0)
+
+
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """Other inputs: of another seed, and drawn (``random``) if values were written out."""
+    """Other inputs: of another seed, and drawn (``random``) if values were written out.
+
+    With them it fails at the binding number ``at``.
+    """
 
     seed: int
     random: bool
+    at: int = 0
 
     def of(self, case: Case) -> Case:
         """``case`` with these inputs."""
@@ -87,11 +99,30 @@ def _draws(case: Case, outcome: Outcome) -> list[_Draw]:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """``case`` with a setting put back to its default, and the axis of the setting, if any."""
+    """``case`` with a setting put back to its default, and the axis of the setting, if any.
+
+    A ``symbol`` gets the size that it fails with, which depends on the draw.
+    """
 
     case: Case
     differences: tuple[Difference, ...]
     axis: str = ""
+    symbol: str = ""
+
+    def of(self, case: Case, draw: _Draw) -> Case | None:
+        """It with the inputs of ``draw``, which ``case`` fails with; None if that is no case."""
+        made = _fixed(case, self.symbol, draw.at) if self.symbol else self.case
+        return None if made is None else draw.of(made)
+
+
+def _fixed(case: Case, symbol: str, at: int) -> Case | None:
+    """``case`` with the size of ``symbol`` at its binding number ``at``, and the inputs there.
+
+    The number of a binding decides its inputs: the only binding that is left keeps its number.
+    """
+    alone = replace(case, bindings=(case.bindings[at],), at=UNSET)
+    static = next(setting_steps.fixed(alone, symbol), None)
+    return None if static is None else replace(static, bindings=static.bindings * (at + 1))
 
 
 def _put_back(
@@ -103,7 +134,9 @@ def _put_back(
     for way in ways:
         verdicts, alike, undecided = [], 0, 0
         for draw in draws:
-            tried = draw.of(way.case)
+            tried = way.of(case, draw)
+            if tried is None:
+                break
             result = yield tried
             if result.verdict in _SILENT:
                 break
@@ -122,12 +155,23 @@ def _changes(
     """The ways to put settings back, by the setting."""
     known = Knowledge(defaults, ran=outcome.stage in RUNNING)
     ways: dict[tuple[tuple[Aspect, str], ...], list[_Way]] = {}
-    for axis, changed in (*_structural(case, known), *_on_axes(case, family)):
-        different = differences(case, changed)
-        if different:
-            key = tuple((difference.what, difference.name) for difference in different)
-            ways.setdefault(key, []).append(_Way(changed, different, axis))
+    changes = [_Way(each, differences(case, each), "", name) for name, each in _static(case)]
+    changes += [
+        _Way(changed, differences(case, changed), axis)
+        for axis, changed in (*_structural(case, known), *_on_axes(case, family))
+    ]
+    for way in changes:
+        if way.differences:
+            key = tuple((difference.what, difference.name) for difference in way.differences)
+            ways.setdefault(key, []).append(way)
     return ways
+
+
+def _static(case: Case) -> Iterator[tuple[str, Case]]:
+    """Each symbol of ``case``, and the case with a size in its place."""
+    for symbol in case.program.symbols:
+        if (fixed := _fixed(case, symbol, 0)) is not None:
+            yield symbol, fixed
 
 
 def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:

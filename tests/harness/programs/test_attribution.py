@@ -17,9 +17,10 @@ from relaxcheck.generators.core.program import (
     Random,
     ShapeValue,
 )
+from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
-from relaxcheck.harness.outcomes.outcome import Outcome, Reference, Verdict
+from relaxcheck.harness.outcomes.outcome import Check, Outcome, Reference, Verdict
 from relaxcheck.harness.programs.attribution import attribute, differences
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction.simplicity import defaults_of
@@ -205,6 +206,26 @@ def test_pipelines_that_a_maintainer_cannot_tell_apart_are_not_compared() -> Non
     assert text("mixed-precision", "build") == "Also fails with relax.build alone."
     # Without the fixes both are relax.build.
     assert text("fixes-build", "build") == ""
+
+
+def test_a_symbol_gets_the_size_and_the_inputs_that_it_fails_with() -> None:
+    """Not those of the first binding: with these the symbolic program passes, too."""
+    program = Program((Input("x", ("m",), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
+    case = Case("exp", program, ({"m": 1}, {"m": 2}), seed=4)
+    failing = arrays(case, 1)["x"].tolist()
+
+    def comes(tried: Case) -> Outcome:
+        checks = tuple(
+            Check(binding, "y", 2.0 if arrays(tried, at)["x"].tolist() == failing else 0.5, ())
+            for at, binding in enumerate(tried.bindings)
+        )
+        wrong = any((check.ratio or 0) > 1 for check in checks)
+        return replace(WRONG if wrong else PASS, checks=checks)
+
+    result, tried = attributed(case, comes)
+    (condition,) = result.conditions
+    assert (condition.differences[0].what, condition.alike) == (Aspect.SYMBOL, 1)
+    assert tried[-1].program.inputs[0].shape == (2,)
 
 
 def test_of_an_invalid_program_nothing_is_put_back() -> None:
