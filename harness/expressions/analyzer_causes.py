@@ -7,6 +7,7 @@ compilation folds it and raises. Read first the findings that look like none of 
 names a finding: none is expected because of it, and none is left out.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -92,11 +93,23 @@ def likely_cause(case: AnyCase, outcome: Outcome) -> LikelyCause | None:
         return None
     where = " and ".join(map(str, seen.constraints))
     about = f"{seen.expressions[0]}" + (f" where {where}" if where else "")
+    # The text of an expression without variables does not show its dtype.
+    about += "" if seen.variables else f" of {seen.expressions[0].dtype}"
     raised = seen.asked.question in ("", RAISES)
-    check = seen.position if raised else seen.asked.check
+    check = seen.position if raised else _asked(seen.asked.check)
     # No fix is above the analyzer, which is native.
     fixes = () if seen.position == ANALYZED else cause.fixes
-    return LikelyCause(f"{cause.wrong}: {about} ({check})", PAGE, fixes)
+    return LikelyCause(f"{_wrong(cause, seen)}: {about} ({check})", PAGE, fixes)
+
+
+def _wrong(cause: Cause, seen: Look) -> str:
+    """The sentence of ``cause``, without casts where there are none."""
+    return cause.wrong if has(seen, "cast") else re.sub(",? or casts to them", "", cause.wrong)
+
+
+def _asked(check: str) -> str:
+    """``check`` as TVM's users call it."""
+    return check.replace("-strong", " at SYMBOLIC_BOUND").partition("-after-")[0]
 
 
 def _first(seen: Look) -> Cause | None:

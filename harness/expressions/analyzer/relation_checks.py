@@ -122,4 +122,7 @@ def deduced(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]
     point = seen.where(inside & np.logical_not(seen.values.values))
     if point is not None:
         low, high = ends
-        yield fault("deduce_bound", f"says that {name} from {low} to {high} does", seen, point)
+        above = "" if low is None else f" from {low}"
+        below = "" if high is None else f" up to {high}"
+        text = f"says that it holds for each {name}{above}{below}"
+        yield fault("deduce_bound", text, seen, point)

@@ -112,7 +112,28 @@ def test_a_fault_says_where() -> None:
     assert fault.check == "canonical_simplify"
     assert fault.expression == "(x + 1) // 2"
     assert fault.witness == {"x": -2}
-    assert fault.message == "gives truncdiv(x + 1, 2), which is 0, not -1"
+    assert fault.message == "gives truncdiv(x + 1, 2), which is 0, not -1 at x = -2"
+
+
+class EndsTooEarly(ExactSession):
+    def covering(self, handle: Expression, relaxed: Sequence[str]) -> Any:
+        low, _ = super().covering(handle, relaxed)
+        return low, low
+
+    def deduced(self, condition: Expression, name: str) -> Any:
+        return None, constant(6, "int32")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x % 3", "over x has the end 0; the expression is 1 at x = -2"),
+        ("x < 3", "says that it holds for each x up to 6; the expression is 0 at x = 3"),
+    ],
+)
+def test_an_answer_without_a_value_is_refuted_by_one(text: str, message: str) -> None:
+    faults = check(case_of(text, ("x", -3, 3)), EndsTooEarly) or ()
+    assert message in [fault.message for fault in faults]
 
 
 class WrongModulusAlone(ExactSession):
