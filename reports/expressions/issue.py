@@ -100,11 +100,21 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
         ],
         predicate=predicate,
         also=list(_also(subject, predicate)) if raises else [],
+        first=subject.variables[0].name if subject.variables else "",
+        beside=_beside(subject),
         check="" if raises else check,
         is_restored=check == RESTORED and not raises,
         raises=raises,
         dies=dies,
     )
+
+
+def _beside(subject: Problem) -> str:
+    """The name of the expression that ``subject`` is compared with; empty if there is none."""
+    if subject.other is not None:
+        return "OTHER"
+    dtype = subject.expression.dtype
+    return next((each.name for each in subject.variables if each.dtype == dtype), "")
 
 
 def _also(subject: Problem, predicate: str) -> Iterator[str]:
@@ -119,8 +129,7 @@ def _also(subject: Problem, predicate: str) -> Iterator[str]:
     if alike and len(alike) == len(variables):
         for some in (alike, alike[:1]):
             yield f"sym.detect_linear_equation(EXPRESSION, [{', '.join(some)}])"
-    if subject.other is not None or alike:
-        beside = "OTHER" if subject.other is not None else alike[0]
+    if beside := _beside(subject):
         yield f"analyzer.try_compare(EXPRESSION, {beside})"
     if is_index(subject):
         yield f"sym.iter_map_simplify([EXPRESSION], LOOPS, {predicate})"

@@ -1,7 +1,10 @@
 """Scripts and issues of expressions: right where TVM is, wrong where what it answers is."""
 
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -29,6 +32,7 @@ from relaxcheck.generators.expressions.family import family
 from relaxcheck.generators.expressions.language import Variable, variable
 from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.generators.expressions.text import parse
+from relaxcheck.harness.expressions import analyzer
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.expressions import issue as expression_issue
 from relaxcheck.reports.expressions.behaviour import title_text
@@ -104,6 +108,40 @@ def test_a_script_shows_a_wrong_answer_and_nothing_else(
     method, answer = WRONG[check]
     monkeypatch.setattr(api._SYM.Analyzer, method, answer)
     assert (run(script, monkeypatch) or "").startswith("wrong: ")
+
+
+def two(number: int) -> Any:
+    return [tirx.IntImm("int64", 2)] * number
+
+
+RELATIONS: list[tuple[str, str, Callable[..., Any]]] = [
+    ("try_compare", "x * 2 + y", lambda *_: SimpleNamespace(name="LT")),
+    ("try_compare", "x * 2 + y", lambda *_: SimpleNamespace(name="INCONSISTENT")),
+    ("detect_linear_equation", "x * 2 + y", lambda value, names: [value] * (len(names) + 1)),
+    ("detect_linear_equation", "x * 2 + y", lambda value, names: two(len(names) + 1)),
+    ("deduce_bound", "x < 2", lambda *_: api._SYM.IntervalSet(*two(2))),
+]
+
+
+@pytest.mark.parametrize(("check", "expression", "answer"), RELATIONS)
+def test_a_script_shows_a_wrong_answer_about_comparisons_and_sums(
+    check: str, expression: str, answer: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = script_text(member(ANALYZED, expression), wrong(check), "A title", VERSIONS)
+    assert run(script, monkeypatch) is None
+    owner = api._SYM.Analyzer if check == "try_compare" else api._SYM
+    monkeypatch.setattr(owner, check, answer)
+    assert (run(script, monkeypatch) or "").startswith("wrong: ")
+
+
+def test_every_question_to_the_analyzer_has_its_check_in_a_script() -> None:
+    questions: set[str] = set()
+    for path in Path(analyzer.__file__).parent.glob("*.py"):
+        questions.update(re.findall(r"(?:fault|same)\(\s*\"([a-z_]+)", path.read_text()))
+    assert questions > {"deduce_bound", "try_compare", "iter_map_simplify"}
+    case = member(ANALYZED, "x // 2 + y * 3", other="x // 2 + y", constraints=["y > x"])
+    for check in questions:
+        assert "def faults():" in script_text(case, wrong(check), "A title", VERSIONS), check
 
 
 @pytest.mark.parametrize("ranges", ["range", "scope", "bound", "nothing"])
