@@ -20,7 +20,7 @@ _PLAIN_BUILD = "relax.build alone"
 _INPUTS = {
     "normal": "ordinary inputs",
     "exact": "inputs that are small integers",
-    "boundary": "inputs of very different magnitudes",
+    "boundary": "inputs of other magnitudes",
     "special": "NaN, infinities and the like among the inputs",
 }
 """How inputs are drawn, by regime."""

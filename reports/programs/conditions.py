@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
+from msgspec.structs import replace
 
 from relaxcheck.generators import families
 from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, ShapeValue
-from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from relaxcheck.harness.programs.reproduction import Reproduction, Way
+from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
     TOGETHER,
     in_tvms_terms,
@@ -56,7 +57,7 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     if attribution is None:
         return []
     every = {tensor.name for tensor in repro.case.program.inputs}
-    texts = settings(in_tvms_terms(attribution, repro.case), every)
+    texts = settings(in_tvms_terms(with_inputs(attribution, repro), repro.case), every)
     others = [text for text in texts if not text.startswith(TOGETHER)]
     # Operators that are needed, each by itself, are one list.
     beside = dict.fromkeys(
@@ -95,8 +96,31 @@ def values_of(repro: Reproduction) -> list[str]:
         return []
     run = repro.runs[0]
     zeros = [f"{name} = 0" for name, size in run.binding.items() if size == 0]
-    if run.regime in ORDINARY_REGIMES:
-        return zeros
+    unusual = "" if run.regime in ORDINARY_REGIMES else _no_numbers(run)
+    return zeros + ([unusual] if unusual else [])
+
+
+def with_inputs(attribution: Attribution, repro: Reproduction) -> Attribution:
+    """``attribution`` with the inputs of the script in the place of how they were drawn."""
+    words = ""
+    if repro.runs:
+        words = _no_numbers(repro.runs[0]) or _magnitudes(repro.runs[0])
+    if not words:
+        return attribution
+
+    def named(each: Difference) -> Difference:
+        drawn = each.what is Aspect.SETTING and each.name == "regime"
+        return replace(each, was=words) if drawn else each
+
+    conditions = tuple(
+        replace(condition, differences=tuple(map(named, condition.differences)))
+        for condition in attribution.conditions
+    )
+    return replace(attribution, conditions=conditions)
+
+
+def _no_numbers(run: Run) -> str:
+    """The inputs of ``run`` that are no numbers, in words; empty if there are none."""
     # float64 holds every value of the other dtypes that is no number.
     values = [array.astype("float64") for array in run.inputs.values()]
     known = {
@@ -105,7 +129,17 @@ def values_of(repro: Reproduction) -> list[str]:
         "-inf": any(np.isneginf(each).any() for each in values),
     }
     present = [name for name, seen in known.items() if seen]
-    return zeros + ([f"inputs with {', '.join(present)}"] if present else [])
+    return f"inputs with {', '.join(present)}" if present else ""
+
+
+def _magnitudes(run: Run) -> str:
+    """The magnitudes of ``run`` that ordinary inputs do not have, in words; empty if none is."""
+    floats = [array for array in run.inputs.values() if array.dtype.kind not in "biu"]
+    sizes = np.concatenate([np.abs(each.astype("float64")).ravel() for each in floats] or [[]])
+    large, small = sizes[sizes > 2], sizes[(sizes > 0) & (sizes < 2.0**-11)]
+    texts = [f"as large as {large.max():.2g}"] if large.size else []
+    texts += [f"as small as {small.min():.2g}"] if small.size else []
+    return f"inputs {' and '.join(texts)}" if texts else ""
 
 
 def _settings(repro: Reproduction, attribution: Attribution | None) -> list[str]:

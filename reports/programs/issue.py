@@ -19,6 +19,7 @@ from relaxcheck.harness.triage.reduction.search import RUNNING
 from relaxcheck.reports.issue.source_text import pass_text, source_text
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
 from relaxcheck.reports.programs.attribution_text import attribution_text, series
+from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
 from relaxcheck.reports.programs.python_source import shape_text
 from relaxcheck.reports.programs.titles import fault_text, happens, named_operators
@@ -81,7 +82,9 @@ def issue_text(
         message=message,
         attribution=""
         if attribution is None
-        else attribution_text(attribution, repro.case, outcome.stage, named, outcome.verdict),
+        else attribution_text(
+            with_inputs(attribution, repro), repro.case, outcome.stage, named, outcome.verdict
+        ),
         source=source_text(outcome, named, blamed, version),
         culprit=culprit,
         culprit_file=pass_text(blamed, version),

@@ -4,7 +4,15 @@ import msgspec
 import pytest
 
 from relaxcheck.generators.core.case import Invalid, Mismatch
-from relaxcheck.generators.core.program import Case, Input, Misfit, Node, Program, ShapeValue
+from relaxcheck.generators.core.program import (
+    Case,
+    Input,
+    Literal,
+    Misfit,
+    Node,
+    Program,
+    ShapeValue,
+)
 from relaxcheck.generators.families import every
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -211,3 +219,28 @@ def test_unusual_inputs_are_named_once() -> None:
     off = Outcome(Verdict.WRONG_VALUE, "compare", message="off")
     title = title_text(reproduction(case, off), attribution)
     assert title == "exp gives wrong values (inputs with NaN, inf, -inf)"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "values", "words"),
+    [
+        ("boundary", [2.5e16, 1.0], "inputs as large as 2.5e+16"),
+        ("boundary", [0.0, -1.25e-18], "inputs as small as 1.2e-18"),
+        ("boundary", [2.5e16, 1.25e-18], "inputs as large as 2.5e+16 and as small as 1.2e-18"),
+        ("boundary", [1.0, 1.5], "inputs of other magnitudes"),
+        ("special", [float("-inf"), 1.0], "inputs with -inf"),
+    ],
+)
+def test_an_issue_names_the_inputs_that_it_shows(
+    drawn: str, values: list[float], words: str
+) -> None:
+    tensor = Input("x", (2,), "float32", fill=Literal(tuple(values)))
+    program = Program((tensor,), (Node("y", "exp", ("x",)),), ("y",))
+    case = Case("exp", program, ({},), regime=drawn)
+    regime = Difference(Aspect.SETTING, "regime", drawn, "normal")
+    attribution = Attribution(1, 1, (Condition((regime,), (Verdict.PASS,), 0),))
+    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", message="off"))
+    title = title_text(repro, attribution)
+    assert title == f"exp gives wrong values ({words})"
+    text = issue_text(repro, title, "", {}, attribution=attribution)
+    assert f"Fails with {words}; passes with ordinary inputs." in text
