@@ -18,7 +18,7 @@ from relaxcheck.reports.programs.python_source import attribute_text
 _PLAIN_BUILD = "relax.build alone"
 
 _INPUTS = {
-    "normal": "ordinary inputs",
+    "normal": "inputs that are multiples of 1/2048",
     "exact": "inputs that are small integers",
     "boundary": "inputs of other magnitudes",
     "special": "NaN, infinities and the like among the inputs",
@@ -106,6 +106,8 @@ def attribution_text(
         if attribution.failed < attribution.drawn:
             one = attribution.failed == 1
             draws = "that draw" if one else f"those {attribution.failed} draws"
+            # Off values may be off with one draw for a reason that another draw does not need.
+            draws += "; with others it may fail too" if blamed else ""
         sentences.append(f"Each change was tried with {draws}.")
     return " ".join(sentences)
 

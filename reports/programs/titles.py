@@ -12,6 +12,7 @@ from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import signature_of
 from relaxcheck.reports.programs.attribution_text import UNUSUAL_INPUTS, innocent_operators
 from relaxcheck.reports.programs.conditions import (
@@ -136,6 +137,8 @@ def happens(repro: Reproduction) -> str:
         return _OF_CALLS[verdict].format(where=apart)
     if isinstance(repro.case.expect, Invalid) and verdict in _UNCLEAR:
         return f"is refused without saying what is invalid{apart}"
+    if verdict is Verdict.WRONG_VALUE and UNDEFINED in repro.outcome.details:
+        return "gives values that depend on undefined memory"
     return _HAPPENS[verdict].format(where=f" {at}" if at else "")
 
 

@@ -243,4 +243,4 @@ def test_an_issue_names_the_inputs_that_it_shows(
     title = title_text(repro, attribution)
     assert title == f"exp gives wrong values ({words})"
     text = issue_text(repro, title, "", {}, attribution=attribution)
-    assert f"Fails with {words}; passes with ordinary inputs." in text
+    assert f"Fails with {words}; passes with inputs that are multiples of 1/2048." in text

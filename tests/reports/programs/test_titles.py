@@ -272,6 +272,13 @@ def test_a_title_names_the_axes_that_a_campaign_blames_before_other_attributes()
     assert title.endswith("gives wrong values (float16, groups=2, compiled mode)")
 
 
+def test_a_title_says_that_memory_is_undefined() -> None:
+    details = {"undefined": True}
+    off = Outcome(Verdict.WRONG_VALUE, "compare", message="off", details=details)
+    title = title_text(reproduction(failing(), off), None)
+    assert "nn.conv2d_transpose gives values that depend on undefined memory (" in title
+
+
 def test_a_title_names_infinities_and_nan_among_the_inputs() -> None:
     program = Program((Input("x", (500,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
     off = Outcome(Verdict.WRONG_VALUE, "compare", message="off")
