@@ -47,12 +47,22 @@ PRECONDITIONS = (
 _DTYPE = "dtype"
 """The axis of a program's dtypes."""
 
+_OUT_DTYPE = "out_dtype"
+"""The axis of the dtype of results; None: that of what they are made of."""
+
 
 def takes(pipeline: Value, dtype: Value) -> bool:
     """True if no precondition of ``pipeline`` excludes programs of ``dtype``."""
     return all(
         dtype in condition.dtypes for condition in PRECONDITIONS if condition.pipeline == pipeline
     )
+
+
+def _is_taken(*values: Value) -> bool:
+    """True if the last of ``values``, a pipeline, takes programs of the dtypes before it."""
+    dtype, *made, pipeline = values
+    limits = any(condition.pipeline == pipeline for condition in PRECONDITIONS)
+    return takes(pipeline, dtype) and not (limits and any(each is not None for each in made))
 
 
 def with_run_axes(axes: Sequence[Axis], pipelines: Sequence[str]) -> tuple[Axis, ...]:
@@ -66,5 +76,7 @@ def with_run_axes(axes: Sequence[Axis], pipelines: Sequence[str]) -> tuple[Axis,
         if axis.name == _DTYPE
     }
     pipeline, *others = run_axes(pipelines)
-    limited = replace(pipeline, allowed=Given((_DTYPE,), lambda dtype, name: takes(name, dtype)))
+    # A result of another dtype is part of the module, too.
+    names = [_DTYPE, *(axis.name for axis in axes if axis.name == _OUT_DTYPE)]
+    limited = replace(pipeline, allowed=Given(tuple(names), _is_taken))
     return (*narrowed(axes, taken), limited, *others)

@@ -4,12 +4,17 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.native.memory import USUAL
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.independent import ORACLES
 
 _LENGTH = 300
+_SMALL = 4
+"""The elements that are shown."""
 _NAMES = {"pytorch": "PyTorch", "onnxruntime": "ONNX Runtime"}
 _LOCATION = re.compile(r"/onnxruntime_src/\S+ .*\] (?=\w)")
 """The line of ONNX Runtime's C++ that raised an error, and its signature."""
@@ -23,10 +28,18 @@ _TORCH_CALL = re.compile(r"\b(torch|functional)\.\w+\(|\bconvolve\(|\bpool\(")
 def returned(outputs: Sequence[Array]) -> str:
     """The types and shapes of ``outputs``, as one line, with the elements of small ones."""
     texts = [
-        f"{array.dtype} {array.shape}" + (f": {array.tolist()}" if 0 < array.size <= 4 else "")
+        f"{array.dtype} {array.shape}"
+        + (f": {array.tolist()}" if 0 < array.size <= _SMALL else "")
+        + (", of memory that nothing wrote" if _is_unwritten(array) else "")
         for array in outputs
     ]
     return f"returned {'; '.join(texts)}"
+
+
+def _is_unwritten(array: Array) -> bool:
+    """True if an element has the bytes of fresh memory; one byte alone may be a result."""
+    filling = np.frombuffer(bytes([USUAL]) * array.dtype.itemsize, array.dtype)
+    return array.dtype.itemsize > 1 and bool((array == filling).any())
 
 
 def objections(program: Program, arrays: Mapping[str, Array]) -> Iterator[str]:

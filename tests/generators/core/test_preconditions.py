@@ -71,6 +71,16 @@ def test_no_point_has_a_pipeline_that_does_not_take_its_dtype(data: st.DataObjec
     point = data.draw(points(family.axes))
     if "pipeline" in point:
         assert takes(point["pipeline"], point["dtype"])
+        if point.get("out_dtype") is not None:
+            assert takes(point["pipeline"], "float64")
+
+
+def test_a_product_in_another_dtype_is_no_program_of_float32() -> None:
+    wide = Axis("out_dtype", (None, "wider"), None)
+    pipeline = with_run_axes((*AXES, wide), ("build", "mixed-precision"))[3]
+    at = {"dtype": "float32", "out_dtype": None}
+    assert pipeline.choices(at) == ("build", "mixed-precision")
+    assert pipeline.choices({**at, "out_dtype": "wider"}) == ("build",)
 
 
 def test_a_pipeline_alone_narrows_the_dtypes_to_what_it_takes() -> None:

@@ -50,6 +50,12 @@ def cannot(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
     raise Unsupported("no kernel")
 
 
+def test_fresh_memory_among_the_results_is_called_so() -> None:
+    fresh = np.frombuffer(b"\x55" * 4, "float32")
+    assert returned([fresh]).endswith("[14660154687488.0], of memory that nothing wrote")
+    assert returned([np.full(1, 0x55, "int8")]) == "returned int8 (1,): [85]"
+
+
 def test_only_errors_of_the_oracles_themselves_count(monkeypatch: pytest.MonkeyPatch) -> None:
     named = {"a": refuses, "b": computes, "c": is_wrong, "d": cannot}
     monkeypatch.setattr(module, "ORACLES", named)
