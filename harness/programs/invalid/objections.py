@@ -16,7 +16,7 @@ _LENGTH = 300
 _SMALL = 4
 """The elements that are shown."""
 _NAMES = {"pytorch": "PyTorch", "onnxruntime": "ONNX Runtime"}
-_LOCATION = re.compile(r"/onnxruntime_src/\S+ .*\] (?=\w)")
+_LOCATION = re.compile(r"/onnxruntime_src/\S+ .*(?:\] (?=\w)| was false\. )")
 """The line of ONNX Runtime's C++ that raised an error, and its signature."""
 _INSTALLED = ("site-packages/torch/", "site-packages/onnxruntime/")
 _NATIVE = ("onnxruntime.capi.",)

@@ -91,7 +91,12 @@ def _squeeze(call: Call) -> Wire:
     axis = call.node.attributes.get("axis")
     gone = [at for at, n in enumerate(size) if n == 1] if axis is None else _list(axis)
     gone = [at + len(size) if at < 0 else at for at in gone]
-    return _reshaped(call, [n for at, n in enumerate(size) if at not in gone])
+    if not gone:
+        return _reshaped(call, list(size))
+    # A Reshape would not say what is wrong with an axis.
+    name = call.graph.call("Squeeze", call.operands[0].name, call.graph.integers(gone))
+    shape = tuple(n for at, n in enumerate(size) if at not in gone)
+    return Wire(name, shape, call.operands[0].dtype)
 
 
 @operator("expand_dims")

@@ -280,6 +280,22 @@ def _answered(pool: Pool, trials: Trials[T]) -> T:
         return result
 
 
+def _fingerprint(record: Record, case: AnyCase, outcome: Outcome, pool: Pool) -> str:
+    """The fingerprint of the failure ``outcome`` of ``case``, on another release.
+
+    Where it fails in several ways, in the recorded one among them, it is that of ``record``.
+    """
+    found = fingerprint(signature_of(case, outcome), record.blame)
+    if record.outcome is None:
+        return found
+    recorded = fingerprint(signature_of(case, record.outcome), record.blame)
+    for part in () if found == recorded else outcome.parts:
+        other = again(part, pool, f"a further failure of {case.identifier}")
+        if fingerprint(signature_of(part, other), record.blame) == recorded:
+            return recorded
+    return found
+
+
 def _on_releases(
     record: Record, case: AnyCase, recorded: RecordedCase, workers: Workers, say: Say
 ) -> Record:
@@ -301,7 +317,7 @@ def _on_releases(
                 outcome = again(switched, pool, f"on {name}, fixes {side}")
                 by[side] = outcome.verdict
                 if side == "off" and outcome.verdict.is_failure:
-                    alike[name] = fingerprint(signature_of(switched, outcome), record.blame)
+                    alike[name] = _fingerprint(record, switched, outcome, pool)
         except PoolError as error:
             # The other releases still count; the table of releases says what is missing.
             say(f"cannot run it on {name}: {error}")

@@ -63,6 +63,16 @@ def test_only_errors_of_the_oracles_themselves_count(monkeypatch: pytest.MonkeyP
     assert refusal.startswith("a refuses it: RuntimeError: ")
 
 
+def test_onnxruntime_is_asked_for_the_call_itself() -> None:
+    """What it says is about Squeeze, and has no line of its C++."""
+    squeezed = Node("y", "squeeze", ("x",), {"axis": (1,)})
+    program = Program((Input("x", (1, 2), "float32"),), (squeezed,), ("y",))
+    lines = list(objections(program, {"x": np.ones((1, 2), "float32")}))
+    (line,) = (each for each in lines if each.startswith("ONNX Runtime refuses it: "))
+    assert "while running Squeeze node" in line
+    assert "Status Message: Dimension of input 1 must be 1 instead of 2" in line
+
+
 def test_errors_of_our_own_code_are_none_of_the_oracles() -> None:
     """Each of these fails within the code that calls PyTorch, or makes the ONNX model."""
     shuffled = Node("y", "nn.pixel_shuffle", ("x",), {"upscale_factor": 0})
