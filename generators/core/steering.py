@@ -91,13 +91,8 @@ class Steering:
         """
         wanted = {self.pairs.cells[number][0]: number for number in pair or ()}
         ahead: dict[str, Value] = {}
-        rarity = 1
         for axis in self._by_weight:
-            own = self._weights[axis.name]
-            (at,) = source.choices(range(len(own)), own)
-            ahead[axis.name] = axis.values[at]
-            # One chance in ten to complete a pair pulls ten times as hard.
-            rarity = max(rarity, sum(own) // own[at])
+            (ahead[axis.name],) = source.choices(axis.values, self._weights[axis.name])
 
         def order(axis: Axis, point: Point) -> Iterator[Value]:
             if axis.name not in wanted and source.random() < small:
@@ -105,7 +100,7 @@ class Steering:
             if axis.name in ahead:
                 yield ahead[axis.name]
             left = [
-                (value, weight * (1 + _PULL * (gain + rarity * by_chance)))
+                (value, weight * (1 + _PULL * (gain + by_chance)))
                 for value, number, weight, gain, by_chance in zip(
                     axis.values,
                     self.pairs.numbers[axis.name],
