@@ -72,6 +72,8 @@ def outcome_in_lots(pool: Pool, request: pytest.FixtureRequest) -> Callable[[Any
     return outcome
 
 
+# `.ci/run` and the nightly run conform on the other releases; this replays the whole corpus there.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_entries_and_gaps_are_as_declared_on_another_release(name: str) -> None:
     state = releases.state(name)

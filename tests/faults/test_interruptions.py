@@ -23,8 +23,11 @@ from tests.faults.campaigns import (
 
 @pytest.mark.parametrize(
     ("number", "to_all", "times"),
-    [(signal.SIGINT, True, 6), (signal.SIGTERM, True, 1), (signal.SIGHUP, False, 2)],
-    ids=["ctrl-c-again-and-again", "sigterm-to-all", "sighup"],
+    [
+        pytest.param(signal.SIGINT, True, 6, id="ctrl-c-again-and-again"),
+        pytest.param(signal.SIGTERM, True, 1, id="sigterm-to-all", marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, False, 2, id="sighup", marks=pytest.mark.slow),
+    ],
 )
 def test_an_interrupted_campaign_ends_well_and_goes_on(
     campaigns: Campaigns,
@@ -71,7 +74,13 @@ def test_an_interruption_during_the_start_is_one_line(campaigns: Campaigns, tmp_
     assert campaigns.run(*resuming(folder, 3)).returncode in (0, 1)
 
 
-@pytest.mark.parametrize("how", [(), ("--format", "jsonl")], ids=["tables", "json"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param((), id="tables", marks=pytest.mark.slow),
+        pytest.param(("--format", "jsonl"), id="json"),
+    ],
+)
 def test_an_output_that_is_closed_costs_nothing(
     campaigns: Campaigns, undisturbed: Summary, tmp_path: Path, how: tuple[str, ...]
 ) -> None:

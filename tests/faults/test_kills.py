@@ -37,7 +37,13 @@ def repetitions(request: pytest.FixtureRequest, few: int, all_of_them: int) -> i
     return all_of_them if request.config.getoption("--faults-full") else few
 
 
-@pytest.mark.parametrize("also_workers", [False, True], ids=["engine", "engine-and-workers"])
+@pytest.mark.parametrize(
+    "also_workers",
+    [
+        pytest.param(False, id="engine", marks=pytest.mark.slow),
+        pytest.param(True, id="engine-and-workers"),
+    ],
+)
 def test_an_engine_that_is_killed_loses_nothing(
     campaigns: Campaigns,
     undisturbed: Summary,

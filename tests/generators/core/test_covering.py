@@ -55,7 +55,18 @@ def test_uncovered_counts_what_is_missing() -> None:
     assert uncovered(SMALL, rows).count == everything - len(seen)
 
 
-@pytest.mark.parametrize("family", WIDE, ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family",
+    [
+        # As much as all others together, whose layouts the array of conv2d_transpose has too.
+        pytest.param(
+            family,
+            id=family.name,
+            marks=pytest.mark.slow if family.name == "conv3d_transpose" else (),
+        )
+        for family in WIDE
+    ],
+)
 def test_an_array_over_the_axes_of_each_wide_family(family: Family) -> None:
     axes = family.axes
     if family.name == "conv3d_transpose":
