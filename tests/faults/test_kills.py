@@ -118,12 +118,18 @@ def test_a_worker_that_is_killed_costs_no_verdict(
     process = campaigns.start(*arguments(), "--out", folder, JUDGE_SECONDS="0.1")
     until(lambda: ended(folder), bool)
     killed = 0
+    by_age: list[int] = []
     while process.poll() is None and killed < wanted:
         workers = campaigns.workers()
-        if workers:
-            _kill(chance.choice(workers))
+        by_age = [
+            *(pid for pid in by_age if pid in workers),
+            *(pid for pid in workers if pid not in by_age),
+        ]
+        if by_age:
+            # The youngest may still be on the case of the last that was killed: a case that two
+            # workers die of is to blame itself.
+            _kill(by_age[0])
             killed += 1
-            # So that it is never the same case again: twice in a row is its own doing.
             _wait_for_more(folder)
         time.sleep(chance.uniform(0.15, 0.35))
     out, err = process.communicate(timeout=300)
