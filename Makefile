@@ -17,8 +17,9 @@ READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
 
 PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS)
-# PyTorch's CPU build is on an index of its own, whose address PyTorch's installation page has.
-HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTorch's CPU wheels:" \
+# PyTorch's CPU build is on an index of its own.
+HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTorch's CPU wheels," \
+  "whose URL is on PyTorch's installation page:" \
   "make $(MAKECMDGOALS) PIP_ARGS='--extra-index-url URL'"; exit 1; } >&2
 
 # Run in parallel, each process taking over what another has left.

@@ -40,7 +40,12 @@ def require_lowered(module: Any) -> None:
 
 
 def _refusal(call: Any) -> Exception:
-    error = refuse(call.op.name, **_types(call), **tvm_api.attribute_values(call.attrs))
+    attributes = tvm_api.attribute_values(call.attrs)
+    for name in attributes:
+        if name.endswith("dtype"):
+            # As the text that a user writes, or none.
+            attributes[name] = str(attributes[name] or "")
+    error = refuse(call.op.name, **_types(call), **attributes)
     why = "LegalizeOps left the call: its shapes are not known, or its legalization returned it"
     return type(error)(f"{error}. {why}.")
 

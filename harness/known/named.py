@@ -23,6 +23,7 @@ from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.releases import within
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, names_cause, reduced_signature
+from relaxcheck.harness.wording import noun
 
 _RIGHT = (Verdict.PASS, Verdict.REJECTED)
 
@@ -64,7 +65,8 @@ class NamedCause:
         """The fixes that cure it, or are made for it; empty where there are none."""
         if self.cured:
             return "cured by the fixes"
-        return f"see the fix {', '.join(self.fixes)}" if self.fixes else ""
+        named = noun(len(self.fixes), "fix", "fixes")
+        return f"see the {named} {', '.join(self.fixes)}" if self.fixes else ""
 
     @property
     def link(self) -> str:
@@ -131,7 +133,7 @@ def _of_declared(
         if entry.reason and any(_expects(entry, finding, version) for version in versions):
             # A title holds the fault alone: what follows explains it.
             reason = entry.reason.partition(". ")[0].partition(": ")[0]
-            title = f"{entry.operator}: {reason}"
+            title = f"{entry.operator}: {reason.rstrip('.')}"
             return NamedCause(title, entry.name, entry.issue, False, True, source=Source.DECLARED)
     return None
 

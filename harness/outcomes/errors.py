@@ -127,9 +127,9 @@ def headline(message: str) -> str:
 
 
 def own_words(message: str) -> str:
-    """The headline of ``message`` without the class of the exception (see ``error_text``).
+    """The headline of ``message`` behind its first colon, where ``error_text`` has the words.
 
-    Empty if the headline names no class.
+    The class of the exception stands before it. Empty if the headline has no colon.
     """
     return headline(message).partition(": ")[2]
 

@@ -268,7 +268,10 @@ def _check_expectation(case: Case) -> None:
         if expect.operator not in {each.name for each in inputs} or not expect.sizes:
             raise CaseError(f"no parameter {expect.operator!r} to be refused, or no sizes")
         numbers = re.findall(r"\d+", " ".join(expect.fault))
-        if not numbers or int(numbers[0]) >= len(case.program.input(expect.operator).shape):
+        tensor = case.program.input(expect.operator)
+        if not numbers or int(numbers[0]) >= len(tensor.shape):
             raise CaseError(f"{expect.fault[0]!r} is no dimension of {expect.operator}")
+        if isinstance(tensor.fill, Misfit) and len(tensor.fill.shape) != len(tensor.shape):
+            raise CaseError(f"the values of {expect.operator} have another rank than its shape")
     elif expect.operator not in {node.operator for node in case.program.nodes}:
         raise CaseError(f"no node of the operator {expect.operator!r}, which is to be refused")

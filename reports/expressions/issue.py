@@ -330,4 +330,4 @@ _ELSEWHERE = MappingProxyType(
         NEGATIVE: " Where it is negative, an error says so.",
     }
 )
-"""What is expected at further points, by the points of a case."""
+"""The behaviour expected at further points, by the points of a case."""

@@ -36,11 +36,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The operators with a record, those that get none with the reason, and those left open."""
+    """The operators of ``release`` with a record, without for a reason, and those left open."""
 
     lines: tuple[Line, ...]
     undrawn: tuple[tuple[str, str], ...]
     open: tuple[str, ...]
+    release: str
 
 
 def last(path: Path = COMMITTED) -> Support | None:
@@ -82,6 +83,7 @@ def section(support: Support, verdicts: Mapping[str, Mapping[str, int]]) -> Sect
             (row.operator, row.reason) for row in support.rows if not row.record and not row.is_open
         ),
         tuple(row.operator for row in support.rows if row.is_open),
+        support.release,
     )
 
 

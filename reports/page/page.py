@@ -1,7 +1,7 @@
 """The page: its content in order, and the template that renders it."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -96,7 +96,14 @@ def page_text(sources: Sources) -> str:
     ]
     line = None if sources.corpus else timeline(record.ran)
     known_before = {entry.finding.fingerprint for entry in entries if entry.is_known}
-    rows = trend([*sources.earlier, record], known_before) if sources.earlier else []
+    # A finding of an earlier campaign counts there; a declared one counts nowhere.
+    declared = {
+        entry.finding.fingerprint
+        for entry in entries
+        if entry.is_known and entry.accepted is not None and entry.accepted.expires
+    }
+    records = [*sources.earlier, record]
+    rows = trend(records, declared, known_before) if sources.earlier else []
     listed = sections(entries, corpus=sources.corpus)
     maps = coverage(record.ran, record.findings)
     return _TEMPLATES.get_template("report.html.j2").render(
@@ -178,9 +185,14 @@ def facts(
     return tuple(numbers)
 
 
-def trend(records: Sequence[Record], known: Container[str] = ()) -> list[Row]:
-    """One row per campaign, in the given order; findings in ``known`` are not counted.
+def trend(
+    records: Sequence[Record],
+    declared: Set[str] = frozenset(),
+    known: Set[str] = frozenset(),
+) -> list[Row]:
+    """One row per campaign, in the given order.
 
+    Findings in ``declared`` are not counted, and those in ``known`` not for the last campaign.
     A cause is new if one of its findings is, as on the page, and gone if none of them is left.
     """
     rows: list[Row] = []
@@ -189,7 +201,9 @@ def trend(records: Sequence[Record], known: Container[str] = ()) -> list[Row]:
     for number, record in enumerate(records):
         causes = [
             {finding.fingerprint for finding in cause.findings}
-            for cause in counted_causes(record.findings, known)
+            for cause in counted_causes(
+                record.findings, declared | known if record is records[-1] else declared
+            )
         ]
         has = set().union(*causes)
         rows.append(

@@ -107,6 +107,18 @@ BAD: dict[str, tuple[Any, str]] = {
         ),
         "'shape[9]' is no dimension of x",
     ),
+    "misfit-rank": (
+        {
+            **with_input(fill={"type": "misfit", "shape": [2]}),
+            "expect": {
+                "type": "mismatch",
+                "operator": "x",
+                "fault": ["shape[1]"],
+                "sizes": [2, 3],
+            },
+        },
+        "the values of x have another rank than its shape",
+    ),
     "batch": ({"format": 3, "family": "algebra", "at": {}}, "its point has no"),
 }
 

@@ -25,7 +25,7 @@ from tests.faults.campaigns import (
     ("number", "to_all", "times"),
     [
         pytest.param(signal.SIGINT, True, 6, id="ctrl-c-again-and-again"),
-        pytest.param(signal.SIGTERM, True, 1, id="sigterm-to-all", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, True, 1, id="sigterm-to-all"),
         pytest.param(signal.SIGHUP, False, 2, id="sighup", marks=pytest.mark.slow),
     ],
 )

@@ -135,6 +135,9 @@ def test_the_trend_counts_the_same(known: tuple[KnownFinding, ...], tmp_path: Pa
         else [(2, None, None), (2, 2, 1), (2, 0, 1)]
     )
     assert [(row.findings, row.new, row.gone) for row in rows] == wanted
+    # A finding that an earlier campaign has counts there, as on the page of that campaign.
+    earlier, _ = trend([first, last], known=excluded)
+    assert earlier.findings == 2
 
 
 @pytest.mark.parametrize("findings", [(), ALL[:1]], ids=["none", "one"])

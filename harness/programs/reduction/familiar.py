@@ -37,7 +37,8 @@ def _with_window(case: Case, node: Node, record: Operator, window: Window) -> Ca
     """``case`` with the window of ``node`` at its familiar size.
 
     Raises:
-        ValueError: the window is no input, its size is symbolic, or a layout does not fit a shape.
+        LookupError: the window is no input.
+        ValueError: its size is symbolic, or a layout does not fit a shape.
     """
     inputs = {tensor.name: tensor for tensor in case.program.inputs}
     called = node

@@ -57,21 +57,23 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class Support(msgspec.Struct, frozen=True):
-    """A row for each operator, and the limitations of the oracles on those that have a record."""
+    """A row for each operator of ``release``, and the limitations of the oracles on records."""
 
     rows: tuple[Row, ...]
     limits: tuple[Limit, ...]
+    release: str = ""
 
 
 def support(
     registered: Registered,
     known: Mapping[str, int] = _NOTHING,
     verdicts: Mapping[str, Mapping[str, int]] = _NOTHING,
+    release: str = "",
 ) -> Support:
     """Everything about the operators in ``registered`` and those that have a record.
 
     ``known`` counts known failures by operator, ``verdicts`` the cases of a campaign by operator
-    and verdict. Imports the oracles, which takes seconds.
+    and verdict; ``release`` is theirs. Imports the oracles, which takes seconds.
     """
     from relaxcheck.oracles import independent  # noqa: F401 - declares the operators below
     from relaxcheck.oracles.limitations import limitations
@@ -123,7 +125,7 @@ def support(
                 verdicts=dict(verdicts.get(record.name if record else operator, {})),
             )
         )
-    return Support(tuple(rows), limits)
+    return Support(tuple(rows), limits, release)
 
 
 def _reason(operator: str) -> str:

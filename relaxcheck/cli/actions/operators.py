@@ -32,7 +32,7 @@ def operators(tvm: str | None, form: ResultFormat, *, docs: bool) -> None:
     asked = release(tvm or own().name)
     operators_there = registered(asked)
     if docs and CHECKOUT is not None:
-        supported = support(operators_there)
+        supported = support(operators_there, release=asked.name)
         for path, text in (
             (CHECKOUT / "docs" / "operators.md", page(supported)),
             (COMMITTED, support_text(supported)),
@@ -44,7 +44,7 @@ def operators(tvm: str | None, form: ResultFormat, *, docs: bool) -> None:
     for line in unreadable:
         warn(f"{line}; its failure is not counted")
     known = known_failures(readable_entries, declared(), asked.name)
-    supported = support(operators_there, known, _last_verdicts())
+    supported = support(operators_there, known, _last_verdicts(), asked.name)
     if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(supported.rows).decode() + "\n")
     else:

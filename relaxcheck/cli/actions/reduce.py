@@ -241,7 +241,7 @@ def _tell(
         why_not = outcome.reference.refused if outcome.reference else "the reference did not end"
         say(f"This may not be a valid program, the reference did not vet it: {why_not}")
     if reduction.familiar:
-        say("No further step kept the failure. Then windows took the sizes that people use.")
+        say("No further step kept the failure. Then sizes that people use replaced smaller ones.")
     elif reduction.minimal:
         say("No further step keeps the failure.")
     else:

@@ -30,7 +30,7 @@ def test_the_error_has_operator_types_and_attributes() -> None:
         "relax.matmul cannot be lowered",
         "x1='float32 (a, 2, 4)'",
         "x2='float32 (b, 4, 3)'",
-        "out_dtype=None",
+        "out_dtype=''",
         "LegalizeOps left",
     ):
         assert part in message
@@ -43,7 +43,7 @@ def test_the_error_has_operator_types_and_attributes() -> None:
             OP.matmul,
             (("n", 2, 3), ("m", 3, 2)),
             "relax.matmul cannot be lowered with x1='float32 (n, 2, 3)', x2='float32 (m, 3, 2)',"
-            " out_dtype=None. ",
+            " out_dtype=''. ",
         ),
         (
             OP.maximum,

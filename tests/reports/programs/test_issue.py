@@ -208,6 +208,9 @@ def test_an_issue_names_the_fixes_that_cure_it_where_no_patch_does() -> None:
     cure = ("first", "second")
     assert sentence in issue_text(repro, "It", "", {}, cure=cure)
     assert sentence not in issue_text(repro, "It", "", {}, cure=cure, patched=True)
+    unchecked = reproduction(invalid("dilation-negative", "conv2d"), ACCEPTED)
+    text = issue_text(unchecked, "It", "", {}, cure=cure)
+    assert "with `first` and `second` the program is refused, as it should be." in text
     assert "repair" not in issue_text(repro, "It", "", {})
 
 

@@ -38,7 +38,7 @@ class Workers:
         self._starting.shutdown(cancel_futures=True)
         for begun in self._pools.values():
             if not begun.cancelled() and begun.exception() is None:
-                begun.result().close()
+                self._stack.callback(begun.result().close)
         self._stack.close()
 
     def begin(self, names: Iterable[str]) -> None:

@@ -64,7 +64,7 @@ def test_only_errors_of_the_oracles_themselves_count(monkeypatch: pytest.MonkeyP
 
 
 def test_onnxruntime_is_asked_for_the_call_itself() -> None:
-    """What it says is about Squeeze, and has no line of its C++."""
+    """Its words are about Squeeze, and have no line of its C++."""
     squeezed = Node("y", "squeeze", ("x",), {"axis": (1,)})
     program = Program((Input("x", (1, 2), "float32"),), (squeezed,), ("y",))
     lines = list(objections(program, {"x": np.ones((1, 2), "float32")}))

@@ -10,7 +10,7 @@ from relaxcheck.harness.known.corpus import (
 )
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
 from relaxcheck.harness.triage.finding import Finding
-from tests.cli.test_exporting import LEFT, failing, finding
+from tests.cli.exporting.test_exporting import LEFT, failing, finding
 
 
 @pytest.mark.parametrize(
