@@ -25,7 +25,7 @@ def unified_diff(fixes: Iterable[str], tests: Mapping[str, str]) -> str:
     Raises:
         PatchError: the installed TVM lacks a place that a fix changes.
     """
-    changed = change(fixes)
+    changed = change(tuple(fixes))
     files = {f"python/tvm/{file}": source.text for file, source in changed.files.items()}
     originals = {f"python/tvm/{file}": source.text for file, source in changed.originals.items()}
     after = {**files, **tests}

@@ -63,8 +63,9 @@ class Change:
         self.files[file] = editing.with_imports(edited, lines)
 
 
-def change(fixes: Iterable[str]) -> Change:
-    """The change that ``fixes``, by name, make together.
+@cache
+def change(fixes: tuple[str, ...]) -> Change:
+    """The change that ``fixes``, by name, make together. Nobody changes it any more.
 
     Raises:
         PatchError: TVM lacks a place that a fix changes.

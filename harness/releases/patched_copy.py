@@ -4,6 +4,7 @@
 JSON object. On ``$PYTHONPATH``, the folder stands before the installed TVM.
 """
 
+import gc
 import sys
 from pathlib import Path, PurePosixPath
 
@@ -61,7 +62,7 @@ def _copied(to: Path, names: list[str]) -> PatchedCopy:
     result = patched(names)
     if any(not patch.text for patch in result.patches):
         return PatchedCopy("", licence())
-    files = {file: source.text for file, source in change(names).files.items()}
+    files = {file: source.text for file, source in change(tuple(names)).files.items()}
     copy_package(INSTALLED, files, to / INSTALLED.name)
     return PatchedCopy(result.together or result.patches[0].text, licence())
 
@@ -69,6 +70,8 @@ def _copied(to: Path, names: list[str]) -> PatchedCopy:
 def main() -> None:
     """Copy TVM into the folder that comes first, with the patches of the fixes that follow."""
     folder, *names = sys.argv[1:]
+    # A short life: all it would collect among are the modules.
+    gc.disable()
     with result_stream() as out:
         out.write(msgspec.json.encode(_copied(Path(folder), names)))
 

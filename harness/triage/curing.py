@@ -11,7 +11,8 @@ from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import BundledFix
 
-_RIGHT = (Verdict.PASS, Verdict.REJECTED)
+RIGHT = (Verdict.PASS, Verdict.REJECTED)
+"""The verdicts of a case that nothing is wrong with."""
 
 Names = tuple[str, ...]
 
@@ -73,4 +74,4 @@ def cured(pool: Pool, case: AnyCase) -> Cure | None:
 def _right(pool: Pool, job: Job) -> bool:
     pool.submit(job)
     ((_, outcome),) = pool.drain()
-    return outcome.verdict in _RIGHT
+    return outcome.verdict in RIGHT

@@ -60,6 +60,6 @@ def run_script(
                 timeout=seconds + BESIDES,
             )
         except subprocess.TimeoutExpired as late:
-            raise CaseError(f"{script} did not end in {late.timeout:.0f} s") from late
+            raise CaseError(f"{script.name} did not end in {late.timeout:.0f} s") from late
     output = headline(ended.stdout + ended.stderr)
     return ScriptRun(ended.returncode, output, _RAISED in ended.stderr)

@@ -14,7 +14,7 @@ from relaxcheck.cli import app
 from relaxcheck.cli.actions import campaign as running
 from relaxcheck.cli.actions import replay
 from relaxcheck.cli.actions.exporting.every import everything
-from relaxcheck.cli.actions.exporting.one import release_of
+from relaxcheck.cli.actions.exporting.single import release_of
 from relaxcheck.cli.lookup import look_up
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.families import family

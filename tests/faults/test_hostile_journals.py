@@ -18,13 +18,13 @@ from relaxcheck.cli import app
 from relaxcheck.cli.actions import campaign as running
 from relaxcheck.cli.actions import replay
 from relaxcheck.cli.actions.exporting import every
-from relaxcheck.cli.actions.exporting import folder as folders
 from relaxcheck.cli.actions.exporting.folder import write_folder
-from relaxcheck.cli.actions.exporting.one import Wanted, record_of
+from relaxcheck.cli.actions.exporting.single import Wanted, record_of
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.harness.journal.journal import FILE_NAME, Journal, Mode
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.known.known import findings_in
+from relaxcheck.harness.triage.scripts import ScriptRun
 from relaxcheck.reports.issue.pasting import title_of
 from relaxcheck.reports.issue.titles import Titles
 from tests.faults.campaigns import Campaigns, arguments, end, resuming
@@ -125,6 +125,10 @@ def harmed(folder: Path, harm: Harm) -> Path:
     return folder
 
 
+def failed() -> ScriptRun:
+    return ScriptRun(1, "", raised=False)
+
+
 def exported_as_recorded(
     wanted: Wanted, workers: Workers, say: Say, titles: Titles | None = None
 ) -> Record:
@@ -134,7 +138,7 @@ def exported_as_recorded(
     record = record_of(wanted.recorded, outcome, wanted.recorded.environment, 60)
     title = title_of(wanted.recorded.case, outcome, None, record.blame)
     record = msgspec.structs.replace(record, title=title)
-    write_folder(wanted.folder, wanted.files, wanted.recorded.case, record, "0.27", {})
+    write_folder(wanted.folder, wanted.files, wanted.recorded.case, record, failed, {})
     return record
 
 
@@ -211,7 +215,6 @@ def test_a_hostile_journal_writes_nothing_elsewhere(
 ) -> None:
     harmed(place, harm)
     monkeypatch.setattr(every, "exported", exported_as_recorded)
-    monkeypatch.setattr(folders, "check_script", lambda *_: None)
     before = outside(tmp_path, place)
     ended = CliRunner().invoke(app, list(map(str, commands(place)[command])))
     check_ended(ended)
@@ -238,7 +241,6 @@ def test_a_family_that_is_a_path_is_refused(command: str, place: Path) -> None:
 
 def test_a_message_cannot_leave_its_fence(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(every, "exported", exported_as_recorded)
-    monkeypatch.setattr(folders, "check_script", lambda *_: None)
     harmed(place, text)
     for command in ("export-all", "merge"):
         check_ended(CliRunner().invoke(app, list(map(str, commands(place)[command]))))

@@ -9,10 +9,9 @@ import msgspec
 from rich.console import Console
 
 from relaxcheck.cli.actions.exporting.every import everything, export_all, telling
-from relaxcheck.cli.actions.exporting.one import (
-    FaultError,
+from relaxcheck.cli.actions.exporting.running import FaultError, again
+from relaxcheck.cli.actions.exporting.single import (
     Wanted,
-    again,
     exported,
     record_of,
     release_of,

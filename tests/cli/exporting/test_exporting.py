@@ -12,15 +12,10 @@ from rich.console import Console
 
 from relaxcheck.cli.actions.exporting import every as exporting_all
 from relaxcheck.cli.actions.exporting import folder as writing
-from relaxcheck.cli.actions.exporting import one as exporting
+from relaxcheck.cli.actions.exporting import single as exporting
 from relaxcheck.cli.actions.exporting.every import everything, export_all
-from relaxcheck.cli.actions.exporting.one import (
-    FaultError,
-    Wanted,
-    complete,
-    exported,
-    release_of,
-)
+from relaxcheck.cli.actions.exporting.running import FaultError
+from relaxcheck.cli.actions.exporting.single import Wanted, complete, exported, release_of
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.generators.core.axes import complete as completed
@@ -51,9 +46,11 @@ from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.curing import Cure
 from relaxcheck.harness.triage.finding import Finding, finding_of
 from relaxcheck.harness.triage.finding import Reduced as Smallest
+from relaxcheck.harness.triage.scripts import ScriptRun
 from relaxcheck.harness.workers.pool import Pool, PoolError
 from relaxcheck.reports.issue.titles import Titles
 
+FAILED = ScriptRun(1, "it breaks", raised=False)
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 LEFT = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv1d_transpose", "left: R.nn.conv1d")
 
@@ -95,7 +92,7 @@ def test_a_finding_is_looked_into_and_its_script_run(pool: Pool, tmp_path: Path)
     wanted = Wanted(case.identifier, recorded, folder, tries=60)
     record = exported(wanted, Shared(pool), steps.append)
     assert [step.split()[0] for step in steps] == [
-        *("reducing", "putting", "looking", "running", "looking", "running", "running")
+        *("reducing", "putting", "running", "looking", "looking", "running", "running")
     ]
     assert sorted(path.name for path in folder.iterdir()) == sorted((*EXPORTED, *CURED))
     assert record.cure == Cure(("conv1d_transpose",), patched=True)
@@ -136,7 +133,7 @@ def test_a_regression_is_exported_as_it_was_reduced(
     case = failing()
     # The rest takes a while, and is the same for all.
     monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
-    monkeypatch.setattr(writing, "check_script", lambda *_: None)
+    monkeypatch.setattr(exporting, "script_of", lambda *_: FAILED)
     passed = Outcome(Verdict.PASS, message="/home/me")
     on = msgspec.structs.replace(LEFT, release=own().name, elsewhere={"0.1": passed})
     recorded = RecordedCase(case, on, finding(case, on), {"release": own().name})
@@ -192,12 +189,16 @@ def test_a_script_that_does_not_exit_as_it_should(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
     monkeypatch.setattr(scripts, "BESIDES", 3.0)
-    path = tmp_path / "repro.py"
-    path.write_text(script)
+    monkeypatch.setattr(writing, "rendered", lambda *_: {"repro.py": script})
     outcome = Outcome(Verdict.PASS) if "raise" in script else LEFT
     record = Record("It breaks", None, {}, outcome=outcome, seconds=0)
+
+    def ran() -> None:
+        ended = writing.script_of(failing(), record, own().name)
+        writing.check_script(tmp_path / "repro.py", record, ended)
+
     with pytest.raises(CaseError, match=message):
-        writing.check_script(path, record, own().name)
+        ran()
 
 
 def test_an_entry_is_seen_on_the_newest_release_that_it_fails_on(
@@ -309,7 +310,7 @@ def test_a_release_whose_workers_do_not_start_is_left_open(
     usable = type("Usable", (), {"usable": True})()
     monkeypatch.setattr(exporting, "state", lambda name: usable)
     monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
-    monkeypatch.setattr(writing, "check_script", lambda *_: None)
+    monkeypatch.setattr(exporting, "script_of", lambda *_: FAILED)
 
     class Partly(Shared):
         def of(self, name: str) -> Pool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relaxcheck.cli.actions.exporting import one as exporting
+from relaxcheck.cli.actions.exporting import single as exporting
 from relaxcheck.cli.lookup import RecordedCase
 from relaxcheck.harness.known import named
 from relaxcheck.harness.known.corpus import (

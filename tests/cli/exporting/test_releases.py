@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-import relaxcheck.cli.actions.exporting.one as exporting
+import relaxcheck.cli.actions.exporting.by_release as exporting
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.fingerprint import fingerprint, signature_of
@@ -21,6 +21,6 @@ def test_what_fails_in_several_ways_fails_in_each_of_them(
     monkeypatch.setattr(exporting, "again", lambda *_: further)
     outcome = msgspec.structs.replace(BOUNDS, parts=(CASE,))
     record = Record("off", None, {}, outcome=RECORDED)
-    found = exporting._fingerprint(record, CASE, outcome, None)  # type: ignore[arg-type]
+    found = exporting.fingerprint_there(record, CASE, outcome, None)  # type: ignore[arg-type]
     own = fingerprint(signature_of(CASE, RECORDED), {})
     assert found == (own if same else fingerprint(signature_of(CASE, BOUNDS), {}))

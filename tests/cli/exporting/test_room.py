@@ -9,13 +9,17 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from relaxcheck.cli import app
-from relaxcheck.cli.actions.exporting import folder as folders
 from relaxcheck.cli.actions.exporting.folder import write_folder
 from relaxcheck.cli.actions.exporting.writing import write_whole
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.known.corpus import CURED, EXPORTED, PATCH, TEST, entry
+from relaxcheck.harness.triage.scripts import ScriptRun
 
 ENTRY = "attention-window"
+
+
+def failed() -> ScriptRun:
+    return ScriptRun(1, "", raised=False)
 
 
 @contextmanager
@@ -69,14 +73,13 @@ def test_an_export_that_is_there_stays_as_it_was(tmp_path: Path) -> None:
     assert content(tmp_path) == before
 
 
-def test_a_patch_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "check_script", lambda *_: None)
+def test_a_patch_is_whole_or_not_there(tmp_path: Path) -> None:
     known = entry(ENTRY)
     cure = {PATCH: "p" * 50_000, TEST: "t" * 100}
 
     def written(folder: Path, files: dict[str, str]) -> bool:
         try:
-            write_folder(folder, EXPORTED, known.case, known.expected, "0.27", files)
+            write_folder(folder, EXPORTED, known.case, known.expected, failed, files)
         except CaseError:
             return False
         return True

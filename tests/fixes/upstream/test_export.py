@@ -93,7 +93,7 @@ def test_a_patch_goes_on_alone(plain: Path, name: str) -> None:
 
 
 def test_new_files_have_the_licence_and_nothing_unused() -> None:
-    result = change(NAMES)
+    result = change(tuple(NAMES))
     for file in set(result.files) - set(result.originals):
         text = result.files[file].text
         assert text.startswith(licence())

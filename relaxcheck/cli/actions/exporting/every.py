@@ -7,12 +7,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from relaxcheck.cli.actions.exporting.one import (
-    FaultError,
-    Wanted,
-    complete,
-    exported,
-)
+from relaxcheck.cli.actions.exporting.running import FaultError
+from relaxcheck.cli.actions.exporting.single import Wanted, complete, exported
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.exit_codes import FAULT, INTERRUPTED
 from relaxcheck.cli.lookup import RecordedCase

@@ -1,7 +1,8 @@
 """The folder of an export: rendered, its script run, and then put in place."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from relaxcheck.generators.core.case import AnyCase, CaseError, write
@@ -16,7 +17,7 @@ from relaxcheck.harness.known.corpus import (
 )
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.releases import release
-from relaxcheck.harness.triage.scripts import exit_code, run_script
+from relaxcheck.harness.triage.scripts import ScriptRun, exit_code, run_script
 from relaxcheck.reports.issue.finding_folder import rendered
 
 _SHOWN = frozenset(
@@ -33,12 +34,13 @@ def write_folder(
     files: Sequence[str],
     case: AnyCase,
     record: Record,
-    name: str,
+    ran: Callable[[], ScriptRun],
     cure: Mapping[str, str],
 ) -> None:
-    """Write ``files`` and ``cure``, texts by name, once the script exits as it should.
+    """Write ``files`` and ``cure``, texts by name, if the script exited as it should.
 
-    It runs on the release ``name``. A cure of an earlier export goes.
+    ``ran`` is the result of its run, as ``script_of`` gives or raises it. A cure of an earlier
+    export goes.
 
     Raises:
         CaseError: the script exited otherwise, and is left beside the folder; or there is no room.
@@ -52,7 +54,7 @@ def write_folder(
         for file, text in {**rendered(case, record), **cure}.items():
             (unfinished / file).write_text(text)
         (unfinished / FINDING).write_bytes(record_text(record))
-        check_script(unfinished / SCRIPT, record, name)
+        check_script(unfinished / SCRIPT, record, ran())
         folder.mkdir(parents=True, exist_ok=True)
         # finding.json last: an export that has it is complete.
         for file in sorted((*files, *cure), key=lambda file: file == FINDING):
@@ -66,15 +68,28 @@ def write_folder(
         raise CaseError(f"cannot write to {folder}: {error.strerror}") from error
 
 
-def check_script(script: Path, record: Record, name: str) -> None:
-    """Run ``script`` in a new process with the release ``name``, outside this project.
+def script_of(case: AnyCase, record: Record, name: str, package: Path | None = None) -> ScriptRun:
+    """Run the script of ``case`` in a new process with the release ``name``, outside this project.
+
+    It imports the TVM in the folder ``package``, if there is one, in place of the installed TVM.
 
     Raises:
-        CaseError: its exit code contradicts ``record``, or it raises where it should show a value.
+        CaseError: it did not end in time, or no script can show the outcome.
+    """
+    with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
+        script = Path(folder, SCRIPT)
+        script.write_text(rendered(case, record)[SCRIPT])
+        return run_script(script, release(name), record.seconds, package)
+
+
+def check_script(script: Path, record: Record, ended: ScriptRun) -> None:
+    """Compare the end of ``script`` with the verdict that it shows.
+
+    Raises:
+        CaseError: its exit code contradicts ``record``, or it raised where it should show a value.
     """
     assert record.outcome is not None
     verdict = record.outcome.verdict
-    ended = run_script(script, release(name), record.seconds)
     wanted = exit_code(verdict)
     if ended.code != wanted:
         raise CaseError(f"{script} exited with {ended.code}, not with {wanted}: {ended.output}")

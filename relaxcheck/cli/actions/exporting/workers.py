@@ -2,18 +2,30 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Self
+from typing import Any, Protocol, Self, TypeVar
 
 from relaxcheck.harness.releases.patched_copy import PatchedCopy, patched_copy
 from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 
+T = TypeVar("T")
+
+_BESIDE = 2
+"""Threads beside the caller's: each waits for a process, mostly one that imports a TVM."""
+
 Say = Callable[[str], None]
 """Called with each step as it begins."""
+
+
+class Submit(Protocol):
+    """Submits work that runs beside other work."""
+
+    def __call__(self, function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+        """Call ``function`` with ``arguments`` once a thread is free."""
 
 
 class Workers:
@@ -26,8 +38,7 @@ class Workers:
     def __init__(self, limits: Limits):
         self.limits = limits
         self._pools: dict[str, Future[Pool]] = {}
-        # One after the other: more would only slow down the work that they start beside.
-        self._starting = ThreadPoolExecutor(max_workers=1)
+        self._beside = ThreadPoolExecutor(max_workers=_BESIDE)
         self._copies: dict[tuple[str, tuple[str, ...]], tuple[PatchedCopy, Path]] = {}
         self._stack = contextlib.ExitStack()
 
@@ -35,7 +46,7 @@ class Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._starting.shutdown(cancel_futures=True)
+        self._beside.shutdown(cancel_futures=True)
         for begun in self._pools.values():
             if not begun.cancelled() and begun.exception() is None:
                 self._stack.callback(begun.result().close)
@@ -48,7 +59,7 @@ class Workers:
         """
         for name in names:
             if name not in self._pools:
-                self._pools[name] = self._starting.submit(self._pool, name)
+                self._pools[name] = self._beside.submit(self._pool, name)
 
     def of(self, name: str) -> Pool:
         """The pool of the release ``name``.
@@ -59,6 +70,27 @@ class Workers:
         """
         self.begin([name])
         return self._pools[name].result()
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[Submit]:
+        """Submit functions that run beside this thread's work, and begin in their order.
+
+        No two may use the same pool, and none a pool that this thread uses. Those that have not
+        begun at the end of the block are cancelled; it waits for the others.
+        """
+        begun: list[Future[Any]] = []
+
+        def submit(function: Callable[..., T], /, *arguments: object) -> "Future[T]":
+            future = self._beside.submit(function, *arguments)
+            begun.append(future)
+            return future
+
+        try:
+            yield submit
+        finally:
+            for future in begun:
+                future.cancel()
+            wait(begun)
 
     def _pool(self, name: str) -> Pool:
         return Pool(1, self.limits, release=release(name))

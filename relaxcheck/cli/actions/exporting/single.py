@@ -7,8 +7,16 @@ from typing import TypeVar
 
 import msgspec
 
-from relaxcheck.cli.actions.exporting.curing import with_cure
-from relaxcheck.cli.actions.exporting.folder import write_folder
+from relaxcheck.cli.actions.exporting.by_release import (
+    Ran,
+    right_with_fixes,
+    run_beside,
+    run_on,
+    with_releases,
+)
+from relaxcheck.cli.actions.exporting.curing import patch_of
+from relaxcheck.cli.actions.exporting.folder import script_of, write_folder
+from relaxcheck.cli.actions.exporting.running import again, ours_apart
 from relaxcheck.cli.actions.exporting.workers import Say, Workers
 from relaxcheck.cli.causes import known_causes
 from relaxcheck.cli.lookup import RecordedCase
@@ -24,27 +32,22 @@ from relaxcheck.harness.known.corpus import (
     Record,
     read_record,
 )
-from relaxcheck.harness.outcomes.errors import headline, portable
-from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.errors import portable
+from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.outcomes.severity import severity_of
 from relaxcheck.harness.releases.releases import known, own, state
 from relaxcheck.harness.triage.bisection.running import NO_PROGRAM, bisected
 from relaxcheck.harness.triage.bisection.search import Evidence
+from relaxcheck.harness.triage.curing import cured
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.running import reduced
-from relaxcheck.harness.triage.reduction.search import was_refused
 from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers, outcome_of
-from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool, PoolError
 from relaxcheck.reports.issue.pasting import title_of
 from relaxcheck.reports.issue.titles import Titles
 
 T = TypeVar("T")
-
-
-class FaultError(CaseError):
-    """relaxcheck itself failed on a case, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,37 +90,73 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
     """
     recorded = without_fixes(wanted.recorded)
     name = release_of(recorded)
-    workers.begin([name, *(other for other in known() if state(other).usable)])
+    releases = [other for other in known() if state(other).usable]
+    workers.begin([name, *(other for other in releases if other != name)])
     pool = workers.of(name)
     if recorded.expected is None:
         case, outcome = _reduced(wanted, recorded, pool, say)
     else:
         case, outcome = recorded.case, again(recorded.case, pool, wanted.name)
     record = record_of(recorded, outcome, pool.environment, pool.limits.seconds)
-    if outcome.verdict.is_failure and not of(case).has_passes:
-        unknown = Culprit(None, Evidence.NONE, NO_PROGRAM)
-        record = msgspec.structs.replace(record, culprit=unknown)
-    elif outcome.verdict.is_failure:
+    has_passes = outcome.verdict.is_failure and of(case).has_passes
+    if has_passes:
         say("putting settings back to their defaults")
         record = _attributed(record, case, outcome, pool)
-        say("looking for the pass")
-        result = bisected(pool, case)
-        culprit = Culprit(result.culprit, result.evidence, result.why)
-        record = msgspec.structs.replace(record, culprit=culprit)
-    record = _on_releases(record, case, recorded, workers, say)
-    if not record.title:
-        title = title_of(case, outcome, record.attribution, record.blame)
-        record = msgspec.structs.replace(record, title=title)
-    if titles is not None and recorded.expected is None:
-        title = titles.add(record.title, case, outcome)
-        record = msgspec.structs.replace(record, title=title)
-    # An entry of the corpus has no issue that a patch could lie beside.
-    cure: dict[str, str] = {}
-    if ISSUE in wanted.files:
-        record, cure = with_cure(record, case, name, workers, say)
-    say("running the script")
-    write_folder(wanted.folder, wanted.files, case, record, name, cure)
+    record = _with_title(record, case, recorded, titles)
+    # The rest takes two cores: beside this thread's work runs all that needs other processes.
+    with workers.beside() as beside:
+        elsewhere = {
+            other: beside(run_beside, workers, other, record, case)
+            for other in releases
+            if other != name
+        }
+        say(f"running it on {name}")
+        here = run_on(pool, record, case)
+        cure = None
+        # An entry of the corpus has no issue that a patch could lie beside.
+        if has_passes and ISSUE in wanted.files and right_with_fixes(here):
+            say("looking for the fixes that cure it")
+            cure = cured(pool, case)
+        # The longest of all, and so before the rest.
+        patched = None if cure is None else beside(patch_of, cure, case, record, name, workers)
+        script = beside(script_of, case, record, name)
+        if has_passes:
+            say("looking for the pass")
+            result = bisected(pool, case)
+            culprit = Culprit(result.culprit, result.evidence, result.why)
+            record = msgspec.structs.replace(record, culprit=culprit)
+        elif outcome.verdict.is_failure:
+            unknown = Culprit(None, Evidence.NONE, NO_PROGRAM)
+            record = msgspec.structs.replace(record, culprit=unknown)
+        by_release: dict[str, Ran] = {}
+        for other in releases:
+            if other in elsewhere:
+                say(f"running it on {other}")
+            by_release[other] = elsewhere[other].result() if other in elsewhere else here
+            if (error := by_release[other].error) is not None:
+                say(f"cannot run it on {other}: {error}")
+        record = with_releases(record, by_release, recorded.entry)
+        texts: dict[str, str] = {}
+        if cure is not None and patched is not None:
+            say("running the script on a copy of TVM with their patch")
+            texts = patched.result()
+            cure = msgspec.structs.replace(cure, patched=bool(texts))
+            record = msgspec.structs.replace(record, cure=cure)
+        say("running the script")
+        write_folder(wanted.folder, wanted.files, case, record, script.result, texts)
     return record
+
+
+def _with_title(
+    record: Record, case: AnyCase, recorded: RecordedCase, titles: Titles | None
+) -> Record:
+    """``record`` with a title; it is none of ``titles``, unless somebody has written it."""
+    assert record.outcome is not None
+    outcome = record.outcome
+    title = record.title or title_of(case, outcome, record.attribution, record.blame)
+    if titles is not None and recorded.expected is None:
+        title = titles.add(title, case, outcome)
+    return msgspec.structs.replace(record, title=title)
 
 
 def without_fixes(recorded: RecordedCase) -> RecordedCase:
@@ -145,27 +184,6 @@ def release_of(recorded: RecordedCase) -> str:
     return own().name
 
 
-def again(case: AnyCase, pool: Pool, called: str) -> Outcome:
-    """The outcome of ``case`` in a new process, without any shortcut.
-
-    Raises:
-        CaseError: it cannot be read.
-        FaultError: relaxcheck itself fails on it.
-    """
-    plain = Job(case, fresh=True)
-    pool.submit(plain)
-    return _ours_apart(next(outcome for job, outcome in pool.drain() if job is plain), called)
-
-
-def _ours_apart(outcome: Outcome, called: str) -> Outcome:
-    """``outcome``, unless relaxcheck itself failed. Raises as ``again``."""
-    if outcome.verdict is not Verdict.HARNESS_ERROR:
-        return outcome
-    text = f"{called}: {headline(outcome.message)}"
-    bad = outcome.stage == "read" or was_refused(outcome)
-    raise CaseError(text) if bad else FaultError(text)
-
-
 def _reduced(
     wanted: Wanted, recorded: RecordedCase, pool: Pool, say: Say
 ) -> tuple[AnyCase, Outcome]:
@@ -175,7 +193,7 @@ def _reduced(
     """
     say("reducing")
     trier = InWorkers(pool)
-    start = _ours_apart(outcome_of(trier, recorded.case), wanted.name)
+    start = ours_apart(outcome_of(trier, recorded.case), wanted.name)
     if not start.verdict.is_failure:
         fixed = wanted.recorded.case.fixes
         where = "without the fixes, which its script would not have" if fixed else "any more"
@@ -278,57 +296,3 @@ def _answered(pool: Pool, trials: Trials[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
-
-
-def _fingerprint(record: Record, case: AnyCase, outcome: Outcome, pool: Pool) -> str:
-    """The fingerprint of the failure ``outcome`` of ``case``, on another release.
-
-    Where it fails in several ways, in the recorded one among them, it is that of ``record``.
-    """
-    found = fingerprint(signature_of(case, outcome), record.blame)
-    if record.outcome is None:
-        return found
-    recorded = fingerprint(signature_of(case, record.outcome), record.blame)
-    for part in () if found == recorded else outcome.parts:
-        other = again(part, pool, f"a further failure of {case.identifier}")
-        if fingerprint(signature_of(part, other), record.blame) == recorded:
-            return recorded
-    return found
-
-
-def _on_releases(
-    record: Record, case: AnyCase, recorded: RecordedCase, workers: Workers, say: Say
-) -> Record:
-    """``record`` with the verdicts of every installed release, fixes off and on.
-
-    Raises:
-        CaseError: a verdict differs from the declared one.
-    """
-    verdicts, alike = dict(record.verdicts), dict(record.alike)
-    for name in known():
-        if not state(name).usable:
-            continue
-        say(f"running it on {name}")
-        by: dict[str, Verdict] = {}
-        try:
-            pool = workers.of(name)
-            for fixes, side in ((False, "off"), (True, "on")):
-                switched = with_fixes(case, fixes)
-                outcome = again(switched, pool, f"on {name}, fixes {side}")
-                by[side] = outcome.verdict
-                if side == "off" and outcome.verdict.is_failure:
-                    alike[name] = _fingerprint(record, switched, outcome, pool)
-        except PoolError as error:
-            # The other releases still count; the table of releases says what is missing.
-            say(f"cannot run it on {name}: {error}")
-            verdicts[name] = {**verdicts.get(name, {}), **by}
-            continue
-        for side, came in by.items():
-            declared = record.verdict(name, fixes=side == "on")
-            if recorded.expected is not None and declared not in (None, came):
-                raise CaseError(
-                    f"{recorded.entry}: {came} on {name} with the fixes {side}, "
-                    f"where {declared} is declared"
-                )
-        verdicts[name] = by
-    return msgspec.structs.replace(record, verdicts=verdicts, alike=alike)

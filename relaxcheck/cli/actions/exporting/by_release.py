@@ -1,0 +1,100 @@
+"""An exported case on every release, without the fixes and with them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from relaxcheck.cli.actions.exporting.running import again
+from relaxcheck.cli.actions.exporting.workers import Workers
+from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
+from relaxcheck.harness.known.corpus import Record
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.triage.curing import RIGHT
+from relaxcheck.harness.triage.fingerprint import fingerprint, signature_of
+from relaxcheck.harness.workers.pool import Pool, PoolError
+
+
+@dataclass(slots=True)
+class Ran:
+    """The verdicts of a case on a release, by ``off`` and ``on`` for the fixes.
+
+    ``alike`` is the fingerprint of its failure without them, ``error`` the reason that the workers
+    did not get to the end.
+    """
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    alike: str | None = None
+    error: str | None = None
+
+
+def run_on(pool: Pool, record: Record, case: AnyCase) -> Ran:
+    """Run ``case`` on the release of ``pool``, each time in a new process.
+
+    Raises:
+        CaseError: it cannot be read there.
+        FaultError: relaxcheck itself fails on it.
+    """
+    ran = Ran()
+    name = pool.release.name
+    try:
+        for fixes, side in ((False, "off"), (True, "on")):
+            switched = with_fixes(case, fixes)
+            outcome = again(switched, pool, f"on {name}, fixes {side}")
+            ran.verdicts[side] = outcome.verdict
+            if side == "off" and outcome.verdict.is_failure:
+                ran.alike = fingerprint_there(record, switched, outcome, pool)
+    except PoolError as error:
+        ran.error = str(error)
+    return ran
+
+
+def run_beside(workers: Workers, name: str, record: Record, case: AnyCase) -> Ran:
+    """As ``run_on``, on the release ``name``, whose workers may not have started."""
+    try:
+        pool = workers.of(name)
+    except PoolError as error:
+        return Ran(error=str(error))
+    return run_on(pool, record, case)
+
+
+def right_with_fixes(ran: Ran) -> bool:
+    """True if the case ends well with the fixes on."""
+    return ran.verdicts.get("on") in RIGHT
+
+
+def with_releases(record: Record, by_release: Mapping[str, Ran], entry: str | None) -> Record:
+    """``record`` with what came of it on each release.
+
+    Raises:
+        CaseError: a verdict differs from the one that the corpus declares of its ``entry``.
+    """
+    verdicts, alike = dict(record.verdicts), dict(record.alike)
+    for name, ran in by_release.items():
+        for side, came in ran.verdicts.items():
+            declared = record.verdict(name, fixes=side == "on")
+            if ran.error is None and entry is not None and declared not in (None, came):
+                raise CaseError(
+                    f"{entry}: {came} on {name} with the fixes {side}, where {declared} is declared"
+                )
+        earlier = verdicts.get(name, {}) if ran.error is not None else {}
+        verdicts[name] = {**earlier, **ran.verdicts}
+        if ran.alike is not None:
+            alike[name] = ran.alike
+    return replace(record, verdicts=verdicts, alike=alike)
+
+
+def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Pool) -> str:
+    """The fingerprint of the failure ``outcome`` of ``case``, on another release.
+
+    Where it fails in several ways, in the recorded one among them, it is that of ``record``.
+    """
+    found = fingerprint(signature_of(case, outcome), record.blame)
+    if record.outcome is None:
+        return found
+    recorded = fingerprint(signature_of(case, record.outcome), record.blame)
+    for part in () if found == recorded else outcome.parts:
+        other = again(part, pool, f"a further failure of {case.identifier}")
+        if fingerprint(signature_of(part, other), record.blame) == recorded:
+            return recorded
+    return found
