@@ -57,7 +57,8 @@ class Kind(ABC, Generic[C]):
     family; otherwise by ``steps`` alone, of which there is one at least, and its signature alone
     explains it. ``runs_together``:
     several cases may share one compilation (``execute_together``). ``has_passes``: its cases are
-    compiled by passes that can be traced and left out one by one.
+    compiled by passes that can be traced and left out one by one. ``any_look`` is the appearance of
+    values that may look like any others, "" if there are none such.
     """
 
     name: ClassVar[str]
@@ -66,6 +67,7 @@ class Kind(ABC, Generic[C]):
     along_axes: ClassVar[bool] = True
     runs_together: ClassVar[bool] = False
     has_passes: ClassVar[bool] = False
+    any_look: ClassVar[str] = ""
 
     # Reading and drawing
 

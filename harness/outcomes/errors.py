@@ -7,6 +7,8 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _INSTALLED = re.compile(r"/[^\s\"':]*/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_PRINTED_LAYOUT = re.compile(r"(?<=^InternalError: Invalid layout )\S.*")
+"""A layout that ConvertLayout made of letters out of range: any bytes."""
 _LAYOUT = re.compile(r"\b(?!(?:TOPI|INFO)\b)[A-Z]{3,6}(?:\d+[a-z])*\b")
 _DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -20,6 +22,8 @@ LOCATION = r"(?s)\n+Error in pass: [^\n]*\nLocation \(TVMScript\):.*"
 """The module in which a pass fails, which TVM appends since 0.27. It names all that it holds."""
 _SHAPE = re.compile(r"[\[(](?:[\w#*+/%.'… -]{1,12},\s*)*[\w#*+/%.'… -]{0,12}[\])]")
 """A bracket around short items: a shape, a list of strides, an empty argument list."""
+_REPEATED = re.compile(r"(\(#\))(?:, \(#\))+")
+"""Folded shapes in a list, of which there may be any number."""
 
 _HEAP = re.compile(
     r"\b(?:malloc|free|realloc|malloc_consolidate|munmap_chunk|unlink_chunk|_int_\w+)\(#?\): |"
@@ -141,10 +145,10 @@ def normalise(message: str) -> str:
     line = _PATH.sub(r"\1", line)
     if not line.startswith(_BY_NAME):
         line = _QUOTED.sub("'…'", line)
-    line = _LAYOUT.sub("L", line)
+    line = _PRINTED_LAYOUT.sub("L", _LAYOUT.sub("L", line))
     line = _DTYPE.sub("dtype", line)
     line = _NUMBER.sub("#", line)
-    return _SHAPE.sub("(#)", line)[:300]
+    return _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))[:300]
 
 
 def has_words(folded: str) -> bool:

@@ -42,6 +42,7 @@ class Programs(Kind[Case]):
     pipelines = tuple(PIPELINES)
     runs_together = True
     has_passes = True
+    any_look = _UNDEFINED
 
     def check(self, case: Case) -> None:
         """Check names, attributes and sizes of a case that was decoded. Raises ``CaseError``."""

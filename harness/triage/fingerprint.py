@@ -18,7 +18,7 @@ from relaxcheck.harness.outcomes.errors import (
 )
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
-FINGERPRINT_FORMAT = 7
+FINGERPRINT_FORMAT = 8
 """Changes when a failure may get another fingerprint; journals of another are not resumed."""
 
 _SALT = 5

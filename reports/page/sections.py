@@ -21,7 +21,7 @@ _UNDECIDED = "oracles that disagree, or a fault of relaxcheck's own"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One cause: ``lead`` stands for it, ``siblings`` are the same in other operators."""
+    """One cause: ``lead`` stands for it; ``siblings`` have it too, as in sibling operators."""
 
     lead: Shown
     siblings: tuple[Shown, ...]
@@ -33,8 +33,8 @@ class Row:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operators, one for each finding."""
-        return tuple(entry.finding.operator for entry in self.findings)
+        """The operators of the findings, each once."""
+        return tuple(dict.fromkeys(entry.finding.operator for entry in self.findings))
 
     @property
     def verdicts(self) -> tuple[str, ...]:

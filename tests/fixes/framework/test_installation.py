@@ -15,6 +15,7 @@ from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, OperatorAtt
 from relaxcheck.fixes.lowerings.reductions import lowered as tvm_api_reductions
 from relaxcheck.harness.releases.releases import within
 from tests.fixes import compiled
+from tests.fixes.presence import needed
 
 UPSTREAM: dict[str, set[str]] = {
     "0.25": {"kept_dimensions"},
@@ -44,7 +45,7 @@ def same(left: Any, right: Any) -> bool:
 
 @pytest.mark.parametrize("fix", fixes.ALL, ids=lambda fix: fix.name)
 def test_this_tvm_needs_it_until_it_is_on(fix: Fix, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fix.needed() == (fix in NEEDED)
+    assert needed(fix) == (fix in NEEDED)
     with fixes.install():
         monkeypatch.setattr(probes, "PIPELINE", fixes.pipeline)
         assert [part.name for part in fix.parts if part.present()] == []

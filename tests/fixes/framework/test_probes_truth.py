@@ -10,6 +10,7 @@ from relaxcheck.fixes.framework.fix import FaultPart, Fix, Need
 from relaxcheck.harness.known.corpus import Entry, entries
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.environment import versions
+from tests.fixes.presence import needed, present
 from tests.fixes.truth import cures, programs
 
 PARTS = [(fix, part) for fix in fixes.ALL for part in fix.parts]
@@ -47,7 +48,7 @@ def fails(run: Callable[[], None]) -> bool:
 )
 def test_a_probe_tells_the_truth(fix: Fix, part: FaultPart) -> None:
     failed = [fails(run) for run in BY_FIX[fix.name][part.name]]
-    assert part.present() is any(failed), failed
+    assert present(fix, part) is any(failed), failed
 
 
 def test_every_part_of_a_fix_has_a_whole_program() -> None:
@@ -65,10 +66,10 @@ def test_an_entry_fails_where_a_part_is_there(entry: Entry) -> None:
     there = {
         (fix.name, part.name)
         for fix, part in PARTS
-        if (fix.name, part.name) in CURED[entry.name] and part.present()
+        if (fix.name, part.name) in CURED[entry.name] and present(fix, part)
     }
     assert bool(there) is declared.is_failure
-    assert all(fix.needed() for fix in fixes.ALL if fix.name in {name for name, _ in there})
+    assert all(needed(fix) for fix in fixes.ALL if fix.name in {name for name, _ in there})
 
 
 def test_every_entry_names_parts_that_there_are() -> None:

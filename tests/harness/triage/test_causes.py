@@ -1,14 +1,16 @@
-"""Findings of sibling operators that share a cause."""
+"""Findings that share a cause: of sibling operators, of one place, of one blame."""
 
 import msgspec
 
-from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.axes import PIPELINE, complete
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.families import family
 from relaxcheck.generators.operators.groups import group_of
+from relaxcheck.harness.outcomes.appearance import NAN, PLACE
 from relaxcheck.harness.outcomes.errors import normalise
-from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.causes import by_cause
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
 
@@ -108,6 +110,62 @@ def test_an_error_of_code_that_serves_all_operators_is_one_cause() -> None:
         ["nn.group_norm", "nn.rms_norm"],
         ["unique"],
     ]
+
+
+def test_errors_from_one_place_with_one_message_are_one_cause() -> None:
+    def crash(message: str, place: str, blame: dict[str, str]) -> Finding:
+        outcome = Outcome(OPAQUE, "LegalizeOps", "index_put", message, details={PLACE: place})
+        return finding_of(Reduced(CASE, outcome, blame))
+
+    message = "ValueError: Cannot broadcast index shapes: [{}]"
+    one, two = message.format("(m,), (m,)"), message.format("(k,), (k,), (k,)")
+    first = crash(one, "index_put.py:index_put", {"count": "symbol"})
+    second = crash(two, "index_put.py:index_put", {"symbolic": "first"})
+    elsewhere = crash(one, "index_put.py:other", {"count": "symbol", "depth": "2"})
+    assert by_cause((first, second))[0].findings in ((first, second), (second, first))
+    assert len(by_cause((first, second, elsewhere))) == 1, "one message of one operator"
+    other = crash("ValueError: Cannot do it", "index_put.py:index_put", {})
+    assert len(by_cause((first, second, other))) == 2
+
+
+def test_sums_and_products_over_nothing_are_one_cause() -> None:
+    def wrong(operator: str, blame: dict[str, str], m: int, *details: str) -> Finding:
+        checks = tuple(
+            Check({"m": size}, "out", None if size == m else 0.5, ("pytorch",)) for size in (4, m)
+        )
+        facts = dict.fromkeys(details, True)
+        outcome = Outcome(Verdict.WRONG_VALUE, "compare", operator, checks=checks, details=facts)
+        return finding_of(Reduced(CASE, outcome, blame))
+
+    total = wrong("sum", {"symbolic": "first", "axis": "0"}, 0, UNDEFINED)
+    inner = wrong("matmul", {"symbolic": "last"}, 0, UNDEFINED)
+    assert len(by_cause((total, inner))) == 1
+    # They are apart if they fail at another size, if they always come out alike, and from copies.
+    assert len(by_cause((total, wrong("matmul", {"symbolic": "last"}, 5, UNDEFINED)))) == 2
+    assert len(by_cause((total, wrong("matmul", {"symbolic": "last"}, 0)))) == 2
+    assert len(by_cause((total, wrong("flip", {"symbolic": "last"}, 0, UNDEFINED)))) == 2
+
+
+def test_values_that_are_wrong_for_the_blame_of_another_finding_are_its_cause() -> None:
+    def wrong(blame: dict[str, str], *details: str, operator: str = "index_tensor") -> Finding:
+        facts = dict.fromkeys(details, True)
+        outcome = Outcome(Verdict.WRONG_VALUE, "compare", operator, details=facts)
+        return finding_of(Reduced(CASE, outcome, blame))
+
+    first, more = wrong({"negative": "True"}), wrong({"negative": "True", "rank": "1"})
+    assert len(by_cause((first, more))) == len(by_cause((more, first))) == 1
+    # Memory out of bounds looks like anything, NaN only like NaN.
+    assert len(by_cause((first, wrong({"negative": "True", "rank": "1"}, UNDEFINED)))) == 1
+    assert len(by_cause((first, wrong({"negative": "True", "rank": "1"}, NAN)))) == 2
+    # Neither another value, nor no blame at all, nor another operator, nor a pass says so.
+    assert len(by_cause((more, wrong({"negative": "True", "rank": "3", "depth": "2"})))) == 2
+    assert len(by_cause((wrong({}), first))) == 2
+    assert len(by_cause((first, wrong({"negative": "True", "rank": "1"}, operator="take")))) == 2
+    assert len(by_cause((wrong({PIPELINE: "x"}), wrong({PIPELINE: "x", "rank": "1"})))) == 1
+    # One in the middle joins two that say nothing of each other.
+    apart = wrong({"negative": "True", "depth": "2"})
+    assert len(by_cause((more, apart))) == 2
+    assert len(by_cause((more, apart, first))) == 1
 
 
 OPAQUE, UNCLEAR = Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED
