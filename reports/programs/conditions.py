@@ -45,7 +45,7 @@ def conditions_of(
     """
     if settled := blamed(repro, attribution, named):
         return settled
-    axes, others = _axes(repro, blame), _settings(repro, attribution)
+    axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
     if attribution is not None:
         axes, others = others, axes
     # Reduction leaves no size at 0 where another one will do.
@@ -88,7 +88,7 @@ def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) ->
 
 
 def values_of(repro: Reproduction) -> list[str]:
-    """Symbols that are 0, and inputs that are no numbers, where outputs are wrong.
+    """Symbols that are 0, and inputs that are no numbers or huge, where outputs are wrong.
 
     Reduction binds no symbol to 0 where another size will do.
     """
@@ -96,7 +96,7 @@ def values_of(repro: Reproduction) -> list[str]:
         return []
     run = repro.runs[0]
     zeros = [f"{name} = 0" for name, size in run.binding.items() if size == 0]
-    unusual = "" if run.regime in ORDINARY_REGIMES else _no_numbers(run)
+    unusual = "" if run.regime in ORDINARY_REGIMES else _no_numbers(run) or _magnitudes(run)
     return zeros + ([unusual] if unusual else [])
 
 
@@ -142,9 +142,18 @@ def _magnitudes(run: Run) -> str:
     return f"inputs {' and '.join(texts)}" if texts else ""
 
 
-def _settings(repro: Reproduction, attribution: Attribution | None) -> list[str]:
-    """The attributes that are not at TVM's default, and the passes before ``relax.build``."""
+def _settings(
+    repro: Reproduction, attribution: Attribution | None, blame: Mapping[str, str]
+) -> list[str]:
+    """The attributes that are not at TVM's default, and the passes before ``relax.build``.
+
+    A campaign that blames axes has tried the attributes that are axes too.
+    """
     innocent = innocent_attributes(attribution)
+    if blame:
+        innocent |= _axis_names().get(repro.case.family, frozenset()) - {
+            axis.split(".")[0] for axis in blame
+        }
     return [*attributes_of(repro, innocent), *PIPELINES[repro.case.pipeline].before]
 
 
@@ -172,6 +181,15 @@ def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
     else:
         name = axis.split(".")[0]
         yield from (text for text in attributes_of(repro) if text.startswith(f"{name}="))
+
+
+@cache
+def _axis_names() -> dict[str, frozenset[str]]:
+    """The names of the axes, those of one attribute as one, by family."""
+    return {
+        family.name: frozenset(axis.name.split(".")[0] for axis in family.axes)
+        for family in families.every(tuple(PIPELINES))
+    }
 
 
 @cache

@@ -160,7 +160,7 @@ OPERATORS = (
         axes=(
             nonempty_axis(),
             extent_choice("count", ("same", 1, 2, "symbol")),
-            Axis("others", ("all", "fewer"), "all", Fits(_fewer)),
+            Axis("others", ("all", "fewer"), "all", Fits(_fewer), words="{} indices than elements"),
             _INDEX_DTYPES,
             _reductions("mean"),
             _SIGN,

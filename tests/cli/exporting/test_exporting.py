@@ -134,6 +134,7 @@ def test_a_regression_is_exported_as_it_was_reduced(
     # The rest takes a while, and is the same for all.
     monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
     monkeypatch.setattr(exporting, "script_of", lambda *_: FAILED)
+    monkeypatch.setattr(exporting, "patch_of", lambda *_: {})
     passed = Outcome(Verdict.PASS, message="/home/me")
     on = msgspec.structs.replace(LEFT, release=own().name, elsewhere={"0.1": passed})
     recorded = RecordedCase(case, on, finding(case, on), {"release": own().name})
@@ -167,7 +168,10 @@ def test_cases_that_do_not_fail_again_are_not_exported(
 
 
 @pytest.mark.usefixtures("alone")
-def test_an_entry_that_is_not_as_declared_is_reported(pool: Pool, tmp_path: Path) -> None:
+def test_an_entry_that_is_not_as_declared_is_reported(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "script_of", lambda *_: FAILED)
     known = entry("19694-conv1d-transpose-nwc")
     verdicts = {own().name: {"off": Verdict.WRONG_VALUE, "on": Verdict.PASS}}
     record = Record("It breaks", None, verdicts)
@@ -311,6 +315,7 @@ def test_a_release_whose_workers_do_not_start_is_left_open(
     monkeypatch.setattr(exporting, "state", lambda name: usable)
     monkeypatch.setattr(exporting, "_attributed", lambda record, *_: record)
     monkeypatch.setattr(exporting, "script_of", lambda *_: FAILED)
+    monkeypatch.setattr(exporting, "patch_of", lambda *_: {})
 
     class Partly(Shared):
         def of(self, name: str) -> Pool:

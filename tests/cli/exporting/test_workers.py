@@ -48,5 +48,26 @@ def test_releases_start_beside_other_work_and_are_closed(monkeypatch: pytest.Mon
         assert started == []
         first_may_start.set()
         assert workers.of("0.25") is workers.of("0.25")
-        assert started == ["0.27", "0.25"]
+        assert workers.of("0.27") is not workers.of("0.25")
+        assert sorted(started) == ["0.25", "0.27"]
     assert sorted(closed) == ["0.25", "0.27"]
+
+
+def test_work_runs_beside_that_of_the_caller_and_ends_with_the_block() -> None:
+    """Two at a time; those that nobody waits for any more do not begin."""
+    may_end = threading.Event()
+    begun: list[int] = []
+
+    def work(number: int) -> int:
+        begun.append(number)
+        assert may_end.wait(10)
+        return number
+
+    with Workers(Limits()) as workers:
+        with workers.beside() as beside:
+            futures = [beside(work, number) for number in range(5)]
+            threading.Timer(0.1, may_end.set).start()
+        assert all(future.done() for future in futures)
+        assert sorted(begun) == [0, 1]
+        with workers.beside() as beside:
+            assert beside(work, 7).result() == 7

@@ -27,24 +27,36 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of hunts with two seeds, both ways."""
+    folder = tmp_path_factory.mktemp("hunts")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steering, "RESULTS", folder / "planted.jsonl")
+        # One pool for both, though what the first hunt found is still being looked into at its end.
+        for way in steering.WAYS:
+            steering._hunt_all(PLANT, (1, 20), way, "state")
+    return folder
+
+
 @pytest.mark.tvm
 @pytest.mark.parametrize("way", steering.WAYS)
-def test_hunts_are_made_and_kept(way: str, kept: Path) -> None:
-    # One pool for both, though what the first hunt found is still being looked into at its end.
-    steering._hunt_all(PLANT, (1, 20), way, "state")
+def test_hunts_are_made_and_kept(
+    way: str, both_ways: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steering, "RESULTS", both_ways / "planted.jsonl")
     known = steering._known(way, "state")
     assert set(known) == {(PLANT, 1), (PLANT, 20)}
     for hunted in known.values():
         assert hunted.cases is not None
         assert 0 < hunted.cases == hunted.drawn
-    assert [path.name for path in kept.iterdir()] == [f"{way}.jsonl"]
+    assert {path.name for path in both_ways.iterdir()} == {f"{way}.jsonl" for way in steering.WAYS}
     assert steering._known(way, "other state") == {}
 
 
 @pytest.mark.tvm
-def test_the_two_ways_draw_differently(kept: Path) -> None:
-    for way in steering.WAYS:
-        steering._hunt_all(PLANT, (1,), way, "state")
+def test_the_two_ways_draw_differently(both_ways: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steering, "RESULTS", both_ways / "planted.jsonl")
     steered, uniform = (steering._known(way, "state")[PLANT, 1] for way in steering.WAYS)
     assert bytes(steered.case) != bytes(uniform.case)
 
