@@ -19,9 +19,11 @@ class Given:
 
     def __call__(self, point: Point, value: Value) -> bool:
         """Return True if ``value`` is allowed at ``point``."""
-        if any(name not in point for name in self.names):
+        try:
+            others = [point[name] for name in self.names]
+        except KeyError:
             return True
-        return self.holds(*(point[name] for name in self.names), value)
+        return self.holds(*others, value)
 
 
 @dataclass(frozen=True, slots=True)

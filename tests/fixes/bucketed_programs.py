@@ -60,8 +60,7 @@ def agrees(
     within: float = 0,
 ) -> None:
     """Assert that both return the same for all of ``bound_to``, within ``within`` of each value."""
-    executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
-    dynamic = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    dynamic = compiled.machine(module, relax_pipeline=fixes.pipeline())["main"]
     static = fixes.bucketed(module, "n", sizes, compiled.TARGET, pipeline)
     for size in bound_to:
         arrays = inputs(module, size)

@@ -9,7 +9,6 @@ import onnxruntime
 import tvm
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
-from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
@@ -114,9 +113,7 @@ def imported(proto: Any, **options: Any) -> Any:
 
 def built(module: Any, pipeline: Any = "default") -> Run:
     """``main`` of ``module``, compiled: the inputs by name to the outputs, in order."""
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    executable = relax.build(module, target, relax_pipeline=pipeline)
-    machine = relax.VirtualMachine(executable, tvm.cpu())
+    machine = compiled.machine(module, relax_pipeline=pipeline)
     names = [tvm_api_shapes.name_of(param) for param in module["main"].params]
 
     def run(feeds: Mapping[str, Array]) -> list[Array]:

@@ -9,7 +9,6 @@ import tvm
 from torch import nn
 from torch.export import Dim, export
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from tvm import relax
 
 from relaxcheck import fixes
 from tests.fixes import compiled
@@ -72,8 +71,7 @@ def _symbolic(model: Model, arguments: Sequence[Any]) -> Any:
 
 
 def built(module: Any) -> Any:
-    executable = relax.build(module, compiled.TARGET, relax_pipeline=fixes.pipeline())
-    return relax.VirtualMachine(executable, tvm.cpu())["main"]
+    return compiled.machine(module, relax_pipeline=fixes.pipeline())["main"]
 
 
 def agree(model: Model, run: Any, arguments: Sequence[Any]) -> None:

@@ -141,7 +141,7 @@ def test_values_that_are_rounded() -> None:
         return emit(relax.Tuple([soft, emit(OP.mean(soft, axis=[2], keepdims=True))]))
 
     module = program(body, (1, N, 4), (1, 3, 1, 4), (4,))
-    dynamic = relax.VirtualMachine(relax.build(module, compiled.TARGET), tvm.cpu())["main"]
+    dynamic = compiled.machine(module)["main"]
     static = fixes.bucketed(module, "n", [6], compiled.TARGET)
     for size in range(7):
         arrays = inputs(module, size)

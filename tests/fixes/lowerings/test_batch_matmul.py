@@ -181,7 +181,7 @@ def test_nothing_is_read(fixes_on: None, inner: Any, transpose_b: bool) -> None:
 
     right = (1, 1, inner) if transpose_b else (1, inner, 1)
     program = compiled.module(make, (1, 1, inner), right)
-    run = relax.VirtualMachine(relax.build(program, compiled.TARGET), tvm.cpu())["main"]
+    run = compiled.machine(program)["main"]
     out = run(
         compiled.empty(1, 1, 0), compiled.empty(*((1, 1, 0) if transpose_b else (1, 0, 1)))
     ).numpy()

@@ -140,9 +140,7 @@ def test_a_scalar_input_is_a_known_symbol() -> None:
     x = relax.Var("x", tvm_api.tensor_type((M * symbol,), "float32"))
     with builder.function("main", [x, scalar]):
         builder.emit_func_output(builder.emit(ones(M)()))
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    module = derived_shapes.PASS(builder.get())
-    machine = relax.VirtualMachine(relax.build(module, target), tvm.cpu())
+    machine = compiled.machine(derived_shapes.PASS(builder.get()))
     tensor = tvm.runtime.tensor(np.zeros(6, "float32"))
     assert machine["main"](tensor, 2).numpy().shape == (3,)
     with pytest.raises(AssertionError, match="for an integer m, where n is 4, got 6"):

@@ -161,11 +161,9 @@ def test_casts_that_are_put_together_again_are_not_left_so() -> None:
     with builder.function("main", [x]):
         builder.emit_func_output(body(builder, x))
     with installation.install([shape_guard.FIX]):
-        executable = relax.build(
-            builder.get(), compiled.TARGET, relax_pipeline=fixes.pipeline(compiled.TARGET)
-        )
+        machine = compiled.machine(builder.get(), relax_pipeline=fixes.pipeline(compiled.TARGET))
     array = compiled.sample((3,))
-    result = relax.VirtualMachine(executable, tvm.cpu())["main"](tvm.runtime.tensor(array))
+    result = machine["main"](tvm.runtime.tensor(array))
     for each, wanted in zip(result, (array, -array), strict=True):
         np.testing.assert_array_equal(each.numpy(), wanted)
 

@@ -15,7 +15,7 @@ def compile_(*shapes: Any, **attributes: Any) -> Any:
     program = compiled.module(
         lambda x, w: relax.op.nn.conv1d_transpose(x, w, **attributes), *shapes
     )
-    return relax.VirtualMachine(relax.build(program, compiled.TARGET), tvm.cpu())["main"]
+    return compiled.machine(program)["main"]
 
 
 @pytest.mark.parametrize("channels", [0, "C"])
