@@ -8,7 +8,7 @@ Padding alone is not enough. A convolution that pads its end expects zeros past 
 first bias or convolution the values past the end of padded inputs are no longer zero, and no margin
 of further zeros helps. So where an operator reads past the end (by its receptive field), a mask
 sets these elements to the values that it expects. Where no such values make the result right,
-``bucketed`` refuses (``padded_axes.py``).
+``bucketed`` refuses (``padded/axes.py``).
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """Adds masks to a program over one symbol, for the elements past the ends of padded tensors.
 
-Where the rule of an operator (``padded_axes.py``) requires certain values there, a ``where`` sets
+Where the rule of an operator (``padded/axes.py``) requires certain values there, a ``where`` sets
 them. Its condition is an additional input: True up to the end that the axis has without padding.
 """
 
@@ -13,8 +13,8 @@ from tvm import relax, te
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.bucketing.padded_axes import refills
-from relaxcheck.fixes.bucketing.padded_means import with_own_counts
+from relaxcheck.fixes.bucketing.padded.axes import refills
+from relaxcheck.fixes.bucketing.padded.means import with_own_counts
 from relaxcheck.fixes.bucketing.padding import End, Leak, Refill, dims_in, has_symbol, is_operator
 from relaxcheck.fixes.proving import guards, prover
 from relaxcheck.fixes.proving import needs as shape_needs

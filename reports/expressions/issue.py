@@ -87,7 +87,7 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
     if subject.constraints:
         first, *others = subject.constraints
         predicate = node_text(apply("and", first, others[0]) if others else first)
-    return TEMPLATES.get_template("expression_analysis.py.j2").render(
+    return TEMPLATES.get_template("expressions/analysis.py.j2").render(
         declared=declared_lines(subject.variables),
         variables=subject.variables,
         expression=node_text(subject.expression),
@@ -171,7 +171,7 @@ def _compiled(case: ExpressionCase, outcome: Outcome) -> str:
     if plan is None:
         raise CaseError(f"case {case.identifier}: nothing of it is compiled")
     dies = outcome.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT, Verdict.OUT_OF_MEMORY)
-    return TEMPLATES.get_template("expression_compiled.py.j2").render(
+    return TEMPLATES.get_template("expressions/compiled.py.j2").render(
         dies=dies,
         position=case.position,
         opt_level=case.opt_level,
@@ -297,7 +297,7 @@ def issue_text(
 ) -> str:
     """The issue as Markdown, in TVM's own template; its first line is the title."""
     area = {ANALYZED: "Arith", **dict.fromkeys(SIZES, "Relax")}.get(case.position, "TIR")
-    return TEMPLATES.get_template("issue.md.j2").render(
+    return TEMPLATES.get_template("issue/issue.md.j2").render(
         title=f"[Bug][{area}] {title}",
         feature="",
         expected=_EXPECTED

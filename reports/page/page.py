@@ -106,7 +106,7 @@ def page_text(sources: Sources) -> str:
     rows = trend(records, declared, known_before) if sources.earlier else []
     listed = sections(entries, corpus=sources.corpus)
     maps = coverage(record.ran, record.findings)
-    return _TEMPLATES.get_template("report.html.j2").render(
+    return _TEMPLATES.get_template("page/page.html.j2").render(
         title=_title(record, listed, corpus=sources.corpus),
         tvm=_versions(record),
         corpus=sources.corpus,

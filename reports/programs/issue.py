@@ -73,7 +73,7 @@ def issue_text(
     message = _shown(outcome)
     valid, version = not isinstance(repro.case.expect, Invalid), environment.get("apache-tvm", "")
     blamed = culprit.name if culprit is not None and valid and not request else None
-    return TEMPLATES.get_template("issue.md.j2").render(
+    return TEMPLATES.get_template("issue/issue.md.j2").render(
         title=f"{REQUEST if request else BUG} {title}",
         feature=called if request else "",
         expected=_expected(repro, called),

@@ -113,7 +113,7 @@ def repro_text(repro: Reproduction, title: str, environment: Mapping[str, str]) 
     ``title`` is its first line; ``environment`` the versions that the failure was seen with. One
     output is held against its bound: that which failed, the first one of a case that passes.
     """
-    return _rendered("repro.py.j2", repro, title, environment)
+    return _rendered("programs/repro.py.j2", repro, title, environment)
 
 
 def pytest_text(
@@ -128,7 +128,7 @@ def pytest_text(
 
     It has no such mark if it ``passes``, on a TVM with a patch.
     """
-    return _rendered("repro_test.py.j2", repro, title, environment, name, passes=passes)
+    return _rendered("programs/test.py.j2", repro, title, environment, name, passes=passes)
 
 
 def _rendered(

@@ -45,12 +45,12 @@ def write_page(directory: Path, results: Results) -> Path:
 
 def page_text(results: Results) -> str:
     """The page as Markdown: each new finding in full."""
-    return _rendered("findings.md.j2", results)
+    return _rendered("tables/findings.md.j2", results)
 
 
 def summary_text(results: Results) -> str:
     """The summary as Markdown, one row for each finding."""
-    return _rendered("summary.md.j2", results)
+    return _rendered("tables/summary.md.j2", results)
 
 
 def _rendered(template: str, results: Results) -> str:

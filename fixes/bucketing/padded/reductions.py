@@ -3,7 +3,7 @@
 For a sum they are 0, for a product 1, for a maximum the least value. Softmax subtracts the maximum
 and sums exponentials, to which -infinity adds nothing. A product of two tensors that are padded
 along the contracted axis sums zeros there. Where a reduction divides by the number of elements,
-that would be the padded number: ``padded_means.py`` rewrites such reductions.
+that would be the padded number: ``padded/means.py`` rewrites such reductions.
 """
 
 from collections.abc import Callable, Iterator

@@ -26,7 +26,7 @@ from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.workers.pool import PoolError
 from tests.reports import html_campaign as made
-from tests.reports.page.test_html_page import BISECTED, ID, OTHER, OUTPUT, card
+from tests.reports.page.test_page import BISECTED, ID, OTHER, OUTPUT, card
 
 
 def run(*arguments: object) -> tuple[int, str]:

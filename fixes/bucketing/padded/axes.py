@@ -2,15 +2,15 @@
 
 Operators that work element by element, or along other axes, do. One that reads along a padded axis
 does if it only reads backwards (a sum from the start, a slice), or if the elements that it reads
-past the end can be set (``padded_windows.py``). Operators without a rule are refused.
+past the end can be set (``padded/windows.py``). Operators without a rule are refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.bucketing import padded_reductions as reductions
-from relaxcheck.fixes.bucketing.padded_windows import adaptive_pool, convolution, pad, pool, resize
+from relaxcheck.fixes.bucketing.padded import reductions
+from relaxcheck.fixes.bucketing.padded.windows import adaptive_pool, convolution, pad, pool, resize
 from relaxcheck.fixes.bucketing.padding import (
     End,
     Leak,

@@ -1,6 +1,6 @@
 """Rewrites means over padded axes as sums divided by the number of valid elements.
 
-``mean(x)`` becomes ``sum(x) / sum(ones)``; ``padded_reductions.py`` corrects both sums. A variance
+``mean(x)`` becomes ``sum(x) / sum(ones)``; ``padded/reductions.py`` corrects both sums. A variance
 becomes the mean of squared differences from the mean. Operations keep TVM's order, so that
 roundings agree. Attention over padded keys gets a bias of zeros, in which those past the end can be
 hidden.
@@ -13,7 +13,7 @@ from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.bucketing.padded_reductions import reduced
+from relaxcheck.fixes.bucketing.padded.reductions import reduced
 from relaxcheck.fixes.bucketing.padding import Site, is_operator, listed
 from relaxcheck.fixes.tvm_api import Call, Expr, PrimExpr
 from relaxcheck.fixes.tvm_api.functions import Module

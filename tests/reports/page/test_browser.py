@@ -12,7 +12,7 @@ from relaxcheck.reports.page.findings import Known
 from relaxcheck.reports.page.page import Sources, page_text
 from relaxcheck.reports.page.records import read_campaign
 from tests.reports import html_campaign as made
-from tests.reports.page.test_html_page import BISECTED, ID, OTHER, OUTPUT
+from tests.reports.page.test_page import BISECTED, ID, OTHER, OUTPUT
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
