@@ -92,7 +92,7 @@ class Conformance:
         cases = self._expectations.cases(fixes=fixes)
         names = {case.identifier: name for name, case in cases.items()}
         by_name = {each.name: each for each in self.declared}
-        self.pool.submit(*(Job(case, fresh=True) for case in cases.values()))
+        self.pool.submit(*(Job(case, alone=True) for case in cases.values()))
         failures = []
         for job, outcome in tuple(self.pool.drain()):
             known = by_name[names[job.case.identifier]]

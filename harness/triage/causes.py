@@ -6,10 +6,9 @@ from itertools import product
 
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import of
-from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.triage.finding import Finding
-from relaxcheck.harness.triage.fingerprint import failed_check, place_key, sibling_key
+from relaxcheck.harness.triage.fingerprint import WRONG, failed_check, place_key, sibling_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ def _over_nothing(finding: Finding) -> bool:
 
 
 def _explains(finding: Finding, other: Finding) -> bool:
-    """True if values of ``other`` are wrong for the blame of ``finding``, and more besides.
+    """True if a result of ``other`` is wrong for the blame of ``finding``, and more besides.
 
     They look alike, or those of one come from memory out of bounds, which look like anything.
     """
@@ -144,7 +143,7 @@ def _explains(finding: Finding, other: Finding) -> bool:
         and finding.cause.items() < other.cause.items()
         and isinstance(finding.case.expect, Valid)
         and replace(signature, appearance="") == replace(other_signature, appearance="")
-        and signature.verdict is Verdict.WRONG_VALUE
+        and signature.verdict in WRONG
         and (len(looks) == 1 or kind.any_look in looks - {""})
         and finding.regression == other.regression
         and finding.releases == other.releases

@@ -24,7 +24,8 @@ FINGERPRINT_FORMAT = 8
 _SALT = 5
 """Changes when every failure is to get another fingerprint."""
 
-_WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+"""Verdicts of results that differ from what the oracles agree on."""
 _RAISED = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 _EXPLAINED_BY_TVM = frozenset({Verdict.SILENT_BAIL, Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 """Verdicts with a message of TVM's: one message of one stage about one operator is one cause."""
@@ -80,7 +81,7 @@ def signature_of(case: AnyCase, outcome: Outcome) -> Signature:
     is the signal: the last output depends on how far it was written. Only of an abort the last
     line, an assertion as a rule, names the cause; those of the heap's own checks are one cause.
     """
-    has_cause = outcome.verdict in _WRONG or outcome.verdict is Verdict.SILENT_BAIL
+    has_cause = outcome.verdict in WRONG or outcome.verdict is Verdict.SILENT_BAIL
     message = outcome.cause if has_cause else normalise(outcome.message)
     if outcome.verdict is Verdict.PROCESS_DEATH and outcome.ending is not None:
         message = _of_death(outcome.ending.signal, message)
@@ -139,7 +140,7 @@ def looks_alike(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
     elsewhere. Where the place of an error is not known, nothing tells.
     """
     here, there = of(case).appearance(outcome), signature.appearance
-    return here == there or (outcome.verdict not in _WRONG and not (here and there))
+    return here == there or (outcome.verdict not in WRONG and not (here and there))
 
 
 def at_one_place(signature: Signature, other: Signature) -> bool:
@@ -254,6 +255,6 @@ def names_cause(signature: Signature) -> bool:
 
     TVM explains a crash; the worker that looked into a wrong value explains that.
     """
-    if signature.verdict in _WRONG:
+    if signature.verdict in WRONG:
         return bool(signature.message)
     return signature.verdict in _EXPLAINED_BY_TVM and has_words(signature.message)

@@ -11,7 +11,7 @@ from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.triage.finding import reduce as along_axes
-from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
+from relaxcheck.harness.triage.fingerprint import looks_alike, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import (
     Keeps,
     Reduction,
@@ -45,11 +45,18 @@ class ReductionResult:
 
 
 def keeping(case: AnyCase, start: Outcome) -> Keeps:
-    """A predicate: an outcome has the signature of ``start``, of a program like ``case``."""
+    """A predicate: an outcome has the signature and the look of ``start``, of ``case``.
+
+    Values that are off are another failure than NaN, though both are wrong.
+    """
     signature = signature_of(case, start)
 
     def keeps(candidate: AnyCase, outcome: Outcome) -> bool:
-        return same_signature(candidate, outcome, signature) and same_standing(outcome, start)
+        return (
+            same_signature(candidate, outcome, signature)
+            and looks_alike(candidate, outcome, signature)
+            and same_standing(outcome, start)
+        )
 
     return keeps
 

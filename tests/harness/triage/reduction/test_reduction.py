@@ -21,6 +21,7 @@ from relaxcheck.generators.core.program import (
 )
 from relaxcheck.generators.families import families
 from relaxcheck.harness.kind import Trials
+from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import Computed, Outcome, Reference, Verdict
 from relaxcheck.harness.programs.kind import defaults
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -28,6 +29,8 @@ from relaxcheck.harness.programs.reduction import size_steps, value_steps
 from relaxcheck.harness.programs.reduction.sequence import STEPS
 from relaxcheck.harness.programs.reduction.simplicity import extent, measure, sizes
 from relaxcheck.harness.programs.reduction.steps import Knowledge
+from relaxcheck.harness.programs.undefined import UNDEFINED
+from relaxcheck.harness.triage.reduction.running import keeping
 from relaxcheck.harness.triage.reduction.search import (
     Hit,
     Keeps,
@@ -40,6 +43,7 @@ from relaxcheck.harness.triage.reduction.trying import (
     Budget,
     Trying,
 )
+from tests.harness.triage.dynamic_programs import wrong
 from tests.harness.triage.reduction.chains import chain
 
 FAMILIES = families(tuple(PIPELINES))
@@ -319,3 +323,12 @@ def test_a_layout_that_people_use_is_simpler_than_another() -> None:
     used = value_steps.attributes(laid("NHWC"), Knowledge())
     layouts = {made.program.nodes[0].attributes.get("out_layout") for made in used}
     assert layouts <= {None, "NHWC"}
+
+
+def test_a_reduction_keeps_how_wrong_values_look() -> None:
+    """NaN must not become values that are off: those have another cause."""
+    case = chain(1)
+    kept = keeping(case, wrong(**{NAN: True}))
+    assert kept(case, wrong(**{NAN: True}))
+    assert not kept(case, wrong())
+    assert not keeping(case, wrong())(case, wrong(**{UNDEFINED: True}))
