@@ -16,6 +16,7 @@ from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, severity_of
 from relaxcheck.harness.releases import releases
+from relaxcheck.harness.triage.fingerprint import fingerprint, signature_of
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.reports.issue.finding_folder import releases as releases_of
@@ -202,3 +203,13 @@ def test_records_match_their_declarations(entry: Entry) -> None:
     for text in (entry.folder / name for name in FILES):
         assert "/site-packages/" not in text.read_text()
         assert "relaxcheck" not in text.read_text()
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_an_entry_names_failures_by_the_fingerprint_of_its_own(entry: Entry) -> None:
+    """Else a change of fingerprints would leave it without findings that it names."""
+    record = entry.expected
+    if record.outcome is None or not record.outcome.verdict.is_failure:
+        pytest.skip("it does not fail")
+    own = fingerprint(signature_of(entry.case, record.outcome), record.blame)
+    assert own in {record.fingerprint, *record.alike.values()}

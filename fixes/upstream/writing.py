@@ -65,7 +65,7 @@ class Change:
 
 @cache
 def change(fixes: tuple[str, ...]) -> Change:
-    """The change that ``fixes``, by name, make together. Nobody changes it any more.
+    """The change that ``fixes``, by name, make together; made once a process, and then only read.
 
     Raises:
         PatchError: TVM lacks a place that a fix changes.

@@ -54,7 +54,10 @@ def _check(node: ast.expr, text: str) -> None:
     match node:
         case ast.Constant(value=bool()):
             pass
-        case ast.Constant(value=int()) | ast.Name():
+        case ast.Constant(value=int()):
+            return
+        # Python gives names such as __debug__ a meaning of its own.
+        case ast.Name(id=name) if not name.startswith("__"):
             return
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             _check(left, text)

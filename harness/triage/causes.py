@@ -2,13 +2,20 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import product, starmap
 
+from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.triage.finding import Finding
-from relaxcheck.harness.triage.fingerprint import WRONG, failed_check, place_key, sibling_key
+from relaxcheck.harness.triage.fingerprint import (
+    WRONG,
+    failed_check,
+    names_cause,
+    place_key,
+    sibling_key,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +51,60 @@ class Cause:
         return False if False in tried else None if None in tried else True
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Findings of one cause, and the keys that say so."""
-
-    keys: set[tuple[object, ...]]
-    findings: list[Finding]
-
-    @classmethod
-    def of(cls, *groups: "_Group") -> "_Group":
-        """All ``groups`` as one."""
-        findings = [finding for group in groups for finding in group.findings]
-        return cls(set().union(*(group.keys for group in groups)), findings)
-
-    def has_cause_of(self, other: "_Group") -> bool:
-        """True if a key is in both, or values are wrong in both for what one of them blames."""
-        return bool(self.keys & other.keys) or any(
-            _explains(one, another)
-            for pair in product(self.findings, other.findings)
-            for one, another in (pair, pair[::-1])
-        )
-
-
 def by_cause(findings: Sequence[Finding]) -> list[Cause]:
     """``findings`` by cause, the worst cause first.
 
     The order is by severity, then regressions, then by how many cases a cause has.
     """
-    groups: list[_Group] = []
-    for finding in findings:
-        whole = {(key, finding.regression, *finding.releases.items()) for key in _keys(finding)}
-        group = _Group(whole, [finding])
-        alike = [other for other in groups if other.has_cause_of(group)]
-        groups = [other for other in groups if other not in alike]
-        groups.append(_Group.of(*alike, group))
-    causes = [Cause(tuple(sorted(group.findings, key=_order))) for group in groups]
+    groups = _with_wider(_by_keys(findings))
+    causes = [Cause(tuple(sorted(group, key=_order))) for group in groups]
     return sorted(causes, key=_cause_order)
+
+
+def _by_keys(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """``findings``, those together that have any key in common, with each other or with others."""
+    groups: list[tuple[set[object], list[Finding]]] = []
+    for finding in findings:
+        keys: set[object] = {(key, *_seen_on(finding)) for key in _keys(finding)}
+        members = [finding]
+        apart = []
+        for group in groups:
+            if group[0] & keys:
+                keys |= group[0]
+                members += group[1]
+            else:
+                apart.append(group)
+        groups = [*apart, (keys, members)]
+    return [members for _, members in groups]
+
+
+def _with_wider(groups: list[list[Finding]]) -> list[list[Finding]]:
+    """``groups``, each together with the only one whose blame explains it, if there is such.
+
+    A blame that contains two others says nothing about which of them it is, nor that they are one.
+    """
+    numbers = range(len(groups))
+    explaining = {
+        number: [
+            other
+            for other in numbers
+            if other != number and any(starmap(_explains, product(groups[other], groups[number])))
+        ]
+        for number in numbers
+    }
+    result = {number: groups[number] for number in numbers if not explaining[number]}
+    for number in numbers:
+        roots = [other for other in explaining[number] if not explaining[other]]
+        if len(roots) == 1:
+            result[roots[0]] = [*result[roots[0]], *groups[number]]
+        elif explaining[number]:
+            result[number] = groups[number]
+    return list(result.values())
+
+
+def _seen_on(finding: Finding) -> tuple[object, ...]:
+    """The releases that it fails on; a regression is none of the causes that always were."""
+    return finding.regression, *finding.releases.items()
 
 
 def counted_causes(findings: Iterable[Finding], known: Container[str]) -> list[Cause]:
@@ -95,12 +120,11 @@ def counted_causes(findings: Iterable[Finding], known: Container[str]) -> list[C
 def _keys(finding: Finding) -> Iterator[object]:
     """The keys of the cause of ``finding``: findings with any in common have one cause.
 
-    The place of its error in TVM is one, for one reason: which operators lead there is chance in a
-    program that its seed decides, and does not matter elsewhere. Of memory that nothing wrote over
-    a size of 0 it is the way to compute the operators.
+    The place of an error that says what is wrong is one, for one reason: which operators lead there
+    is chance in a program that its seed decides, and does not matter elsewhere. Memory that nothing
+    wrote over a size of 0 is one for all operators that are computed in the same way.
     """
     signature, kind = finding.signature, of(finding.case)
-    drawn = kind.by_structure(finding.case)
     if not isinstance(finding.case.expect, Valid):
         yield sibling_key(signature, finding.blame, kind.group)
         return
@@ -108,13 +132,15 @@ def _keys(finding: Finding) -> Iterator[object]:
     def group(operator: str) -> str:
         return kind.group_by_look(operator, signature.appearance)
 
+    drawn = kind.by_structure(finding.case)
     place = place_key(signature)
-    if place is not None:
+    if place is not None and (drawn or names_cause(signature)):
         yield place
-    if _over_nothing(finding):
-        groups = tuple(map(group, signature.operator.split(" + ")))
-        yield signature.verdict, signature.fixes, signature.appearance, groups
-    elif not drawn:
+    names = signature.operator.split(" + ")
+    groups = [*map(group, names)]
+    if _over_nothing(finding) and groups != [*map(kind.group, names)]:
+        yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)
+    if not drawn:
         yield sibling_key(signature, finding.blame, kind.group)
     elif place is None:
         # A failed check about one operator is one line of TVM's source, whichever pass runs it.
@@ -123,11 +149,10 @@ def _keys(finding: Finding) -> Iterator[object]:
 
 
 def _over_nothing(finding: Finding) -> bool:
-    """True of values that look like nothing computed them, where they are wrong at a size of 0."""
+    """True of undefined memory that is returned where a size is 0, and nowhere else."""
     wrong = [check for check in finding.outcome.checks if check.ratio is None or check.ratio > 1]
-    return bool(finding.signature.appearance and wrong) and all(
-        0 in check.binding.values() for check in wrong
-    )
+    undefined = finding.signature.appearance == of(finding.case).any_look != ""
+    return undefined and bool(wrong) and all(0 in check.binding.values() for check in wrong)
 
 
 def _explains(finding: Finding, other: Finding) -> bool:
@@ -136,7 +161,6 @@ def _explains(finding: Finding, other: Finding) -> bool:
     They look alike, or those of one come from memory out of bounds, which look like anything.
     """
     signature, other_signature = finding.signature, other.signature
-    kind = of(finding.case)
     looks = {signature.appearance, other_signature.appearance}
     return (
         bool(finding.cause)
@@ -144,9 +168,8 @@ def _explains(finding: Finding, other: Finding) -> bool:
         and isinstance(finding.case.expect, Valid)
         and replace(signature, appearance="") == replace(other_signature, appearance="")
         and signature.verdict in WRONG
-        and (len(looks) == 1 or kind.any_look in looks - {""})
-        and finding.regression == other.regression
-        and finding.releases == other.releases
+        and (len(looks) == 1 or of(finding.case).any_look in looks - {""})
+        and _seen_on(finding) == _seen_on(other)
     )
 
 

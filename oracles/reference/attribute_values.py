@@ -52,8 +52,22 @@ def flag(node: Node, name: str, default: bool) -> bool:
     return value
 
 
+def axis_of(node: Node, name: str, rank: int, default: int | None = None) -> int:
+    """The axis ``name`` of ``rank``, not negative. Raises ``ValueError`` where there is none."""
+    return _within(node, name, integer(node, name, default), rank)
+
+
 def axes_of(node: Node, name: str, rank: int) -> tuple[int, ...]:
-    """The axes ``name`` of ``rank``, none negative; all of them where it is left out."""
+    """The axes ``name`` of ``rank``, none negative; all of them where it is left out.
+
+    Raises ``ValueError`` where there is none of that number.
+    """
     if node.attributes.get(name) is None:
         return tuple(range(rank))
-    return tuple(axis % rank for axis in integers(node, name))
+    return tuple(_within(node, name, axis, rank) for axis in integers(node, name))
+
+
+def _within(node: Node, name: str, axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"{node.operator}: {name} {axis} of a tensor of {rank}")
+    return axis % rank

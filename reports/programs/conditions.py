@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 import numpy as np
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from relaxcheck.generators import families
 from relaxcheck.generators.calls import form, telling
-from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, ShapeValue
+from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
@@ -88,7 +90,7 @@ def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) ->
 
 
 def values_of(repro: Reproduction) -> list[str]:
-    """Symbols that are 0, and inputs that are no numbers or huge, where outputs are wrong.
+    """Symbols that are 0, and unusual inputs (NaN, infinite, huge, tiny), where outputs are wrong.
 
     Reduction binds no symbol to 0 where another size will do.
     """
@@ -147,13 +149,11 @@ def _settings(
 ) -> list[str]:
     """The attributes that are not at TVM's default, and the passes before ``relax.build``.
 
-    A campaign that blames axes has tried the attributes that are axes too.
+    An attribute that its own axis has at the default is not to blame, if a campaign blames others.
     """
     innocent = innocent_attributes(attribution)
     if blame:
-        innocent |= _axis_names().get(repro.case.family, frozenset()) - {
-            axis.split(".")[0] for axis in blame
-        }
+        innocent |= _at_default(repro.case)
     return [*attributes_of(repro, innocent), *PIPELINES[repro.case.pipeline].before]
 
 
@@ -183,21 +183,30 @@ def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
         yield from (text for text in attributes_of(repro) if text.startswith(f"{name}="))
 
 
+def _at_default(case: Case) -> frozenset[str]:
+    """The axes of ``case`` that are at their default, where each sets the attribute of its name."""
+    family = _by_name().get(case.family)
+    if family is None or case.at is UNSET:
+        return frozenset()
+    # The axis of that name is the dtype of the operands.
+    own = (axis for axis in family.axes if axis.name != "dtype")
+    return frozenset(
+        axis.name for axis in own if case.at.get(axis.name, axis.default) == axis.default
+    )
+
+
 @cache
-def _axis_names() -> dict[str, frozenset[str]]:
-    """The names of the axes, those of one attribute as one, by family."""
-    return {
-        family.name: frozenset(axis.name.split(".")[0] for axis in family.axes)
-        for family in families.every(tuple(PIPELINES))
-    }
+def _by_name() -> dict[str, Family]:
+    """Every family of programs, by name."""
+    return {family.name: family for family in families.every(tuple(PIPELINES))}
 
 
 @cache
 def _axis_words() -> dict[str, dict[str, str]]:
     """The words of each axis that has some, by family."""
     return {
-        family.name: {axis.name: axis.words for axis in family.axes if axis.words}
-        for family in families.every(tuple(PIPELINES))
+        name: {axis.name: axis.words for axis in family.axes if axis.words}
+        for name, family in _by_name().items()
     }
 
 

@@ -43,7 +43,7 @@ UNDECIDED = "no verdict on TVM"
 def findings_table(causes: Sequence[Cause], results: Results, title: str) -> Table:
     """One line for each of ``causes``, the worst first, cut off at the edge of the terminal.
 
-    The id is that of the smallest case of the worst operator; ``relaxcheck replay`` takes it.
+    The id is that of the smallest case of the worst finding; ``relaxcheck replay`` takes it.
     """
     table = _table(title)
     table.add_column("severity", no_wrap=True)

@@ -10,6 +10,7 @@ from relaxcheck.oracles.reference import attributes, bounds, masks
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate
 from relaxcheck.oracles.reference.evaluation import Numerics, operator_with_numerics, same_dtype
 from relaxcheck.oracles.reference.mixed_precision import always_narrowed
+from relaxcheck.oracles.reference.operators.movement import places_of
 from relaxcheck.oracles.reference.softmax import softmax_average
 
 _NOTHING = 20_000.0
@@ -33,8 +34,10 @@ def _attention_var_len(node: Node, operands: list[Estimate], numerics: Numerics)
     attrs = attributes.attention(node)
     if len(operands) != _VAR_LEN_OPERANDS:
         raise ValueError(f"{node.operator} takes {_VAR_LEN_OPERANDS} operands, not {len(operands)}")
+    if operands[0].value.shape[0] != 1:
+        raise ValueError("sequences are packed along one batch")
     queries, keys = operands[0].value.shape[1], operands[1].value.shape[1]
-    starts_q, starts_k = operands[3].value, operands[5].value
+    starts_q, starts_k = places_of(operands[3]), places_of(operands[5])
     seen = masks.visible_within(
         starts_q, starts_k, queries, keys, attrs.causal_mask, attrs.window_size
     )

@@ -42,6 +42,9 @@ def _target(node: Node, operands: list[Estimate]) -> tuple[int, ...]:
 @operator("reshape")
 def _reshape(node: Node, operands: list[Estimate]) -> Estimate:
     shape = _target(node, operands)
+    # NumPy takes any negative number for the one that it finds by itself.
+    if min(shape, default=0) < -1:
+        raise ValueError(f"a dimension of {min(shape)}")
     return moved(operands[0], lambda each: each.reshape(shape))
 
 
@@ -129,8 +132,15 @@ def _take(node: Node, operands: list[Estimate]) -> Estimate:
     return moved(operands[0], lambda each: np.take(each, places, axis))
 
 
+def places_of(operand: Estimate) -> Array:
+    """``operand`` as places in a tensor. Raises ``ValueError`` if its dtype is no integer's."""
+    if operand.value.dtype.kind not in "iu":
+        raise ValueError(f"places of {operand.dtype} are no integers")
+    return operand.value
+
+
 def _in_bounds(indices: Estimate, size: int) -> Array:
-    places = indices.value
+    places = places_of(indices)
     if ((places < 0) | (places >= size)).any():
         raise ValueError(f"an index is not below {size}")
     return places
@@ -176,7 +186,7 @@ def _strided_slice(node: Node, operands: list[Estimate]) -> Estimate:
 
 @operator("dynamic_strided_slice")
 def _dynamic_strided_slice(node: Node, operands: list[Estimate]) -> Estimate:
-    begin, end, strides = (each.value.tolist() for each in operands[1:4])
+    begin, end, strides = (places_of(each).tolist() for each in operands[1:4])
     return _sliced(operands[0], range(operands[0].value.ndim), begin, end, strides)
 
 
@@ -283,6 +293,8 @@ def _constant(node: Node, value: float) -> Estimate:
 @operator("where")
 def _where(node: Node, operands: list[Estimate]) -> Estimate:
     condition, *chosen = operands
+    if condition.dtype != "bool":
+        raise ValueError(f"a condition of {condition.dtype}")
     unsure = np.isinf(condition.error)
     both = joined(node, chosen, lambda each: np.where(condition.value != 0, *each))
     # ONNX Runtime's Where adds what it takes to zeros, which turns a negative zero.

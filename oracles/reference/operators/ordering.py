@@ -6,7 +6,7 @@ import numpy as np
 
 from relaxcheck.generators.core.program import ITEM, Node
 from relaxcheck.oracles.answer import Array
-from relaxcheck.oracles.reference.attribute_values import axes_of, flag, integer, text
+from relaxcheck.oracles.reference.attribute_values import axes_of, axis_of, flag, integer, text
 from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import Estimate, unknown
 from relaxcheck.oracles.reference.evaluation import operator
@@ -17,11 +17,13 @@ from relaxcheck.oracles.reference.operators.movement import moved
 def _topk(node: Node, operands: list[Estimate]) -> Estimate:
     """Lines along the axis in order; NaN has no place in it, and leaves its line open."""
     (operand,) = operands
-    axis = integer(node, "axis", -1)
+    axis = axis_of(node, "axis", operand.value.ndim, -1)
     count, size = integer(node, "k", 1), operand.value.shape[axis]
     if count > size:
         raise ValueError(f"there are no {count} elements among {size}")
     wanted = text(node, "ret_type", "both")
+    if wanted not in ("both", "values", "indices"):
+        raise ValueError(f"no ret_type {wanted}")
     if wanted == "both":
         wanted = ("values", "indices")[integer(node, ITEM)]
     kept = count if count > 0 else size

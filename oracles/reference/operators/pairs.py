@@ -42,6 +42,8 @@ def _atan2(node: Node, operands: list[Estimate]) -> Estimate:
 def _multiply_add(node: Node, operands: list[Estimate]) -> Estimate:
     """The product may be rounded before it is added, or not; a zero has either sign."""
     dtype = same_dtype(node, operands)
+    if len(shapes := {each.value.shape for each in operands}) != 1:
+        raise ValueError(f"operands of shapes {sorted(shapes)} are not broadcast")
     if dtype not in FORMATS:
         x, y, z = (each.value for each in operands)
         return bounds.wrapped(x * y + z, dtype, *operands)

@@ -11,7 +11,7 @@ import numpy as np
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
-from relaxcheck.oracles.reference.attribute_values import axes_of, flag, integer, text
+from relaxcheck.oracles.reference.attribute_values import axes_of, axis_of, flag, text
 from relaxcheck.oracles.reference.averages import ONE, average, spread, total
 from relaxcheck.oracles.reference.bounds import computed, gamma, unconstrain
 from relaxcheck.oracles.reference.estimate import (
@@ -137,7 +137,7 @@ def _running(node: Node, operand: Estimate) -> tuple[Estimate, int, bool]:
     if node.attributes.get("axis") is None:
         flat = replace(operand, value=operand.value.ravel(), error=operand.error.ravel())
         return flat, 0, exclusive
-    return operand, integer(node, "axis") % operand.value.ndim, exclusive
+    return operand, axis_of(node, "axis", operand.value.ndim), exclusive
 
 
 def _up_to(array: Array, axis: int, exclusive: bool, accumulate: np.ufunc, start: int) -> Array:
@@ -186,13 +186,12 @@ def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
     keep = flag(node, "keepdims", False)
     value, error = sign * operand.value, operand.error
     unsure = np.isnan(value) | np.isinf(error) if operand.dtype in FORMATS else error > 0
-    axis = None if node.attributes.get("axis") is None else integer(node, "axis")
-    if axis is None:
+    whole = node.attributes.get("axis") is None
+    axis = 0 if whole else axis_of(node, "axis", value.ndim)
+    if whole:
         shape = (1,) * value.ndim
         value, error, unsure = value.ravel(), error.ravel(), unsure.ravel()
-        axis = 0
     else:
-        axis %= value.ndim
         shape = (*value.shape[:axis], 1, *value.shape[axis + 1 :])
     if value.shape[axis] == 0:
         raise ValueError("there is no place of the largest of no elements")
@@ -206,7 +205,7 @@ def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
     chosen = unconstrain(Estimate(place, np.zeros(place.shape), "int64"), unconstrained).value
     bound = np.where(unconstrained, np.inf, 0.0)
     wanted = shape if keep else tuple(n for at, n in enumerate(shape) if at != axis)
-    if node.attributes.get("axis") is None and not keep:
+    if whole and not keep:
         wanted = ()
     return Estimate(chosen.reshape(wanted), bound.reshape(wanted), "int64")
 
@@ -244,7 +243,8 @@ def _exponentials(
 
 @operator("nn.softmax")
 def _softmax(node: Node, operands: list[Estimate]) -> Estimate:
-    operand, axis = operands[0], integer(node, "axis", -1)
+    operand = operands[0]
+    axis = axis_of(node, "axis", operand.value.ndim, -1)
     unconstrained = unknown(operand).any(axis, keepdims=True)
     if not operand.value.size:
         return operand
@@ -265,7 +265,8 @@ def _softmax(node: Node, operands: list[Estimate]) -> Estimate:
 
 @operator("nn.log_softmax")
 def _log_softmax(node: Node, operands: list[Estimate]) -> Estimate:
-    operand, axis = operands[0], integer(node, "axis", -1)
+    operand = operands[0]
+    axis = axis_of(node, "axis", operand.value.ndim, -1)
     unconstrained = unknown(operand).any(axis, keepdims=True)
     if not operand.value.size:
         return operand

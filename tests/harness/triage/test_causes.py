@@ -118,14 +118,18 @@ def test_errors_from_one_place_with_one_message_are_one_cause() -> None:
         return finding_of(Reduced(CASE, outcome, blame))
 
     message = "ValueError: Cannot broadcast index shapes: [{}]"
-    one, two = message.format("(m,), (m,)"), message.format("(k,), (k,), (k,)")
-    first = crash(one, "index_put.py:index_put", {"count": "symbol"})
-    second = crash(two, "index_put.py:index_put", {"symbolic": "first"})
-    elsewhere = crash(one, "index_put.py:other", {"count": "symbol", "depth": "2"})
+    pair, triple = message.format("(m,), (m,)"), message.format("(k,), (k,), (k,)")
+    first = crash(pair, "index_put.py:index_put", {"count": "symbol"})
+    second = crash(triple, "index_put.py:index_put", {"symbolic": "first"})
+    elsewhere = crash(pair, "index_put.py:other", {"count": "symbol", "depth": "2"})
     assert by_cause((first, second))[0].findings in ((first, second), (second, first))
     assert len(by_cause((first, second, elsewhere))) == 1, "one message of one operator"
     other = crash("ValueError: Cannot do it", "index_put.py:index_put", {})
     assert len(by_cause((first, second, other))) == 2
+    # Without words an error at one place may have several reasons.
+    place = "index_put.py:index_put"
+    wordless = [crash("AssertionError:", place, {axis: "2"}) for axis in ("rank", "depth")]
+    assert len(by_cause(wordless)) == 2
 
 
 def test_sums_and_products_over_nothing_are_one_cause() -> None:
@@ -144,6 +148,11 @@ def test_sums_and_products_over_nothing_are_one_cause() -> None:
     assert len(by_cause((total, wrong("matmul", {"symbolic": "last"}, 5, UNDEFINED)))) == 2
     assert len(by_cause((total, wrong("matmul", {"symbolic": "last"}, 0)))) == 2
     assert len(by_cause((total, wrong("flip", {"symbolic": "last"}, 0, UNDEFINED)))) == 2
+    # A pass that is blamed is a cause of its own, and so is NaN.
+    passes = wrong("sum", {"symbolic": "last", PIPELINE: "x"}, 0, UNDEFINED)
+    assert len(by_cause((total, passes))) == 2
+    nan = [wrong("sum", {axis: "0"}, 0, NAN) for axis in ("axis", "rank")]
+    assert len(by_cause(nan)) == 2
 
 
 def test_values_that_are_wrong_for_the_blame_of_another_finding_are_its_cause() -> None:
@@ -166,6 +175,12 @@ def test_values_that_are_wrong_for_the_blame_of_another_finding_are_its_cause() 
     apart = wrong({"negative": "True", "depth": "2"})
     assert len(by_cause((more, apart))) == 2
     assert len(by_cause((more, apart, first))) == 1
+    # A wider blame does not join the two that it contains.
+    depth = wrong({"depth": "2"})
+    rows = by_cause((first, depth, apart))
+    assert sorted(len(row.findings) for row in rows) == [1, 1, 1]
+    widest = wrong({"negative": "True", "rank": "1", "dtype": "int8"})
+    assert [len(row.findings) for row in by_cause((widest, first, more))] == [3]
 
 
 OPAQUE, UNCLEAR = Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED

@@ -54,7 +54,10 @@ def _index_tensor(call: Call) -> Wire:
 @operator("index_put")
 def _index_put(call: Call) -> Wire:
     data, *indices, values = call.operands
-    places, _ = _listed(call, indices)
+    places, shape = _listed(call, indices)
     reduction = "add" if call.node.attributes.get("accumulate", False) else "none"
-    name = call.graph.call("ScatterND", data.name, places, values.name, reduction=reduction)
+    # ScatterND does not broadcast its updates.
+    whole = call.graph.integers((*shape, *data.shape[len(indices) :]))
+    updates = call.graph.call("Expand", values.name, whole)
+    name = call.graph.call("ScatterND", data.name, places, updates, reduction=reduction)
     return call.graph.settle(name, data.shape, data.dtype)

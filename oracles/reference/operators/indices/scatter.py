@@ -7,24 +7,24 @@ import numpy as np
 
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
-from relaxcheck.oracles.reference.attribute_values import flag, integer, text
+from relaxcheck.oracles.reference.attribute_values import axis_of, flag, text
 from relaxcheck.oracles.reference.averages import shared, total
 from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.evaluation import operator, same_dtype
-from relaxcheck.oracles.reference.operators.movement import moved
+from relaxcheck.oracles.reference.operators.movement import moved, places_of
 from relaxcheck.oracles.reference.operators.reductions import extreme, product
 
 
 @operator("scatter_elements")
 def _scatter_elements(node: Node, operands: list[Estimate]) -> Estimate:
     data, indices, updates = operands
-    axis = integer(node, "axis", 0) % data.value.ndim
+    axis = axis_of(node, "axis", data.value.ndim, 0)
     shape = indices.value.shape
     if len(shape) != data.value.ndim or shape != updates.value.shape:
         raise ValueError(f"indices of shape {shape} for updates of shape {updates.value.shape}")
     at = [np.broadcast_to(each, shape) for each in np.ogrid[tuple(map(slice, shape))]]
-    at[axis] = _from_front(indices.value, data.value.shape[axis])
+    at[axis] = _from_front(places_of(indices), data.value.shape[axis])
     return _scattered(node, data, updates, at, text(node, "reduction", "update"))
 
 
@@ -37,7 +37,7 @@ def _scatter_nd(node: Node, operands: list[Estimate]) -> Estimate:
         raise ValueError(f"updates of shape {updates.value.shape} are not {(*outer, *rest)}")
     at = []
     for axis in range(depth):
-        places = indices.value[..., axis]
+        places = places_of(indices)[..., axis]
         if (places < 0).any():
             raise ValueError("an index is negative")
         front = _from_front(places, data.value.shape[axis])
@@ -68,7 +68,9 @@ def _index_tensor(node: Node, operands: list[Estimate]) -> Estimate:
 def _together(data: Estimate, indices: Sequence[Estimate]) -> list[Array]:
     """Places on the first axes of ``data``, broadcast together."""
     sizes = data.value.shape
-    fronts = [_from_front(each.value, size) for each, size in zip(indices, sizes, strict=False)]
+    fronts = [
+        _from_front(places_of(each), size) for each, size in zip(indices, sizes, strict=False)
+    ]
     return list(np.broadcast_arrays(*fronts))
 
 

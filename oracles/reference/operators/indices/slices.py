@@ -6,7 +6,7 @@ import numpy as np
 
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
-from relaxcheck.oracles.reference.attribute_values import integer, integers
+from relaxcheck.oracles.reference.attribute_values import axis_of, integer, integers
 from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.evaluation import operator, same_dtype
 from relaxcheck.oracles.reference.operators.movement import moved
@@ -17,10 +17,10 @@ def _slice_scatter(node: Node, operands: list[Estimate]) -> Estimate:
     same_dtype(node, operands)
     data, source = operands
     ((start,), (end,), (step,)) = (integers(node, name) for name in ("start", "end", "step"))
-    axis = integer(node, "axis", 0)
-    if not -data.value.ndim <= axis < data.value.ndim or step < 1:
-        raise ValueError(f"no axis {axis}, or no step {step}")
-    part = (slice(None),) * (axis % data.value.ndim) + (slice(start, end, step),)
+    axis = axis_of(node, "axis", data.value.ndim, 0)
+    if step < 1:
+        raise ValueError(f"no step {step}")
+    part = (slice(None),) * axis + (slice(start, end, step),)
 
     def written(own: Array, other: Array) -> Array:
         result = own.copy()

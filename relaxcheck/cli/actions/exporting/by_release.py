@@ -89,12 +89,12 @@ def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Poo
 
     Where it fails in several ways, in the recorded one among them, it is that of ``record``.
     """
-    found = fingerprint(signature_of(case, outcome), record.blame)
+    here = fingerprint(signature_of(case, outcome), record.blame)
     if record.outcome is None:
-        return found
+        return here
     recorded = fingerprint(signature_of(case, record.outcome), record.blame)
-    for part in () if found == recorded else outcome.parts:
+    for part in () if here == recorded else outcome.parts:
         other = again(part, pool, f"a further failure of {case.identifier}")
         if fingerprint(signature_of(part, other), record.blame) == recorded:
             return recorded
-    return found
+    return here

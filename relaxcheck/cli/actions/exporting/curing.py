@@ -29,14 +29,14 @@ def patch_of(
         copy, folder = workers.copy(name, cure.fixes)
         if not copy.text:
             return {}
-        try:
-            if script_of(case, record, name, folder).code != 0:
-                return {}
-        except CaseError:
-            # It did not end in time: the patch is no cure that can be shown.
-            return {}
     except OSError as error:
         raise CaseError(f"cannot copy TVM to apply a patch: {error.strerror}") from error
+    try:
+        if script_of(case, record, name, folder).code != 0:
+            return {}
+    except CaseError:
+        # It did not end in time: the patch is no cure that can be shown.
+        return {}
     test = test_for_tvm(case, replace(record, cure=cure), _function(case))
     return {PATCH: copy.text, TEST: f"{copy.licence}\n{test}"}
 

@@ -74,12 +74,18 @@ def script_of(case: AnyCase, record: Record, name: str, package: Path | None = N
     It imports the TVM in the folder ``package``, if there is one, in place of the installed TVM.
 
     Raises:
-        CaseError: it did not end in time, or no script can show the outcome.
+        CaseError: it did not end in time, there is no room for it, or no script can show the
+            outcome.
     """
-    with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
-        script = Path(folder, SCRIPT)
-        script.write_text(rendered(case, record)[SCRIPT])
-        return run_script(script, release(name), record.seconds, package)
+    text = rendered(case, record)[SCRIPT]
+    try:
+        with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
+            script = Path(folder, SCRIPT)
+            script.write_text(text)
+            return run_script(script, release(name), record.seconds, package)
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise CaseError(f"cannot run a script in {where}: {error.strerror}") from error
 
 
 def check_script(script: Path, record: Record, ended: ScriptRun) -> None:

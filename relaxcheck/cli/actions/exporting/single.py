@@ -112,6 +112,8 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
         }
         say(f"running it on {name}")
         here = run_on(pool, record, case)
+        if here.error is not None:
+            raise PoolError(here.error)
         cure = None
         # An entry of the corpus has no issue that a patch could lie beside.
         if has_passes and ISSUE in wanted.files and right_with_fixes(here):
