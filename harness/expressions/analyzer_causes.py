@@ -173,7 +173,7 @@ CAUSES: Sequence[Cause] = (
     ),
     Cause(
         "int8 and int16, and casts to them",
-        "TVM mishandles int8 or int16, or casts to them",
+        "TVM mishandles numbers near the ends of int8 or int16, or casts to them",
         is_narrow,
     ),
     Cause(

@@ -20,6 +20,7 @@ from relaxcheck.harness.expressions.fault import ALSO, RESTORED, Fault
 from relaxcheck.harness.expressions.kernels import How
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.clock import Clock
+from relaxcheck.harness.outcomes.errors import as_on_other_releases
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.switching import switch_fixes
 
@@ -61,12 +62,19 @@ def execute_expressions(case: ExpressionBatch | ExpressionCase, progress: Progre
     return Outcome(Verdict.PASS, checked=checked, parts=parts, seconds=clock.seconds)
 
 
+def _is_about(case: ExpressionCase, fault: Fault) -> bool:
+    """True if ``case`` is about no fault, or about this one, however a release words it."""
+    return case.about is UNSET or as_on_other_releases(case.about) == as_on_other_releases(
+        fault.key
+    )
+
+
 def _alone(case: ExpressionCase, progress: Progress, clock: Clock) -> Outcome:
     (faults,) = _checked((case,), progress, clock, fully=case.about is not UNSET)
     if faults is None:
         message = f"there is nothing to check of it in position {case.position}"
         return Outcome(Verdict.NO_ORACLE, message=message, seconds=clock.seconds)
-    own = [candidate for candidate in faults if case.about in (UNSET, candidate.key)]
+    own = [candidate for candidate in faults if _is_about(case, candidate)]
     if not own:
         return Outcome(Verdict.PASS, seconds=clock.seconds)
     fault = own[0]

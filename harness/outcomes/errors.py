@@ -31,6 +31,11 @@ _HEAP = re.compile(
 )
 """glibc's words when it finds its bookkeeping overwritten, also folded."""
 
+_CONDITION = re.compile(r"Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
+"""The condition of a check in C++, before words of its own."""
+_OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
+"""An operator as TVM prints it, with all its fields."""
+
 REFUSALS = (
     *("not supported", "not implemented", "unsupported", "NotImplementedError"),
     *("only support", "only supports", "cannot be lowered"),
@@ -149,6 +154,14 @@ def normalise(message: str) -> str:
     line = _DTYPE.sub("dtype", line)
     line = _NUMBER.sub("#", line)
     return _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))[:300]
+
+
+def as_on_other_releases(folded: str) -> str:
+    """A message that was ``folded`` (``normalise``) without what other releases print otherwise.
+
+    That is the condition of a check that has words, and the fields of a printed operator.
+    """
+    return _OPERATOR.sub("operator", _CONDITION.sub("", folded))
 
 
 def has_words(folded: str) -> bool:

@@ -23,7 +23,7 @@ DOES = {
 
 _WHERE = {
     None: "",
-    "emit": "when the program is built",
+    "emit": "in type inference",
     "codegen": "in code generation",
     "load": "when it is loaded",
     "run": "when it runs",

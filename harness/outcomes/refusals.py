@@ -64,12 +64,14 @@ class Subject:
     """The names and sizes that an error about one invalid program may use.
 
     ``fault`` are the names of the attribute or dimension at fault, ``parts`` those of all operands
-    and attributes of the operator, ``sizes`` the integers among its shapes and attributes.
+    and attributes of the operator, ``sizes`` the integers among its shapes and attributes;
+    ``values`` are the texts of the attribute at fault.
     """
 
     fault: Sequence[str]
     parts: Sequence[str] = ()
     sizes: frozenset[int] = frozenset()
+    values: Sequence[str] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -107,8 +109,9 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
     """True if a deliberate check raised ``message`` in ``stage``, and it says what is wrong.
 
     Nothing may have run by then. The check's own words must name the attribute or dimension at
-    fault; or, in type inference, any operand or attribute; or, in an exception of
-    ``_CHECKS``, two different sizes of the program. They need not name the operator.
+    fault, or quote its value; or, in type inference, name any operand or attribute; or, in an
+    exception of ``_CHECKS``, name two different sizes of the program; or, in one of
+    ``_DELIBERATE``, call something invalid. They need not name the operator.
     """
     raised = _CLASS.match(message)
     kind = raised[1] if raised else ""
@@ -120,6 +123,10 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
     if len(words.split()) < 2:
         return False
     if mentions(words, subject.fault):
+        return True
+    if any(f"'{value}'" in words or f'"{value}"' in words for value in subject.values):
+        return True
+    if kind in _DELIBERATE and words.startswith("Invalid "):
         return True
     if kind in _CHECKS and len(integers_in(words) & subject.sizes) > 1:
         return True

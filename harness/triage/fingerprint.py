@@ -10,6 +10,7 @@ from relaxcheck.generators.core.case import AnyCase, Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.kinds import operators as operators_of
 from relaxcheck.harness.outcomes.errors import (
+    as_on_other_releases,
     corrupts_heap,
     has_words,
     last_part,
@@ -131,6 +132,14 @@ def _but_operators(signature: Signature, other: Signature) -> bool:
 def operators_within(signature: Signature, other: Signature) -> bool:
     """True if ``other`` names all operators of ``signature``."""
     return set(signature.operator.split(" + ")) <= set(other.operator.split(" + "))
+
+
+def same_on_another_release(signature: Signature, other: Signature) -> bool:
+    """True if two failures on two releases differ in nothing but how these print the same error."""
+    message = as_on_other_releases(signature.message)
+    return message == as_on_other_releases(other.message) and replace(
+        signature, message="", appearance=""
+    ) == replace(other, message="", appearance="")
 
 
 def looks_alike(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:

@@ -67,10 +67,10 @@ def attribution_text(
         return ""
     sentences = []
     ran = stage in RUNNING
-    if attribution.failed < attribution.drawn:
-        share = f"{attribution.failed} of {attribution.drawn}"
+    # The values of inputs are nothing to a compiler; another program was drawn with them.
+    if ran and attribution.failed < attribution.drawn:
         sentences.append(
-            f"Fails {f'with {share} draws of the inputs' if ran else f'in {share} runs'}."
+            f"Fails with {attribution.failed} of {attribution.drawn} draws of the inputs."
         )
     operators = {(Aspect.NODE, name) for name in about}
     conditions = [

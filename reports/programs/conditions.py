@@ -137,9 +137,10 @@ def _no_numbers(run: Run) -> str:
 def _magnitudes(run: Run) -> str:
     """The magnitudes of ``run`` that ordinary inputs do not have, in words; empty if none is."""
     floats = [array for array in run.inputs.values() if array.dtype.kind not in "biu"]
-    sizes = np.concatenate([np.abs(each.astype("float64")).ravel() for each in floats] or [[]])
-    large, small = sizes[sizes > 2], sizes[(sizes > 0) & (sizes < 2.0**-11)]
-    texts = [f"as large as {large.max():.2g}"] if large.size else []
+    values = np.concatenate([np.empty(0), *(each.astype("float64").ravel() for each in floats)])
+    small = np.abs(values[(values != 0) & (np.abs(values) < 2.0**-11)])
+    texts = [f"as large as {values.max():.2g}"] if (values > 2).any() else []
+    texts += [f"as low as {values.min():.2g}"] if (values < -2).any() else []
     texts += [f"as small as {small.min():.2g}"] if small.size else []
     return f"inputs {' and '.join(texts)}" if texts else ""
 

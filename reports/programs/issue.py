@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Invalid, Mismatch
+from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
 from relaxcheck.harness.outcomes.errors import headline, without_module
@@ -72,6 +73,8 @@ def issue_text(
     called = _called(named)
     message = _shown(outcome)
     valid, version = not isinstance(repro.case.expect, Invalid), environment.get("apache-tvm", "")
+    cited = valid and "onnxruntime" in repro.outcome.oracles
+    packages = (*PACKAGES[:3], *["onnxruntime"] * cited, *PACKAGES[3:])
     blamed = culprit.name if culprit is not None and valid and not request else None
     return TEMPLATES.get_template("issue/issue.md.j2").render(
         title=f"{REQUEST if request else BUG} {title}",
@@ -91,7 +94,7 @@ def issue_text(
         valid=valid,
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
-        environment=[(name, environment[name]) for name in PACKAGES if name in environment],
+        environment=[(name, environment[name]) for name in packages if name in environment],
         pipeline=PIPELINES[repro.case.pipeline].description,
         repro=script,
         patched=patched,
@@ -224,7 +227,7 @@ def _expected(repro: Reproduction, called: str) -> str:
             )
         return (
             "The program is invalid. It is refused, before anything runs, with an error that says "
-            f"what is wrong with its `{case.expect.fault[0]}`."
+            f"what is wrong with {_fault_words(case)}."
         )
     if outcome.verdict is Verdict.PASS:
         return f"{subject} compiles and runs, and every output is right."
@@ -244,8 +247,18 @@ def _expected(repro: Reproduction, called: str) -> str:
     if outcome.verdict is Verdict.UNSUPPORTED:
         return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:
+        if outcome.stage in PIPELINES[case.pipeline].before:
+            return f"`{outcome.stage}` takes the program, which is valid. {_of_error(outcome)}"
         return f"{subject} compiles and runs: the program is valid. {_of_error(outcome)}"
     return f"{subject} compiles and runs, or an exception is raised."
+
+
+def _fault_words(case: Case) -> str:
+    """The attribute at fault as code; a trait of the operands in words."""
+    assert isinstance(case.expect, Invalid)
+    name = case.expect.fault[0]
+    attributes = {key for node in case.program.nodes for key in node.attributes}
+    return f"its `{name}`" if name in attributes else f"the {name} of its operands"
 
 
 def _of_error(outcome: Outcome) -> str:

@@ -12,7 +12,7 @@ from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.generators.core.program import Case, Input
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.native.memory import USUAL
-from relaxcheck.harness.outcomes.errors import REFUSALS, last_part, spelled
+from relaxcheck.harness.outcomes.errors import REFUSALS, corrupts_heap, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -41,11 +41,24 @@ _TEMPLATES = Environment(
 
 _TAKEN = frozenset(
     {
-        *("F", "R", "actual", "bb", "bound", "calls", "child", "end", "error", "expected", "found"),
+        *(
+            "F",
+            "R",
+            "actual",
+            "bb",
+            "bound",
+            "calls",
+            "checks",
+            "child",
+            "end",
+            "error",
+            "expected",
+            "found",
+        ),
         *("ctypes", "sizes", "te", "tir", "tir_k", "tir_x", "tir_y"),
         *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
         *("named", "names"),
-        *("ml_dtypes", "np", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
+        *("ml_dtypes", "np", "os", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
         *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
         *("subprocess", "sys", "target", "tirx", "torch", "tvm", "v", "vm", "wrong"),
     }
@@ -64,7 +77,7 @@ _MODULES = {
 
 
 _STANDARD = (
-    *("base64", "ctypes", "hashlib", "math", "re", "resource"),
+    *("base64", "ctypes", "hashlib", "math", "os", "re", "resource"),
     *("signal", "subprocess", "sys", "zlib"),
 )
 """Modules of Python's own that a script may import."""
@@ -146,6 +159,7 @@ def _rendered(
         timed_out=repro.outcome.verdict is Verdict.TIMEOUT,
         out_of_memory=repro.outcome.verdict is Verdict.OUT_OF_MEMORY,
         ended_by=repro.signal,
+        corrupted=corrupts_heap(repro.outcome.message),
         undecided=_UNDECIDED if repro.way is Way.ENDS else "",
         multiple=len(repro.case.program.outputs) > 1,
         compared=_compared(repro),

@@ -30,4 +30,6 @@ def subject_of(case: Case, expected: Invalid) -> Subject:
     }
     operands = (tensor.name for tensor in case.program.inputs)
     named = (name for node in nodes for name in node.attributes)
-    return Subject(expected.fault, (*operands, *named), frozenset(sizes))
+    values = (node.attributes.get(name) for node in nodes for name in expected.fault)
+    texts = tuple(value for value in values if isinstance(value, str))
+    return Subject(expected.fault, (*operands, *named), frozenset(sizes), texts)

@@ -11,6 +11,7 @@ from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.layouts import familiar_alternatives, parts
 from relaxcheck.generators.core.program import (
     DTYPES,
+    ITEM,
     Attribute,
     Case,
     Input,
@@ -57,7 +58,9 @@ def attributes(case: Case, known: Knowledge) -> Iterator[Case]:
 
 
 def _with_attributes(case: Case, node: Node, left: Mapping[str, Attribute]) -> Iterator[Case]:
-    called = msgspec.structs.replace(node, attributes=dict(left))
+    # The item that a program takes of a tuple is no attribute: without it the value is the tuple.
+    item = {name: value for name, value in node.attributes.items() if name == ITEM}
+    called = msgspec.structs.replace(node, attributes={**left, **item})
     yield from candidate(partial(remade, case, nodes=with_node(case, called)))
 
 

@@ -125,7 +125,7 @@ def test_a_title_says_what_the_expression_has_and_what_tvms_users_call() -> None
     again = LOOKS["a range that was told before stays"]
     titles = [likely_cause(each.case, each.outcome) for each in (narrow, again)]
     assert [each and each.title for each in titles] == [
-        "TVM mishandles int8 or int16: x * 3 (int_set)",
+        "TVM mishandles numbers near the ends of int8 or int16: x * 3 (int_set)",
         "the analyzer mishandles a second bind of a variable: x * 6 (simplify)",
     ]
 

@@ -11,7 +11,11 @@ from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.curing import RIGHT
-from relaxcheck.harness.triage.fingerprint import fingerprint, signature_of
+from relaxcheck.harness.triage.fingerprint import (
+    fingerprint,
+    same_on_another_release,
+    signature_of,
+)
 from relaxcheck.harness.workers.pool import Pool, PoolError
 
 
@@ -89,10 +93,14 @@ def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Poo
 
     Where it fails in several ways, in the recorded one among them, it is that of ``record``.
     """
-    here = fingerprint(signature_of(case, outcome), record.blame)
+    signature = signature_of(case, outcome)
+    here = fingerprint(signature, record.blame)
     if record.outcome is None:
         return here
-    recorded = fingerprint(signature_of(case, record.outcome), record.blame)
+    own = signature_of(case, record.outcome)
+    recorded = fingerprint(own, record.blame)
+    if same_on_another_release(signature, own):
+        return recorded
     for part in () if here == recorded else outcome.parts:
         other = again(part, pool, f"a further failure of {case.identifier}")
         if fingerprint(signature_of(part, other), record.blame) == recorded:

@@ -1,6 +1,6 @@
 """One export: from a failing case to a folder with an issue and a script that was run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -32,7 +32,7 @@ from relaxcheck.harness.known.corpus import (
     Record,
     read_record,
 )
-from relaxcheck.harness.outcomes.errors import portable
+from relaxcheck.harness.outcomes.errors import corrupts_heap, portable
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.outcomes.severity import severity_of
 from relaxcheck.harness.releases.releases import known, own, state
@@ -48,6 +48,9 @@ from relaxcheck.reports.issue.pasting import title_of
 from relaxcheck.reports.issue.titles import Titles
 
 T = TypeVar("T")
+
+_CHANCES = 8
+"""Runs until one notices that the heap is corrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,11 @@ def _reduced(
     """
     say("reducing")
     trier = InWorkers(pool)
-    start = ours_apart(outcome_of(trier, recorded.case), wanted.name)
+    # It is chance if anything notices that the heap is corrupted.
+    chances = _CHANCES if recorded.outcome and corrupts_heap(recorded.outcome.message) else 1
+    start = _first_failure(
+        lambda: ours_apart(outcome_of(trier, recorded.case), wanted.name), chances
+    )
     if not start.verdict.is_failure:
         fixed = wanted.recorded.case.fixes
         where = "without the fixes, which its script would not have" if fixed else "any more"
@@ -215,10 +222,20 @@ def _reduced(
         if ended.stable and ended.again is not None:
             return ended.reduction.case, ended.again
         say("the reduced case does not fail again; trying it as recorded")
-    outcome = again(recorded.case, pool, wanted.name)
+    outcome = _first_failure(lambda: again(recorded.case, pool, wanted.name), chances)
     if not same_signature(recorded.case, outcome, signature_of(recorded.case, start)):
         raise CaseError(f"{wanted.name} does not fail again in a new process: {outcome.verdict}")
     return recorded.case, outcome
+
+
+def _first_failure(run: Callable[[], Outcome], most: int) -> Outcome:
+    """The first outcome of ``run`` that is a failure, of ``most``; else the last."""
+    outcome = run()
+    for _ in range(most - 1):
+        if outcome.verdict.is_failure:
+            break
+        outcome = run()
+    return outcome
 
 
 def _with_name(record: Record, finding: Finding, version: str) -> Record:
