@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 import msgspec
 
 from relaxcheck.harness.paths import WORKING
+from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import (
     Release,
     ReleaseError,
@@ -100,26 +101,12 @@ def run_there(release: Release, module: str, *arguments: str) -> bytes:
     """
     command = [str(release.python), "-m", module, *arguments]
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment(release),
-            cwd=WORKING,
-            # A process group of its own, which is killed as one.
-            start_new_session=True,
-        )
+        with running(command, environment(release), WORKING) as process:
+            output, errors = process.communicate(timeout=_SECONDS)
     except OSError as error:
         raise ReleaseError(f"TVM {release.name}: {error}; {advice(release.name)}") from error
-    with process:
-        try:
-            output, errors = process.communicate(timeout=_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise ReleaseError(f"TVM {release.name}: no answer within {_SECONDS} s") from error
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+    except subprocess.TimeoutExpired as error:
+        raise ReleaseError(f"TVM {release.name}: no answer within {_SECONDS} s") from error
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines()
         last = lines[-1] if lines else f"ended with {process.returncode}"

@@ -9,6 +9,7 @@ from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases import releases
+from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import Release
 
 BESIDES = 120.0
@@ -47,19 +48,11 @@ def run_script(
     if package is not None:
         variables["PYTHONPATH"] = str(package)
     with tempfile.TemporaryDirectory(prefix="relaxcheck-script-") as elsewhere:
+        command = (str(release.python), str(script.absolute()))
         try:
-            ended = subprocess.run(
-                [str(release.python), str(script.absolute())],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                cwd=elsewhere,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                timeout=seconds + BESIDES,
-            )
+            with running(command, variables, elsewhere) as process:
+                printed, errors = process.communicate(timeout=seconds + BESIDES)
         except subprocess.TimeoutExpired as late:
             raise CaseError(f"{script.name} did not end in {late.timeout:.0f} s") from late
-    output = headline(ended.stdout + ended.stderr)
-    return ScriptRun(ended.returncode, output, _RAISED in ended.stderr)
+    output = headline((printed + errors).decode(errors="replace"))
+    return ScriptRun(process.returncode, output, _RAISED in errors.decode(errors="replace"))

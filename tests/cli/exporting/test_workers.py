@@ -1,6 +1,8 @@
 """The workers of an export: started once, beside other work, and closed."""
 
 import threading
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from relaxcheck.cli.actions.exporting import workers as pools
 from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.harness.releases.releases import Release, own
+from relaxcheck.harness.triage.scripts import run_script
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
 
@@ -71,3 +74,20 @@ def test_work_runs_beside_that_of_the_caller_and_ends_with_the_block() -> None:
         assert sorted(begun) == [0, 1]
         with workers.beside() as beside:
             assert beside(work, 7).result() == 7
+
+
+def test_an_exception_ends_the_scripts_that_run_beside(tmp_path: Path) -> None:
+    script, begun = tmp_path / "repro.py", tmp_path / "begun"
+    script.write_text(f"import time; open({str(begun)!r}, 'w'); time.sleep(60)")
+
+    def interrupted(workers: Workers) -> None:
+        with workers.beside() as beside:
+            beside(run_script, script, own(), 60)
+            while not begun.exists():
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+    before = time.monotonic()
+    with Workers(Limits()) as workers, pytest.raises(KeyboardInterrupt):
+        interrupted(workers)
+    assert time.monotonic() - before < 30

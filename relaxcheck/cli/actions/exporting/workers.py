@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from relaxcheck.harness.releases.patched_copy import PatchedCopy, patched_copy
+from relaxcheck.harness.releases.processes import end_all
 from relaxcheck.harness.releases.releases import release
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
@@ -76,7 +77,8 @@ class Workers:
         """Submit functions that run beside this thread's work, and begin in their order.
 
         No two may use the same pool, and none a pool that this thread uses. Those that have not
-        begun at the end of the block are cancelled; it waits for the others.
+        begun at the end of the block are cancelled; it waits for the others. An exception ends
+        the processes that they wait for, but for workers, which end their case.
         """
         begun: list[Future[Any]] = []
 
@@ -87,6 +89,9 @@ class Workers:
 
         try:
             yield submit
+        except BaseException:
+            end_all()
+            raise
         finally:
             for future in begun:
                 future.cancel()

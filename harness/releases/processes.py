@@ -1,0 +1,55 @@
+"""Processes that this one waits for, each with all that it starts.
+
+An interruption reaches the main thread alone, whichever thread waits for them.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_RUNNING: "set[subprocess.Popen[bytes]]" = set()
+
+
+@contextmanager
+def running(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | str
+) -> "Iterator[subprocess.Popen[bytes]]":
+    """``command`` in ``folder``, its output piped; killed at the end of the block if it still runs.
+
+    Raises:
+        OSError: it does not start.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=folder,
+        # A process group of its own, which is killed as one.
+        start_new_session=True,
+    )
+    _RUNNING.add(process)
+    try:
+        with process:
+            try:
+                yield process
+            finally:
+                _end(process)
+    finally:
+        _RUNNING.discard(process)
+
+
+def end_all() -> None:
+    """Kill all that are running, in whichever thread."""
+    for process in tuple(_RUNNING):
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
