@@ -1,4 +1,4 @@
-"""not_equal of NaN and NaN gives False
+"""not_equal gives False where an operand is NaN
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.
