@@ -157,8 +157,13 @@ def integer_of(expr: Expr) -> PrimExpr | None:
 
 
 def number(value: float) -> Any:
-    """``value`` as the argument of a call: a ``relax.PrimValue``, where there is that type."""
-    return relax.PrimValue(value) if hasattr(relax, "PrimValue") else value
+    """``value`` as the argument of a call: a ``relax.PrimValue``, where there is that type.
+
+    A float is a float64 in every release; a plain ``PrimValue(1.0)`` is a float32.
+    """
+    if not hasattr(relax, "PrimValue"):
+        return value
+    return relax.PrimValue(tirx.FloatImm("float64", value) if isinstance(value, float) else value)
 
 
 def fields_values(tuple_: Expr) -> list[PrimExpr]:
