@@ -41,26 +41,12 @@ _TEMPLATES = Environment(
 
 _TAKEN = frozenset(
     {
-        *(
-            "F",
-            "R",
-            "actual",
-            "bb",
-            "bound",
-            "calls",
-            "checks",
-            "child",
-            "end",
-            "error",
-            "expected",
-            "found",
-        ),
-        *("ctypes", "sizes", "te", "tir", "tir_k", "tir_x", "tir_y"),
-        *("hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main", "mask", "math", "mod"),
-        *("named", "names"),
-        *("ml_dtypes", "np", "os", "output", "outputs", "program", "pytest", "q", "q0", "q1"),
-        *("q_starts", "re", "reference", "relax", "resource", "result", "said", "signal", "size"),
-        *("subprocess", "sys", "target", "tirx", "torch", "tvm", "v", "vm", "wrong"),
+        *("F", "R", "actual", "bb", "bound", "calls", "checks", "child", "ctypes", "end", "error"),
+        *("expected", "found", "hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main"),
+        *("mask", "math", "ml_dtypes", "mod", "named", "names", "np", "os", "output", "outputs"),
+        *("program", "pytest", "q", "q0", "q1", "q_starts", "re", "reference", "relax", "resource"),
+        *("result", "said", "signal", "size", "sizes", "subprocess", "sys", "target", "te", "tir"),
+        *("tir_k", "tir_x", "tir_y", "tirx", "torch", "tvm", "v", "vm", "wrong"),
     }
 )
 """Names that a script has of its own."""

@@ -11,7 +11,6 @@ import pytest
 from rich.console import Console
 
 from relaxcheck.cli.actions.exporting import every as exporting_all
-from relaxcheck.cli.actions.exporting import folder as writing
 from relaxcheck.cli.actions.exporting import single as exporting
 from relaxcheck.cli.actions.exporting.every import everything, export_all
 from relaxcheck.cli.actions.exporting.running import FaultError
@@ -41,7 +40,6 @@ from relaxcheck.harness.outcomes.differential import seen_on
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import own
-from relaxcheck.harness.triage import scripts
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.curing import Cure
 from relaxcheck.harness.triage.finding import Finding, finding_of
@@ -178,31 +176,6 @@ def test_an_entry_that_is_not_as_declared_is_reported(
     recorded = RecordedCase(known.case, entry="it", expected=record)
     with pytest.raises(CaseError, match=r"it: silent-bail on .* where wrong-value is declared"):
         exported(Wanted("it", recorded, tmp_path / "it"), Shared(pool), lambda step: None)
-
-
-@pytest.mark.parametrize(
-    ("script", "message"),
-    [
-        ("print('all is well')", "exited with 0, not with 1: all is well"),
-        ("raise SystemExit(1)", "exited with 1, not with 0"),
-        ("import time; time.sleep(60)", "did not end in"),
-        ("import no_such_module", "raised instead of showing silent-bail: ModuleNotFoundError"),
-    ],
-)
-def test_a_script_that_does_not_exit_as_it_should(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
-) -> None:
-    monkeypatch.setattr(scripts, "BESIDES", 3.0)
-    monkeypatch.setattr(writing, "rendered", lambda *_: {"repro.py": script})
-    outcome = Outcome(Verdict.PASS) if "raise" in script else LEFT
-    record = Record("It breaks", None, {}, outcome=outcome, seconds=0)
-
-    def ran() -> None:
-        ended = writing.script_of(failing(), record, own().name)
-        writing.check_script(tmp_path / "repro.py", record, ended)
-
-    with pytest.raises(CaseError, match=message):
-        ran()
 
 
 def test_an_entry_is_seen_on_the_newest_release_that_it_fails_on(
