@@ -3,7 +3,6 @@
 A campaign prints nothing: displays and reporters read its ``State``.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -51,12 +50,11 @@ class Plan:
     """The plan of a campaign: families, seed, fixes, and its end.
 
     It ends after ``seconds``, which may be infinite, or ``most_cases``; then it finishes its
-    investigations in the seconds that are left, if they are finite and more than ``grace``, or in
-    ``grace`` at most. Each drawn case runs once for each of ``fixes``. ``uniform`` drawing is not
-    steered; ``shard`` is the part that is drawn (see ``harness.campaign.drawing``). ``grids`` are
-    the families with all values of their axes, along which failures are reduced, if ``families``
-    draw only some values. The cases of ``known`` findings run first. With ``until_new`` the
-    campaign ends at the first confirmed new failure.
+    investigations for at most ``grace`` seconds. Each drawn case runs once for each of ``fixes``.
+    ``uniform`` drawing is not steered; ``shard`` is the part that is drawn (see
+    ``harness.campaign.drawing``). ``grids`` are the families with all values of their axes, along
+    which failures are reduced, if ``families`` draw only some values. The cases of ``known``
+    findings run first. With ``until_new`` the campaign ends at the first confirmed new failure.
     """
 
     families: tuple[Family, ...]
@@ -137,10 +135,7 @@ class Campaign:
                 self._top_up()
                 self._collect(show)
             self.state.phase = "finishing"
-            # Where the number of cases ended it, its findings get the time that is left.
-            left = 0.0 if self.plan.until_new else self.plan.seconds - self.state.elapsed
-            left = left if math.isfinite(left) else 0.0
-            end = time.monotonic() + max(self.plan.grace, left)
+            end = time.monotonic() + self.plan.grace
             while self.pool.running or self.pool.waiting:
                 if stop() or time.monotonic() >= end:
                     break
