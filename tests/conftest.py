@@ -27,12 +27,6 @@ def _without_tvm(config: pytest.Config) -> bool:
     return "not tvm" in (config.option.markexpr or "")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A process more than there are cores: tests wait for the processes that they start."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_configure(config: pytest.Config) -> None:
     if _without_tvm(config):
         # Here and in all that a test starts.
