@@ -31,7 +31,7 @@ _HEAP = re.compile(
 )
 """glibc's words when it finds its bookkeeping overwritten, also folded."""
 
-_CONDITION = re.compile(r"Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
+CONDITION = re.compile(r"Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
 """The condition of a check in C++, before words of its own."""
 _OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
 """An operator as TVM prints it, with all its fields."""
@@ -161,7 +161,7 @@ def as_on_other_releases(folded: str) -> str:
 
     That is the condition of a check that has words, and the fields of a printed operator.
     """
-    return _OPERATOR.sub("operator", _CONDITION.sub("", folded))
+    return _OPERATOR.sub("operator", CONDITION.sub("", folded))
 
 
 def has_words(folded: str) -> bool:

@@ -23,7 +23,7 @@ DOES = {
 
 _WHERE = {
     None: "",
-    "emit": "in type inference",
+    "emit": "when the call is made",
     "codegen": "in code generation",
     "load": "when it is loaded",
     "run": "when it runs",

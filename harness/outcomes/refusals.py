@@ -111,7 +111,7 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
     Nothing may have run by then. The check's own words must name the attribute or dimension at
     fault, or quote its value; or, in type inference, name any operand or attribute; or, in an
     exception of ``_CHECKS``, name two different sizes of the program; or, in one of
-    ``_DELIBERATE``, call something invalid. They need not name the operator.
+    ``_DELIBERATE``, call something invalid and give its numbers. They need not name the operator.
     """
     raised = _CLASS.match(message)
     kind = raised[1] if raised else ""
@@ -126,7 +126,7 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
         return True
     if any(f"'{value}'" in words or f'"{value}"' in words for value in subject.values):
         return True
-    if kind in _DELIBERATE and words.startswith("Invalid "):
+    if kind in _DELIBERATE and words.startswith("Invalid ") and integers_in(words):
         return True
     if kind in _CHECKS and len(integers_in(words) & subject.sizes) > 1:
         return True

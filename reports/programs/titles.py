@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import own_words
+from relaxcheck.harness.outcomes.errors import CONDITION, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
@@ -24,9 +24,6 @@ from relaxcheck.reports.programs.conditions import (
 from relaxcheck.reports.programs.python_source import attribute_text
 
 _TITLE_WORDS = 10
-
-_CONDITION = re.compile(r"^Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
-"""The condition of a check in C++, before words of its own."""
 
 _WORDLESS = re.compile(r"Check failed: (?:\((.*)\) is false:|(.*?) :)\s*$")
 """A check in C++ that has no words, but its condition."""
@@ -179,7 +176,7 @@ def fault_text(repro: Reproduction, expect: Invalid) -> str:
 def _words(repro: Reproduction, most: int | None) -> str:
     """Up to ``most`` words of the error: no class of an exception, no condition that has words."""
     message = own_words(repro.outcome.message)
-    words = _OPERATOR.sub(r"\1", _CONDITION.sub("", message)).split()
+    words = _OPERATOR.sub(r"\1", CONDITION.sub("", message)).split()
     return " ".join(words[:most]) + " …" * (most is not None and len(words) > most)
 
 

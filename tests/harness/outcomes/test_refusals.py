@@ -242,3 +242,17 @@ def test_own_words_leave_out_what_is_only_shown() -> None:
     assert own_words(f"TypeError: {_CALL} is a call") == "is a call"
     assert own_words("TypeError: (R.Tensor((2, (T.int64(3), 4)), dtype)) ok") == "( ) ok"
     assert own_words("InternalError: Check failed: a::b(x) == 1 (f(2) vs. 1) : no") == "no"
+
+
+def test_the_value_at_fault_quoted_says_what_is_wrong() -> None:
+    message = "AssertionError: ('scatter_nd mode not in [update, add, mul, min, max]:', 'sub')"
+    assert refuses(message, "LegalizeOps", Subject(("reduction",), values=("sub",)))
+    assert not refuses(message, "LegalizeOps", Subject(("reduction",), values=("su",)))
+
+
+def test_numbers_that_are_called_invalid_say_what_is_wrong() -> None:
+    subject = Subject(("stride",))
+    shape = "ValueError: Invalid conv parameters: lead to negative output shape [-2, 2]."
+    assert refuses(shape, "LegalizeOps", subject)
+    assert not refuses("ValueError: Invalid conv parameters.", "LegalizeOps", subject)
+    assert not refuses(shape.replace("ValueError", "IndexError"), "LegalizeOps", subject)
