@@ -290,7 +290,7 @@ def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
         # Exact results leave a fault no room at all: more than a third, steering or not.
         Axis(
             "regime",
-            ("normal", "exact", "boundary", "special"),
+            ("normal", "exact", "moderate", "boundary", "special"),
             "normal",
             default_weight=4,
             weights={"exact": 4},

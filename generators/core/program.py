@@ -31,11 +31,14 @@ FORMAT = 1
 EXEC_MODES = ("bytecode", "compiled")
 """The modes of the Relax virtual machine."""
 
-REGIMES = ("normal", "exact", "special", "boundary")
-"""Distributions of input values (see ``relaxcheck.generators.core.values``)."""
-
-ORDINARY_REGIMES = ("normal", "exact", "boundary")
+ORDINARY_REGIMES = ("normal", "exact", "moderate", "boundary")
 """The regimes of finite values; verdicts of ``special`` are counted apart."""
+
+REGIMES = (*ORDINARY_REGIMES, "special")
+"""Distributions of input values, the plainest first (see ``relaxcheck.generators.core.values``)."""
+
+RUN_TOGETHER = ("normal", "exact", "boundary")
+"""The ordinary regimes that a drawn case runs in besides its own."""
 
 DTYPES = (
     *("float16", "float32", "float64", "bfloat16", "bool"),

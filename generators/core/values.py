@@ -112,8 +112,8 @@ def _in_regime(
     if regime == "special":
         kind, rarity = _digest(case, tensor, run)[16:18]
         return _with_specials(ordinary, words, kind, rarity)
-    if regime == "boundary":
-        return _spread(ordinary, words)
+    if powers := exponents(dtype.name, regime):
+        return _spread(ordinary, words, powers)
     return ordinary
 
 
@@ -141,7 +141,8 @@ def _words(case: Case, tensor: Input, run: int, count: int) -> NDArray[np.uint64
 # normal: multiples of 2**-11 in [-2, 2). exact: small integers, so that sums of products are
 # exactly representable and any difference at all is a bug. special: normal with signed zeros,
 # subnormal numbers, the largest finite ones, infinities and NaN in between; integers with their
-# limits, which wrap around. boundary: normal at three magnitudes, products of which stay finite.
+# limits, which wrap around. moderate and boundary: normal at three magnitudes. Those of the first
+# are in use, and exp(x) overflows; products of the others are barely finite.
 def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Array:
     bits = (words >> np.uint64(40)).astype(np.int64)
     if dtype.kind == "b":
@@ -194,22 +195,32 @@ def _specials(dtype: np.dtype[Any], kind: str) -> Array:
     return np.array(values, np.float64).astype(dtype)
 
 
-# Powers of two such that sums of thousands of products of two such elements stay finite.
+# Powers of two. Of "boundary": sums of thousands of products of two such elements stay finite.
 _EXPONENTS = {
-    "float16": (-11, 0, 1),
-    "bfloat16": (-60, 0, 55),
-    "float32": (-60, 0, 55),
-    "float64": (-500, 0, 500),
+    "moderate": {
+        "float16": (-9, 0, 3),
+        "bfloat16": (-20, 0, 6),
+        "float32": (-20, 0, 6),
+        "float64": (-50, 0, 9),
+    },
+    "boundary": {
+        "float16": (-11, 0, 1),
+        "bfloat16": (-60, 0, 55),
+        "float32": (-60, 0, 55),
+        "float64": (-500, 0, 500),
+    },
 }
 
 
-def _spread(ordinary: Array, words: NDArray[np.uint64]) -> Array:
-    """``ordinary`` (flat), each element times one of three powers of two; integers as they are."""
-    if ordinary.dtype.name not in _EXPONENTS:
-        return ordinary
-    exponents = np.array(_EXPONENTS[ordinary.dtype.name])
-    which = ((words >> np.uint64(8)) % np.uint64(len(exponents))).astype(np.int64)
-    spread: Array = np.ldexp(ordinary.astype(np.float64), exponents[which])
+def exponents(dtype: str, regime: str) -> tuple[int, ...]:
+    """The powers of two of the magnitudes of ``dtype`` in ``regime``; none where there is one."""
+    return _EXPONENTS.get(regime, {}).get(dtype, ())
+
+
+def _spread(ordinary: Array, words: NDArray[np.uint64], powers: tuple[int, ...]) -> Array:
+    """``ordinary`` (flat), each element times two to one of ``powers``."""
+    which = ((words >> np.uint64(8)) % np.uint64(len(powers))).astype(np.int64)
+    spread: Array = np.ldexp(ordinary.astype(np.float64), np.array(powers)[which])
     return spread.astype(ordinary.dtype)
 
 

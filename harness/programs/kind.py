@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from relaxcheck.generators import families
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, Mismatch
-from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, Case
+from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, RUN_TOGETHER, Case
 from relaxcheck.generators.graphs import family as graphs
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
@@ -60,7 +60,7 @@ class Programs(Kind[Case]):
         """``case`` run in the other ordinary regimes too: to compile costs far more than to run."""
         if case.regime not in ORDINARY_REGIMES:
             return case
-        others = tuple(regime for regime in ORDINARY_REGIMES if regime != case.regime)
+        others = tuple(regime for regime in RUN_TOGETHER if regime != case.regime)
         return replace(case, also=others)
 
     # Compiling imports TVM, and vetting the oracles: only workers do that.

@@ -20,6 +20,7 @@ _PLAIN_BUILD = "relax.build alone"
 _INPUTS = {
     "normal": "inputs that are multiples of 1/2048",
     "exact": "inputs that are small integers",
+    "moderate": "inputs of other magnitudes",
     "boundary": "inputs of other magnitudes",
     "special": "NaN, infinities and the like among the inputs",
 }

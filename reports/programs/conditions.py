@@ -139,8 +139,8 @@ def _magnitudes(run: Run) -> str:
     floats = [array for array in run.inputs.values() if array.dtype.kind not in "biu"]
     values = np.concatenate([np.empty(0), *(each.astype("float64").ravel() for each in floats)])
     small = np.abs(values[(values != 0) & (np.abs(values) < 2.0**-11)])
-    texts = [f"as large as {values.max():.2g}"] if (values > 2).any() else []
-    texts += [f"as low as {values.min():.2g}"] if (values < -2).any() else []
+    texts = [f"as large as {values.max():.3g}"] if (values > 2).any() else []
+    texts += [f"as low as {values.min():.3g}"] if (values < -2).any() else []
     texts += [f"as small as {small.min():.2g}"] if small.size else []
     return f"inputs {' and '.join(texts)}" if texts else ""
 

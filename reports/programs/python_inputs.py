@@ -4,21 +4,20 @@ import msgspec
 import numpy as np
 
 from relaxcheck.generators.core.program import Case, Input, Misfit, Random
-from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.generators.core.values import Array, arrays, exponents
 from relaxcheck.harness.programs.reproduction import Run
+from relaxcheck.oracles.reference.estimate import FORMATS
 from relaxcheck.reports.programs.python_source import PARTS, WIDTH, array_text, shape_text
 
 FEW = 48
 """Up to so many elements, all inputs of a run together, are written out."""
 
-_EXPONENTS = {
-    "float16": (-11, 0, 1),
-    "bfloat16": (-60, 0, 55),
-    "float32": (-60, 0, 55),
-    "float64": (-500, 0, 500),
+_BY_REGIME = {
+    "normal": "drawn",
+    "exact": "drawn_exact",
+    "moderate": "drawn_spread",
+    "boundary": "drawn_spread",
 }
-
-_BY_REGIME = {"normal": "drawn", "exact": "drawn_exact", "boundary": "drawn_spread"}
 
 
 def input_lines(case: Case, tensor: Input, run: Run, name: str) -> list[str]:
@@ -56,9 +55,10 @@ def _function(dtype: str, regime: str) -> tuple[str, str]:
     """The helper that draws ``dtype`` in ``regime``, and its further arguments."""
     if dtype == "bool":
         return "drawn_bools", ""
-    if dtype not in _EXPONENTS:
+    if dtype not in FORMATS:
         return ("drawn_naturals" if dtype.startswith("u") else "drawn_integers"), ""
-    more = f", {_EXPONENTS[dtype]}" if regime == "boundary" else ""
+    powers = exponents(dtype, regime)
+    more = f", {powers}" if powers else ""
     return _BY_REGIME[regime], more
 
 

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Sequence
 
+import pytest
+
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.families import families
@@ -12,6 +14,9 @@ FAMILIES = families(PIPELINES)
 
 WIDE = tuple(family for family in FAMILIES if family.record.own is not None)
 """Families with so many axes and values that it takes thought to cover them."""
+
+many = pytest.mark.parametrize("count", [75, pytest.param(300, marks=pytest.mark.slow)])
+"""Gives a test the number of points that it takes of each family."""
 
 
 def at_random(axes: Sequence[Axis], count: int, seed: int = 0) -> list[Point]:

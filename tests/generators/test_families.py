@@ -27,7 +27,7 @@ from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import UnknownFamily, desired_layouts, families
 from relaxcheck.generators.families import family as by_name
 from relaxcheck.generators.operators import OPERATORS
-from tests.generators.drawn import FAMILIES, PIPELINES, at_random
+from tests.generators.drawn import FAMILIES, PIPELINES, at_random, many
 
 
 def test_a_case_may_name_a_pipeline_that_its_family_does_not_draw() -> None:
@@ -49,8 +49,9 @@ def test_a_case_with_an_unknown_axis_is_no_point() -> None:
         point_of(family, stranger)
 
 
-def test_a_point_gives_a_case_that_gives_the_point(family: Family) -> None:
-    for seed, point in enumerate(at_random(family.axes, 300)):
+@many
+def test_a_point_gives_a_case_that_gives_the_point(family: Family, count: int) -> None:
+    for seed, point in enumerate(at_random(family.axes, count)):
         case = family.build(point, seed)
         assert case.family == family.name
         assert case.seed == seed
@@ -62,9 +63,10 @@ def test_a_point_gives_a_case_that_gives_the_point(family: Family) -> None:
         assert encode(decode(encode(case))) == encode(case)
 
 
-def test_two_points_are_two_cases(family: Family) -> None:
+@many
+def test_two_points_are_two_cases(family: Family, count: int) -> None:
     seen: dict[str, Any] = {}
-    for point in at_random(family.axes, 300):
+    for point in at_random(family.axes, count):
         assert seen.setdefault(family.build(point, 0).identifier, point) == point
 
 
@@ -116,7 +118,7 @@ def test_the_defaults_are_a_point(family: Family) -> None:
 
 
 def test_simpler_points_are_valid(family: Family) -> None:
-    for point in at_random(family.axes, 20):
+    for point in at_random(family.axes, 10):
         for axis in family.axes:
             for other in simpler(family.axes, point, axis):
                 assert is_valid(family.axes, other)
@@ -124,12 +126,13 @@ def test_simpler_points_are_valid(family: Family) -> None:
                 family.build(other, 0)
 
 
+@many
 @pytest.mark.parametrize("each", FAMILIES, ids=lambda each: each.name)
-def test_nothing_drawn_is_thrown_away(each: Family) -> None:
+def test_nothing_drawn_is_thrown_away(each: Family, count: int) -> None:
     begun: list[None] = []
     kept: list[None] = []
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=count // 5, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def draw(data: st.DataObject) -> None:
         begun.append(None)
@@ -141,8 +144,9 @@ def test_nothing_drawn_is_thrown_away(each: Family) -> None:
     assert len(kept) > 0.95 * len(begun)
 
 
-def test_inputs_are_small_and_symbols_are_defined(family: Family) -> None:
-    for point in at_random(family.axes, 200):
+@many
+def test_inputs_are_small_and_symbols_are_defined(family: Family, count: int) -> None:
+    for point in at_random(family.axes, count):
         case = family.build(point, 0)
         bare = {
             dim

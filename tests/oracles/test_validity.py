@@ -33,7 +33,7 @@ DRAWN: dict[str, st.SearchStrategy[Program]] = {
 GROUPS = (arithmetic, attention, matmul, transposed_convolution)
 """Modules whose operators are drawn here; those of the others have test files of their own."""
 
-REGIMES = ("normal", "exact", "special", "boundary")
+REGIMES = ("normal", "exact", "moderate", "boundary", "special")
 
 
 def test_every_operator_of_these_modules_is_drawn() -> None:

@@ -77,6 +77,14 @@ PINNED = {
         "i": "ff fd ff 01",
         "j": "0500 0700 0700 0600",
     },
+    "moderate": {
+        "x": "0000f440 00c0fcc1 00f0cbbf 00a0ddc2",
+        "h": "ae34 8c3d 9b48 62c7",
+        "b": "76bf 0db5 a834 9f3d",
+        "d": "000000000034d93c 00000000008ef8bf 000000000054e73f 00000000005c7f40",
+        "i": "fd fd 00 01",
+        "j": "0500 0700 0700 0600",
+    },
     "boundary": {
         "x": "00007459 00c07cda 00f0cbbf 00a05ddb",
         "h": "ae34 8c3d 9b40 62bf",
@@ -174,9 +182,20 @@ def test_the_boundary_regime_is_finite_and_its_products_too(dtype: str) -> None:
     assert 0 < np.abs(x[x != 0]).min() < 2.0**-11
 
 
+@pytest.mark.parametrize(
+    ("dtype", "overflows"), [("float16", 11.1), ("bfloat16", 89), ("float32", 89), ("float64", 710)]
+)
+def test_the_moderate_regime_has_values_in_use(dtype: str, overflows: float) -> None:
+    """Its largest values are little above those whose exponential overflows."""
+    x = arrays(_case(Input("x", (4096,), dtype), regime="moderate"), 0)["x"].astype(np.float64)
+    assert overflows < x.max() <= 2 * overflows
+    assert x.min() < -overflows
+    assert 0 < np.abs(x[x != 0]).min() < np.finfo(np.float32).eps or dtype == "float16"
+
+
 def test_an_unknown_regime_is_refused() -> None:
     with pytest.raises(
-        ValueError, match="regime 'odd' is unknown; known are normal, exact, special, boundary"
+        ValueError, match="regime 'odd' is unknown; known are normal, exact, moderate, "
     ):
         arrays(_case(Input("x", (1,), "float32"), regime="odd"), 0)
 

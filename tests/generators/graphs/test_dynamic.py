@@ -33,7 +33,7 @@ from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.reference.evaluate import evaluate as reference
 
 FAMILY = dynamic.family(("build", "default-pipeline"))
-REGIMES = ("normal", "exact", "boundary", "special")
+REGIMES = ("normal", "exact", "moderate", "boundary", "special")
 
 
 def _point(at: int, **chosen: Any) -> Point:
@@ -42,7 +42,7 @@ def _point(at: int, **chosen: Any) -> Point:
         "steps": 1 + at % 8,
         "focus": source.choice(NAMES),
         "dtype": source.choice(dynamic.DTYPES),
-        "regime": REGIMES[at % 4],
+        "regime": REGIMES[at % 5],
     }
     return complete(FAMILY.axes, {**defaults, **chosen})
 

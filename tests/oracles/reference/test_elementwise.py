@@ -27,7 +27,7 @@ PAIRS = (((7, 9), (7, 9)), ((4, 1), (1, 5)), ((0, 3), (1,)), ((), (2, 1)))
 def test_of_one_operand(operator: str) -> None:
     for dtype in FLOATS:
         for shape in ((7, 30), (0,), ()):
-            for regime in ("normal", "exact", "boundary", "special"):
+            for regime in ("normal", "exact", "moderate", "boundary", "special"):
                 program = program_of(operator, [shape], dtype, **ATTRIBUTES.get(operator, {}))
                 reference = agree(program, regime, oracles=1)
                 if regime == "normal" and operator not in ("log", "sqrt", "rsqrt"):
@@ -41,7 +41,7 @@ def test_of_one_operand(operator: str) -> None:
 def test_of_two_operands(operator: str) -> None:
     for dtype in FLOATS:
         for pair in PAIRS:
-            for regime in ("normal", "exact", "boundary", "special"):
+            for regime in ("normal", "exact", "moderate", "boundary", "special"):
                 reference = agree(program_of(operator, pair, dtype), regime)
                 if operator in ("subtract", "maximum", *COMPARED) and regime in ("normal", "exact"):
                     wrong_is_seen(reference)

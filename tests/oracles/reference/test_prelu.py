@@ -18,7 +18,7 @@ INF, NAN = float("inf"), float("nan")
 @pytest.mark.parametrize(("shape", "axes"), SHAPES)
 def test_of_every_axis(dtype: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     for axis in axes:
-        for regime in ("normal", "exact", "boundary", "special"):
+        for regime in ("normal", "exact", "moderate", "boundary", "special"):
             program = program_of("nn.prelu", [shape, (shape[axis],)], dtype, axis=axis)
             reference = agree(program, regime)
             if regime in ("normal", "exact"):

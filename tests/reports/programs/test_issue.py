@@ -228,6 +228,7 @@ def test_unusual_inputs_are_named_once() -> None:
     ("drawn", "values", "words"),
     [
         ("boundary", [2.5e16, 1.0], "inputs as large as 2.5e+16"),
+        ("moderate", [-114.25, 1.0], "inputs as low as -114"),
         ("boundary", [0.0, -1.25e-18], "inputs as small as 1.2e-18"),
         ("boundary", [2.5e16, 1.25e-18], "inputs as large as 2.5e+16 and as small as 1.2e-18"),
         ("boundary", [1.0, 1.5], "inputs of other magnitudes"),

@@ -142,7 +142,7 @@ def test_16_bit_floats_are_rounded_once(dtype: str, mode: str) -> None:
     assert (np.abs(out.astype("float64") - want) <= bound).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(deadline=None)
 @given(
     st.sampled_from([None, 1.0, 0.25, -2.0, 0.0]),
     st.sampled_from([None, "TopLeft", "BottomRight"]),

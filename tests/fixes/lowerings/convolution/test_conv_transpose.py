@@ -161,7 +161,7 @@ def parameters(draw: st.DrawFn) -> Parameters:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(parameters())
 def test_everything_together(drawn: Parameters) -> None:
     data, kernel = integers(*drawn.data), integers(*drawn.kernel, seed=1)

@@ -43,7 +43,7 @@ def compare(*axes: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(got, want)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @example(FIRST_SEEN)
 @example(NEXT_SEEN)
 @given(st.sampled_from(ONE + TWO))
@@ -51,7 +51,7 @@ def test_few_elements_of_one_axis(axis: tuple[int, ...]) -> None:
     compare(axis)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(deadline=None)
 @example((FIRST_SEEN, NEXT_SEEN))
 @given(st.tuples(st.sampled_from(ONE), st.sampled_from(ONE)))
 def test_one_element_of_two_axes(axes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:

@@ -78,7 +78,7 @@ def test_it_is_right(operator: str) -> None:
     programs = list(calls(operator))
     assert programs
     for at, program in enumerate(programs):
-        for regime in ("normal", "exact", "boundary", "special"):
+        for regime in ("normal", "exact", "moderate", "boundary", "special"):
             assert _judged(program, regime, seed=at) is not False, (regime, program)
 
 
