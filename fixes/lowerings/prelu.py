@@ -1,8 +1,8 @@
 """Parametric ReLU.
 
 TOPI compares the channels of data and alpha as constant integers, so that symbolic ones fail, and
-asserts without a message. Type inference reads the data alone: an alpha of another dtype goes
-through.
+asserts without a message. Type inference reads the data alone: an alpha of a wider dtype goes
+through, and fails in a check of TIR's.
 """
 
 from collections.abc import Iterator
@@ -36,8 +36,9 @@ def _lower(builder: BlockBuilder, call: Call) -> Expr:
     data, alpha = call.args
     rank, axis = len(tvm_api.shape_of(data)), int(call.attrs.axis)
     dtypes = {"data": tvm_api.dtype_of(data), "alpha": tvm_api.dtype_of(alpha)}
-    if len(set(dtypes.values())) > 1:
-        raise invalid(OPERATOR, "the dtypes differ", **dtypes)
+    product = tirx.const(1, dtypes["data"]) * tirx.const(1, dtypes["alpha"])
+    if tvm_api.dtype_of(product) != dtypes["data"]:
+        raise invalid(OPERATOR, "the dtype of alpha is wider than that of data", **dtypes)
     if len(tvm_api.shape_of(alpha)) != 1:
         shown = tvm_api.show(tvm_api.shape_of(alpha))
         raise invalid(OPERATOR, "alpha must have one dimension", alpha=shown)
@@ -68,13 +69,13 @@ def rectifies_symbols() -> bool:
 
 
 def refuses_alphas() -> bool:
-    """True if an alpha of another rank, size or dtype is refused by name."""
+    """True if an alpha of another rank or size, or of a wider dtype, is refused by name."""
     return all(
         _is_refused(shape, dtype, terms)
         for shape, dtype, terms in (
             ((1, 2), "float32", ("dimension", "rank")),
             ((3,), "float32", ("size", "shape", "dimension")),
-            ((2,), "float16", ("dtype",)),
+            ((2,), "float64", ("dtype",)),
         )
     )
 
@@ -91,8 +92,8 @@ FIX = Fix(
     name="prelu",
     operators=(OPERATOR,),
     fault=(
-        "prelu of a symbolic number of channels is not lowered; an alpha of another dtype is"
-        " accepted, and one of another rank or size fails without a message"
+        "prelu of a symbolic number of channels is not lowered; an alpha of a wider dtype fails in"
+        " a check of TIR's, and one of another rank or size without a message"
     ),
     issue=None,
     parts=(

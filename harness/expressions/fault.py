@@ -25,7 +25,8 @@ class Asked(msgspec.Struct, frozen=True):
     ``question`` names what TVM was asked. ``validity``: its answer has no value where the
     expression has one. ``after`` and ``first``: an analyzer was asked that knew other ranges
     before, ``first``, which were ``after`` all a single ``value`` or a ``range``. ``iterations`` is
-    the extent of the symbolic loop in which a kernel was wrong.
+    the extent of the symbolic loop in which a kernel was wrong. ``call`` is the function of TVM's
+    that raised, where the question is ``RAISES`` and that is known.
     """
 
     question: str = ""
@@ -33,6 +34,7 @@ class Asked(msgspec.Struct, frozen=True):
     after: str = ""
     first: tuple[Variable, ...] = ()
     iterations: int | None = None
+    call: str = ""
 
     @property
     def check(self) -> str:

@@ -1,5 +1,7 @@
 """Tells exceptions of TVM, which are results, from exceptions of relaxcheck, which are faults."""
 
+from collections.abc import Iterator
+
 _PACKAGES = frozenset(("tvm", "tvm_ffi"))
 
 
@@ -8,14 +10,25 @@ def is_of_tvm(error: BaseException) -> bool:
 
     The class alone does not tell: TVM raises Python's own exceptions too, such as ``ValueError``.
     """
-    if _package(type(error).__module__) in _PACKAGES:
-        return True
+    return _package(type(error).__module__) in _PACKAGES or any(_entered(error))
+
+
+def called(error: BaseException) -> str:
+    """The function of TVM's Python by which the traceback of ``error`` enters TVM.
+
+    Empty where there is none, or it is private or an operator of Python's.
+    """
+    name = next((name for name in _entered(error)), "")
+    return "" if name.startswith(("_", "<")) else name
+
+
+def _entered(error: BaseException) -> Iterator[str]:
+    """The names of the functions of TVM's in the traceback of ``error``, the outermost first."""
     step = error.__traceback__
     while step is not None:
         if _package(step.tb_frame.f_globals.get("__name__")) in _PACKAGES:
-            return True
+            yield step.tb_frame.f_code.co_name
         step = step.tb_next
-    return False
 
 
 def _package(module: object) -> str:

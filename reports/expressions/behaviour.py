@@ -101,7 +101,9 @@ def _place(case: ExpressionCase) -> str:
 def actual_text(case: ExpressionCase, outcome: Outcome) -> str:
     """The wrong behaviour with the expression and its ranges, as a sentence."""
     if outcome.verdict is Verdict.OPAQUE_CRASH:
-        text = f"{_place(case)} raises an error: {_about(case)}"
+        call = asked_of(outcome.details).call
+        within = f" in `{call}`" if call else ""
+        text = f"{_place(case)} raises an error{within}: {_about(case)}"
     else:
         text = title_text(case, outcome)
     first, space, rest = text.partition(" ")

@@ -82,7 +82,7 @@ OPERATORS = (
             axis_out_of_range(_NAME),
             argument_grown(_NAME, 1, kind="alpha-differs", pinned=_CHANNELS),
             argument_rank(_NAME, 1, kind="rank-of-alpha", pinned=_CHANNELS),
-            argument_dtype(_NAME, 1, "float16", pinned=_RUN_TIME),
+            argument_dtype(_NAME, 1, "float64", pinned=_RUN_TIME),
         ),
     ),
 )

@@ -18,7 +18,7 @@ from relaxcheck.harness.expressions.analyzer.session import (
     shared_session,
 )
 from relaxcheck.harness.expressions.fault import RAISES, Asked, Fault
-from relaxcheck.harness.outcomes.blame import is_of_tvm
+from relaxcheck.harness.outcomes.blame import called, is_of_tvm
 
 __all__ = ["Fault", "check"]
 
@@ -77,7 +77,8 @@ def _caught(seen: Observed, asked: Callable[[], Iterator[Fault]]) -> Generator[F
             raise
         if not _is_refused(case, str(error)):
             text = next((line for line in reversed(str(error).splitlines()) if line), "")
-            yield Fault(Asked(RAISES), f"{type(error).__name__}: {text}", str(case.expression), {})
+            asked_for = Asked(RAISES, call=called(error))
+            yield Fault(asked_for, f"{type(error).__name__}: {text}", str(case.expression), {})
         return True
     return False
 

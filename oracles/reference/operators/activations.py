@@ -43,17 +43,20 @@ def _softplus(node: Node, operands: list[Estimate]) -> Estimate:
         for name, default in (("beta", 1.0), ("threshold", 20.0))
     )
     value, error = tame(operand)
+    target = FORMATS[operand.dtype]
     scaled = beta * value
     smooth = (np.maximum(scaled, 0) + np.log1p(np.exp(-np.abs(scaled)))) / beta
     # The product may be rounded to either side of the threshold, by its own rounding too.
     exact_product = np.abs(np.frexp(beta)[0]) == 0.5
-    own = np.where(exact_product, 0, np.abs(scaled) * FORMATS[operand.dtype].unit)
+    own = np.where(exact_product, 0, np.abs(scaled) * target.unit)
     open_ = np.abs(scaled - threshold) <= beta * error + own
     open_ = open_ & ((error > 0) | (own > 0))
     above = scaled > threshold
     weight = 1 / (1 + np.exp(-scaled))
-    # The slope is at most 1; a rounded product shifts the exponential.
+    # The slope is at most 1; a rounded product shifts the exponential, which may be subnormal.
     moved = error + weight * own / beta + np.where(open_, smooth - value, 0)
+    subnormal = np.exp(-np.abs(scaled)) < target.smallest / target.unit
+    moved = moved + np.where(subnormal & ~above, target.floor / beta, 0)
     return computed(
         operand.dtype,
         np.where(above, value, smooth),

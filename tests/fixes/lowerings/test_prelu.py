@@ -46,7 +46,7 @@ def test_values(shape: Any, alpha: Any, axis: int, bindings: Any, fused: bool) -
     [
         ((1, 3), "float32", r"alpha='\(1, 3\)': alpha must have one dimension"),
         ((4,), "float32", r"axis=1, alpha='\(4,\)': the size of alpha is neither 1 nor .* 3"),
-        ((3,), "float16", "data='float32', alpha='float16': the dtypes differ"),
+        ((3,), "float64", "data='float32', alpha='float64': the dtype of alpha is wider"),
     ],
 )
 def test_an_invalid_alpha_is_refused(

@@ -7,7 +7,7 @@ import tvm
 from tvm import tirx
 from tvm.error import InternalError
 
-from relaxcheck.harness.outcomes.blame import is_of_tvm
+from relaxcheck.harness.outcomes.blame import called, is_of_tvm
 
 OF_TVM: dict[str, Callable[[], object]] = {
     "a value that no int32 has": lambda: tirx.const(2**40, "int32"),
@@ -32,3 +32,10 @@ def test_the_same_of_our_own_making_is_not() -> None:
     with pytest.raises(ValueError, match="invalid") as raised:
         int("tvm")
     assert not is_of_tvm(raised.value)
+
+
+def test_the_function_of_tvm_that_was_called_is_named() -> None:
+    for error, name in (("a value that no int32 has", "const"), ("an operand that is none", "")):
+        with pytest.raises(ValueError, match="Check failed") as raised:
+            OF_TVM[error]()
+        assert called(raised.value) == name
