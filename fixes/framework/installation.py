@@ -1,7 +1,6 @@
 """Puts fixes on and takes them off again, exactly."""
 
 import logging
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,7 +8,8 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.framework.fix import LEGALIZE, Fix, OperatorAttribute, Rebinding
+from relaxcheck.fixes.framework.bound_names import BoundNames
+from relaxcheck.fixes.framework.fix import LEGALIZE, Fix, OperatorAttribute
 from relaxcheck.fixes.tvm_api import Legalization
 
 LOG = logging.getLogger("relaxcheck.fixes")
@@ -82,12 +82,14 @@ def install(fixes: Iterable[Fix]) -> Installation:
     # Probe all before putting on the first: one fix must not hide another's fault.
     needed = needed_of(tuple(fixes))
     _state.fixes = needed
+    names = BoundNames()
     try:
         for fix in needed:
             for attribute in fix.attributes:
                 _set(attribute)
-            for rebinding in fix.rebindings():
-                _rebind(rebinding)
+            for each in fix.rebindings():
+                for module, name in names.rebind(each.original, each.replacement):
+                    _state.bindings.append(_Binding(module, name, each.original))
             LOG.info("fix %s is on: %s", fix.name, fix.fault)
     except BaseException:
         uninstall()
@@ -159,13 +161,3 @@ def _set(attribute: OperatorAttribute) -> None:
     # TVM refuses a level equal to the present one, and a test may have registered above TVM's.
     operator.reset_attr(attribute.key)
     operator.set_attr(attribute.key, replacement, tvm_api.LEGALIZATION_LEVEL)
-
-
-def _rebind(rebinding: Rebinding) -> None:
-    for module_name, module in list(sys.modules.items()):
-        if module is None or module_name.partition(".")[0] != "tvm":
-            continue
-        for name, value in list(vars(module).items()):
-            if value is rebinding.original:
-                _state.bindings.append(_Binding(module, name, value))
-                setattr(module, name, rebinding.replacement)

@@ -33,10 +33,9 @@ from relaxcheck.generators.expressions.language import Variable, variable
 from relaxcheck.generators.expressions.subject import Problem
 from relaxcheck.generators.expressions.text import parse
 from relaxcheck.harness.expressions import analyzer
-from relaxcheck.harness.expressions.fault import RAISES, Asked
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.expressions import issue as expression_issue
-from relaxcheck.reports.expressions.behaviour import actual_text, title_text
+from relaxcheck.reports.expressions.behaviour import title_text
 from relaxcheck.reports.expressions.issue import issue_text, script_text
 from relaxcheck.reports.rendering import Came
 from tests.harness.expressions.named_checks import asked
@@ -395,10 +394,3 @@ def test_an_issue_names_the_conditions_and_what_is_expected_elsewhere() -> None:
         there = replace(case, at={**case.at, "points": points})
         text = issue_text(there, died, "It", "", VERSIONS, {}, None)
         assert f"wherever it has a value. {sentence}" in text
-
-
-def test_an_error_of_the_analyzer_names_the_call() -> None:
-    asked = msgspec.to_builtins(Asked(RAISES, call="deduce_bound"))
-    outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", message="no", details=asked)
-    text = actual_text(member(ANALYZED, "x + y"), outcome)
-    assert text.startswith("The analyzer raises an error in `deduce_bound`: x + y with ")
