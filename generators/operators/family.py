@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from hypothesis import strategies as st
 
 from relaxcheck.generators.core import faults
 from relaxcheck.generators.core.axes import RUN, Axis, Point, without_run
+from relaxcheck.generators.core.dims import evaluate
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.operand import DTYPE, own_sizes, shape
 from relaxcheck.generators.core.points import text
@@ -19,6 +21,9 @@ _MOST_ELEMENTS = 10**9
 """Axes bound the sizes of a family; a draft's own limit is for graphs."""
 
 _MOST_BINDINGS = 4
+
+_MOST_INPUT = 200_000
+"""Elements of all inputs at a boundary: multiples of five sizes are too many."""
 
 _MIXED_PRECISION = "mixed-precision"
 
@@ -109,13 +114,17 @@ def _bindings(
     own = {name: {**sizes, **others}[name] for name in names}
     seen: list[dict[str, int]] = []
     for row in (own, *_boundaries(own)):
-        if row not in seen and (
-            row is own or all(requirement.holds(row) for requirement in draft.required)
-        ):
+        if row not in seen and (row is own or _is_run(draft, row)):
             seen.append(row)
             yield row
         if len(seen) == _MOST_BINDINGS:
             return
+
+
+def _is_run(draft: Draft, row: Mapping[str, int]) -> bool:
+    """True if ``row`` meets all that is required, and inputs are small."""
+    sizes = (prod(evaluate(dim, row) for dim in each.shape) for each in draft.inputs)
+    return sum(sizes) < _MOST_INPUT and all(each.holds(row) for each in draft.required)
 
 
 def _boundaries(own: Mapping[str, int]) -> Iterator[dict[str, int]]:

@@ -28,11 +28,11 @@ from tests.oracles.agreeing import program_of
 
 LIMITATIONS = tuple(limitations.limitations())
 
-IMAGE, LINE = (1, 4, 5, 6), (1, 4, 7)
+IMAGE, LINE, VOLUME = (1, 4, 5, 6), (1, 4, 7), (1, 4, 3, 5, 6)
 
 
 def _image(operator: str) -> tuple[int, ...]:
-    return LINE if "1d" in operator else IMAGE
+    return LINE if "1d" in operator else VOLUME if "3d" in operator else IMAGE
 
 
 def _windowed(operator: str, dtype: str = "float32", **attributes: object) -> Program:
@@ -146,7 +146,11 @@ At least one of the calls must be beyond the oracle.
 
 def _reordered(name: str, attribute: str) -> tuple[Program, Program]:
     """A call with the channels last by ``attribute``, and the call without it."""
-    layouts = {3: {"OI": "OWI", "NC": "NWC"}, 4: {"OI": "OHWI", "NC": "NHWC"}}
+    layouts = {
+        3: {"OI": "OWI", "NC": "NWC"},
+        4: {"OI": "OHWI", "NC": "NHWC"},
+        5: {"OI": "ODHWI", "NC": "NDHWC"},
+    }
     axes = "OI" if attribute == "kernel_layout" else "NC"
     changed = {attribute: layouts[len(_image(name))][axes]}
     return _windowed(name, **changed), _windowed(name)
@@ -166,7 +170,7 @@ OPEN: dict[str, Callable[[str], tuple[Program, Program]]] = {
     **{
         f"{attribute} other than {own}": partial(_reordered, attribute=attribute)
         for attribute in ("layout", "data_layout", "kernel_layout", "out_layout")
-        for own in ("NCW", "NCHW", "OIW", "OIHW")
+        for own in ("NCW", "NCHW", "NCDHW", "OIW", "OIHW")
     },
 }
 """By condition: a call that the reference declines, and the call without what it declines."""

@@ -22,7 +22,12 @@ from relaxcheck.generators.operators.sliding.windows import (
     window_axes,
 )
 
-_LAYOUTS = {1: "NCW", 2: "NCHW"}
+_LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+
+_FLAT_SIZES = ("2, 3", "1, 1", "3, 2", "5, 4", "4, 5", None)
+_DEEP_SIZES = ("1, 2, 3", "1, 1, 1", "2, 3, 2", "3, 5, 4", "2, 4, 5", None)
+"""Output sizes over up to two axes and over three: of windows of several lengths, and more windows
+than elements."""
 
 
 def _pool(name: str, rank: int) -> Apply:
@@ -134,7 +139,7 @@ def _average(rank: int) -> Operator:
         meaning="The mean of each window, over all its places or over those that hold data.",
         source=f"docstring of relax.op.{name}; MEANINGS.md, Convolution, pooling, interpolation",
         operands=(Operand("data", ranks=(rank + 2,)),),
-        attributes=_attributes(rank, rank == 1),
+        attributes=_attributes(rank, rank != 2),
         axes=(
             *window_axes(
                 rank,
@@ -157,7 +162,7 @@ def _average(rank: int) -> Operator:
 
 
 def _adaptive_average(rank: int) -> Operator:
-    name = f"nn.adaptive_avg_pool{rank}d"
+    name, sizes = f"nn.adaptive_avg_pool{rank}d", _DEEP_SIZES if rank == 3 else _FLAT_SIZES
     return Operator(
         name,
         meaning="Means of output_size windows an axis: place i of n holds elements floor(i * size "
@@ -169,7 +174,7 @@ def _adaptive_average(rank: int) -> Operator:
             Attribute("layout", "layout", _LAYOUTS[rank]),
             Attribute("out_layout", "layout", None),
         ),
-        axes=(Axis("output_size", ("2, 3", "1, 1", "3, 2", "5, 4", "4, 5", None), "2, 3"),),
+        axes=(Axis("output_size", sizes, sizes[0]),),
         apply=_adaptive(name, rank),
         numerics=Numerics.ACCUMULATES,
         requires="an element along each spatial axis",
@@ -181,4 +186,6 @@ def _adaptive_average(rank: int) -> Operator:
     )
 
 
-OPERATORS = tuple(record(rank) for record in (_max, _average, _adaptive_average) for rank in (1, 2))
+OPERATORS = tuple(
+    record(rank) for record in (_max, _average, _adaptive_average) for rank in _LAYOUTS
+)

@@ -9,7 +9,7 @@ from relaxcheck.generators.core.operand import Fits, at_least
 from relaxcheck.generators.core.points import integer
 from relaxcheck.generators.core.polynomials import minus, over, plus
 
-LETTERS = {1: "w", 2: "hw"}
+LETTERS = {1: "w", 2: "hw", 3: "dhw"}
 """The spatial axes of each rank."""
 
 FAMILIAR_KERNEL = 3

@@ -48,13 +48,18 @@ def _is_no_float32(call: limitations.Call) -> bool:
     return dtype not in _STORED_AS_FLOAT
 
 
-for _name in ("nn.conv1d", "nn.conv2d", "nn.avg_pool1d", "nn.avg_pool2d", "image.resize2d"):
+_RANKS = (1, 2, 3)
+
+for _name in (
+    *(f"nn.{each}{rank}d" for each in ("conv", "avg_pool") for rank in _RANKS),
+    "image.resize2d",
+):
     limit(
         _name,
         When("float64 or an integer", _is_no_float32),
         "ONNX Runtime has no kernel for float64 and integers",
     )
-for _name in ("nn.max_pool1d", "nn.max_pool2d"):
+for _name in (f"nn.max_pool{rank}d" for rank in _RANKS):
     limit(
         _name,
         When("an integer", lambda call: not is_float(call.operands[0].dtype)),
@@ -109,6 +114,11 @@ def _max_pool2d(call: Call) -> Wire:
     return _pool(call, 2, "MaxPool")
 
 
+@operator("nn.max_pool3d")
+def _max_pool3d(call: Call) -> Wire:
+    return _pool(call, 3, "MaxPool")
+
+
 @operator("nn.avg_pool1d")
 def _avg_pool1d(call: Call) -> Wire:
     include = call.node.attributes.get("count_include_pad", True)
@@ -121,6 +131,12 @@ def _avg_pool2d(call: Call) -> Wire:
     return _pool(call, 2, "AveragePool", count_include_pad=int(bool(include)))
 
 
+@operator("nn.avg_pool3d")
+def _avg_pool3d(call: Call) -> Wire:
+    include = call.node.attributes.get("count_include_pad", True)
+    return _pool(call, 3, "AveragePool", count_include_pad=int(bool(include)))
+
+
 @operator("nn.adaptive_avg_pool1d")
 def _adaptive_avg_pool1d(call: Call) -> Wire:
     return _adaptive(call, 1)
@@ -129,6 +145,11 @@ def _adaptive_avg_pool1d(call: Call) -> Wire:
 @operator("nn.adaptive_avg_pool2d")
 def _adaptive_avg_pool2d(call: Call) -> Wire:
     return _adaptive(call, 2)
+
+
+@operator("nn.adaptive_avg_pool3d")
+def _adaptive_avg_pool3d(call: Call) -> Wire:
+    return _adaptive(call, 3)
 
 
 def _adaptive(call: Call, rank: int) -> Wire:

@@ -20,6 +20,14 @@ from relaxcheck.oracles.pytorch.source import (
 )
 from relaxcheck.oracles.pytorch.tensors import Held, cast, limit, operator, wrapped
 
+_RANKS = (1, 2, 3)
+
+_ADAPTIVE: dict[int, Any] = {
+    1: functional.adaptive_avg_pool1d,
+    2: functional.adaptive_avg_pool2d,
+    3: functional.adaptive_avg_pool3d,
+}
+
 
 def _list(value: Any, rank: int) -> list[int]:
     return [value] * rank if isinstance(value, int) else list(value) * (rank // len(value) or 1)
@@ -82,7 +90,7 @@ def _max_pool(rank: int, node: Node, held: Held) -> Held:
     x, size = held.tensor, _list(attributes.get("pool_size", 1), rank)
     if not x.numel():
         return Held(x.new_zeros((*x.shape[:2], *_places(attributes, x.shape, size))), held.dtype)
-    pool = functional.max_pool1d if rank == 1 else functional.max_pool2d
+    pool = {1: functional.max_pool1d, 2: functional.max_pool2d, 3: functional.max_pool3d}[rank]
     strides, dilation = (_list(attributes.get(name, 1), rank) for name in ("strides", "dilation"))
     y = pool(_around(x, *_pads(attributes, rank), -torch.inf), size, strides, 0, dilation)
     return Held(y, held.dtype)
@@ -98,12 +106,17 @@ def _max_pool2d(node: Node, operands: list[Held]) -> Held:
     return _max_pool(2, node, operands[0])
 
 
+@operator("nn.max_pool3d")
+def _max_pool3d(node: Node, operands: list[Held]) -> Held:
+    return _max_pool(3, node, operands[0])
+
+
 def _is_dilated(call: Call) -> bool:
     dilation: Any = call.attributes.get("dilation", 1)
     return set(_list(dilation, 1)) != {1}
 
 
-for _rank in (1, 2):
+for _rank in _RANKS:
     limit(
         f"nn.avg_pool{_rank}d",
         When("dilation other than 1", _is_dilated),
@@ -118,8 +131,8 @@ def _avg_pool(rank: int, node: Node, held: Held, include: bool) -> Held:
     before, after = _pads(attributes, rank)
     if not x.numel():
         return Held(x.new_zeros((*x.shape[:2], *_places(attributes, x.shape, size))), held.dtype)
-    pool = functional.avg_pool1d if rank == 1 else functional.avg_pool2d
-    if before == after:
+    pool = {1: functional.avg_pool1d, 2: functional.avg_pool2d, 3: functional.avg_pool3d}[rank]
+    if _pads_itself(before, after):
         return Held(pool(x, size, strides, before, False, include), held.dtype)
     padded = _around(x, before, after, 0)
     if include:
@@ -130,8 +143,18 @@ def _avg_pool(rank: int, node: Node, held: Held, include: bool) -> Held:
     return Held(sums / counts, held.dtype)
 
 
+def _pads_itself(before: list[int], after: list[int]) -> bool:
+    """True if PyTorch's average can pad: both ends alike; over three axes not at all.
+
+    There it refuses a window that only the padding makes room for.
+    """
+    return before == after and (len(before) < 3 or not any(before))
+
+
 def _sums(x: Tensor, size: list[int], strides: list[int]) -> Tensor:
-    """The sum over each window of ``x``, whose one or two last axes slide."""
+    """The sum over each window of ``x``, whose last axes slide."""
+    if len(size) == 3:
+        return functional.avg_pool3d(x, size, strides, divisor_override=1)
     if len(size) == 2:
         return functional.avg_pool2d(x, size, strides, divisor_override=1)
     flat = functional.avg_pool2d(x.unsqueeze(-1), [*size, 1], [*strides, 1], divisor_override=1)
@@ -150,12 +173,18 @@ def _avg_pool2d(node: Node, operands: list[Held]) -> Held:
     return _avg_pool(2, node, operands[0], include)
 
 
+@operator("nn.avg_pool3d")
+def _avg_pool3d(node: Node, operands: list[Held]) -> Held:
+    include = bool(node.attributes.get("count_include_pad", True))
+    return _avg_pool(3, node, operands[0], include)
+
+
 def _adaptive(rank: int, node: Node, held: Held) -> Held:
     x, wanted = held.tensor, node.attributes.get("output_size")
     size = list(x.shape[2:]) if wanted is None else _list(wanted, rank)
     if not x.numel():
         return Held(x.new_zeros((*x.shape[:2], *size)), held.dtype)
-    pool = functional.adaptive_avg_pool1d if rank == 1 else functional.adaptive_avg_pool2d
+    pool = _ADAPTIVE[rank]
     return Held(pool(x, size), held.dtype)
 
 
@@ -167,6 +196,11 @@ def _adaptive_avg_pool1d(node: Node, operands: list[Held]) -> Held:
 @operator("nn.adaptive_avg_pool2d")
 def _adaptive_avg_pool2d(node: Node, operands: list[Held]) -> Held:
     return _adaptive(2, node, operands[0])
+
+
+@operator("nn.adaptive_avg_pool3d")
+def _adaptive_avg_pool3d(node: Node, operands: list[Held]) -> Held:
+    return _adaptive(3, node, operands[0])
 
 
 @operator("image.resize2d")
@@ -245,9 +279,9 @@ def _declare_average_text(rank: int, counted: bool) -> None:
             _pads(attributes, rank),
             attributes.get("count_include_pad", counted),
         )
-        if before != after and not counts:
+        even = _pads_itself(before, after)
+        if not even and not counts:
             raise NoText
-        even = before == after
         call = call_text(
             f"F.avg_pool{rank}d",
             x.name if even else _padded_text(x, before, after, None),
@@ -266,10 +300,10 @@ def _declare_adaptive_text(rank: int) -> None:
         return assigned(result, f"F.adaptive_avg_pool{rank}d({operands[0].name}, {size})")
 
 
-for _rank in (1, 2):
-    _declare_conv_text("HW"[-_rank:])
+for _rank in _RANKS:
+    _declare_conv_text("DHW"[-_rank:])
     _declare_max_text(_rank)
-    _declare_average_text(_rank, counted=_rank == 1)
+    _declare_average_text(_rank, counted=_rank != 2)
     _declare_adaptive_text(_rank)
 
 

@@ -1,4 +1,4 @@
-"""The reference's convolutions and poolings over one or two spatial axes.
+"""The reference's convolutions and poolings over one to three spatial axes.
 
 Poolings have Relax's default layouts: data (N, C, spatial). Convolutions are computed in the
 canonical ones, with kernels (O, I / groups, spatial). The output has
@@ -30,7 +30,7 @@ from relaxcheck.oracles.reference.evaluation import (
 from relaxcheck.oracles.reference.layouts import from_canonical, to_canonical
 from relaxcheck.oracles.reference.mixed_precision import always_narrowed, stored
 
-_SPATIAL = {1: "W", 2: "HW"}
+_SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +164,11 @@ def _max_pool2d(node: Node, operands: list[Estimate]) -> Estimate:
     return _max_pool(2, node, operands[0])
 
 
+@operator("nn.max_pool3d")
+def _max_pool3d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _max_pool(3, node, operands[0])
+
+
 def _pool_window(rank: int, node: Node) -> Window:
     window = _window(node, rank, several(node, "pool_size", 1, rank))
     for before, after, size in zip(window.before, window.after, window.size, strict=True):
@@ -202,6 +207,11 @@ def _avg_pool2d(node: Node, operands: list[Estimate]) -> Estimate:
     return _avg_pool(2, node, operands[0], flag(node, "count_include_pad", False))
 
 
+@operator("nn.avg_pool3d")
+def _avg_pool3d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _avg_pool(3, node, operands[0], flag(node, "count_include_pad", True))
+
+
 def _avg_pool(rank: int, node: Node, data: Estimate, include_pad: bool) -> Estimate:
     window = _pool_window(rank, node)
 
@@ -227,6 +237,11 @@ def _adaptive_avg_pool1d(node: Node, operands: list[Estimate]) -> Estimate:
 @operator("nn.adaptive_avg_pool2d")
 def _adaptive_avg_pool2d(node: Node, operands: list[Estimate]) -> Estimate:
     return _adaptive(2, node, operands[0])
+
+
+@operator("nn.adaptive_avg_pool3d")
+def _adaptive_avg_pool3d(node: Node, operands: list[Estimate]) -> Estimate:
+    return _adaptive(3, node, operands[0])
 
 
 def _adaptive(rank: int, node: Node, data: Estimate) -> Estimate:

@@ -36,6 +36,14 @@ CALLS: dict[str, Calls] = {
         ([(1, 2, 5, 4)], {"pool_size": (3, 2), "strides": (2, 1), "padding": (1, 1, 0, 1)}),
         ([(1, 1, 1, 1)], {}),
     ],
+    "nn.max_pool3d": [
+        (
+            [(1, 2, 3, 5, 4)],
+            {"pool_size": (2, 3, 2), "strides": (1, 2, 1), "padding": (1, 1, 0, 0, 0, 1)},
+        ),
+        ([(2, 1, 3, 2, 4)], {"pool_size": 2, "dilation": (2, 1, 3)}),
+        ([(0, 1, 2, 2, 2)], {"pool_size": 2}),
+    ],
     "nn.avg_pool1d": [
         ([(2, 3, 9)], {"pool_size": 3, "strides": 2, "padding": 1}),
         ([(2, 3, 9)], {"pool_size": 4, "padding": (2, 1)}),
@@ -48,6 +56,14 @@ CALLS: dict[str, Calls] = {
         ([(1, 2, 5, 4)], {"pool_size": (2, 2), "padding": 1, "count_include_pad": True}),
         ([(1, 2, 5, 4)], {"pool_size": (2, 3), "padding": (1, 0, 0, 1)}),
     ],
+    "nn.avg_pool3d": [
+        ([(1, 2, 3, 5, 4)], {"pool_size": (2, 3, 2), "strides": (2, 1, 1), "padding": (1, 1, 0)}),
+        (
+            [(1, 2, 3, 5, 4)],
+            {"pool_size": (2, 2, 3), "padding": (1, 0, 0, 0, 1, 1), "count_include_pad": False},
+        ),
+        ([(1, 1, 3, 2, 4)], {"pool_size": 2, "padding": 1, "count_include_pad": False}),
+    ],
     "nn.adaptive_avg_pool1d": [
         ([(2, 3, 7)], {"output_size": (3,)}),
         ([(2, 3, 2)], {"output_size": 5}),
@@ -56,6 +72,11 @@ CALLS: dict[str, Calls] = {
     "nn.adaptive_avg_pool2d": [
         ([(2, 3, 7, 4)], {"output_size": (3, 4)}),
         ([(1, 1, 5, 6)], {"output_size": 2}),
+    ],
+    "nn.adaptive_avg_pool3d": [
+        ([(2, 3, 7, 4, 3)], {"output_size": (3, 4, 2)}),
+        ([(1, 1, 2, 3, 5)], {"output_size": 2}),
+        ([(1, 2, 2, 3, 1)], {}),
     ],
     "image.resize2d": [
         *(

@@ -101,6 +101,21 @@ _OLD_AVG, _TURNED = _pooling(
     "avg_pool", 2, "avg", "kernel=call.attrs.pool_size", "kernel=list(call.attrs.pool_size)[::-1]"
 )
 
+_OLD_MAX3, _FIRST_STRIDE = _pooling(
+    "max_pool",
+    3,
+    "max",
+    "stride=call.attrs.strides",
+    "stride=[call.attrs.strides[0]] * 3",
+)
+_OLD_AVG3, _PADS_TURNED = _pooling(
+    "avg_pool",
+    3,
+    "avg",
+    "padding=call.attrs.padding",
+    "padding=[*call.attrs.padding[3:], *call.attrs.padding[:3]]",
+)
+
 _POOLED = (
     _misshapen(
         name="max-pool-without-dilation",
@@ -137,6 +152,24 @@ _POOLED = (
         old=_OLD_AVG,
         new=_TURNED,
         operators=("nn.avg_pool2d",),
+    ),
+    _misshapen(
+        name="max-pool-strides-alike",
+        description="max_pool3d takes its first stride for all axes",
+        blame=("stride",),
+        module=_LEGALIZE,
+        old=_OLD_MAX3,
+        new=_FIRST_STRIDE,
+        operators=("nn.max_pool3d",),
+    ),
+    _wrong(
+        name="avg-pool-swaps-its-padding",
+        description="avg_pool3d pads at the end what it is to pad at the begin",
+        blame=("pad_begin", "pad_end"),
+        module=_LEGALIZE,
+        old=_OLD_AVG3,
+        new=_PADS_TURNED,
+        operators=("nn.avg_pool3d",),
     ),
     _wrong(
         name="adaptive-pool-takes-the-largest",
