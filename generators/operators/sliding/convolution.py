@@ -1,4 +1,4 @@
-"""Convolution."""
+"""Convolution over one and three spatial axes, in the default layouts."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ from relaxcheck.generators.operators.sliding.windows import (
     window_axes,
 )
 
-_SPATIAL = {1: "W", 2: "HW"}
+_SPATIAL = {1: "W", 3: "DHW"}
 
 
 def _convolution(name: str, rank: int) -> Apply:
@@ -122,4 +122,4 @@ def _record(rank: int) -> Operator:
     )
 
 
-OPERATORS = (_record(1),)
+OPERATORS = tuple(_record(rank) for rank in _SPATIAL)

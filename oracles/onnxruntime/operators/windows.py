@@ -102,6 +102,7 @@ def _pool(call: Call, rank: int, onnx_operator: str, **more: Any) -> Wire:
 
 operator("nn.conv1d")(_conv("W"))
 operator("nn.conv2d")(_conv("HW"))
+operator("nn.conv3d")(_conv("DHW"))
 
 
 @operator("nn.max_pool1d")

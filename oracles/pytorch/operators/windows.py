@@ -69,7 +69,7 @@ def _convolved(x: Tensor, w: Tensor, attributes: dict[str, Any]) -> Tensor:
     rank = x.ndim - 2
     if not x.numel() or not w.numel():
         return x.new_zeros((x.shape[0], w.shape[0], *_places(attributes, x.shape, w.shape[2:])))
-    convolve = functional.conv1d if rank == 1 else functional.conv2d
+    convolve = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}[rank]
     strides, dilation = (_list(attributes.get(name, 1), rank) for name in ("strides", "dilation"))
     wide = _around(x, *_pads(attributes, rank), 0)
     return convolve(wide, w, None, strides, 0, dilation, attributes.get("groups", 1))
@@ -83,6 +83,11 @@ def _conv1d(node: Node, operands: list[Held]) -> Held:
 @operator("nn.conv2d")
 def _conv2d(node: Node, operands: list[Held]) -> Held:
     return _conv("HW", node, operands)
+
+
+@operator("nn.conv3d")
+def _conv3d(node: Node, operands: list[Held]) -> Held:
+    return _conv("DHW", node, operands)
 
 
 def _max_pool(rank: int, node: Node, held: Held) -> Held:

@@ -108,6 +108,11 @@ def _conv2d(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimat
     return _convolution(2, node, operands, numerics)
 
 
+@operator_with_numerics("nn.conv3d")
+def _conv3d(node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
+    return _convolution(3, node, operands, numerics)
+
+
 def _convolution(rank: int, node: Node, operands: list[Estimate], numerics: Numerics) -> Estimate:
     groups, canonical = integer(node, "groups", 1), "NC" + _SPATIAL[rank]
     own = same_dtype(node, operands)

@@ -13,7 +13,7 @@ _IMAGE, _RESIZE = "tvm.topi.image.resize", "relaxcheck.fixes.lowerings.resize"
 _wrong = partial(one_edit, verdicts=_VALUE)
 _misshapen = partial(one_edit, verdicts=_SHAPE)
 
-_CONVOLUTIONS = ("nn.conv1d", "nn.conv2d")
+_CONVOLUTIONS = ("nn.conv1d", "nn.conv2d", "nn.conv3d")
 
 _CONVOLVED = (
     _wrong(
@@ -55,7 +55,7 @@ _CONVOLVED = (
         old="        strides = [stride for _ in range(dim)]\n    else:\n        strides = stride\n",
         new="        strides = [stride for _ in range(dim)]\n    else:\n"
         "        strides = [stride[0]] * dim\n",
-        operators=("nn.conv2d",),
+        operators=("nn.conv2d", "nn.conv3d"),
     ),
     _wrong(
         name="conv-turns-its-kernel",
