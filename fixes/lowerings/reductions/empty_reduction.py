@@ -22,10 +22,11 @@ from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, Pri
 UPSTREAM = NewFile("relax/transform/legalize_ops/empty_reduction.py")
 
 _SUMS = ("sum", "prod", "matmul", "einsum", *(f"nn.conv{rank}d" for rank in (1, 2, 3)))
+_COLLAPSES = ("collapse_sum_to", "collapse_sum_like")
 _MEANS = ("mean", "variance", "std")
 _CHOICES = ("max", "min", "argmax", "argmin")
 
-OPERATORS = tuple(f"relax.{name}" for name in (*_SUMS, *_MEANS, *_CHOICES))
+OPERATORS = tuple(f"relax.{name}" for name in (*_SUMS, *_COLLAPSES, *_MEANS, *_CHOICES))
 """Operators whose outputs may have elements although the reduced input has none."""
 
 
@@ -84,6 +85,15 @@ def initializes_products() -> bool:
     return _writes(call, [np.zeros((1, 0), "float32"), np.zeros((0, 1), "float32")], (1, 1))
 
 
+def initializes_collapses() -> bool:
+    """True if the sum that undoes a broadcast to nothing is written."""
+    n = tvm_api.shape_var("n")
+    to = probes.one_call(lambda x: relax.op.collapse_sum_to(x, (1,)), (n, 1))
+    like = probes.one_call(relax.op.collapse_sum_like, (n, 1), (1,))
+    empty, one = np.zeros((0, 1), "float32"), np.zeros(1, "float32")
+    return _writes(to, [empty], (1,)) and _writes(like, [empty, one], (1,))
+
+
 def _writes(call: Call, arrays: Sequence[probes.Array], shape: Sequence[int]) -> bool:
     lowered = probes.lowered(call)
     if lowered is None:
@@ -103,6 +113,7 @@ FIX = Fix(
     parts=(
         FaultPart("sums", lambda: not initializes(relax.op.sum)),
         FaultPart("products", lambda: not initializes_products()),
+        FaultPart("collapsed sums", lambda: not initializes_collapses()),
         FaultPart("choices", lambda: not initializes(relax.op.max)),
     ),
     attributes=tuple(OperatorAttribute(name, LEGALIZE, initializing) for name in OPERATORS),

@@ -7,7 +7,7 @@ import numpy as np
 
 from relaxcheck.oracles.limitations import always
 from relaxcheck.oracles.onnxruntime.call import Call, Operator, limit, operator
-from relaxcheck.oracles.onnxruntime.graph import Wire, is_float
+from relaxcheck.oracles.onnxruntime.graph import Graph, Wire, is_float
 
 _NAMES = {"sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax", "min": "ReduceMin",
           "prod": "ReduceProd"}  # fmt: skip
@@ -50,21 +50,33 @@ def _reduced(onnx_operator: str) -> Operator:
             held = np.full(shape, start, kind if is_float(x.dtype) else np.int64)
             return Wire(call.graph.constant(held), shape, x.dtype)
         if onnx_operator == "ReduceProd" and not is_float(x.dtype):
-            return _folded("Mul", call, axes, shape)
+            return _folded("Mul", call.graph, x, axes, shape)
         if onnx_operator == "ReduceSum" and x.dtype == "int64":
-            return _folded("Add", call, axes, shape)
+            return _folded("Add", call.graph, x, axes, shape)
         return call.graph.settle(reduce(call, onnx_operator, x.name, axes, keep), shape, x.dtype)
 
     return reduced
 
 
-def _folded(binary: str, call: Call, axes: list[int], shape: tuple[int, ...]) -> Wire:
+def summed(graph: Graph, x: Wire, axes: list[int]) -> Wire:
+    """The sum of ``x`` over ``axes``, at least one, which are gone."""
+    shape = tuple(n for at, n in enumerate(x.shape) if at not in axes)
+    if 0 in x.shape:
+        kind = np.float64 if x.dtype == "float64" else np.float32
+        zeros = np.zeros(shape, kind if is_float(x.dtype) else np.int64)
+        return Wire(graph.constant(zeros), shape, x.dtype)
+    if x.dtype == "int64":
+        return _folded("Add", graph, x, axes, shape)
+    total = graph.call("ReduceSum", x.name, graph.integers(axes), keepdims=0)
+    return graph.settle(total, shape, x.dtype)
+
+
+def _folded(binary: str, graph: Graph, x: Wire, axes: list[int], shape: tuple[int, ...]) -> Wire:
     """Integers reduced by ``binary``, which wraps around each time.
 
     ReduceProd ends at the largest int64 where a product is beyond it; ReduceSum adds int64 in
     float64.
     """
-    (x,), graph = call.operands, call.graph
     others = [axis for axis in range(len(x.shape)) if axis not in axes]
     turned = graph.call("Transpose", x.name, perm=(*others, *axes)) if x.shape else x.name
     rows, count = (prod(x.shape[axis] for axis in each) for each in (others, axes))

@@ -56,6 +56,17 @@ def test_products(fused: bool) -> None:
     np.testing.assert_allclose(run(data, kernel), want, atol=1e-5)
 
 
+@pytest.mark.parametrize("fused", [False, True])
+def test_collapsed_sums(fused: bool) -> None:
+    to = lowered_run(lambda x: OP.collapse_sum_to(x, (1, 3)), (2, "N", 3), fused=fused)
+    like = lowered_run(OP.collapse_sum_like, (2, "N", 3), (1, 3), fused=fused)
+    for size in (4, 1, 0):
+        array = compiled.sample((2, size, 3))
+        want = array.sum((0, 1))[None]
+        np.testing.assert_allclose(to(array), want, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(like(array, want), want, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("make", "dtype"),
     [
@@ -99,6 +110,15 @@ PROGRAMS: whole.Programs = {
                 ("K", 3),
                 sizes=[(2, 0), (0, 3)],
                 output=(2, 3),
+            ),
+        ),
+        "collapsed sums": (
+            partial(
+                whole.writes,
+                lambda x: relax.op.collapse_sum_to(x, (3,)),
+                ("N", 3),
+                sizes=[(0, 3)],
+                output=(3,),
             ),
         ),
         "choices": (

@@ -45,5 +45,20 @@ def test_the_mean_of_nothing_is_not_a_number():
     assert np.isnan(run(Module, np.zeros((0, 300), "float32"))).all()
 
 
+def test_the_sum_that_undoes_a_broadcast_to_nothing_is_zero():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("n", 300), "float32")):
+            with R.dataflow():
+                y = R.collapse_sum_to(x, R.shape([1, 300]))
+                R.output(y)
+            return y
+
+    # Memory that a run before has left.
+    np.testing.assert_allclose(run(Module, np.full((2, 300), 7, "float32")), 14)
+    assert not run(Module, np.zeros((0, 300), "float32")).any()
+
+
 if __name__ == "__main__":
     tvm.testing.main()

@@ -54,6 +54,16 @@ PLANTS = (
         operators=("prod",),
     ),
     _wrong(
+        name="collapse-sum-of-magnitudes",
+        description="collapse_sum_to adds up absolute values",
+        blame=(),
+        module="tvm.relax.transform.legalize_ops.manipulate",
+        old='_legalize("relax.collapse_sum_to", _reshape(topi.collapse_sum, "collapse_sum"))',
+        new='_legalize("relax.collapse_sum_to", _reshape('
+        'lambda x, shape: topi.collapse_sum(topi.abs(x), shape), "collapse_sum"))',
+        operators=("collapse_sum_to",),
+    ),
+    _wrong(
         name="prod-of-nothing-is-zero",
         description="the product over a dimension of size 0 is 0",
         blame=("sizes",),

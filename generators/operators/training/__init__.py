@@ -1,0 +1,1 @@
+"""Operators of training: sums that undo a broadcast."""

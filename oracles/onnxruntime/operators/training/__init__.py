@@ -1,0 +1,1 @@
+"""ONNX nodes for operators of training."""
