@@ -74,7 +74,7 @@ def stream(
     valid = _uniform if uniform else _steered
     key = shard.key(seed)
     drawn = [
-        (valid(family, key), _invalid(family, key) if family.invalid else None, turns)
+        (valid(family, key), invalid_calls(family, key) if family.invalid else None, turns)
         for family, turns in zip(families, turns_of(families), strict=True)
     ]
     for round_number in numbers():
@@ -118,8 +118,8 @@ def _uniform(family: Family, key: str) -> Iterator[AnyCase]:
         yield from draw(cases(family), _LOT, seed)
 
 
-def _invalid(family: Family, key: str) -> Iterator[AnyCase]:
-    """Each fault in turn, so that none is rare."""
+def invalid_calls(family: Family, key: str) -> Iterator[AnyCase]:
+    """Invalid cases of ``family``, which has some: each fault in turn, so that none is rare."""
     name = f"{key}/{family.name}/invalid"
     drawn = [
         _examples(strategy, _seeds(f"{name}/{number}"))

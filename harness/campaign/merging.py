@@ -36,7 +36,6 @@ _PLATFORM = "platform"
 """The one part of the environment that campaigns to be merged need not share."""
 
 _CONFIRMED = {None: 0, False: 1, True: 2}
-_HARMLESS = frozenset({Verdict.PASS, Verdict.REJECTED})
 
 
 class Row(NamedTuple):
@@ -196,7 +195,7 @@ def _weight(ended: tuple[str | None, bytes | None, str | None]) -> tuple[object,
     if verdict is None:
         return (False,)
     known = Verdict(verdict)
-    return (True, known.is_failure, known not in _HARMLESS, verdict, outcome, expected_by or "")
+    return (True, known.is_failure, not known.is_right, verdict, outcome, expected_by or "")
 
 
 def _worth(finding: Finding) -> tuple[object, ...]:

@@ -17,15 +17,12 @@ from relaxcheck.harness.known.expected_failures import (
     case_point,
     declared,
 )
-from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.releases import within
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, names_cause, reduced_signature
 from relaxcheck.harness.wording import noun
-
-_RIGHT = (Verdict.PASS, Verdict.REJECTED)
 
 
 class Source(enum.StrEnum):
@@ -253,5 +250,5 @@ def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
         for release, by_fixes in record.verdicts.items()
         if within(version, release)
     ]
-    cured = bool(on) and all(verdict in _RIGHT for verdict in on)
+    cured = bool(on) and all(verdict is not None and verdict.is_right for verdict in on)
     return NamedCause(record.title, entry.name, record.issue, cured, fits)

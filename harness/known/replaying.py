@@ -15,8 +15,6 @@ from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import Ask
 
-_RIGHT = (Verdict.PASS, Verdict.REJECTED)
-
 
 class Again(enum.StrEnum):
     """The result of running a case again, compared with its record."""
@@ -118,7 +116,7 @@ def replayed(pool: Pool, items: Sequence[Item], expectations: Expectations) -> I
 def again(item: Item, outcome: Outcome) -> Again:
     """``outcome`` of ``item``, compared with its record."""
     recorded = item.recorded
-    if outcome.verdict in _RIGHT:
+    if outcome.verdict.is_right:
         return Again.FIXED if recorded is not None and recorded.is_failure else Again.PASSES
     if recorded is None or item.same(outcome):
         if not outcome.verdict.is_failure:

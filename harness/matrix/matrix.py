@@ -62,7 +62,7 @@ class Cell(msgspec.Struct, frozen=True):
     def surprises(self) -> bool:
         """True if it is not as declared, or fails and nothing is declared."""
         if self.declared is None:
-            return self.verdict not in (Verdict.PASS, Verdict.REJECTED)
+            return not self.verdict.is_right
         return self.otherwise or self.verdict is not self.declared
 
     @property

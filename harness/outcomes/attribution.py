@@ -7,8 +7,6 @@ import msgspec
 from relaxcheck.generators.core.attributes import Attribute
 from relaxcheck.harness.outcomes.outcome import Verdict
 
-_PASSES = frozenset({Verdict.PASS, Verdict.REJECTED})
-
 
 class Aspect(enum.StrEnum):
     """The kinds of differences between two cases."""
@@ -66,7 +64,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def passes(self) -> bool:
         """True if it passed with every draw."""
-        return set(self.verdicts) <= _PASSES
+        return all(verdict.is_right for verdict in self.verdicts)
 
 
 class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import by_age
 
-_PASSED = frozenset({Verdict.PASS, Verdict.REJECTED})
 _UNDECIDED = (Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT)
 """Verdicts that are investigated besides failures, the more urgent first."""
 
@@ -44,7 +43,7 @@ class Failure(NamedTuple):
 
 def passed(outcome: Outcome) -> bool:
     """True if TVM did right: a valid program ran, an invalid one was refused."""
-    return outcome.verdict in _PASSED
+    return outcome.verdict.is_right
 
 
 def together(outcomes: Mapping[str, Outcome]) -> Outcome:

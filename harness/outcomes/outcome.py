@@ -32,6 +32,11 @@ class Verdict(enum.StrEnum):
         """True if this verdict counts against TVM."""
         return self not in NOT_TVMS_FAULT
 
+    @property
+    def is_right(self) -> bool:
+        """True if TVM does what it should: a valid program is right, an invalid one refused."""
+        return self in (Verdict.PASS, Verdict.REJECTED)
+
 
 NOT_TVMS_FAULT = frozenset(
     {

@@ -6,13 +6,9 @@ import msgspec
 
 from relaxcheck.generators.core.case import AnyCase, with_fixes
 from relaxcheck.harness.kinds import operators
-from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import BundledFix
-
-RIGHT = (Verdict.PASS, Verdict.REJECTED)
-"""The verdicts of a case that nothing is wrong with."""
 
 Names = tuple[str, ...]
 
@@ -74,4 +70,4 @@ def cured(pool: Pool, case: AnyCase) -> Cure | None:
 def _right(pool: Pool, job: Job) -> bool:
     pool.submit(job)
     ((_, outcome),) = pool.drain()
-    return outcome.verdict in RIGHT
+    return outcome.verdict.is_right

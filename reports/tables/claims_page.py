@@ -4,11 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from relaxcheck.harness.matrix.claims import Answer, Answers, Line
 from relaxcheck.harness.matrix.matrix import SIDES, Cell, Column, unexpected
-from relaxcheck.harness.outcomes.outcome import Verdict
 
 COMMAND = "relaxcheck claims"
 
-_GOOD = (Verdict.PASS, Verdict.REJECTED)
 _LONGEST = 200
 """The longest quote of a message."""
 
@@ -32,7 +30,7 @@ def surprises(answers: Answers) -> list[str]:
 
 def summary(answer: Answer, release: str, side: str) -> str:
     """The result of all checks of the claim: ``right``, ``fails``, ``1 of 3 right``."""
-    good = [line.cells[release][side].verdict in _GOOD for line in answer.lines]
+    good = [line.cells[release][side].verdict.is_right for line in answer.lines]
     if all(good):
         return "right"
     return f"{sum(good)} of {len(good)} right" if any(good) else "fails"
@@ -97,7 +95,7 @@ def _messages(line: Line) -> Iterator[str]:
     where: dict[str, list[str]] = {}
     for release, sides in line.cells.items():
         for side, cell in sides.items():
-            if cell.verdict not in _GOOD and cell.message:
+            if not cell.verdict.is_right and cell.message:
                 where.setdefault(cell.message, []).append(f"{release} {side}")
     for message, places in where.items():
         short = message if len(message) <= _LONGEST else message[: _LONGEST - 1] + "…"
@@ -110,7 +108,7 @@ def _lines(answers: Sequence[Answer]) -> dict[str, Line]:
 
 
 def _cell(cell: Cell) -> str:
-    shown = str(cell.verdict) if cell.verdict in _GOOD else f"**{cell.verdict}**"
+    shown = str(cell.verdict) if cell.verdict.is_right else f"**{cell.verdict}**"
     surprising = cell.declared is not None and cell.surprises
     return f"{shown} ≠ {cell.promised}" if surprising else shown
 

@@ -11,13 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from relaxcheck.harness.matrix.matrix import SIDES, Cell, Column, Matrix, Row, unexpected
-from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.wording import plural
 
 PAGE = "MATRIX.md"
 DATA = "matrix.json"
 
-_GOOD = (Verdict.PASS, Verdict.REJECTED)
 _NOT_RUN = "did not run"
 
 
@@ -172,7 +170,7 @@ def _regressions(row: Row, matrix: Matrix) -> Iterator[Regression]:
     for side in SIDES.values():
         for good, bad in itertools.pairwise(ran):
             before, after = row.cells[good][side].verdict, row.cells[bad][side].verdict
-            if before in _GOOD and after.is_failure:
+            if before.is_right and after.is_failure:
                 yield Regression(row, side, good, bad)
 
 
@@ -226,7 +224,7 @@ def _cells(row: Row, column: Column) -> list[str]:
 
 
 def _cell(cell: Cell) -> str:
-    shown = str(cell.verdict) if cell.verdict in _GOOD else f"**{cell.verdict}**"
+    shown = str(cell.verdict) if cell.verdict.is_right else f"**{cell.verdict}**"
     return f"{shown} ≠ {cell.promised}" if _contradicts(cell) else shown
 
 
@@ -235,7 +233,7 @@ def _contradicts(cell: Cell) -> bool:
 
 
 def _styled(cell: Cell) -> Text:
-    shown = Text(str(cell.verdict), style="green" if cell.verdict in _GOOD else "red")
+    shown = Text(str(cell.verdict), style="green" if cell.verdict.is_right else "red")
     if _contradicts(cell):
         shown.append(f" ≠ {cell.promised}", style="bold red")
     return shown

@@ -6,7 +6,7 @@ import pytest
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import Invalid, Mismatch
-from relaxcheck.harness.campaign.drawing import _invalid
+from relaxcheck.harness.campaign.drawing import invalid_calls
 from relaxcheck.harness.programs.vetting import validate
 from tests.generators.drawn import FAMILIES
 
@@ -18,7 +18,7 @@ WITH_FAULTS = tuple(family for family in FAMILIES if family.invalid)
 
 @pytest.mark.parametrize("family", WITH_FAULTS, ids=lambda family: family.name)
 def test_the_reference_refuses_it(family: Family) -> None:
-    drawn = islice(_invalid(family, "refused"), EACH * len(family.invalid))
+    drawn = islice(invalid_calls(family, "refused"), EACH * len(family.invalid))
     accepted = []
     for case in drawn:
         assert isinstance(case.expect, Invalid)

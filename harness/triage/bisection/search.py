@@ -32,8 +32,6 @@ INVALID = "the program or its call is invalid: TVM should refuse it, so no pass 
 """The reason that no pass is named for an invalid program."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
-_RIGHT = frozenset({Verdict.PASS, Verdict.REJECTED})
-"""The verdicts of a valid program that is right, and of an invalid one that is refused."""
 _RUNNING = ("run", "compare")
 
 
@@ -224,7 +222,7 @@ class _Search:
         current = self.outcome
         for step in reversed(self.suspects):
             without = yield from self.run((*self.left, step.path))
-            right = without.verdict in _RIGHT
+            right = without.verdict.is_right
             kept = not right and (self.boundary is not None or not self.alike(without))
             rows.append(_tried(step, current, needed=kept))
             if kept:
@@ -252,7 +250,7 @@ class _Search:
         at = self.left.index(self.boundary.path)
         fails = yield from self.run(self.left[:at], plain=True)
         passes = yield from self.run(self.left[: at + 1], plain=True)
-        return self.alike(fails) and passes.verdict in _RIGHT
+        return self.alike(fails) and passes.verdict.is_right
 
     def run(self, without: tuple[str, ...], *, plain: bool = False) -> _Runs:
         """The outcome of the case without these steps; each combination runs once."""
@@ -295,7 +293,7 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         return _nobody("what was seen without some passes did not come again in a new process")
     if boundary is not None:
         alone = yield from search.run((boundary.path,))
-        cured = "is right as well" if alone.verdict in _RIGHT else f"{does(alone)}"
+        cured = "is right as well" if alone.verdict.is_right else f"{does(alone)}"
         why = (
             f"with the passes up to {boundary.name}, and of the later ones only what it takes to "
             f"compile, the program {does(outcome)}; without {boundary.name} it is right, and the "
@@ -346,13 +344,13 @@ def _before_lowering(
     if not search.case.fixes:
         with_fixed = Trial(search.case, search.left, plain=True, fixed=(lowering.path,))
         lowered = (yield with_fixed).outcome
-        if lowered.verdict in _RIGHT:
+        if lowered.verdict.is_right:
             why = f"with a correction in place while {LOWERING} runs, and only then, it is right"
             return _Blame(lowering, Evidence.FIXED, why)
         paths = (*(step.path for step in early), lowering.path)
         all_fixed = Trial(search.case, search.left, plain=True, fixed=paths)
         both = (yield all_fixed).outcome
-        if len(early) == 1 and search.alike(lowered) and both.verdict in _RIGHT:
+        if len(early) == 1 and search.alike(lowered) and both.verdict.is_right:
             why = (
                 f"with a correction in place while {LOWERING} runs the program still "
                 f"{does(lowered)}, with one in place while {names} runs too it is right; without "

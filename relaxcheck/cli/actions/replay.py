@@ -220,7 +220,7 @@ def _about_known(result: Replayed) -> str:
 
 def _tell(out: Console, result: Replayed, environment: dict[str, str]) -> None:
     case, outcome = result.item.case, result.outcome
-    good = outcome.verdict in (Verdict.PASS, Verdict.REJECTED)
+    good = outcome.verdict.is_right
     style = "bold green" if good else "bold red"
     out.print(
         f"case {case.identifier} ({case.family}, {way(case)}, "

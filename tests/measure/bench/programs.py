@@ -1,9 +1,7 @@
 """CPU milliseconds to draw a program, by its number of steps.
 
-    python -m tests.measure.bench.programs                      # of this checkout
-    python -m tests.measure.bench.programs --before CHECKOUT    # and of one at 5683d98: the ratio
-
-At 5683d98 choices followed from SHA-256; Hypothesis draws them now.
+python -m tests.measure.bench.programs                      # of this checkout
+python -m tests.measure.bench.programs --before CHECKOUT    # and of an earlier one: the ratio
 """
 
 import os
@@ -61,7 +59,7 @@ def now() -> dict[int, float]:
 
 
 def before(checkout: Path) -> dict[int, float]:
-    """By number of steps what the generator in ``checkout``, at 5683d98, takes."""
+    """By number of steps what the generator in ``checkout`` takes."""
     script = _BEFORE.format(steps=STEPS, warm=WARM, programs=PROGRAMS)
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     # Where it runs comes first on the path.
@@ -78,9 +76,7 @@ def before(checkout: Path) -> dict[int, float]:
 
 
 def main(
-    compared: Annotated[
-        Path | None, typer.Option("--before", help="A checkout at 5683d98.")
-    ] = None,
+    compared: Annotated[Path | None, typer.Option("--before", help="An earlier checkout.")] = None,
 ) -> None:
     """Print a table: CPU milliseconds a program, by its number of steps."""
     costs = now()
@@ -90,7 +86,7 @@ def main(
             print(f"| {steps} | {cost:.2f} |")
         return
     earlier = before(compared)
-    print("| steps | ms a program | at 5683d98 | ratio |\n|---:|---:|---:|---:|")
+    print("| steps | ms a program | before | ratio |\n|---:|---:|---:|---:|")
     for steps, cost in costs.items():
         print(f"| {steps} | {cost:.2f} | {earlier[steps]:.2f} | {cost / earlier[steps]:.1f} |")
 

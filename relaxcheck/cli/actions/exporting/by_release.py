@@ -10,7 +10,6 @@ from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.triage.curing import RIGHT
 from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
     same_on_another_release,
@@ -64,7 +63,8 @@ def run_beside(workers: Workers, name: str, record: Record, case: AnyCase) -> Ra
 
 def right_with_fixes(ran: Ran) -> bool:
     """True if the case ends well with the fixes on."""
-    return ran.verdicts.get("on") in RIGHT
+    on = ran.verdicts.get("on")
+    return on is not None and on.is_right
 
 
 def with_releases(record: Record, by_release: Mapping[str, Ran], entry: str | None) -> Record:
