@@ -42,13 +42,13 @@ def conditions_of(
 
     Settings known to be to blame come first; else the axes that a campaign blames; else the
     attributes that are not at TVM's default, and the passes that run first; else any unusual
-    trait. Where settings were tried and none is to blame, they come before the axes. ``named``
-    operators are in the title already.
+    trait. Where settings were tried and none is to blame, they come before axes without words of
+    their own. ``named`` operators are in the title already.
     """
     if settled := blamed(repro, attribution, named):
         return settled
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
-    if attribution is not None:
+    if attribution is not None and not blame.keys() & _words(repro).keys():
         axes, others = others, axes
     # Reduction leaves no size at 0 where another one will do.
     return [*(axes or others), *_empty(repro)] if axes or others else _unusual(repro)
@@ -169,7 +169,7 @@ def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
     The sizes of a symbolic axis are named by ``values_of``. Of a rank there is nothing to say that
     the program does not show.
     """
-    if words := _axis_words().get(repro.case.family, {}).get(axis):
+    if words := _words(repro).get(axis):
         # Of a switch the words say that it is on.
         if "{}" in words or value == str(True):
             yield words.format(value)
@@ -209,6 +209,11 @@ def _axis_words() -> dict[str, dict[str, str]]:
         name: {axis.name: axis.words for axis in family.axes if axis.words}
         for name, family in _by_name().items()
     }
+
+
+def _words(repro: Reproduction) -> Mapping[str, str]:
+    """The words of the axes of the case's family that have some."""
+    return _axis_words().get(repro.case.family, {})
 
 
 def _unusual(repro: Reproduction) -> list[str]:
