@@ -110,6 +110,11 @@ class Fits:
     holds: Callable[..., bool]
     names: tuple[str, ...] = ()
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The axes that it depends on."""
+        return (*self.names, RANK, SIZES, SHAPE)
+
     def __call__(self, point: Point, value: Value) -> bool:
         """Return True if ``value`` is allowed at ``point``."""
         whole = sizes(point)
@@ -124,6 +129,11 @@ class FitsDims:
 
     holds: Callable[..., bool]
     names: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The axes that it depends on."""
+        return (*self.names, RANK, SIZES, SYMBOLIC, SHAPE)
 
     def __call__(self, point: Point, value: Value) -> bool:
         """Return True if ``value`` is allowed at ``point``."""

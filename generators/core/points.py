@@ -38,13 +38,17 @@ class Every:
 
 
 def to_blame(axis: Axis, earlier: Sequence[str], point: Point, value: Value) -> tuple[str, ...]:
-    """The names among ``earlier`` whose values at ``point`` may be why ``value`` is not allowed."""
+    """The names among ``earlier`` whose values at ``point`` may be why ``value`` is not allowed.
+
+    A predicate that says which axes it ``reads`` spares a search all others.
+    """
     match axis.allowed:
         case Given(names=names):
             return names
         case Every(parts=parts):
             return next(part.names for part in parts if not part(point, value))
-    return tuple(earlier)
+    reads: Sequence[str] = getattr(axis.allowed, "reads", earlier)
+    return tuple(name for name in earlier if name in reads)
 
 
 def integer(point: Point, name: str) -> int:

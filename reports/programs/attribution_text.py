@@ -18,7 +18,7 @@ from relaxcheck.reports.programs.python_source import attribute_text
 _PLAIN_BUILD = "relax.build alone"
 
 _INPUTS = {
-    "normal": "inputs that are multiples of 1/2048",
+    "normal": "inputs that are multiples of 1/2048 from -2 to 2",
     "exact": "inputs that are small integers",
     "moderate": "inputs of other magnitudes",
     "boundary": "inputs of other magnitudes",

@@ -5,9 +5,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.axes import Axis, Family, Point, is_valid
+from relaxcheck.generators.core.axes import Axis, Family, Point, complete, is_valid
 from relaxcheck.generators.core.covering import complete_with, covering, uncovered
-from relaxcheck.generators.core.points import Given, narrowed
+from relaxcheck.generators.core.points import Given, narrowed, to_blame
 from relaxcheck.generators.families import family as by_name
 from tests.generators.drawn import PIPELINES, WIDE, at_random
 
@@ -105,3 +105,14 @@ def test_narrowing_keeps_only_the_listed_values() -> None:
         narrowed(SMALL, {"a": (5,)})
     with pytest.raises(KeyError, match="no axis z"):
         narrowed(SMALL, {"z": (5,)})
+
+
+def test_a_search_goes_back_to_the_axes_that_a_fit_reads() -> None:
+    """Else it tries all values of the axes in between: one window in space takes minutes."""
+    family = by_name("max_pool3d", ("build",))
+    (end,) = (axis for axis in family.axes if axis.name == "pad_end.w")
+    earlier = [axis.name for axis in family.axes][: family.axes.index(end)]
+    point = complete(family.axes, {})
+    reads = {"rank", "sizes", "kernel.w", "dilation.w", "pad_begin.w"}
+    assert set(to_blame(end, earlier, point, 1)) == reads
+    assert len(reads) < len(earlier)

@@ -247,4 +247,5 @@ def test_an_issue_names_the_inputs_that_it_shows(
     title = title_text(repro, attribution)
     assert title == f"exp gives wrong values ({words})"
     text = issue_text(repro, title, "", {}, attribution=attribution)
-    assert f"Fails with {words}; passes with inputs that are multiples of 1/2048." in text
+    plain = "inputs that are multiples of 1/2048 from -2 to 2"
+    assert f"Fails with {words}; passes with {plain}." in text
