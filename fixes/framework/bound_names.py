@@ -20,7 +20,7 @@ class BoundNames:
     _places: dict[int, list[_Place]] = field(default_factory=dict)
 
     def rebind(self, old: Callable[..., Any], new: Callable[..., Any]) -> Iterator[_Place]:
-        """Bind each name of ``old`` to ``new``; yields the module and the name, bound by then."""
+        """Bind each name of ``old`` to ``new``; yields module and name just before."""
         self._read_new_modules()
         # A name may have been bound to something else, and its function's id be that of another.
         places = [
@@ -29,8 +29,8 @@ class BoundNames:
             if vars(module).get(name) is old
         ]
         for module, name in places:
-            setattr(module, name, new)
             yield module, name
+            setattr(module, name, new)
         self._places.setdefault(id(new), []).extend(places)
 
     def _read_new_modules(self) -> None:

@@ -2,7 +2,7 @@
 
 TOPI compares the channels of data and alpha as constant integers, so that symbolic ones fail, and
 asserts without a message. Type inference reads the data alone: an alpha of a wider dtype goes
-through, and fails in a check of TIR's.
+through, and fails in a check of TIR.
 """
 
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ FIX = Fix(
     operators=(OPERATOR,),
     fault=(
         "prelu of a symbolic number of channels is not lowered; an alpha of a wider dtype fails in"
-        " a check of TIR's, and one of another rank or size without a message"
+        " a check of TIR, and one of another rank or size without a message"
     ),
     issue=None,
     parts=(

@@ -141,8 +141,8 @@ def _words(case: Case, tensor: Input, run: int, count: int) -> NDArray[np.uint64
 # normal: multiples of 2**-11 in [-2, 2). exact: small integers, so that sums of products are
 # exactly representable and any difference at all is a bug. special: normal with signed zeros,
 # subnormal numbers, the largest finite ones, infinities and NaN in between; integers with their
-# limits, which wrap around. moderate and boundary: normal at three magnitudes. Those of the first
-# are in use, and exp(x) overflows; products of the others are barely finite.
+# limits, which wrap around. moderate and boundary: normal at three magnitudes. In moderate, exp(x)
+# overflows, and so do long sums of products in float16; in boundary these stay finite.
 def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Array:
     bits = (words >> np.uint64(40)).astype(np.int64)
     if dtype.kind == "b":

@@ -57,7 +57,7 @@ class Programs(Kind[Case]):
         return families.families(pipelines)
 
     def as_drawn(self, case: Case) -> Case:
-        """``case`` run in the other ordinary regimes too: to compile costs far more than to run."""
+        """``case`` run in ``RUN_TOGETHER`` too: to compile costs far more than to run."""
         if case.regime not in ORDINARY_REGIMES:
             return case
         others = tuple(regime for regime in RUN_TOGETHER if regime != case.regime)

@@ -20,7 +20,7 @@ _PLAIN_BUILD = "relax.build alone"
 _INPUTS = {
     "normal": "inputs that are multiples of 1/2048 from -2 to 2",
     "exact": "inputs that are small integers",
-    "moderate": "inputs of other magnitudes",
+    "moderate": "inputs of moderate magnitudes",
     "boundary": "inputs of other magnitudes",
     "special": "NaN, infinities and the like among the inputs",
 }

@@ -117,8 +117,9 @@ def test_the_defaults_are_a_point(family: Family) -> None:
     assert point == {axis.name: axis.default for axis in family.axes}
 
 
-def test_simpler_points_are_valid(family: Family) -> None:
-    for point in at_random(family.axes, 10):
+@many
+def test_simpler_points_are_valid(family: Family, count: int) -> None:
+    for point in at_random(family.axes, count // 10):
         for axis in family.axes:
             for other in simpler(family.axes, point, axis):
                 assert is_valid(family.axes, other)
@@ -141,7 +142,7 @@ def test_nothing_drawn_is_thrown_away(each: Family, count: int) -> None:
         kept.append(None)
 
     draw()
-    assert len(kept) > 0.95 * len(begun)
+    assert len(begun) - len(kept) <= 1 + len(begun) // 30
 
 
 @many
@@ -210,7 +211,7 @@ def test_a_family_is_found_by_name() -> None:
     with pytest.raises(UnknownFamily) as raised:
         by_name("conv4d", PIPELINES)
     assert str(raised.value) == (
-        "no family 'conv4d'; did you mean conv2d or conv1d? relaxcheck families lists all"
+        "no family 'conv4d'; did you mean conv3d, conv2d or conv1d? relaxcheck families lists all"
     )
     with pytest.raises(UnknownFamily, match=r"^no family 'zzz'; relaxcheck families lists all$"):
         by_name("zzz", PIPELINES)

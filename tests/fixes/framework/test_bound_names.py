@@ -1,4 +1,4 @@
-"""Names of TVM's modules are bound anew, wherever a function has one, and back."""
+"""Names of TVM's modules are bound anew, wherever a function has first, and back."""
 
 import sys
 from types import ModuleType
@@ -36,18 +36,18 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ...]:
 
 
 def test_every_name_of_a_function_in_tvm_is_bound_anew(modules: tuple[ModuleType, ...]) -> None:
-    one, two, elsewhere = modules
+    first, second, elsewhere = modules
     places = list(BoundNames().rebind(old, new))
-    assert sorted(places, key=str) == [(one, "f"), (one, "g"), (two, "f")]
-    assert (one.f, one.g, two.f, elsewhere.f) == (new, new, new, old)
+    assert sorted(places, key=str) == [(first, "f"), (first, "g"), (second, "f")]
+    assert (first.f, first.g, second.f, elsewhere.f) == (new, new, new, old)
 
 
 def test_a_function_bound_anew_is_replaced_too(modules: tuple[ModuleType, ...]) -> None:
-    one, two, _ = modules
+    first, second, _ = modules
     names = BoundNames()
     list(names.rebind(old, new))
     assert len(list(names.rebind(new, newest))) == 4
-    assert (one.f, one.h, two.f) == (newest, newest, newest)
+    assert (first.f, first.h, second.f) == (newest, newest, newest)
     assert list(names.rebind(old, new)) == []
 
 
@@ -62,9 +62,9 @@ def test_a_module_that_is_imported_later_is_read_then(
 
 
 def test_a_name_that_was_bound_to_something_else_stays(modules: tuple[ModuleType, ...]) -> None:
-    one, two, _ = modules
+    first, second, _ = modules
     names = BoundNames()
     list(names.rebind(new, newest))
-    two.f = newest
-    assert sorted(names.rebind(old, new), key=str) == [(one, "f"), (one, "g")]
-    assert two.f is newest
+    second.f = newest
+    assert sorted(names.rebind(old, new), key=str) == [(first, "f"), (first, "g")]
+    assert second.f is newest

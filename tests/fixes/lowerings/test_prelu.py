@@ -41,6 +41,14 @@ def test_values(shape: Any, alpha: Any, axis: int, bindings: Any, fused: bool) -
         np.testing.assert_allclose(run(x, slope), want, rtol=1e-6)
 
 
+def test_a_narrower_alpha_is_promoted_as_tvm_does() -> None:
+    dtypes = ("float32", "float16")
+    run = compiled.run_with(prelu.FIX, relax.op.nn.prelu, (2, 3), (3,), dtypes=dtypes, fused=False)
+    x, slope = compiled.sample((2, 3)), np.array([0.1, -2, 3], "float16")
+    want = np.where(x > 0, x, x * slope.astype("float64"))
+    np.testing.assert_allclose(run(x, slope), want, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("alpha", "dtype", "message"),
     [
