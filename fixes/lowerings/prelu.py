@@ -38,7 +38,7 @@ def _lower(builder: BlockBuilder, call: Call) -> Expr:
     dtypes = {"data": tvm_api.dtype_of(data), "alpha": tvm_api.dtype_of(alpha)}
     product = tirx.const(1, dtypes["data"]) * tirx.const(1, dtypes["alpha"])
     if tvm_api.dtype_of(product) != dtypes["data"]:
-        raise invalid(OPERATOR, "the dtype of alpha is wider than that of data", **dtypes)
+        raise invalid(OPERATOR, "data times alpha is not of the dtype of data", **dtypes)
     if len(tvm_api.shape_of(alpha)) != 1:
         shown = tvm_api.show(tvm_api.shape_of(alpha))
         raise invalid(OPERATOR, "alpha must have one dimension", alpha=shown)

@@ -48,7 +48,7 @@ def conditions_of(
     if settled := blamed(repro, attribution, named):
         return settled
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
-    if attribution is not None and not blame.keys() & _words(repro).keys():
+    if attribution is not None and not any(_own_words(repro, *item) for item in blame.items()):
         axes, others = others, axes
     # Reduction leaves no size at 0 where another one will do.
     return [*(axes or others), *_empty(repro)] if axes or others else _unusual(repro)
@@ -169,10 +169,8 @@ def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
     The sizes of a symbolic axis are named by ``values_of``. Of a rank there is nothing to say that
     the program does not show.
     """
-    if words := _words(repro).get(axis):
-        # Of a switch the words say that it is on.
-        if "{}" in words or value == str(True):
-            yield words.format(value)
+    if axis in _words(repro):
+        yield from filter(None, [_own_words(repro, axis, value)])
     elif axis in _UNUSUAL_VALUES:
         yield _UNUSUAL_VALUES[axis](value)
     elif axis == "pipeline":
@@ -209,6 +207,13 @@ def _axis_words() -> dict[str, dict[str, str]]:
         name: {axis.name: axis.words for axis in family.axes if axis.words}
         for name, family in _by_name().items()
     }
+
+
+def _own_words(repro: Reproduction, axis: str, value: str) -> str:
+    """The words that the record has for ``axis`` at ``value``; empty where it has none."""
+    words = _words(repro).get(axis, "")
+    # Of a switch the words say that it is on.
+    return words.format(value) if "{}" in words or value == str(True) else ""
 
 
 def _words(repro: Reproduction) -> Mapping[str, str]:

@@ -90,8 +90,8 @@ def initializes_collapses() -> bool:
     n = tvm_api.shape_var("n")
     to = probes.one_call(lambda x: relax.op.collapse_sum_to(x, (1,)), (n, 1))
     like = probes.one_call(relax.op.collapse_sum_like, (n, 1), (1,))
-    empty, one = np.zeros((0, 1), "float32"), np.zeros(1, "float32")
-    return _writes(to, [empty], (1,)) and _writes(like, [empty, one], (1,))
+    empty, target = np.zeros((0, 1), "float32"), np.zeros(1, "float32")
+    return _writes(to, [empty], (1,)) and _writes(like, [empty, target], (1,))
 
 
 def _writes(call: Call, arrays: Sequence[probes.Array], shape: Sequence[int]) -> bool:

@@ -40,35 +40,27 @@ def reduce(call: Call, onnx_operator: str, name: str, axes: list[int], keep: boo
 
 def _reduced(onnx_operator: str) -> Operator:
     def reduced(call: Call) -> Wire:
-        (x,) = call.operands
-        axes, keep = axes_of(call), bool(call.node.attributes.get("keepdims", False))
-        shape = _shape(call, axes, keep)
-        if 0 in x.shape and 0 not in shape and onnx_operator in ("ReduceSum", "ReduceProd"):
-            # The kernel's result over nothing: left to the definition.
-            kind = np.float64 if x.dtype == "float64" else np.float32
-            start = float(onnx_operator == "ReduceProd")
-            held = np.full(shape, start, kind if is_float(x.dtype) else np.int64)
-            return Wire(call.graph.constant(held), shape, x.dtype)
-        if onnx_operator == "ReduceProd" and not is_float(x.dtype):
-            return _folded("Mul", call.graph, x, axes, shape)
-        if onnx_operator == "ReduceSum" and x.dtype == "int64":
-            return _folded("Add", call.graph, x, axes, shape)
-        return call.graph.settle(reduce(call, onnx_operator, x.name, axes, keep), shape, x.dtype)
+        keep = bool(call.node.attributes.get("keepdims", False))
+        return over(call, onnx_operator, axes_of(call), keep)
 
     return reduced
 
 
-def summed(graph: Graph, x: Wire, axes: list[int]) -> Wire:
-    """The sum of ``x`` over ``axes``, at least one, which are gone."""
-    shape = tuple(n for at, n in enumerate(x.shape) if at not in axes)
-    if 0 in x.shape:
+def over(call: Call, onnx_operator: str, axes: list[int], keep: bool) -> Wire:
+    """The first operand of ``call``, reduced over ``axes``."""
+    x = call.operands[0]
+    shape = _shape(call, axes, keep)
+    if 0 in x.shape and 0 not in shape and onnx_operator in ("ReduceSum", "ReduceProd"):
+        # The kernel's result over nothing: left to the definition.
         kind = np.float64 if x.dtype == "float64" else np.float32
-        zeros = np.zeros(shape, kind if is_float(x.dtype) else np.int64)
-        return Wire(graph.constant(zeros), shape, x.dtype)
-    if x.dtype == "int64":
-        return _folded("Add", graph, x, axes, shape)
-    total = graph.call("ReduceSum", x.name, graph.integers(axes), keepdims=0)
-    return graph.settle(total, shape, x.dtype)
+        start = float(onnx_operator == "ReduceProd")
+        held = np.full(shape, start, kind if is_float(x.dtype) else np.int64)
+        return Wire(call.graph.constant(held), shape, x.dtype)
+    if onnx_operator == "ReduceProd" and not is_float(x.dtype):
+        return _folded("Mul", call.graph, x, axes, shape)
+    if onnx_operator == "ReduceSum" and x.dtype == "int64":
+        return _folded("Add", call.graph, x, axes, shape)
+    return call.graph.settle(reduce(call, onnx_operator, x.name, axes, keep), shape, x.dtype)
 
 
 def _folded(binary: str, graph: Graph, x: Wire, axes: list[int], shape: tuple[int, ...]) -> Wire:

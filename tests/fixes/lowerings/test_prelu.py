@@ -54,7 +54,11 @@ def test_a_narrower_alpha_is_promoted_as_tvm_does() -> None:
     [
         ((1, 3), "float32", r"alpha='\(1, 3\)': alpha must have one dimension"),
         ((4,), "float32", r"axis=1, alpha='\(4,\)': the size of alpha is neither 1 nor .* 3"),
-        ((3,), "float64", "data='float32', alpha='float64': the dtype of alpha is wider"),
+        (
+            (3,),
+            "float64",
+            "data='float32', alpha='float64': data times alpha is not of the dtype of data",
+        ),
     ],
 )
 def test_an_invalid_alpha_is_refused(

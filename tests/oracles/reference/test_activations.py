@@ -66,3 +66,13 @@ def test_selu_is_that_of_its_docstring() -> None:
 
 def test_every_operator_of_the_group_is_held_here() -> None:
     assert declared_in(activations) == {"nn.selu", "nn.softplus", "nn.dropout"}
+
+
+def test_softplus_of_a_subnormal_exponential_has_a_floor_more() -> None:
+    """exp(-14) is subnormal in float16: it and the logarithm are each off by a spacing at most."""
+    values = (-14.0, -2.0)
+    reference = agree(program_of("nn.softplus", [(2,)], "float16", [Literal(values)]))
+    spacing, units = 2.0**-24, 8 * 2.0**-11
+    below, above = reference.bound - units * np.array(reference.value, "float64")
+    assert spacing < below <= 2.1 * spacing
+    assert above <= 1.1 * spacing

@@ -4,7 +4,7 @@ from typing import Any
 
 from relaxcheck.oracles.onnxruntime.call import Call, operator
 from relaxcheck.oracles.onnxruntime.graph import Wire
-from relaxcheck.oracles.onnxruntime.operators.reductions import summed
+from relaxcheck.oracles.onnxruntime.operators.reductions import over
 
 
 @operator("collapse_sum_to")
@@ -27,5 +27,5 @@ def _collapsed(call: Call, shape: tuple[int, ...]) -> Wire:
     ]
     if not axes:
         return x
-    wire = summed(call.graph, x, axes)
+    wire = over(call, "ReduceSum", axes, keep=False)
     return Wire(call.graph.reshape(wire.name, shape), shape, x.dtype)

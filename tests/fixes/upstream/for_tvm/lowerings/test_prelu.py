@@ -51,7 +51,7 @@ def test_alpha_of_a_wider_dtype():
                 R.output(y)
             return y
 
-    with pytest.raises(ValueError, match=r"prelu is invalid with .*wider"):
+    with pytest.raises(ValueError, match=r"prelu is invalid with .*the dtype of data"):
         relax.transform.LegalizeOps()(Module)
 
 
