@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
-from relaxcheck.generators.core.program import Node
+from relaxcheck.generators.core.case import Expectation, IllFormed, Valid
+from relaxcheck.generators.core.program import Node, Program, ShapeValue
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import REQUIRED
 
@@ -25,6 +26,27 @@ def grouped(operator: str, arguments: Sequence[T]) -> list[T | list[T]]:
     (at,) = many
     end = len(arguments) - (len(record.operands) - at - 1)
     return [*arguments[:at], list(arguments[at:end]), *arguments[end:]]
+
+
+def expectation(program: Program) -> Expectation:
+    """``Valid``, or ``IllFormed`` where no dimension that a call decides is a symbol by itself.
+
+    ``program`` has no other fault.
+    """
+    symbols = undefined_symbols(program)
+    return IllFormed(symbols) if symbols else Valid()
+
+
+def undefined_symbols(program: Program) -> tuple[str, ...]:
+    """The symbols that are in dimensions, as in ``2*m``, and none of them by itself, sorted."""
+    if program.told:
+        return ()
+    defined = {dim for tensor in program.inputs if not tensor.constant for dim in tensor.shape}
+    for node in program.nodes:
+        cast_to = node.attributes.get("shape")
+        if form(node.operator) == "cast" and isinstance(cast_to, ShapeValue):
+            defined.update(cast_to.dims)
+    return tuple(symbol for symbol in program.symbols if symbol not in defined)
 
 
 def attributes_of_type(operator: str, kind: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relaxcheck import fixes, strategies
-    from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch, Valid
+    from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch, Valid
     from relaxcheck.generators.core.program import Case, Input, Node, Program
     from relaxcheck.generators.expressions.cases import ExpressionCase
     from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -27,6 +27,7 @@ __all__ = [
     "CaseError",
     "ExpressionCase",
     "Finding",
+    "IllFormed",
     "Input",
     "Invalid",
     "Mismatch",
@@ -44,7 +45,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "relaxcheck.generators.core.case": ("CaseError", "Invalid", "Mismatch", "Valid"),
+    "relaxcheck.generators.core.case": ("CaseError", "IllFormed", "Invalid", "Mismatch", "Valid"),
     "relaxcheck.generators.core.program": ("Case", "Input", "Node", "Program"),
     "relaxcheck.generators.expressions.cases": ("ExpressionCase",),
     "relaxcheck.harness.outcomes.outcome": ("Outcome", "Verdict"),

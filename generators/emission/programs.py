@@ -9,9 +9,9 @@ from tvm import relax, te
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
-from relaxcheck.generators.calls import attributes_of_type, form, grouped
+from relaxcheck.generators.calls import attributes_of_type, form, grouped, undefined_symbols
 from relaxcheck.generators.core import values
-from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
 from relaxcheck.generators.core.dims import ARITHMETIC, Dim, fold, symbols
 from relaxcheck.generators.core.program import (
     CALL,
@@ -40,7 +40,7 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
 
     Raises:
         UnknownOperator: the running TVM lacks an operator of the program.
-        CaseError: a symbol has no defining parameter.
+        CaseError: a symbol is undefined, and the case does not expect that.
         Exception: whatever TVM raises when it builds a call or infers its type.
     """
     program = case.program
@@ -116,23 +116,17 @@ def _emit_body(
 
 
 def _require_definitions(case: Case) -> None:
-    """Raise ``CaseError`` where a symbol is in no shape that a call decides.
-
-    It may be known from ``2*m`` alone: what TVM makes of that is for the case to show.
-    """
-    if case.program.told:
-        return
-    defined: set[str] = set()
-    for tensor in case.program.inputs:
-        if not tensor.constant:
-            defined |= {name for dim in tensor.shape for name in symbols(dim)}
-    for node in case.program.nodes:
-        cast_to = node.attributes.get("shape")
-        if form(node.operator) == "cast" and isinstance(cast_to, ShapeValue):
-            defined |= {name for dim in cast_to.dims for name in symbols(dim)}
-    for symbol in case.program.symbols:
-        if symbol not in defined:
-            raise CaseError(f"symbol {symbol} is in no dimension of a run-time input")
+    """Raise ``CaseError`` where the expectation leaves out that a symbol is undefined."""
+    undefined = undefined_symbols(case.program)
+    expected = case.expect.symbols if isinstance(case.expect, IllFormed) else ()
+    if isinstance(case.expect, Valid | IllFormed) and undefined != expected:
+        wrong = sorted({*undefined}.symmetric_difference(expected))
+        raise CaseError(
+            f"symbol {wrong[0]} is no dimension of a run-time input by itself, and the case "
+            "expects a valid program"
+            if wrong[0] in undefined
+            else f"the case expects {wrong[0]} to be undefined, and it is defined"
+        )
 
 
 def _emitted(

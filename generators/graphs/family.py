@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import msgspec
 from hypothesis import strategies as st
 
+from relaxcheck.generators.calls import expectation
 from relaxcheck.generators.core.axes import RUN, Axis, Point, without_run
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.faults import Fault
@@ -99,6 +100,7 @@ def _cases_at(draw: st.DrawFn, point: Point) -> Case:
         family=NAME,
         program=program,
         bindings=rows,
+        expect=expectation(program),
         at=without_run(point),
         **{name: point[name] for name in RUN},  # type: ignore[arg-type]
     )

@@ -10,8 +10,9 @@ from typing import Protocol
 import msgspec
 from hypothesis import strategies as st
 
+from relaxcheck.generators.calls import expectation
 from relaxcheck.generators.core.axes import SEEDS, Axis, Point, points
-from relaxcheck.generators.core.case import Mismatch, Valid
+from relaxcheck.generators.core.case import Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate, symbols
 from relaxcheck.generators.core.program import Case, Misfit, Program, Random
 
@@ -109,7 +110,7 @@ def corrected(case: Case) -> Case:
         for tensor in case.program.inputs
     )
     program = msgspec.structs.replace(case.program, inputs=inputs)
-    return msgspec.structs.replace(case, program=program, expect=Valid())
+    return msgspec.structs.replace(case, program=program, expect=expectation(program))
 
 
 def _gives(dim: Dim, size: int) -> bool:

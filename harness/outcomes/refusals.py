@@ -50,10 +50,10 @@ _PLACE = re.compile(r"[\w./-]+\.(?:cc|h|cpp|py):\d+|\bat line \d+")
 _TYPE_INFERENCE = "emit"
 _TOO_LATE = frozenset({"codegen", "load", "run"})
 """Stages in which no check of Relax's is left: what fails there is the result of one that lacks."""
-_DELIBERATE = frozenset({"TypeError", "ValueError"})
+DELIBERATE = frozenset({"TypeError", "ValueError"})
 """The exceptions of the checks of Relax's type inference; its assertions are others."""
 
-_CHECKS = _DELIBERATE | {"InternalError"}
+_CHECKS = DELIBERATE | {"InternalError"}
 """Those of all checks, the C++ ones included."""
 
 _LONG = 2
@@ -111,7 +111,7 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
     Nothing may have run by then. The check's own words must name the attribute or dimension at
     fault, or quote its value; or, in type inference, name any operand or attribute; or, in an
     exception of ``_CHECKS``, name two different sizes of the program; or, in one of
-    ``_DELIBERATE``, call something invalid and give its numbers. They need not name the operator.
+    ``DELIBERATE``, call something invalid and give its numbers. They need not name the operator.
     """
     raised = _CLASS.match(message)
     kind = raised[1] if raised else ""
@@ -126,9 +126,9 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
         return True
     if any(f"'{value}'" in words or f'"{value}"' in words for value in subject.values):
         return True
-    if kind in _DELIBERATE and words.startswith("Invalid ") and integers_in(words):
+    if kind in DELIBERATE and words.startswith("Invalid ") and integers_in(words):
         return True
     if kind in _CHECKS and len(integers_in(words) & subject.sizes) > 1:
         return True
-    inferring = stage == _TYPE_INFERENCE and kind in _DELIBERATE
+    inferring = stage == _TYPE_INFERENCE and kind in DELIBERATE
     return inferring and mentions(words, subject.named)

@@ -2,7 +2,7 @@
 
 import enum
 
-from relaxcheck.generators.core.case import Expectation, Invalid
+from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 
@@ -22,7 +22,9 @@ MEANINGS = {
         "deadline or takes all memory"
     ),
     Severity.UNSUPPORTED: "a valid program is refused, and the error says what is not supported",
-    Severity.ERROR_MESSAGE: "an invalid program is refused without saying what is wrong with it",
+    Severity.ERROR_MESSAGE: (
+        "an invalid or ill-formed program is refused without saying what is wrong with it"
+    ),
 }
 
 _BY_VERDICT = {
@@ -49,11 +51,11 @@ _ORDER = (
 
 
 def severity_of(verdict: Verdict, expected: Expectation) -> Severity | None:
-    """The severity of ``verdict`` on a program that is ``expected`` to be valid or invalid.
+    """The severity of ``verdict`` on a program of which ``expected`` is expected.
 
     None if the verdict does not count against TVM.
     """
-    if isinstance(expected, Invalid) and verdict in _REFUSED:
+    if isinstance(expected, Invalid | IllFormed) and verdict in _REFUSED:
         return Severity.ERROR_MESSAGE
     return _BY_VERDICT.get(verdict)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from relaxcheck.generators.core.axes import Family, point_of
-from relaxcheck.generators.core.case import AnyCase, Invalid, Valid, write
+from relaxcheck.generators.core.case import AnyCase, Expectation, IllFormed, Invalid, Valid, write
 from relaxcheck.harness.known.expected_failures import Known
 from relaxcheck.harness.known.known import Expectations
 from relaxcheck.harness.known.tally import ExpectationTally
@@ -122,10 +122,18 @@ class Conformance:
             return None
         counts = self.tally.verdicts.setdefault(operators(case), {})
         counts[outcome.verdict] = counts.get(outcome.verdict, 0) + 1
-        wanted = Verdict.REJECTED if isinstance(case.expect, Invalid) else Verdict.PASS
-        if outcome.verdict is wanted or outcome.nothing_compared:
+        if outcome.verdict in _right(case.expect) or outcome.nothing_compared:
             return None
         return _line(case, outcome)
+
+
+def _right(expected: Expectation) -> tuple[Verdict, ...]:
+    match expected:
+        case Invalid():
+            return (Verdict.REJECTED,)
+        case IllFormed():
+            return (Verdict.PASS, Verdict.REJECTED)
+    return (Verdict.PASS,)
 
 
 def _line(case: AnyCase, outcome: Outcome) -> str:

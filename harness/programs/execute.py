@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
+from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
@@ -21,7 +21,7 @@ from relaxcheck.harness.outcomes.sources import logged_at, lowered_at, raised_at
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.compile import SilentBail, StageError
 from relaxcheck.harness.programs.invalid.objections import objections, returned
-from relaxcheck.harness.programs.invalid.rejection import is_rejection
+from relaxcheck.harness.programs.invalid.rejection import is_rejection, names_undefined
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
 from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
@@ -332,6 +332,8 @@ def _refusal(case: Case, error: StageError, clock: Clock, late: str | None) -> O
             seconds=clock.seconds,
             details=_place(error),
         )
+    if isinstance(case.expect, IllFormed) and names_undefined(message, case.expect):
+        return Outcome(Verdict.REJECTED, error.stage, None, message, seconds=clock.seconds)
     named = _named(case, message)
     return Outcome(
         Verdict.UNSUPPORTED if named else Verdict.OPAQUE_CRASH,

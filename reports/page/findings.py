@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, Culprit, Entry
 from relaxcheck.harness.known.named import NamedCause
@@ -12,6 +12,7 @@ from relaxcheck.harness.outcomes.differential import described_on
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Verdict
 from relaxcheck.harness.outcomes.output import Output
+from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.releases.releases import by_age
 from relaxcheck.harness.triage.bisection.search import Bisected
 from relaxcheck.harness.triage.finding import Finding
@@ -143,7 +144,7 @@ class Shown:
     def can_name_pass(self) -> bool:
         """True if a bisection may name a pass: none is to run on what is invalid."""
         case = self.finding.case
-        return of(case).has_passes and not isinstance(case.expect, Invalid)
+        return of(case).has_passes and isinstance(case.expect, Valid)
 
     @property
     def is_new(self) -> bool:
@@ -237,8 +238,11 @@ _REFUSED = "The program is invalid: an error says so before it runs, and what is
 
 
 def _expected(finding: Finding) -> str:
-    if isinstance(finding.case.expect, Invalid):
+    expect = finding.case.expect
+    if isinstance(expect, Invalid):
         return _REFUSED
+    if isinstance(expect, IllFormed) and finding.severity is Severity.ERROR_MESSAGE:
+        return f"The program is ill-formed: an error names {expect.symbols[0]}, which is undefined."
     return _EXPECTED.get(finding.verdict, _RUNS)
 
 

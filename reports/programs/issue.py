@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.calls import form
-from relaxcheck.generators.core.case import Invalid, Mismatch
+from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
@@ -33,6 +33,8 @@ _ORACLES = {"pytorch": "PyTorch", "onnxruntime": "ONNX Runtime"}
 
 _NO_CALLS = {"cast": "R"}
 """The modules of what is no call of an operator, by form."""
+
+_REFUSED = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
 
 _OF_CPP = re.compile(r"std::|\bbasic_string\b|\bvector::")
 """Words of an exception of the C++ library."""
@@ -72,7 +74,7 @@ def issue_text(
     named = named_operators(repro, attribution)
     called = _called(named)
     message = _shown(outcome)
-    valid, version = not isinstance(repro.case.expect, Invalid), environment.get("apache-tvm", "")
+    valid, version = isinstance(repro.case.expect, Valid), environment.get("apache-tvm", "")
     cited = valid and "onnxruntime" in repro.outcome.oracles
     packages = (*PACKAGES[:3], *["onnxruntime"] * cited, *PACKAGES[3:])
     blamed = culprit.name if culprit is not None and valid and not request else None
@@ -92,6 +94,7 @@ def issue_text(
         culprit=culprit,
         culprit_file=pass_text(blamed, version),
         valid=valid,
+        cured=_cured(repro.case.expect),
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
         environment=[(name, environment[name]) for name in packages if name in environment],
@@ -112,7 +115,7 @@ def is_request(
     settings = attribution.blamed if attribution is not None else ()
     return (
         repro.outcome.verdict is Verdict.UNSUPPORTED
-        and not isinstance(repro.case.expect, Invalid)
+        and isinstance(repro.case.expect, Valid)
         and all(came.verdict is not Verdict.PASS for came in releases.values())
         and not any(
             difference.what is Aspect.SETTING
@@ -121,6 +124,16 @@ def is_request(
             for difference in condition.differences
         )
     )
+
+
+def _cured(expect: Expectation) -> str:
+    """The treatment of a program that a fix makes TVM give it."""
+    match expect:
+        case Invalid():
+            return "refused, as it should be"
+        case IllFormed():
+            return "right, or refused by an error that names what is undefined"
+    return "right"
 
 
 def _shown(outcome: Outcome) -> str:
@@ -228,6 +241,13 @@ def _expected(repro: Reproduction, called: str) -> str:
         return (
             "The program is invalid. It is refused, before anything runs, with an error that says "
             f"what is wrong with {_fault_words(case)}."
+        )
+    if isinstance(case.expect, IllFormed) and outcome.verdict in _REFUSED:
+        symbols = series([f"`{symbol}`" for symbol in case.expect.symbols])
+        return (
+            f"The program is ill-formed: no dimension of an input is {symbols} by itself, and "
+            f"`relax.analysis.well_formed` refuses it. An error that ends its compilation names "
+            f"{symbols}."
         )
     if outcome.verdict is Verdict.PASS:
         return f"{subject} compiles and runs, and every output is right."

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from relaxcheck.generators.core.case import Invalid, Mismatch
+from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import CONDITION, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -14,7 +14,7 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import signature_of
-from relaxcheck.reports.programs.attribution_text import UNUSUAL_INPUTS, innocent_operators
+from relaxcheck.reports.programs.attribution_text import UNUSUAL_INPUTS, innocent_operators, series
 from relaxcheck.reports.programs.conditions import (
     attributes_of,
     blamed,
@@ -134,6 +134,9 @@ def happens(repro: Reproduction) -> str:
         return _OF_CALLS[verdict].format(where=apart)
     if isinstance(repro.case.expect, Invalid) and verdict in _UNCLEAR:
         return f"is refused without saying what is invalid{apart}"
+    if isinstance(repro.case.expect, IllFormed) and verdict in _UNCLEAR:
+        symbols = series(repro.case.expect.symbols)
+        return f"is refused without saying that {symbols} is undefined{apart}"
     if verdict is Verdict.WRONG_VALUE and UNDEFINED in repro.outcome.details:
         return "gives values that depend on undefined memory"
     return _HAPPENS[verdict].format(where=f" {at}" if at else "")
@@ -142,7 +145,7 @@ def happens(repro: Reproduction) -> str:
 def _quoting(repro: Reproduction) -> str:
     """As ``happens``; an opaque error of a valid program is quoted, if it has words."""
     # The program of a wrong call is valid.
-    valid = not isinstance(repro.case.expect, Invalid) or isinstance(repro.case.expect, Mismatch)
+    valid = isinstance(repro.case.expect, Valid | Mismatch)
     words = _words(repro, _TITLE_WORDS)
     if not (valid and words and repro.outcome.verdict is Verdict.OPAQUE_CRASH):
         return happens(repro)

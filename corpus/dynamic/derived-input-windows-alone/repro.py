@@ -1,4 +1,4 @@
-"""an input of (m - 1)//2 + 1 elements does not compile where no other input has m
+"""an input of (m - 1)//2 + 1 elements, m in no other, fails without saying that m is undefined
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

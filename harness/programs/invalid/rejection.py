@@ -1,9 +1,9 @@
 """Rejections of invalid programs and wrong calls: which errors are one."""
 
-from relaxcheck.generators.core.case import Invalid, Mismatch
+from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import Case
-from relaxcheck.harness.outcomes.errors import names, states
-from relaxcheck.harness.outcomes.refusals import Subject, refuses
+from relaxcheck.harness.outcomes.errors import mentions, names, states
+from relaxcheck.harness.outcomes.refusals import DELIBERATE, Subject, refuses
 
 
 def is_rejection(case: Case, expected: Invalid, stage: str, message: str) -> bool:
@@ -15,6 +15,12 @@ def is_rejection(case: Case, expected: Invalid, stage: str, message: str) -> boo
         named = names(message, expected.operator, expected.fault)
         return named and states(message, expected.sizes)
     return refuses(message, stage, subject_of(case, expected))
+
+
+def names_undefined(message: str, expected: IllFormed) -> bool:
+    """True if a deliberate check raised ``message``, and it names an undefined symbol."""
+    kind, _, words = message.partition(":")
+    return kind in DELIBERATE and mentions(words, expected.symbols)
 
 
 def subject_of(case: Case, expected: Invalid) -> Subject:

@@ -17,7 +17,7 @@ from difflib import unified_diff
 import msgspec
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.case import AnyCase, Invalid
+from relaxcheck.generators.core.case import AnyCase, Invalid, Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
@@ -161,7 +161,7 @@ def bisect(case: AnyCase) -> Bisection:
     if outcome.stage == "emit":
         why = f"TVM refuses the program ({bisected.operator}) when it is built: no pass has run"
         return replace(bisected, culprit="emit", evidence=Evidence.EMIT, why=why)
-    if isinstance(case.expect, Invalid):
+    if not isinstance(case.expect, Valid):
         return replace(bisected, why=INVALID)
     search = _Search(case, outcome, _suspects(outcome, first.trace))
     yield from search.walk()

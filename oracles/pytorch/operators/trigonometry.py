@@ -20,7 +20,20 @@ def _erf(x: Tensor) -> Tensor:
     return torch.erf(x.float()).to(x.dtype) if x.dtype.itemsize == 2 else torch.erf(x)
 
 
-_FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"erf": _erf}
+def _in_double(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """``function``, computed in float64.
+
+    The vectorised kernels of float32 return inf where ``exp(|x|)`` overflows; ``sinh`` and ``cosh``
+    are half of that.
+    """
+    return lambda x: function(x.double()).to(x.dtype)
+
+
+_FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "cosh": _in_double(torch.cosh),
+    "erf": _erf,
+    "sinh": _in_double(torch.sinh),
+}
 
 
 def _applied(function: Callable[[Tensor], Tensor]) -> Operator:

@@ -8,7 +8,7 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.generators.core.axes import Family, Point, complete
-from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.case import CaseError, IllFormed
 from relaxcheck.generators.core.faults import pin
 from relaxcheck.generators.core.program import ITEM, Case, Input, Literal, Node, Program, ShapeValue
 from relaxcheck.generators.emission.programs import UnknownOperator, emit
@@ -138,13 +138,22 @@ def test_an_unknown_operator_is_one_line(operator: str) -> None:
 
 def test_a_symbol_that_no_input_has_is_one_line() -> None:
     flat = Node("y", "reshape", ("x",), {"shape": ShapeValue(("k",))})
-    program = Program((Input("x", ("2*m",), "float32"),), (flat,), ("y",))
-    with pytest.raises(CaseError, match="symbol k is in no dimension of a run-time input"):
+    program = Program((Input("x", ("2*m", "m"), "float32"),), (flat,), ("y",))
+    with pytest.raises(CaseError, match="symbol k is no dimension of a run-time input"):
         emit(Case("any", program, bindings=({"m": 1, "k": 2},)))
 
 
-def test_a_symbol_known_from_a_derived_dimension_alone_is_left_to_tvm() -> None:
+def test_a_derived_dimension_alone_defines_no_symbol() -> None:
+    """TVM calls such a function ill-formed."""
     program = Program((Input("x", ("2*m",), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
-    module = emit(Case("any", program, bindings=({"m": 1},)))
-    (dim,) = tvm_api.shape_of(module["main"].params[0])
+    with pytest.raises(CaseError, match="symbol m is no dimension of a run-time input"):
+        emit(Case("any", program, bindings=({"m": 1},)))
+    expected = Case("any", program, bindings=({"m": 1},), expect=IllFormed(("m",)))
+    (dim,) = tvm_api.shape_of(emit(expected)["main"].params[0])
     assert not isinstance(dim, tvm.tirx.Var)
+
+
+def test_a_case_that_expects_a_symbol_to_be_undefined_is_held_to_it() -> None:
+    program = Program((Input("x", ("m",), "float32"),), (Node("y", "nn.relu", ("x",)),), ("y",))
+    with pytest.raises(CaseError, match="expects m to be undefined, and it is defined"):
+        emit(Case("any", program, bindings=({"m": 1},), expect=IllFormed(("m",))))

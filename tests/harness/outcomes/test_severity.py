@@ -1,6 +1,6 @@
 import pytest
 
-from relaxcheck.generators.core.case import Expectation, Invalid, Mismatch, Valid
+from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import (
     MEANINGS,
@@ -12,6 +12,7 @@ from relaxcheck.harness.outcomes.severity import (
 
 VALID, INVALID = Valid(), Invalid("nn.x", ("groups",))
 CALL = Mismatch("x", ("dimension 0",), (2, 3))
+UNDEFINED = IllFormed(("m",))
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,16 @@ def test_verdict_and_expectation_decide(
     assert severity_of(verdict, INVALID) is severity_of(verdict, CALL) is invalid
 
 
-@pytest.mark.parametrize("expected", [VALID, INVALID, CALL])
+@pytest.mark.parametrize("expected", [VALID, INVALID, CALL, UNDEFINED])
 def test_every_failure_has_a_severity_and_nothing_else(expected: Expectation) -> None:
     for verdict in Verdict:
         assert (severity_of(verdict, expected) is not None) is verdict.is_failure
+
+
+def test_an_ill_formed_program_may_be_refused_but_not_computed_wrongly() -> None:
+    assert severity_of(Verdict.OPAQUE_CRASH, UNDEFINED) is Severity.ERROR_MESSAGE
+    assert severity_of(Verdict.WRONG_VALUE, UNDEFINED) is Severity.WRONG_RESULT
+    assert severity_of(Verdict.PROCESS_DEATH, UNDEFINED) is Severity.CRASH
 
 
 def test_the_worst_is_first_and_what_is_undecided_precedes_error_messages() -> None:

@@ -97,3 +97,11 @@ def test_a_pole_or_an_end_within_the_error_is_unconstrained() -> None:
         program = Program(inputs, (*nodes, Node("r", operator, ("d",))), ("r",))
         (result,) = evaluate(program, {"x": x, "y": y})
         assert np.isinf(result.bound[0]), operator
+
+
+@pytest.mark.parametrize("operator", ["cosh", "sinh"])
+def test_half_of_an_overflowing_exponential_is_finite(operator: str) -> None:
+    """Over a row so long that PyTorch's vectorised kernel takes part in it."""
+    program = program_of(operator, [(64,)], "float32", [Literal((89.0, -89.0) * 32)])
+    reference = agree(program, oracles=2)
+    assert np.isfinite(reference.value).all()

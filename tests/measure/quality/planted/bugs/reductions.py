@@ -64,6 +64,17 @@ PLANTS = (
         operators=("collapse_sum_to",),
     ),
     _wrong(
+        name="collapse-sum-narrows-doubles",
+        description="collapse_sum_like adds up in float32",
+        blame=("dtype",),
+        module="tvm.relax.transform.legalize_ops.manipulate",
+        old='_reshape(topi.collapse_sum, "collapse_sum", is_collapse_sum_like=True)',
+        new="_reshape(\n    lambda x, shape: topi.cast(topi.collapse_sum("
+        'topi.cast(x, "float32"), shape), x.dtype),\n    "collapse_sum",\n'
+        "    is_collapse_sum_like=True,\n    )",
+        operators=("collapse_sum_like",),
+    ),
+    _wrong(
         name="prod-of-nothing-is-zero",
         description="the product over a dimension of size 0 is 0",
         blame=("sizes",),

@@ -191,6 +191,16 @@ _POOLED = (
         "        return topi.nn.adaptive_pool(data, output_size, kind, layout_str)",
         operators=("nn.adaptive_avg_pool2d",),
     ),
+    _wrong(
+        name="adaptive-pool3d-of-doubles-takes-the-largest",
+        description="adaptive_avg_pool3d of float64 gives the largest element of each window",
+        blame=("dtype",),
+        module=_LEGALIZE,
+        old='return topi.nn.adaptive_pool3d(data, output_size, "avg", layout_str)',
+        new='kind = "max" if str(data.dtype) == "float64" else "avg"\n'
+        "        return topi.nn.adaptive_pool3d(data, output_size, kind, layout_str)",
+        operators=("nn.adaptive_avg_pool3d",),
+    ),
 )
 
 _RESIZED = (
