@@ -90,7 +90,9 @@ class Fix:
     ``issue`` is the upstream report ("apache/tvm#19696"), None if there is none. ``passes`` run
     within ``fixes.pipeline(target)``, in the order of the fixes. ``after`` names the fix that this
     one follows in ``fixes.ALL``; only the first has none. ``patch`` is the recipe of the upstream
-    patch, empty for a fix that is made of passes.
+    patch, empty for a fix that is made of passes. ``one_fault``: all parts are forms of one fault,
+    in one place of TVM. Otherwise ``single`` names those of ``operators`` of which one part alone
+    gives wrong results.
     """
 
     name: str
@@ -103,6 +105,18 @@ class Fix:
     passes: tuple[ModulePass, ...] = ()
     after: str | None = None
     patch: tuple[Step, ...] = ()
+    one_fault: bool = False
+    single: tuple[str, ...] = ()
+
+    @property
+    def mends_one_fault(self) -> bool:
+        """True if whatever it cures has one cause."""
+        return self.one_fault or len(self.parts) == 1
+
+    @property
+    def mends_one_fault_of(self) -> tuple[str, ...]:
+        """The operators whose wrong results have one cause, if this fix alone makes them right."""
+        return self.operators if self.mends_one_fault else self.single
 
     def needed(self) -> bool:
         """True if the running TVM has any part of the fault; call it with the fix off."""

@@ -242,6 +242,7 @@ FIX = Fix(
         *(OperatorAttribute(name, LEGALIZE, _in_own_dtype) for name in OPERATORS),
         OperatorAttribute("relax.nn.batch_norm", LEGALIZE, _of_type_of_call),
     ),
+    single=("relax.nn.rms_norm",),
     after="unlowered",
     patch=(
         *(Wrapping(name, _in_own_dtype) for name in OPERATORS),

@@ -224,6 +224,7 @@ FIX = Fix(
         FaultPart("other dtypes", lambda: not resizes_to_another_dtype()),
     ),
     attributes=(OperatorAttribute("relax.image.resize2d", LEGALIZE, _in_any_size),),
+    single=("relax.image.resize2d",),
     after="normalization",
     patch=(Wrapping("relax.image.resize2d", _in_any_size),),
 )

@@ -114,6 +114,7 @@ class Campaign:
             self.state.findings,
             lambda job: pool.submit(job, first=True),
             self._marked,
+            pool.fixes,
         )
         self._expected = expected
         self._company = BatchOnlyFailures()

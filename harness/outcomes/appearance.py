@@ -41,6 +41,11 @@ def place_of(error: BaseException) -> str:
     return " > ".join(dict.fromkeys(f"{_short(path)}:{name}" for path, name in (*own, last)))
 
 
+def of_lowering(place: str) -> bool:
+    """True if ``place`` names a function of an operator's lowering, which is Python."""
+    return ".py:" in place
+
+
 def _frames(error: BaseException) -> Iterator[tuple[str, str]]:
     """The source file of TVM's and the function of each frame; lambdas have no name."""
     step = error.__traceback__

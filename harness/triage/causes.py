@@ -12,6 +12,7 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import (
     WRONG,
     failed_check,
+    in_pass,
     names_cause,
     place_key,
     sibling_key,
@@ -122,7 +123,8 @@ def _keys(finding: Finding) -> Iterator[object]:
 
     The place of an error that says what is wrong is one, for one reason: which operators lead there
     is chance in a program that its seed decides, and does not matter elsewhere. Memory that nothing
-    wrote over a size of 0 is one for all operators that are computed in the same way.
+    wrote over a size of 0 is one for all operators that are computed in the same way. What one fix
+    of a single fault cures is one, whichever axes lead there.
     """
     signature, kind = finding.signature, of(finding.case)
     if not isinstance(finding.case.expect, Valid):
@@ -138,11 +140,14 @@ def _keys(finding: Finding) -> Iterator[object]:
         yield place
     names = signature.operator.split(" + ")
     groups = [*map(group, names)]
+    if finding.mended_by:
+        for each in (groups, map(kind.group, names)):
+            yield finding.mended_by, signature.verdict, signature.stage, signature.fixes, *each
     if _over_nothing(finding) and groups != [*map(kind.group, names)]:
         yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)
     if not drawn:
         yield sibling_key(signature, finding.blame, kind.group)
-    elif place is None:
+    if place is None and (drawn or in_pass(signature)):
         # A failed check about one operator is one line of TVM's source, whichever pass runs it.
         stage = "" if failed_check(signature) else signature.stage
         yield sibling_key(replace(signature, stage=stage), finding.blame, group)

@@ -4,8 +4,11 @@ from collections.abc import Generator, Sequence
 
 import msgspec
 
-from relaxcheck.generators.core.case import AnyCase, with_fixes
+from relaxcheck.generators.core.case import AnyCase, Valid, with_fixes
 from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.triage.finding import Finding
+from relaxcheck.harness.triage.fingerprint import BY_OPERATOR, WRONG
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import BundledFix
@@ -46,6 +49,37 @@ def curing(fixes: Sequence[BundledFix], named: Sequence[str]) -> Generator[Names
                 start += size
         size = (size + 1) // 2 if size > 1 else 0
     return tuple(fix.name for fix in fixes if fix.name in cure)
+
+
+def mending(fixes: Sequence[BundledFix], finding: Finding) -> Names:
+    """The names of those of ``fixes`` that would tell the cause of ``finding`` if they cured it.
+
+    Such a fix mends one fault of the operator that gives wrong results, and no other; or one fault
+    at all, if a pass over whole programs fails. A broad fix tells nothing: it may cure two findings
+    for two reasons.
+    """
+    wrong = finding.verdict in WRONG
+    if finding.case.fixes or not isinstance(finding.case.expect, Valid):
+        return ()
+    if not wrong and not _raised_by_pass(finding):
+        return ()
+    return tuple(
+        fix.name for fix in fixes if finding.operator in fix.single and (wrong or fix.one_fault)
+    )
+
+
+def mended(finding: Finding, outcome: Outcome) -> bool:
+    """True if the failure of ``finding`` is gone in ``outcome``, with a fix of ``mending`` on.
+
+    A call that a pass no longer fails on may be left by LegalizeOps, which is another fault.
+    """
+    left = outcome.verdict is Verdict.SILENT_BAIL
+    return outcome.verdict.is_right or (left and _raised_by_pass(finding))
+
+
+def _raised_by_pass(finding: Finding) -> bool:
+    raised = finding.verdict is Verdict.OPAQUE_CRASH
+    return raised and finding.stage not in BY_OPERATOR
 
 
 def cured(pool: Pool, case: AnyCase) -> Cure | None:

@@ -46,7 +46,8 @@ class Finding(msgspec.Struct, frozen=True):
 
     ``case`` is the smallest case, ``outcome`` its outcome. ``confirmed``: it came again in fresh
     processes at both LLVM optimisation levels (None: not tried yet). In a campaign on several
-    releases ``outcome`` holds the outcomes in such processes on each.
+    releases ``outcome`` holds the outcomes in such processes on each. ``mended_by`` is the bundled
+    fix that cures the case by itself, if it mends one fault of the operator and no other.
     """
 
     fingerprint: str
@@ -59,6 +60,7 @@ class Finding(msgspec.Struct, frozen=True):
     outcome: Outcome
     count: int = 1
     confirmed: bool | None = None
+    mended_by: str = ""
 
     @property
     def severity(self) -> Severity | None:

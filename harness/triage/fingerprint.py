@@ -9,6 +9,7 @@ from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.case import AnyCase, Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.kinds import operators as operators_of
+from relaxcheck.harness.outcomes.appearance import of_lowering
 from relaxcheck.harness.outcomes.errors import (
     as_on_other_releases,
     corrupts_heap,
@@ -223,12 +224,13 @@ def _serves_all(signature: Signature) -> bool:
     """True of an error that names its cause, from code of TVM's that serves all operators.
 
     Such is a failed C++ check in a pass that has no code of single operators, the code generator,
-    and a refusal that names no operator.
+    and a refusal that names no operator. A pass may call the lowering of an operator, whose place
+    is known then.
     """
     if signature.verdict not in _RAISED or not names_cause(signature):
         return False
     if signature.stage not in BY_OPERATOR:
-        return failed_check(signature)
+        return failed_check(signature) and not of_lowering(signature.appearance)
     if signature.stage == _CODE_GENERATION:
         return True
     named = pattern(map(last_part, signature.operator.split(" + ")))
@@ -239,6 +241,12 @@ def _serves_all(signature: Signature) -> bool:
 def failed_check(signature: Signature) -> bool:
     """True of a failed C++ check that has words to tell it from others: one line of source."""
     return _CHECK in signature.message and names_cause(signature)
+
+
+def in_pass(signature: Signature) -> bool:
+    """True of a failed check in a pass, or in the code generator, which serve all operators."""
+    own = signature.stage in BY_OPERATOR and signature.stage != _CODE_GENERATION
+    return failed_check(signature) and not own
 
 
 def _counted(axis: str, value: str) -> str:

@@ -9,18 +9,19 @@ at a time would leave no worker for other cases.
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.case import AnyCase, Valid
+from relaxcheck.generators.core.case import AnyCase, Valid, with_fixes
 from relaxcheck.harness.journal.journal import TRIAL, Journal
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.differential import by_release, passed
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, fails_run, rank, severity_of
+from relaxcheck.harness.triage.curing import mended, mending
 from relaxcheck.harness.triage.finding import (
     CUT_SHORT,
     Finding,
@@ -41,7 +42,7 @@ from relaxcheck.harness.triage.fingerprint import (
 from relaxcheck.harness.triage.reduction.core import core, explains_core, raised_at_one_place
 from relaxcheck.harness.triage.reduction.shrinking import shrink
 from relaxcheck.harness.workers.jobs import Job
-from relaxcheck.harness.workers.protocol import Ask
+from relaxcheck.harness.workers.protocol import Ask, BundledFix
 
 LEVELS = (0, 3)
 """The LLVM optimisation levels at which a finding is confirmed."""
@@ -59,7 +60,7 @@ class Investigations:
 
     They keep ``findings``, by fingerprint, up to date, in the journal too. They call ``run`` with
     each job that they need; the caller passes its outcome to ``advance``. ``marked`` adds the
-    expected failures that cover an outcome.
+    expected failures that cover an outcome. ``fixes`` are those that the workers can put on.
     """
 
     def __init__(
@@ -69,12 +70,14 @@ class Investigations:
         findings: dict[str, Finding],
         run: Callable[[Job], None],
         marked: Callable[[AnyCase, Outcome], Outcome] = lambda case, outcome: outcome,
+        fixes: Sequence[BundledFix] = (),
     ):
         self._families = {family.name: family for family in families}
         self._journal = journal
         self._findings = findings
         self._run = run
         self._marked = marked
+        self._fixes = fixes
         self._active: dict[Signature, _Investigation] = {}
         self._queued: dict[Signature, deque[_Investigation]] = {}
         self._severities: dict[Signature, Severity | None] = {}
@@ -172,7 +175,9 @@ class Investigations:
         except StopIteration:
             del self._active[signature]
             return
-        self._journal.start(job.case, TRIAL)
+        if not job.fixes:
+            # With some of the fixes alone it is not the case that the journal would hold.
+            self._journal.start(job.case, TRIAL)
         self._run(replace(job, tag=signature, alone=True))
 
     def _investigate(self, drawn: AnyCase, failed: Outcome, good: str | None) -> _Investigation:
@@ -286,13 +291,27 @@ class Investigations:
             for name, other in outcomes.items():
                 if name not in elsewhere or passed(elsewhere[name]):
                     elsewhere[name] = other
+        mended_by = yield from self._mended_by(finding)
         latest = self._findings[finding.fingerprint]
         if latest.case != finding.case:
             # Meanwhile a regression replaced it, which is confirmed by itself.
             return
         outcome = msgspec.structs.replace(latest.outcome, elsewhere=elsewhere)
         outcome = self._marked(finding.case, outcome)
-        self._save(msgspec.structs.replace(latest, confirmed=confirmed, outcome=outcome))
+        changes: dict[str, Any] = {"confirmed": confirmed, "mended_by": mended_by}
+        self._save(msgspec.structs.replace(latest, outcome=outcome, **changes))
+
+    def _mended_by(self, finding: Finding) -> Generator[Job, Outcome, str]:
+        """The fix of a single fault that makes the case of ``finding`` right by itself, or ""."""
+        release = finding.outcome.release
+        for name in mending(self._fixes, finding):
+            fixed = with_fixes(finding.case, True)
+            on = (release,) if release else ()
+            result = yield Job(fixed, fresh=True, releases=on, fixes=(name,))
+            here = by_release(result).get(release)
+            if here is not None and mended(finding, here):
+                return name
+        return ""
 
     def _trials(
         self, trials: Trials[T], on: "_Releases", ask: Ask = Ask.RUN

@@ -40,6 +40,8 @@ class Pools:
         self._heard: set[str] = set()
         self.mute: dict[str, str] = {}
         self.environment = joined({name: pool.environment for name, pool in pools.items()})
+        # They are of this harness: the same on each release.
+        self.fixes = next(iter(pools.values())).fixes
 
     @property
     def running(self) -> int:

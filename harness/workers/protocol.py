@@ -19,10 +19,16 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class BundledFix(msgspec.Struct, frozen=True):
-    """A bundled fix by its name, and the operators that it concerns; none: it may concern any."""
+    """A bundled fix by its name, and the operators that it concerns; none: it may concern any.
+
+    Of each of ``single`` it mends one fault alone that gives wrong results. ``one_fault``: it mends
+    one fault at all.
+    """
 
     name: str
     operators: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
+    one_fault: bool = False
 
 
 class Reply(msgspec.Struct, frozen=True):

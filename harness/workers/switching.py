@@ -1,6 +1,6 @@
 """The bundled fixes, on or off in this process."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from relaxcheck import fixes
@@ -26,6 +26,12 @@ def only_fixes(names: Collection[str]) -> Iterator[None]:
 def bundled() -> tuple[BundledFix, ...]:
     """Every fix, in the order in which they are put on."""
     return tuple(
-        BundledFix(fix.name, tuple(name.removeprefix("relax.") for name in fix.operators))
+        BundledFix(
+            fix.name, _bare(fix.operators), _bare(fix.mends_one_fault_of), fix.mends_one_fault
+        )
         for fix in fixes.ALL
     )
+
+
+def _bare(operators: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name.removeprefix("relax.") for name in operators)

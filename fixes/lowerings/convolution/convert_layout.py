@@ -152,6 +152,7 @@ FIX = Fix(
         ),
     ),
     attributes=tuple(OperatorAttribute(operator, KEY, _guard) for operator in _OPERATORS),
+    one_fault=True,
     after="mixed_precision_products",
     patch=(Override(_OPERATORS, KEY, _guard, wraps=True),),
 )

@@ -116,6 +116,7 @@ FIX = Fix(
         *(OperatorAttribute(f"relax.{name}", LEGALIZE, _of_half_precision) for name in _FUNCTIONS),
         OperatorAttribute(f"relax.{_ATANH}", LEGALIZE, _from_library),
     ),
+    single=(f"relax.{_ATANH}",),
     after="unsigned_negation",
     patch=(
         *(Wrapping(f"relax.{name}", _of_half_precision) for name in _FUNCTIONS),

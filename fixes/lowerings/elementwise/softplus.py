@@ -77,6 +77,7 @@ FIX = Fix(
         FaultPart("digits", lambda: not keeps_digits()),
     ),
     attributes=(OperatorAttribute(OPERATOR, LEGALIZE, _stable),),
+    one_fault=True,
     after="unsigned_sign",
     patch=(Wrapping(OPERATOR, _stable),),
 )

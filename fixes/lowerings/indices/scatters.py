@@ -284,6 +284,7 @@ FIX = Fix(
         OperatorAttribute(PUT, LEGALIZE, _of_places),
         OperatorAttribute(TENSOR, LEGALIZE, _from_front),
     ),
+    single=(ELEMENTS, TENSOR),
     after="pixel_shuffle",
     patch=(
         Wrapping(ELEMENTS, _of_loops),

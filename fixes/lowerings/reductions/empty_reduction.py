@@ -117,6 +117,7 @@ FIX = Fix(
         FaultPart("choices", lambda: not initializes(relax.op.max)),
     ),
     attributes=tuple(OperatorAttribute(name, LEGALIZE, initializing) for name in OPERATORS),
+    one_fault=True,
     after="onnx_rnn",
     patch=tuple(Wrapping(name, initializing) for name in OPERATORS),
 )

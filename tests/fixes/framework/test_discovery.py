@@ -50,6 +50,17 @@ def test_all_is_what_the_rooms_define() -> None:
     assert len(fixes.ALL) >= 40
 
 
+def test_only_a_fix_of_one_fault_tells_the_cause_of_what_it_cures() -> None:
+    by_name = {each.name: each for each in fixes.ALL}
+    for each in fixes.ALL:
+        assert set(each.single) <= set(each.operators), each.name
+        assert not (each.single and each.mends_one_fault), each.name
+    # Each of these mends faults that have nothing in common, some of one operator.
+    for name in ("attention", "tables", "special_values", "invalid_arguments"):
+        assert by_name[name].mends_one_fault_of == ()
+    assert by_name["softplus"].mends_one_fault_of == by_name["softplus"].operators
+
+
 def test_a_room_without_fixes_is_empty() -> None:
     room = ModuleType("room")
     room.__path__ = []

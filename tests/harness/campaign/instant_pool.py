@@ -15,6 +15,7 @@ class Instant:
     appetite = 2
     environment = {"apache-tvm": "0.27"}  # noqa: RUF012
     busy = ("idle",)
+    fixes = ()
 
     def __init__(self, answer: Callable[[Case], Outcome], late: int = 0):
         self.answer, self.late = answer, late

@@ -9,12 +9,13 @@ import msgspec
 from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case
-from relaxcheck.harness.journal.journal import DRAWN, Journal
+from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal
 from relaxcheck.harness.outcomes.differential import together
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 from relaxcheck.harness.triage.investigation import Investigations
 from relaxcheck.harness.workers.jobs import Job
+from relaxcheck.harness.workers.protocol import BundledFix
 from tests.harness.campaign.transposed_convolution import MEMBER
 
 
@@ -50,6 +51,28 @@ def test_failures_that_come_down_to_one_side_by_side_are_all_counted(tmp_path: P
             investigations.advance(jobs.popleft(), failed)
     (finding,) = findings.values()
     assert finding.count == 2
+
+
+def test_a_finding_knows_the_fix_of_one_fault_that_cures_it(tmp_path: Path) -> None:
+    case = MEMBER.build(complete(MEMBER.axes, {}), 1)
+    failed = Outcome(Verdict.WRONG_VALUE, "compare", None, "off")
+    operator = MEMBER.name.join(("nn.", ""))
+    fixes = tuple(BundledFix(name, (operator,), (operator,)) for name in ("useless", "cure"))
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        looking = Investigations((MEMBER,), journal, findings, jobs.append, fixes=fixes)
+        journal.start(case, DRAWN)
+        looking.look_into(case, failed)
+        while jobs:
+            job = jobs.popleft()
+            assert job.case.fixes == bool(job.fixes)
+            right = job.fixes == ("cure",)
+            looking.advance(job, Outcome(Verdict.PASS) if right else failed)
+        # With one fix on, a case is not what its name in the journal says.
+        assert not any(stored.case.fixes for stored in journal.cases(TRIAL))
+    (finding,) = findings.values()
+    assert (finding.mended_by, finding.confirmed) == ("cure", True)
 
 
 def test_unfinished_failures_are_explained_by_a_finding_of_their_kind_alone(tmp_path: Path) -> None:

@@ -82,6 +82,52 @@ def test_a_failed_check_of_a_pass_is_one_cause_whatever_the_operator() -> None:
     assert len(causes) == 6
 
 
+def test_a_check_that_fails_below_two_lowerings_is_two_causes() -> None:
+    def crash(operator: str, place: str) -> Finding:
+        message = "InternalError: Check failed: pb->value != 0 (0 vs. 0) : Divide by zero"
+        details = {PLACE: place}
+        outcome = Outcome(OPAQUE, "DispatchSortScan", operator, message, details=details)
+        return finding_of(Reduced(CASE, outcome, {}))
+
+    search = crash("bucketize", "topi/searchsorted.py:searchsorted > ir/expr.h:operator/")
+    scan = crash("cumprod", "topi/scan.py:scanop > ir/expr.h:operator/")
+    assert len(by_cause((search, scan))) == 2
+    own = [crash(name, "transform/to.cc:VisitBinding_") for name in ("outer", "matmul")]
+    assert len(by_cause(own)) == 1
+
+
+def test_one_check_that_two_passes_run_on_one_operator_is_one_cause() -> None:
+    message = "ValueError: Check failed: (is_int) is false: IntImm supports only int"
+    crashes = [
+        finding_of(Reduced(CASE, Outcome(OPAQUE, stage, "image.resize2d", message), {}))
+        for stage in ("tirx.LowerIntrin", "codegen")
+    ]
+    assert len(by_cause(crashes)) == 1
+    other = Outcome(OPAQUE, "codegen", "image.resize2d", message.replace("only", "none but"))
+    assert len(by_cause((*crashes, finding_of(Reduced(CASE, other, {}))))) == 2
+
+
+def test_wrong_results_that_one_fix_of_one_fault_cures_are_one_cause() -> None:
+    def wrong(
+        operator: str, blame: dict[str, str], fix: str, verdict: Verdict = Verdict.WRONG_VALUE
+    ) -> Finding:
+        finding = finding_of(Reduced(CASE, Outcome(verdict, "compare", operator), blame))
+        return msgspec.structs.replace(finding, mended_by=fix)
+
+    half = wrong("atanh", {"dtype": "float16"}, "functions")
+    small = wrong("atanh", {"regime": "moderate"}, "functions")
+    assert len(by_cause((half, small))) == 1
+    for other in (
+        wrong("acos", {"regime": "moderate"}, "functions"),
+        wrong("atanh", {"regime": "moderate"}, "special"),
+        wrong("atanh", {"regime": "moderate"}, ""),
+        wrong("atanh", {"regime": "moderate"}, "functions", Verdict.WRONG_DTYPE),
+    ):
+        assert len(by_cause((half, other))) == 2
+    broad = (wrong("nn.attention", {axis: "0"}, "") for axis in ("kv_len", "group"))
+    assert len(by_cause(tuple(broad))) == 2
+
+
 def test_an_error_of_code_that_serves_all_operators_is_one_cause() -> None:
     def crash(operator: str, stage: str, message: str, verdict: Verdict) -> Finding:
         return finding_of(Reduced(CASE, Outcome(verdict, stage, operator, message), {}))

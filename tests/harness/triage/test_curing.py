@@ -4,7 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from relaxcheck.harness.triage.curing import curing
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.case import with_fixes
+from relaxcheck.generators.families import family
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.triage.curing import curing, mended, mending
+from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 from relaxcheck.harness.workers.protocol import BundledFix
 
 FIXES = (
@@ -54,3 +59,30 @@ def test_a_fix_of_the_operator_is_preferred_to_another_that_cures_it_too() -> No
     assert cure == ("guard",)
     either: Cures = lambda on: bool(on & {"scans", "fusion"})  # noqa: E731
     assert searched(either, ("cumsum",))[0] == ("scans",)
+
+
+def found(verdict: Verdict, stage: str, *, fixes: bool = False) -> Finding:
+    member = family("conv1d_transpose", ("build",))
+    case = with_fixes(member.build(complete(member.axes, {}), 0), fixes)
+    return finding_of(Reduced(case, Outcome(verdict, stage, "nn.x", "it failed"), {}))
+
+
+def test_fixes_of_one_fault_tell_a_cause() -> None:
+    fixes = (
+        BundledFix("broad", ("nn.x",)),
+        BundledFix("results", ("nn.x", "nn.y"), ("nn.x",)),
+        BundledFix("one", ("nn.x",), ("nn.x",), one_fault=True),
+        BundledFix("other", ("nn.y",), ("nn.y",), one_fault=True),
+    )
+    wrong = found(Verdict.WRONG_VALUE, "compare")
+    assert mending(fixes, wrong) == ("results", "one")
+    raised = found(Verdict.OPAQUE_CRASH, "ConvertLayout")
+    assert mending(fixes, raised) == ("one",)
+    # Its lowering replaced, an operator fails in no way that it did.
+    assert mending(fixes, found(Verdict.OPAQUE_CRASH, "LegalizeOps")) == ()
+    assert mending(fixes, found(Verdict.WRONG_VALUE, "compare", fixes=True)) == ()
+    left = Outcome(Verdict.SILENT_BAIL, "LegalizeOps")
+    assert mended(raised, left)
+    assert not mended(wrong, left)
+    assert not mended(raised, Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps"))
+    assert all(mended(finding, Outcome(Verdict.PASS)) for finding in (wrong, raised))

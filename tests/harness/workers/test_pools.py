@@ -22,6 +22,7 @@ class Worker:
 
     appetite = 4
     busy = ("idle",)
+    fixes = ()
 
     def __init__(self, name: str, answers: int = 1000):
         self.environment = {"apache-tvm": f"{name}.0"}
