@@ -35,6 +35,7 @@ class About:
 
     ``known`` is the address of an issue that reports it already. ``patched``: a patch that cures it
     and a test lie beside the issue. ``cure`` names the bundled fixes with which it is right.
+    ``siblings`` are other operators that fail for the same cause.
     """
 
     environment: Mapping[str, str]
@@ -44,6 +45,7 @@ class About:
     known: str | None = None
     patched: bool = False
     cure: tuple[str, ...] = ()
+    siblings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     * ``attribution`` lists what was put back to its default; ``culprit`` is the pass at fault.
     * ``alike`` is the fingerprint of the failure without the fixes on each release that has one.
     * ``cure`` names the fixes that cure it, if that was looked for.
+    * ``siblings`` are other operators that fail for the same cause, as a campaign found.
     """
 
     title: str
@@ -76,6 +77,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     attribution: Attribution | None = None
     alike: dict[str, str] = {}
     cure: Cure | None = None
+    siblings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_link(self.issue)

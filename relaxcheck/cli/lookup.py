@@ -34,7 +34,8 @@ class RecordedCase:
 
     ``outcome`` is the recorded one; ``finding`` the one that has it as its smallest case;
     ``environment`` has the versions and options of its campaign; ``entry`` is the name of its
-    corpus entry, ``expected`` the entry's record.
+    corpus entry, ``expected`` the entry's record. ``siblings`` are the operators of other findings
+    with the cause of ``finding``.
     """
 
     case: AnyCase
@@ -43,6 +44,7 @@ class RecordedCase:
     environment: Mapping[str, str] = field(default_factory=dict)
     entry: str | None = None
     expected: Record | None = None
+    siblings: tuple[str, ...] = ()
 
 
 def look_up(wanted: str, directory: Path | None) -> RecordedCase:

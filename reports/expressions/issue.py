@@ -316,6 +316,7 @@ def issue_text(
         repro=script,
         patched=False,
         cure="",
+        siblings="",
     )
 
 

@@ -61,13 +61,15 @@ def issue_text(
     known: str | None = None,
     patched: bool = False,
     cure: Sequence[str] = (),
+    siblings: Sequence[str] = (),
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
     ``title`` is without TVM's prefix; ``script`` is the script; ``environment`` the versions by
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
     ``releases`` what came of it on each release; ``known`` an issue that is about the same;
-    ``patched``: a patch and a test lie beside the issue; ``cure`` names the fixes that cure it.
+    ``patched``: a patch and a test lie beside the issue; ``cure`` names the fixes that cure it;
+    ``siblings`` are operators that fail for the same cause.
     """
     outcome, releases = repro.outcome, releases or {}
     request = is_request(repro, attribution, releases)
@@ -102,6 +104,7 @@ def issue_text(
         repro=script,
         patched=patched,
         cure="" if patched else series([f"`{name}`" for name in cure]),
+        siblings=series([_called([name]) for name in siblings if name not in named]),
     )
 
 

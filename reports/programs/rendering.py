@@ -70,6 +70,7 @@ class ProgramRendering(Rendering[Case]):
             known=about.known,
             patched=about.patched,
             cure=about.cure,
+            siblings=about.siblings,
         )
 
     def pytest(

@@ -132,7 +132,7 @@ def test_a_finding_becomes_a_test(campaign: Case) -> None:
         (("ID", "--dir", "nowhere"), "nowhere"),
         (("ID", "--pytest"), "exclude each other"),
         (("--all", "--dir", "nowhere"), "nowhere holds no campaign"),
-        (("--all", "ID"), "--all exports every finding; leave out"),
+        (("--all", "ID"), "--all exports every cause; leave out"),
         ((), "give a case, or --all"),
     ],
 )

@@ -115,7 +115,7 @@ def _check_options(name: str | None, choice: Choice) -> None:
     if choice.every + choice.rewrite + choice.pytest + choice.as_is > 1:
         raise CaseError("--all, --rewrite, --pytest and --as-is exclude each other")
     if choice.every and name is not None:
-        raise CaseError(f"--all exports every finding; leave out {name}")
+        raise CaseError(f"--all exports every cause; leave out {name}")
     if name is None and not (choice.every or choice.rewrite):
         raise CaseError("give a case, or --all")
 

@@ -46,7 +46,7 @@ def export(
     ] = None,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Export every finding of a campaign, each to OUT/FAMILY/ID."),
+        typer.Option("--all", help="Export every cause of a campaign, each to OUT/FAMILY/ID."),
     ] = False,
     rewrite: Annotated[
         bool,

@@ -204,8 +204,8 @@ def campaign(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     with Journal(folder, Mode.NEW) as journal:
         journal.describe({"apache-tvm": "0.27.0", "release": own().name})
-        for seed in range(3):
-            failure = finding(failing(seed))
+        for seed, why in enumerate(("it is too large", "it is too small", "it is not known")):
+            failure = finding(failing(seed), msgspec.structs.replace(LEFT, cause=why))
             journal.write_finding(str(seed), msgspec.json.encode(failure))
         split = finding(failing(7), Outcome(Verdict.ORACLE_SPLIT, "compare"))
         journal.write_finding("split", msgspec.json.encode(split))
@@ -262,6 +262,22 @@ def test_one_that_cannot_be_exported_does_not_stop_the_rest(
     assert (code, tried[3:]) == (0, [broken])
     assert "1 to export" in output
     assert "2 exported before" in output
+
+
+def test_a_cause_of_several_operators_is_one_export(campaign: Path) -> None:
+    wide = family("conv2d_transpose", tuple(PIPELINES))
+    case = wide.build(completed(wide.axes, {"data_layout": "NHWC"}), 0)
+    same = Outcome(
+        Verdict.SILENT_BAIL, "LegalizeOps", "nn.conv2d_transpose", cause="it is too large"
+    )
+    member = finding_of(Smallest(case, same, {"data_layout": "NHWC"}))
+    with Journal(campaign, Mode.RESUME) as journal:
+        journal.write_finding("member", msgspec.json.encode(member))
+    exports = everything(campaign, None, 60)
+    assert len(exports.wanted) == 3
+    assert len(exports.covered) == 1
+    named = {each.recorded.siblings for each in exports.wanted} - {()}
+    assert named in ({("nn.conv1d_transpose",)}, {("nn.conv2d_transpose",)})
 
 
 def test_exports_as_is_do_not_count_as_complete(tmp_path: Path) -> None:

@@ -118,6 +118,9 @@ def test_a_valid_program_that_is_refused_is_a_request_in_the_template_for_featur
 
 def test_an_issue_speaks_of_a_patch_only_where_there_is_one() -> None:
     repro = reproduction(failing(), LEFT)
+    (own,) = {node.operator for node in repro.case.program.nodes}
+    text = issue_text(repro, "It", "pass\n", {}, siblings=("asin", own))
+    assert "\nFailures of `relax.op.asin` have the same cause, as far as" in text
     assert "fix.patch" not in issue_text(repro, "It", "pass\n", {})
     assert "so that this script exits with 0" in issue_text(repro, "It", "", {}, patched=True)
 

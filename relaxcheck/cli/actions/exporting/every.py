@@ -1,6 +1,6 @@
-"""``relaxcheck export --all``: every finding of a campaign, or each new entry of a corpus."""
+"""``relaxcheck export --all``: every cause of a campaign, or each new entry of a corpus."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from relaxcheck.harness.known.corpus import (
 )
 from relaxcheck.harness.known.known import findings_in
 from relaxcheck.harness.outcomes.differential import described_on
-from relaxcheck.harness.triage.causes import by_cause
+from relaxcheck.harness.triage.causes import Cause, by_cause
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Limits, limits_of
 from relaxcheck.harness.workers.pool import PoolError
@@ -37,17 +37,20 @@ from relaxcheck.reports.issue.titles import Titles
 class All:
     """The exports of ``directory``, into folders in ``out``.
 
-    ``silent`` findings say nothing about TVM (oracles that differ, say) and are not exported.
+    ``silent`` findings say nothing about TVM (oracles that differ, say) and are not exported. Nor
+    are ``covered`` ones: another finding of their cause is, and a cause is the subject of one
+    issue.
     """
 
     directory: Path
     out: Path
     wanted: tuple[Wanted, ...]
     silent: tuple[Finding, ...] = ()
+    covered: tuple[Finding, ...] = ()
 
 
 def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
-    """All findings of ``directory``, or of the newest campaign; ``seconds`` to reduce each.
+    """All causes of ``directory``, or of the newest campaign; ``seconds`` to reduce each.
 
     Raises:
         CaseError: there is no campaign, or the corpus is malformed.
@@ -71,27 +74,30 @@ def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
         environment = journal.description
         causes = by_cause(tuple(findings_in(journal)))
     # The worst first: an export that is interrupted has them.
-    findings = [finding for cause in causes for finding in cause.findings]
+    telling = [cause for cause in causes if cause.lead.verdict.is_failure]
     return All(
         directory,
         target,
-        tuple(
-            Wanted(
-                finding.case.identifier,
-                RecordedCase(
-                    finding.case,
-                    finding.outcome,
-                    finding,
-                    described_on(finding.outcome.release, environment),
-                ),
-                target / finding.case.family / finding.case.identifier,
-                seconds=seconds,
-            )
-            for finding in findings
-            if finding.verdict.is_failure
-        ),
-        tuple(finding for finding in findings if not finding.verdict.is_failure),
+        tuple(_of_cause(cause, target, environment, seconds) for cause in telling),
+        tuple(cause.lead for cause in causes if cause not in telling),
+        tuple(finding for cause in telling for finding in cause.findings[1:]),
     )
+
+
+def _of_cause(cause: Cause, target: Path, environment: Mapping[str, str], seconds: float) -> Wanted:
+    """The export of the finding that stands for ``cause``."""
+    lead = cause.lead
+    own, *others = (operators.split(" + ") for operators in cause.operators)
+    siblings = dict.fromkeys(name for names in others for name in names if name not in own)
+    recorded = RecordedCase(
+        lead.case,
+        lead.outcome,
+        lead,
+        described_on(lead.outcome.release, environment),
+        siblings=tuple(siblings),
+    )
+    folder = target / lead.case.family / lead.case.identifier
+    return Wanted(lead.case.identifier, recorded, folder, seconds=seconds)
 
 
 def export_all(exports: All, case_seconds: float | None, console: Console) -> int:
@@ -105,6 +111,9 @@ def export_all(exports: All, case_seconds: float | None, console: Console) -> in
     tell(f"{exports.directory}: {len(left)} to export to {exports.out}, {before} exported before")
     for silent in exports.silent:
         tell(f"not exported: {silent.case.identifier[:8]}: {silent.verdict} says nothing about TVM")
+    if exports.covered:
+        names = ", ".join(finding.case.identifier[:8] for finding in exports.covered)
+        tell(f"not exported, since another finding of their cause is: {names}; export ID does it")
     titles = _written(exports)
     failed = faults = 0
     seconds = Limits().seconds if case_seconds is None else case_seconds

@@ -263,6 +263,7 @@ def record_of(
             fingerprint=recorded.finding.fingerprint,
             blame=recorded.finding.blame,
             count=recorded.finding.count,
+            siblings=recorded.siblings,
         )
     return msgspec.structs.replace(
         record,
