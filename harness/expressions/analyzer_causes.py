@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from relaxcheck.generators.core.case import AnyCase
-from relaxcheck.generators.expressions.cases import ANALYZED
+from relaxcheck.generators.expressions.cases import ANALYZED, PARAMETER
 from relaxcheck.harness.expressions.expression_look import (
     Look,
     assumes_negative_divisors,
@@ -33,6 +33,7 @@ from relaxcheck.harness.expressions.expression_look import (
     shifts_by_negative,
 )
 from relaxcheck.harness.expressions.fault import RAISES
+from relaxcheck.harness.expressions.sized import COMPUTED
 from relaxcheck.harness.outcomes.likely_cause import LikelyCause
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.triage.finding import Finding
@@ -109,6 +110,8 @@ def _wrong(cause: Cause, seen: Look) -> str:
 
 def _asked(check: str) -> str:
     """``check`` as TVM's users call it."""
+    if check == COMPUTED:
+        return PARAMETER
     return check.replace("-strong", " at SYMBOLIC_BOUND").partition("-after-")[0]
 
 

@@ -19,13 +19,16 @@ from relaxcheck.harness.expressions.kernel_plans import (
     tensor_points,
 )
 from relaxcheck.harness.outcomes.blame import is_of_tvm
-from relaxcheck.harness.outcomes.errors import headline, integers_in, states
+from relaxcheck.harness.outcomes.errors import compared_with, headline, integers_in, states
 
 Faults = tuple[Fault, ...]
 Sizes = Sequence[int]
 
 ACCEPTED, UNTOLD = f"{PARAMETER}-accepted", f"{PARAMETER}-untold"
 """The checks that a tensor of another size is refused, and that the error names the sizes."""
+
+COMPUTED = f"{PARAMETER}-computed"
+"""The check that a refusal compares a tensor with the size that the parameter has."""
 
 
 class Refused(Exception):
@@ -86,7 +89,11 @@ def _others(plan: Plan, call: Callable[[int, int], None]) -> Iterator[Fault]:
         except Exception as error:
             if not is_of_tvm(error):
                 raise
-            if not states(str(error), (right, size)):
+            computed = compared_with(str(error), size)
+            if computed is not None and computed != right:
+                refusal = f"a tensor of {size} is compared with {computed}: "
+                yield _fault(COMPUTED, plan, point, refusal + headline(str(error)))
+            elif not states(str(error), (right, size)):
                 refusal = f"a tensor of {size} is refused by what does not say so: "
                 yield _fault(UNTOLD, plan, point, refusal + headline(str(error)))
             continue

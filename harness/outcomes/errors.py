@@ -177,6 +177,15 @@ def states(message: str, numbers: Iterable[int]) -> bool:
     return integers_in(message) >= set(numbers)
 
 
+def compared_with(message: str, number: int) -> int | None:
+    """The integer that a failed check in ``message`` compares ``number`` with: ``(0 vs. -1)``."""
+    for pair in re.findall(r"\((-?\d+) vs\. (-?\d+)\)", without_module(message)):
+        one, other = map(int, pair)
+        if number in (one, other):
+            return other if number == one else one
+    return None
+
+
 def integers_in(message: str) -> set[int]:
     """The integers that stand in ``message`` by themselves: 8 does not in "int8"."""
     return set(map(int, re.findall(ALONE, without_module(message))))

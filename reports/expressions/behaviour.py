@@ -37,6 +37,7 @@ _DOES = MappingProxyType(
         PARAMETER: "Relax refuses a tensor of the size",
         f"{PARAMETER}-accepted": "Relax accepts a tensor of another size than",
         f"{PARAMETER}-untold": "an error does not tell the size of a tensor, which is not",
+        f"{PARAMETER}-computed": "Relax computes another size of a parameter than",
         EXTENT: "Relax makes a tensor of another size than",
     }
 )

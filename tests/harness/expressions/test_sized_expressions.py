@@ -56,6 +56,11 @@ def test_a_tensor_of_another_size_than_a_parameter_has_to_be_refused(
     text = InternalError("another size")
     ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, How()))
     assert (fault.check, fault.witness) == ("parameter-untold", {"x": 3})
+    # At x = 3 it is 0, and TVM says to have computed another number.
+    text = InternalError("Check failed: input_shape[i] == heap_data[reg] (1 vs. 2) : shape[0]")
+    ((fault,),) = (faults or () for faults in compiled_faults([BELOW], PARAMETER, How()))
+    assert (fault.check, fault.witness) == ("parameter-computed", {"x": 3})
+    assert "is 0, and a tensor of 1 is compared with 2: " in fault.message
 
 
 def test_a_tensor_that_is_made_has_the_extent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relaxcheck.harness.outcomes.errors import (
+    compared_with,
     disowns,
     error_text,
     headline,
@@ -117,3 +118,10 @@ def test_the_module_that_a_pass_fails_in_is_no_part_of_the_message() -> None:
     assert not disowns(text + shown, "repeat")
     assert states(text + shown, (2,))
     assert not states(text + shown, (7,))
+
+
+def test_the_number_that_a_check_compares_with() -> None:
+    check = "Check failed: shape[i] == heap[reg] (0 vs. -1) : shape[0] mismatch"
+    assert (compared_with(check, 0), compared_with(check, -1)) == (-1, 0)
+    assert compared_with(check, 1) is None
+    assert compared_with("no 0 vs. 1", 0) is None
