@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.promises import LOWERED, SKIPPED
 from relaxcheck.harness.known.corpus import Culprit
+from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
 from relaxcheck.harness.outcomes.errors import headline, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -255,7 +257,12 @@ def _expected(repro: Reproduction, called: str) -> str:
     if outcome.verdict is Verdict.PASS:
         return f"{subject} compiles and runs, and every output is right."
     if outcome.verdict is Verdict.SILENT_BAIL:
-        return f"`LegalizeOps` lowers {called}, or raises an error that says what it cannot lower."
+        # It is given to no legalization, unlike a call of which every shape is known.
+        skipped = UNKNOWN in outcome.details
+        return (
+            f"`LegalizeOps` lowers {called}, or raises an error that says what it cannot lower. "
+            f"TVM's sources say: {(SKIPPED if skipped else LOWERED).cited}."
+        )
     if outcome.verdict in (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE):
         types = ", ".join(
             f"{shape_text(repro.values[name].value.shape)} {repro.values[name].dtype}"

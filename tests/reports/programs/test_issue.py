@@ -14,6 +14,7 @@ from relaxcheck.generators.core.program import (
     ShapeValue,
 )
 from relaxcheck.generators.families import every
+from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
@@ -249,3 +250,14 @@ def test_an_issue_names_the_inputs_that_it_shows(
     text = issue_text(repro, title, "", {}, attribution=attribution)
     plain = "inputs that are multiples of 1/2048 from -2 to 2"
     assert f"Fails with {words}; passes with {plain}." in text
+
+
+@pytest.mark.parametrize("unknown", [True, False])
+def test_a_call_that_is_left_is_held_against_what_tvm_says(unknown: bool) -> None:
+    case = Case("toy", Program((Input("x", (2,), "float32"),), (Node("y", "exp", ("x",)),), ("y",)))
+    details = {UNKNOWN: "unknown shape of the result"} if unknown else {}
+    left = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "exp", "left", details=details)
+    text = issue_text(reproduction(case, left), "It", "pass\n", {})
+    # TVM promises nothing of a call that it gives to no legalization.
+    assert ("may *not* contain the original operator" in text) is not unknown
+    assert ("can produce unexpected errors during CodeGenVM" in text) is unknown
