@@ -47,6 +47,8 @@ def folding(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]
 
 def bounds(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     """const_int_bound contains every value."""
+    if seen.wraps:
+        return
     low, high = session.bounds(handle)
     for end, outside in ((low, "min_value"), (high, "max_value")):
         if end is None:
@@ -60,6 +62,8 @@ def bounds(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
 
 def modular(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     """Every value is a multiple of modular_set's coefficient plus its base."""
+    if seen.wraps:
+        return
     coefficient, base = session.modular(handle)
     if coefficient == 1:
         return
@@ -74,6 +78,8 @@ def modular(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]
 
 def interval(session: Session, seen: Observed, handle: Handle) -> Iterator[Fault]:
     """int_set covers every value, whichever variables are relaxed."""
+    if seen.wraps:
+        return
     declared = tuple(each.name for each in seen.case.variables)
     for relaxed in (declared, declared[:1]) if len(declared) > 1 else (declared,):
         for end, compare in zip(session.covering(handle, relaxed), _BEYOND, strict=True):
@@ -114,6 +120,8 @@ def strong_claims(session: Session, seen: Observed, handle: Handle) -> Iterator[
 
 
 def _claimed(session: Session, seen: Observed, handle: Handle, strong: bool) -> Iterator[Fault]:
+    if seen.wraps:
+        return
     operator, value, against = _false_claim(seen)
     expression = seen.case.expression
     if operator == "is":

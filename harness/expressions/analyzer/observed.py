@@ -8,8 +8,11 @@ import numpy as np
 from relaxcheck.generators.expressions import language as expressions
 from relaxcheck.generators.expressions.grid_values import evaluate, everywhere
 from relaxcheck.generators.expressions.grids import Array, Grid, Values, grid
-from relaxcheck.generators.expressions.language import Expression
+from relaxcheck.generators.expressions.language import BITS, Expression
 from relaxcheck.generators.expressions.subject import Problem
+
+_INDEX_BITS = 32
+"""The bits of the narrowest index type of TVM's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,10 @@ class Observed:
     ``claimed`` are the points at which the expression has a value and every condition holds, None
     for all of them. ``inside`` are the values there, of which there is at least one. ``fully``: all
     checks are made, in all variants, also those that are made of some cases alone.
+
+    ``wraps``: in the ranges that are declared an integer of fewer than 32 bits overflows. TVM says
+    what it takes overflow for in index types alone, of 32 and 64 bits, where there is none
+    (``src/arith/rewrite_simplify.cc``): what holds in such ranges it does not promise.
     """
 
     case: Problem
@@ -29,6 +36,7 @@ class Observed:
     low: int
     high: int
     fully: bool = False
+    wraps: bool = False
 
     def where(self, wrong: Any) -> int | None:
         """The first claimed point at which ``wrong`` holds; None where that is nowhere."""
@@ -68,16 +76,30 @@ def observed(case: Problem, *, fully: bool = False) -> Observed | None:
     """
     points = grid(case.variables)
     values = evaluate(case.expression, points)
-    claimed = None if values.invalid is None else np.logical_not(values.invalid)
+    met = None
     for condition in case.constraints:
-        claimed = _both(claimed, _holds(condition, points))
+        met = _both(met, _holds(condition, points))
+    claimed = _both(None if values.invalid is None else np.logical_not(values.invalid), met)
     inside = everywhere(values, points)
     if claimed is not None:
         inside = inside[np.broadcast_to(claimed, (points.size,))]
         if not inside.size:
             return None
     low, high = int(inside.min()), int(inside.max())
-    return Observed(case, points, values, claimed, inside, low, high, fully)
+    wraps = _is_narrow(case.expression) and _overflows(values, met)
+    return Observed(case, points, values, claimed, inside, low, high, fully, wraps)
+
+
+def _is_narrow(expression: Expression) -> bool:
+    return any(1 < BITS[node.dtype] < _INDEX_BITS for node in expressions.nodes(expression))
+
+
+def _overflows(values: Values, met: Any) -> bool:
+    """True if an operation has no value where the conditions are ``met``, and does not trap."""
+    if values.invalid is None:
+        return False
+    lost = values.invalid if values.traps is None else values.invalid & np.logical_not(values.traps)
+    return bool(np.any(_both(lost, met)))
 
 
 def _holds(condition: Expression, points: Grid) -> Any:

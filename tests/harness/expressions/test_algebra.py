@@ -267,3 +267,28 @@ def test_nothing_is_asked_where_nothing_is_claimed() -> None:
     assert check(zero, Raises) is None
     never = (apply("<", constant(1), constant(0)),)
     assert check(Problem((), constant(1), never), ProvesTooMuch) is None
+
+
+class SmallBounds(ExactSession):
+    """Says of every expression that it is never above 0."""
+
+    def bounds(self, handle: Expression) -> tuple[int | None, int | None]:
+        return None, 0
+
+
+def test_nothing_is_promised_of_ranges_in_which_a_narrow_integer_overflows() -> None:
+    def asked(text: str, high: int, dtype: str, *given: str) -> set[str]:
+        case = case_of(text, ("x", 0, high), dtype=dtype)
+        conditions = tuple(case_of(each, ("x", 0, high), dtype=dtype).expression for each in given)
+        case = msgspec.structs.replace(case, constraints=conditions)
+        return {each.check for each in check(case, SmallBounds) or ()}
+
+    wrong = {"const_int_bound"}
+    # 9 * 15 is no int8: TVM says nowhere that such an integer does not overflow, nor what then.
+    assert asked("x * 9", 15, "int8") == set()
+    assert asked("x * 9", 14, "int8") == wrong
+    assert asked("x * 9", 15, "int8", "x < 5") == wrong
+    assert asked("x * 9", 15, "int16") == wrong
+    # Index types are taken not to overflow, and a division by 0 is no overflow.
+    assert asked("x * 1000000000", 15, "int32") == wrong
+    assert asked("9 // x", 3, "int8") == wrong
