@@ -281,7 +281,7 @@ def test_nothing_is_promised_of_ranges_in_which_a_narrow_integer_overflows() -> 
         case = case_of(text, ("x", 0, high), dtype=dtype)
         conditions = tuple(case_of(each, ("x", 0, high), dtype=dtype).expression for each in given)
         case = msgspec.structs.replace(case, constraints=conditions)
-        return {each.check for each in check(case, SmallBounds) or ()}
+        return {each.check.partition("-")[0] for each in check(case, SmallBounds) or ()}
 
     wrong = {"const_int_bound"}
     # 9 * 15 is no int8: TVM says nowhere that such an integer does not overflow, nor what then.
