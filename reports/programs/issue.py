@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import Case
-from relaxcheck.generators.core.promises import LOWERED, SKIPPED
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
@@ -24,6 +23,7 @@ from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, p
 from relaxcheck.reports.programs.attribution_text import attribution_text, series
 from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
+from relaxcheck.reports.programs.promises import LOWERED, SKIPPED
 from relaxcheck.reports.programs.python_source import shape_text
 from relaxcheck.reports.programs.titles import fault_text, happens, named_operators
 from relaxcheck.reports.rendering import Came
