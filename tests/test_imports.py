@@ -28,6 +28,7 @@ IMPORTS_TVM = {
     "harness/native/link.py",
     "harness/native/target.py",
     "harness/programs/direct.py",
+    "harness/programs/room.py",
     "harness/programs/tracing.py",
 }
 """Outside fixes/, the only modules that import TVM."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import by_age
 
@@ -91,7 +92,8 @@ def marked(outcome: Outcome, expected_by: Mapping[str, str]) -> Outcome:
 def regression(outcome: Outcome) -> Regression | None:
     """The regression that the failure ``outcome`` is, judged by earlier releases, or None.
 
-    A release on which the failure was declared counts neither as passing nor as failing.
+    A release on which the failure was declared counts neither as passing nor as failing. None is a
+    corrupted heap, which is noticed by chance.
     """
     outcomes = {
         name: on_release
@@ -101,7 +103,7 @@ def regression(outcome: Outcome) -> Regression | None:
     names = tuple(outcomes)
     until = names[: names.index(outcome.release)]
     good = next((name for name in reversed(until) if passed(outcomes[name])), None)
-    if good is None or not outcome.verdict.is_failure:
+    if good is None or not outcome.verdict.is_failure or corrupts_heap(outcome.message):
         return None
     later = names[names.index(good) + 1 :]
     return Regression(good, next(name for name in later if outcomes[name].verdict.is_failure))
@@ -121,6 +123,8 @@ def worst(outcome: Outcome) -> Failure | None:
     for name, ended in counted.items():
         if passed(ended):
             good = name
+        elif corrupts_heap(ended.message):
+            good = None
         elif ended.verdict.is_failure and good is not None:
             regressed, good = Failure(seen_on(name, outcomes), good), None
     if regressed is not None:

@@ -31,6 +31,12 @@ _HEAP = re.compile(
 )
 """glibc's words when it finds its bookkeeping overwritten, also folded."""
 
+OVERWRITTEN = "wrote out of bounds"
+"""Words of ours about a function, when the room around its result is checked."""
+
+WRITTEN = "out of bounds"
+"""The key, in the details of a corrupted heap, of a sentence on the function that wrote there."""
+
 CONDITION = re.compile(r"Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
 """The condition of a check in C++, before words of its own."""
 _OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
@@ -61,6 +67,14 @@ def corrupts_heap(message: str) -> bool:
     Which allocation notices that, and with which words, is chance.
     """
     return _HEAP.search(message) is not None
+
+
+def writes_out_of_bounds(message: str) -> bool:
+    """True if ``message`` is the error of a function that changed the room around its result.
+
+    That is seen on every run, unlike a corrupted heap.
+    """
+    return OVERWRITTEN in message
 
 
 def spelled(terms: Iterable[str]) -> tuple[str, ...]:

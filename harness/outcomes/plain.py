@@ -1,5 +1,6 @@
 """Outcomes in plain words, for readers who know TVM but no verdicts."""
 
+from relaxcheck.harness.outcomes.errors import WRITTEN, corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
 DOES = {
@@ -47,9 +48,14 @@ def where(stage: str | None) -> str:
     return _WHERE.get(stage, f"in {stage}")
 
 
+def on_heap(outcome: Outcome) -> str:
+    """The predicate of a sentence about a program that corrupted the heap, with ``outcome``."""
+    return "writes out of bounds" if WRITTEN in outcome.details else "corrupts the heap"
+
+
 def does(outcome: Outcome) -> str:
     """The predicate of a sentence about a program with ``outcome``, and the place."""
-    words = DOES[outcome.verdict]
+    words = DOES[outcome.verdict] if not corrupts_heap(outcome.message) else on_heap(outcome)
     at = where(outcome.stage) if outcome.verdict in _ELSEWHERE else ""
     # What is said to be unsupported is not the place.
     apart = "," if outcome.verdict is Verdict.UNSUPPORTED else ""

@@ -2,7 +2,7 @@
 
 Its functions are built one by one, and called in the order of the program: no memory plan, no
 virtual machine. This second way to run a lowered program separates a wrong legalization from faults
-of later passes.
+of later passes. It also shows what a function writes out of bounds.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +13,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.programs.room import Roomy, roomy
 
 # TVM has no type information of its own.
 Module = Any
@@ -88,19 +89,26 @@ class _Frame:
         raise NotDirect(f"{type(expr).__name__}: {expr}")
 
     def call(self, expr: Any) -> Value:
-        """Call a function on tensors, on outputs made for it, and on its symbols."""
+        """Call a function on tensors, on outputs made for it, and on its symbols.
+
+        Raises:
+            OutOfBounds: it wrote outside of an output.
+        """
         function, arguments, *more = expr.args
         type_ = tvm_api.type_of(expr)
         single = tvm_api.is_tensor(expr)
-        results = [self.empty(field) for field in ([type_] if single else type_.fields)]
+        roomy = [self.empty(field) for field in ([type_] if single else type_.fields)]
+        results = tuple(each.tensor for each in roomy)
         symbols = [self.size(dim) for shape in more for dim in shape.values]
         self.built[function.name_hint](*self.value(arguments), *results, *symbols)
-        return results[0] if single else tuple(results)
+        for each in roomy:
+            each.check(function.name_hint)
+        return results[0] if single else results
 
-    def empty(self, kind: Any) -> Value:
-        """A tensor of the type ``kind``."""
+    def empty(self, kind: Any) -> Roomy:
+        """A tensor of the type ``kind`` with room around it."""
         shape = tuple(self.size(dim) for dim in kind.shape.values)
-        return tvm.runtime.empty(shape, tvm_api.dtype_of(kind))
+        return roomy(shape, tvm_api.dtype_of(kind))
 
     def size(self, dim: Any) -> int:
         """``dim`` with the symbols' values."""

@@ -10,8 +10,8 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR, WRONG
 from relaxcheck.harness.workers.jobs import Job
-from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import BundledFix
+from relaxcheck.harness.workers.rooms import Runs
 
 Names = tuple[str, ...]
 
@@ -82,7 +82,7 @@ def _raised_by_pass(finding: Finding) -> bool:
     return raised and finding.stage not in BY_OPERATOR
 
 
-def cured(pool: Pool, case: AnyCase) -> Cure | None:
+def cured(pool: Runs, case: AnyCase) -> Cure | None:
     """The cure of ``case``, which is right with all fixes on; None if the search proves nothing.
 
     Nothing else may be running on ``pool``.
@@ -101,7 +101,7 @@ def cured(pool: Pool, case: AnyCase) -> Cure | None:
     return Cure(cure) if _right(pool, Job(fixed, fresh=True, fixes=cure)) else None
 
 
-def _right(pool: Pool, job: Job) -> bool:
+def _right(pool: Runs, job: Job) -> bool:
     pool.submit(job)
     ((_, outcome),) = pool.drain()
     return outcome.verdict.is_right

@@ -2,6 +2,7 @@
 
 import re
 
+from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import DOES, where
 from relaxcheck.reports.rendering import Came
@@ -21,6 +22,8 @@ def on_release(came: Came, seen: Outcome) -> str:
         return "passes"
     if came.verdict is Verdict.REJECTED:
         return "refuses it, as it should"
+    if corrupts_heap(seen.message) and not came.verdict.is_failure:
+        return "not known: it is chance if a corrupted heap is noticed"
     if not came.verdict.is_failure:
         return f"not known: it {DOES[came.verdict]}"
     # Of an invalid program that nothing checks, all failures have one cause, but do not look alike.

@@ -9,7 +9,7 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
-from relaxcheck.harness.outcomes.errors import headline, without_module
+from relaxcheck.harness.outcomes.errors import WRITTEN, headline, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
@@ -170,6 +170,11 @@ def _actual(
         )
     if outcome.verdict is Verdict.SILENT_BAIL and (symptom := _symptom(outcome)):
         return f"{symptom}, since LegalizeOps has left {called} behind without an error"
+    if WRITTEN in outcome.details:
+        return (
+            f"{subject} {happens(repro)}. Built by itself and called on a result with room around "
+            f"it, {outcome.details[WRITTEN]}. It is chance if that is noticed, and with which words"
+        )
     return f"{subject} {happens(repro)}"
 
 

@@ -320,6 +320,9 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
             f"    ctypes.CDLL(None).mallopt(-6, {USUAL ^ 0xFF})",
             f'vm = relax.VirtualMachine({build}, tvm.cpu(), memory_cfg="naive")',
         ]
+    if repro.loads and corrupts_heap(repro.outcome.message):
+        own = "# Each result has memory of its own, which is looked at when it is freed."
+        return [*lines, own, f'vm = relax.VirtualMachine({build}, tvm.cpu(), memory_cfg="naive")']
     if repro.loads:
         return [*lines, f"vm = relax.VirtualMachine({build}, tvm.cpu())"]
     return [*lines, build]

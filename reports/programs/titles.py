@@ -6,9 +6,9 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import CONDITION, own_words
+from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.outcomes.plain import where
+from relaxcheck.harness.outcomes.plain import on_heap, where
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
@@ -139,6 +139,8 @@ def happens(repro: Reproduction) -> str:
         return f"is refused without saying that {symbols} is undefined{apart}"
     if verdict is Verdict.WRONG_VALUE and UNDEFINED in repro.outcome.details:
         return "gives values that depend on undefined memory"
+    if verdict is Verdict.PROCESS_DEATH and corrupts_heap(repro.outcome.message):
+        return f"{on_heap(repro.outcome)}{f' {at}' if at else ''}"
     return _HAPPENS[verdict].format(where=f" {at}" if at else "")
 
 

@@ -9,6 +9,7 @@ from relaxcheck.harness.releases.releases import ReleaseError, release
 from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.rooms import Rooms
 
 
 def ran_on(name: str, outcome: Outcome) -> OnRelease:
@@ -17,9 +18,15 @@ def ran_on(name: str, outcome: Outcome) -> OnRelease:
 
 
 def run_on(
-    names: Sequence[str], case: AnyCase, limits: Limits, announce: Callable[[str], None]
+    names: Sequence[str],
+    case: AnyCase,
+    limits: Limits,
+    announce: Callable[[str], None],
+    died: Outcome | None = None,
 ) -> Iterator[OnRelease]:
     """Run ``case`` on each of the releases ``names``; call ``announce`` with each name first.
+
+    ``died``: the outcome of a case that corrupts the heap, which rooms show.
 
     A release that is not installed, or whose workers do not start, has the reason in place of a
     verdict.
@@ -28,8 +35,9 @@ def run_on(
         announce(name)
         try:
             with Pool(1, limits, release=release(name)) as pool:
-                pool.submit(Job(case, fresh=True))
-                ((_, outcome),) = pool.drain()
+                runs = pool if died is None else Rooms(pool, died)
+                runs.submit(Job(case, fresh=True))
+                ((_, outcome),) = runs.drain()
         except (ReleaseError, PoolError) as error:
             yield OnRelease(name, missing=str(error))
         else:

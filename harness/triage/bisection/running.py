@@ -13,14 +13,14 @@ from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.triage.bisection.search import Bisected, Evidence, Traced, Trial, bisect
 from relaxcheck.harness.triage.bisection.trace import read
 from relaxcheck.harness.workers.jobs import Job
-from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.rooms import Runs, by_chance, watched
 
 NO_PROGRAM = "it is no program that passes are looked for in"
 """The reason that no pass is named for an expression."""
 
 
 def bisected(
-    pool: Pool, case: AnyCase, show: Callable[[int, Trial, Outcome], None] = lambda *_: None
+    pool: Runs, case: AnyCase, show: Callable[[int, Trial, Outcome], None] = lambda *_: None
 ) -> Bisected:
     """Bisect ``case``; call ``show`` with each trial that ended and its number, from 1.
 
@@ -35,6 +35,10 @@ def bisected(
             pool.submit(Job(trial.case, fresh=trial.plain, alone=True, tracing=tracing))
             ((_, outcome),) = pool.drain()
             show(number, trial, outcome)
+            if number == 1 and by_chance(outcome):
+                looking = watched(pool, case, outcome)
+                if looking is not pool:
+                    return bisected(looking, case, show)
             try:
                 trial = bisection.send(Traced(outcome, read(file)))
             except StopIteration as end:
@@ -43,7 +47,7 @@ def bisected(
     raise AssertionError("a bisection ends")
 
 
-def ran(pool: Pool, case: AnyCase) -> Bisected:
+def ran(pool: Runs, case: AnyCase) -> Bisected:
     """Run ``case``, whose kind has no passes, in a new process.
 
     Nothing else may be running on ``pool``.

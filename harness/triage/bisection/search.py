@@ -24,6 +24,7 @@ from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does, where
 from relaxcheck.harness.triage.bisection.trace import ByRelease, Step, Trace
 from relaxcheck.harness.triage.fingerprint import operators, signature_of
+from relaxcheck.harness.workers.rooms import BY_CHANCE, by_chance
 
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions; later passes see only these."""
@@ -154,7 +155,8 @@ def bisect(case: AnyCase) -> Bisection:
     )
     if not outcome.verdict.is_failure:
         return bisected
-    node = yield from _first_node(case, outcome)
+    chance = by_chance(outcome)
+    node = None if chance else (yield from _first_node(case, outcome))
     if node is not None and outcome.verdict in _WRONG:
         bisected = replace(bisected, operator=node.operator)
     bisected = replace(bisected, node=node)
@@ -163,6 +165,8 @@ def bisect(case: AnyCase) -> Bisection:
         return replace(bisected, culprit="emit", evidence=Evidence.EMIT, why=why)
     if not isinstance(case.expect, Valid):
         return replace(bisected, why=INVALID)
+    if chance:
+        return replace(bisected, why=BY_CHANCE)
     search = _Search(case, outcome, _suspects(outcome, first.trace))
     yield from search.walk()
     ablations: tuple[Tried, ...] = ()

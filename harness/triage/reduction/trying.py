@@ -27,6 +27,7 @@ from relaxcheck.harness.triage.reduction.search import Hit, Keeps, Reduction, Se
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.harness.workers.protocol import Ask
+from relaxcheck.harness.workers.rooms import Runs
 
 _POLL_SECONDS = 0.2
 
@@ -54,7 +55,7 @@ class Trier(Protocol):
 class InWorkers:
     """Runs the candidates that the reference accepts in isolated workers."""
 
-    def __init__(self, pool: Pool):
+    def __init__(self, pool: Runs):
         self._pool = pool
         self._died: dict[str, Outcome] = {}
 

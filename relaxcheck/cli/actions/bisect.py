@@ -18,6 +18,7 @@ from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.kinds import of, way
+from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import known, own, release
 from relaxcheck.harness.triage.bisection.by_release import concluded, run_on
@@ -26,6 +27,7 @@ from relaxcheck.harness.triage.bisection.search import INVALID, Bisected, Eviden
 from relaxcheck.harness.triage.bisection.trace import ByRelease, OnRelease, Step
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.rooms import BY_CHANCE
 
 
 def bisect(
@@ -62,7 +64,10 @@ def bisect(
             raise CaseError(f"{name}: {result.message}")
         each = [OnRelease(here.name, result.verdict, result.stage, result.message)]
         others = [release for release in known() if release != here.name]
-        each += run_on(others, case, limits, progress.release)
+        if result.why == BY_CHANCE:
+            each += [OnRelease(name, missing=f"TVM {name}: {BY_CHANCE}") for name in others]
+        else:
+            each += run_on(others, case, limits, progress.release, _heap(result))
     finally:
         progress.end()
     each.sort(key=lambda row: known().index(row.release))
@@ -72,6 +77,13 @@ def bisect(
     else:
         tell(console(), case, result)
     return exit_code(case, result)
+
+
+def _heap(result: Bisected) -> Outcome | None:
+    """The outcome of a case that corrupts the heap, as ``result`` has it; else None."""
+    if not corrupts_heap(result.message):
+        return None
+    return Outcome(result.verdict, result.stage, None, result.message)
 
 
 def exit_code(case: AnyCase, result: Bisected) -> int:

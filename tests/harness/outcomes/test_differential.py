@@ -115,6 +115,14 @@ def test_a_declared_failure_neither_passes_nor_fails_on_its_release() -> None:
     assert (result.outcome.release, result.good) == ("0.9", None)
 
 
+def test_a_corrupted_heap_is_no_regression() -> None:
+    died = Outcome(Verdict.PROCESS_DEATH, "run", message="double free or corruption (out)")
+    result = worst(together({"0.26": Outcome(P), "0.27": died}))
+    assert result is not None
+    assert (result.outcome.release, result.good) == ("0.27", None)
+    assert regression(result.outcome) is None
+
+
 @given(OUTCOMES)
 def test_a_regression_is_a_pass_before_a_failure(outcomes: dict[str, Outcome]) -> None:
     result = worst(together(outcomes))

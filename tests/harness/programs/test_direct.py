@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.harness.native.target import target
-from relaxcheck.harness.programs.compile import Compiled, load, run
+from relaxcheck.harness.programs.compile import Compiled, StageError, load, run
 from relaxcheck.harness.programs.direct import NotDirect, called
 
 
@@ -31,6 +32,29 @@ def test_functions_are_called_in_the_order_of_the_program() -> None:
     added, squared = run(main, [x])
     np.testing.assert_array_equal(added, x + 2)
     np.testing.assert_array_equal(squared, x * x)
+
+
+def test_a_function_that_writes_out_of_bounds_is_named() -> None:
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type((0, 3), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            total = builder.emit_output(builder.emit_te(_first_always, x))
+        builder.emit_func_output(total)
+    with pytest.raises(StageError, match="_first_always wrote out of bounds: it changed 4 bytes"):
+        run(called(builder.get(), target(0)), [np.zeros((0, 3), "float32")])
+
+
+def _first_always(x: Any) -> Any:
+    """A copy of ``x`` that stores one element where there may be none."""
+
+    def body(operands: Any, results: Any) -> Any:
+        source, to = operands[0], results[0]
+        zero = tvm.tirx.IntImm("int32", 0)
+        value = tvm.tirx.const(1.0, source.dtype)
+        return tvm.tirx.BufferStore(to, value, [zero, zero])
+
+    return tvm.te.extern([x.shape], [x], body, dtype=[x.dtype])
 
 
 def test_programs_that_cannot_run_directly_are_no_fault_of_tvm() -> None:

@@ -16,6 +16,7 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.generators.families import every
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
+from relaxcheck.harness.outcomes.errors import WRITTEN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -181,6 +182,20 @@ def test_a_failure_of_one_cause_that_looks_otherwise_is_no_failure_in_this_way()
     left = on_release(Came(Verdict.SILENT_BAIL, alike=True), accepted)
     assert left == "fails in another way: it leaves a call unlowered"
     assert on_release(Came(Verdict.ACCEPTS_INVALID, alike=True), accepted) == "fails in this way"
+
+
+def test_of_a_corrupted_heap_only_what_is_proven_is_said() -> None:
+    words = "worker ended with SIGABRT in run: free(): invalid size"
+    died = Outcome(Verdict.PROCESS_DEATH, "run", message=words)
+    unknown = on_release(Came(Verdict.NO_ORACLE), died)
+    assert unknown == "not known: it is chance if a corrupted heap is noticed"
+    assert "corrupts the heap when it runs:" in issue_text(
+        reproduction(failing(), died), "It", "", {}
+    )
+    shown = msgspec.structs.replace(died, details={WRITTEN: "f wrote out of bounds: …"})
+    text = issue_text(reproduction(failing(), shown), "It", "", {})
+    assert "writes out of bounds when it runs. Built by itself" in text
+    assert "f wrote out of bounds: …. It is chance if that is noticed" in text
 
 
 def test_nothing_that_only_this_project_knows_is_a_condition() -> None:

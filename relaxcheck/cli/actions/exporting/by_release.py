@@ -9,6 +9,7 @@ from relaxcheck.cli.actions.exporting.running import again
 from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.known.corpus import Record
+from relaxcheck.harness.outcomes.errors import WRITTEN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
@@ -16,6 +17,7 @@ from relaxcheck.harness.triage.fingerprint import (
     signature_of,
 )
 from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.rooms import Rooms, Runs, by_chance
 
 
 @dataclass(slots=True)
@@ -34,19 +36,26 @@ class Ran:
 def run_on(pool: Pool, record: Record, case: AnyCase) -> Ran:
     """Run ``case`` on the release of ``pool``, each time in a new process.
 
+    Of a case that corrupts the heap nothing but a function that writes out of bounds, or none that
+    does, is a verdict; or, where no rooms show it, that a process died.
+
     Raises:
         CaseError: it cannot be read there.
         FaultError: relaxcheck itself fails on it.
     """
     ran = Ran()
     name = pool.release.name
+    seen = record.outcome
+    runs: Runs = Rooms(pool, seen) if seen is not None and WRITTEN in seen.details else pool
+    chance = seen is not None and by_chance(seen)
     try:
         for fixes, side in ((False, "off"), (True, "on")):
             switched = with_fixes(case, fixes)
-            outcome = again(switched, pool, f"on {name}, fixes {side}")
-            ran.verdicts[side] = outcome.verdict
+            outcome = again(switched, runs, f"on {name}, fixes {side}")
+            passes = outcome.verdict.is_right
+            ran.verdicts[side] = Verdict.NO_ORACLE if chance and passes else outcome.verdict
             if side == "off" and outcome.verdict.is_failure:
-                ran.alike = fingerprint_there(record, switched, outcome, pool)
+                ran.alike = fingerprint_there(record, switched, outcome, runs)
     except PoolError as error:
         ran.error = str(error)
     return ran
@@ -88,7 +97,7 @@ def with_releases(record: Record, by_release: Mapping[str, Ran], entry: str | No
     return replace(record, verdicts=verdicts, alike=alike)
 
 
-def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Pool) -> str:
+def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Runs) -> str:
     """The fingerprint of the failure ``outcome`` of ``case``, on another release.
 
     Where it fails in several ways, in the recorded one among them, it is that of ``record``.

@@ -5,14 +5,14 @@ from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.reduction.search import was_refused
 from relaxcheck.harness.workers.jobs import Job
-from relaxcheck.harness.workers.pool import Pool
+from relaxcheck.harness.workers.rooms import Runs
 
 
 class FaultError(CaseError):
     """relaxcheck itself failed on a case, in one line."""
 
 
-def again(case: AnyCase, pool: Pool, called: str) -> Outcome:
+def again(case: AnyCase, pool: Runs, called: str) -> Outcome:
     """The outcome of ``case`` in a new process, without any shortcut.
 
     Raises:

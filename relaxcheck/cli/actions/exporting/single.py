@@ -43,7 +43,8 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.running import reduced
 from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers, outcome_of
-from relaxcheck.harness.workers.pool import Pool, PoolError
+from relaxcheck.harness.workers.pool import PoolError
+from relaxcheck.harness.workers.rooms import Runs, by_chance, watched
 from relaxcheck.reports.issue.pasting import title_of
 from relaxcheck.reports.issue.titles import Titles
 
@@ -96,15 +97,16 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
     releases = [other for other in known() if state(other).usable]
     workers.begin([name, *(other for other in releases if other != name)])
     pool = workers.of(name)
+    runs = watched(pool, recorded.case, _failure(recorded, pool, wanted.name))
     if recorded.expected is None:
-        case, outcome = _reduced(wanted, recorded, pool, say)
+        case, outcome = _reduced(wanted, recorded, runs, say)
     else:
-        case, outcome = recorded.case, again(recorded.case, pool, wanted.name)
+        case, outcome = recorded.case, again(recorded.case, runs, wanted.name)
     record = record_of(recorded, outcome, pool.environment, pool.limits.seconds)
     has_passes = outcome.verdict.is_failure and of(case).has_passes
-    if has_passes:
+    if has_passes and not by_chance(outcome):
         say("putting settings back to their defaults")
-        record = _attributed(record, case, outcome, pool)
+        record = _attributed(record, case, outcome, runs)
     record = _with_title(record, case, recorded, titles)
     # The rest takes two cores: beside this thread's work runs all that needs other processes.
     with workers.beside() as beside:
@@ -121,13 +123,13 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
         # An entry of the corpus has no issue that a patch could lie beside.
         if has_passes and ISSUE in wanted.files and right_with_fixes(here):
             say("looking for the fixes that cure it")
-            cure = cured(pool, case)
+            cure = cured(runs, case)
         # The longest of all, and so before the rest.
         patched = None if cure is None else beside(patch_of, cure, case, record, name, workers)
         script = beside(script_of, case, record, name)
         if has_passes:
             say("looking for the pass")
-            result = bisected(pool, case)
+            result = bisected(runs, case)
             culprit = Culprit(result.culprit, result.evidence, result.why)
             record = msgspec.structs.replace(record, culprit=culprit)
         elif outcome.verdict.is_failure:
@@ -190,7 +192,7 @@ def release_of(recorded: RecordedCase) -> str:
 
 
 def _reduced(
-    wanted: Wanted, recorded: RecordedCase, pool: Pool, say: Say
+    wanted: Wanted, recorded: RecordedCase, pool: Runs, say: Say
 ) -> tuple[AnyCase, Outcome]:
     """The simplest case that fails in the same way in a new process, and its outcome there.
 
@@ -199,7 +201,8 @@ def _reduced(
     say("reducing")
     trier = InWorkers(pool)
     # It is chance if anything notices that the heap is corrupted.
-    chances = _CHANCES if recorded.outcome and corrupts_heap(recorded.outcome.message) else 1
+    seen = recorded.finding.outcome if recorded.finding is not None else recorded.outcome
+    chances = _CHANCES if seen is not None and corrupts_heap(seen.message) else 1
     start = _first_failure(
         lambda: ours_apart(outcome_of(trier, recorded.case), wanted.name), chances
     )
@@ -226,6 +229,18 @@ def _reduced(
     if not same_signature(recorded.case, outcome, signature_of(recorded.case, start)):
         raise CaseError(f"{wanted.name} does not fail again in a new process: {outcome.verdict}")
     return recorded.case, outcome
+
+
+def _failure(recorded: RecordedCase, pool: Runs, called: str) -> Outcome | None:
+    """The failure of ``recorded``, if anything is known of it; a case of no record runs."""
+    if recorded.finding is not None:
+        # Run again to be confirmed, the case may have passed by chance.
+        return recorded.finding.outcome
+    if recorded.outcome is not None:
+        return recorded.outcome
+    if recorded.expected is not None:
+        return recorded.expected.outcome
+    return again(recorded.case, pool, called)
 
 
 def _first_failure(run: Callable[[], Outcome], most: int) -> Outcome:
@@ -289,7 +304,7 @@ def portable_outcome(outcome: Outcome) -> Outcome:
     )
 
 
-def _attributed(record: Record, case: AnyCase, outcome: Outcome, pool: Pool) -> Record:
+def _attributed(record: Record, case: AnyCase, outcome: Outcome, pool: Runs) -> Record:
     family = next((each for each in families() if each.name == case.family), None)
     trials = of(case).attribute(case, outcome)
     if trials is None:
@@ -306,7 +321,7 @@ def _attributed(record: Record, case: AnyCase, outcome: Outcome, pool: Pool) -> 
     )
 
 
-def _answered(pool: Pool, trials: Trials[T]) -> T:
+def _answered(pool: Runs, trials: Trials[T]) -> T:
     """The result of ``trials``, each run in ``pool`` where the reference accepts it."""
     trier = InWorkers(pool)
     try:
