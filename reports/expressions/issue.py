@@ -99,7 +99,8 @@ def _analysis(case: ExpressionCase, outcome: Outcome) -> str:
             line for variable in subject.variables for line in _telling(variable, case, outcome)
         ],
         predicate=predicate,
-        also=list(_also(subject, predicate)) if raises else [],
+        called=asked_of(outcome.details).call,
+        calls=_calls(subject, predicate, asked_of(outcome.details).call) if raises else [],
         first=subject.variables[0].name if subject.variables else "",
         beside=_beside(subject),
         check="" if raises else check,
@@ -115,6 +116,30 @@ def _beside(subject: Problem) -> str:
         return "OTHER"
     dtype = subject.expression.dtype
     return next((each.name for each in subject.variables if each.dtype == dtype), "")
+
+
+_EVERY = (
+    *("analyzer.simplify(EXPRESSION)", "analyzer.rewrite_simplify(EXPRESSION)"),
+    *("analyzer.canonical_simplify(EXPRESSION)", "{folded}"),
+    *("analyzer.const_int_bound(EXPRESSION)", "analyzer.modular_set(EXPRESSION)"),
+    "analyzer.int_set(EXPRESSION, relaxed)",
+    "[analyzer.can_prove(claim) for claim in claims()]",
+    "[analyzer.can_prove(claim, sym.ProofStrength.SYMBOLIC_BOUND) for claim in claims()]",
+)
+"""Calls for any expression; ``folded`` makes it of constants that are computed at once."""
+
+
+def _calls(subject: Problem, predicate: str, called: str) -> list[str]:
+    """The calls to make: those of the function ``called``, all where it is not known."""
+    folded = node_text(subject.expression, folding=True)
+    equal = ["analyzer.can_prove_equal(EXPRESSION, OTHER)"] * (subject.other is not None)
+    every = [
+        *(call.replace("{folded}", folded) for call in _EVERY),
+        *equal,
+        *dict.fromkeys(_also(subject, predicate)),
+    ]
+    # An earlier call may raise something else.
+    return [call for call in every if called and f".{called}(" in call] or every
 
 
 def _also(subject: Problem, predicate: str) -> Iterator[str]:
