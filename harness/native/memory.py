@@ -7,9 +7,9 @@ that a fresh page is all zeros, which is often the right result.
 What a kernel allocates for itself is not filled, so that a wrong value out of it (attention over no
 keys, whose product nothing writes) is not recognized as undefined:
 
-* A buffer of constant size below 1 KiB lies on the stack, which no hook fills.
-* A larger one comes from ``TVMBackendAllocWorkspace``, which keeps a pool for each thread and hands
-  out the same pages again. It is filled where ``main`` runs in a thread of its own.
+* A buffer of constant size below 1 KiB lies on the stack, and a larger one comes from
+  ``TVMBackendAllocWorkspace``, which keeps a pool for each thread and hands out the same pages
+  again. ``harness.native.stack`` fills both; but frames of earlier calls may lie there since.
 * TVM's pass StorageRewrite lets buffers of one kernel share memory. The unwritten one then holds an
   earlier one's numbers, whatever the pages held. Only a second compilation, with the option
   ``tirx.disable_storage_rewrite``, shows it; and that is another program than the one that failed.

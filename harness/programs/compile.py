@@ -6,7 +6,7 @@ the module that LegalizeOps returned, so that no list of passes is copied from a
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import tvm
@@ -21,6 +21,7 @@ from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.link import LinkError, can_link, linked
 from relaxcheck.harness.native.memory import USUAL, filled
+from relaxcheck.harness.native.stack import on_filled_stack
 from relaxcheck.harness.native.target import target
 from relaxcheck.harness.outcomes.errors import disowns, error_text
 from relaxcheck.harness.outcomes.sources import SourceLine
@@ -296,6 +297,13 @@ def run(
         raise
     except Exception as error:
         raise StageError("run", error) from error
+
+
+def run_on_filled_stack(
+    main: Callable[..., Any], arguments: Sequence[Argument], fresh: int = USUAL
+) -> tuple[Array, ...]:
+    """As ``run``, where the stack and the pool of workspaces hold the byte ``fresh``, too."""
+    return on_filled_stack(fresh, partial(run, main, arguments, fresh))
 
 
 def _argument(argument: Argument) -> Any:

@@ -197,7 +197,9 @@ def _end(compiled: _Compiled, runs: Sequence[_Run], *, plain: bool = False) -> O
             main = compiling.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
         if isinstance(case.expect, Invalid):
             return _ran_though_invalid(case, main, compiled.progress, clock)
-        return _run_all(case, main, runs, compiled.progress, clock)
+        # Where others compare its outcome, no zero on the stack may make it right.
+        run = compiling.run_on_filled_stack if plain else compiling.run
+        return _run_all(case, main, runs, compiled.progress, clock, run)
     except StageError as error:
         return _refusal(case, error, clock, compiled.late)
 
@@ -212,6 +214,7 @@ def _run_all(
     runs: Sequence[_Run],
     progress: Progress,
     clock: Clock,
+    call: Callable[..., tuple[Array, ...]],
 ) -> Outcome:
     run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
     checks: list[Check] = []
@@ -230,7 +233,7 @@ def _run_all(
                 *case.program.size_arguments(case.bindings[run.index]),
                 *(run.values[name] for name in run_time),
             ]
-            actual = compiling.run(main, arguments)
+            actual = call(main, arguments)
         with clock("compare"):
             progress("compare")
             judgement = judge(case.program, case.bindings[run.index], actual, wanted, run.regime)
@@ -241,8 +244,7 @@ def _run_all(
             where = "" if run.regime == case.regime else f" (inputs in the {run.regime} regime)"
             verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
             if verdict is Verdict.WRONG_VALUE:
-                again = partial(compiling.run, main, arguments)
-                about = _undefined(again, case.program.outputs, actual)
+                about = _undefined(main, arguments, case.program.outputs, actual)
                 # NaN of a NaN among the inputs looks like any other value that is off.
                 details = {NAN: True} if judgement.nan and run.regime in ORDINARY_REGIMES else {}
                 if about:
@@ -271,11 +273,18 @@ def _run_all(
 
 
 def _undefined(
-    run: Callable[[int], tuple[Array, ...]], outputs: Sequence[str], actual: Sequence[Array]
+    main: Callable[..., object],
+    arguments: Sequence[compiling.Argument],
+    outputs: Sequence[str],
+    actual: Sequence[Array],
 ) -> str:
-    """As ``undefined``; empty where TVM fails when it runs again."""
+    """As ``undefined``, of heap or stack; empty where TVM fails when it runs again."""
+    on_heap = partial(compiling.run, main, arguments)
+    on_stack = partial(compiling.run_on_filled_stack, main, arguments)
     try:
-        return undefined(run, outputs, actual, USUAL, OTHER)
+        return undefined(on_heap, outputs, actual, USUAL, OTHER) or undefined(
+            on_stack, outputs, on_stack(USUAL), USUAL, OTHER
+        )
     except StageError:
         return ""
 
