@@ -48,7 +48,7 @@ _PLACE = re.compile(r"[\w./-]+\.(?:cc|h|cpp|py):\d+|\bat line \d+")
 """A place in some source, whose number is no size."""
 
 _TYPE_INFERENCE = "emit"
-_TOO_LATE = frozenset({"codegen", "load", "run"})
+TOO_LATE = frozenset({"codegen", "load", "run"})
 """Stages in which no check of Relax's is left: what fails there is the result of one that lacks."""
 DELIBERATE = frozenset({"TypeError", "ValueError"})
 """The exceptions of the checks of Relax's type inference; its assertions are others."""
@@ -105,8 +105,10 @@ def _closing(text: str, position: int) -> int:
     return position
 
 
-def refuses(message: str, stage: str, subject: Subject) -> bool:
+def refuses(message: str, stage: str | None, subject: Subject) -> bool:
     """True if a deliberate check raised ``message`` in ``stage``, and it says what is wrong.
+
+    A ``stage`` of None is one that is early enough.
 
     Nothing may have run by then. The check's own words must name the attribute or dimension at
     fault, or quote its value; or, in type inference, name any operand or attribute; or, in an
@@ -115,7 +117,7 @@ def refuses(message: str, stage: str, subject: Subject) -> bool:
     """
     raised = _CLASS.match(message)
     kind = raised[1] if raised else ""
-    if stage in _TOO_LATE or kind in _ACCIDENTS:
+    if stage in TOO_LATE or kind in _ACCIDENTS:
         return False
     if _PYTHONS_OWN.search(message) or _ACCIDENTAL.search(message):
         return False

@@ -51,7 +51,11 @@ def conditions_of(
     if attribution is not None and not any(_own_words(repro, *item) for item in blame.items()):
         axes, others = others, axes
     # Reduction leaves no size at 0 where another one will do.
-    return [*(axes or others), *_empty(repro)] if axes or others else _unusual(repro)
+    if not axes and not others:
+        return _unusual(repro)
+    # A length of 0 that is named is the reason that inputs are empty.
+    named_already = any(text.endswith(" 0") for text in axes)
+    return [*(axes or others), *([] if named_already else _empty(repro))]
 
 
 def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:

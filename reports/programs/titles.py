@@ -6,9 +6,11 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.harness.outcomes.attribution import Attribution
-from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, own_words
+from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, mentions, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import on_heap, where
+from relaxcheck.harness.outcomes.refusals import TOO_LATE, refuses
+from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
@@ -133,7 +135,7 @@ def happens(repro: Reproduction) -> str:
     if isinstance(repro.case.expect, Mismatch) and verdict in _OF_CALLS:
         return _OF_CALLS[verdict].format(where=apart)
     if isinstance(repro.case.expect, Invalid) and verdict in _UNCLEAR:
-        return f"is refused without saying what is invalid{apart}"
+        return _refused(repro, at, apart)
     if isinstance(repro.case.expect, IllFormed) and verdict in _UNCLEAR:
         symbols = series(repro.case.expect.symbols)
         return f"is refused without saying that {symbols} is undefined{apart}"
@@ -142,6 +144,17 @@ def happens(repro: Reproduction) -> str:
     if verdict is Verdict.PROCESS_DEATH and corrupts_heap(repro.outcome.message):
         return f"{on_heap(repro.outcome)}{f' {at}' if at else ''}"
     return _HAPPENS[verdict].format(where=f" {at}" if at else "")
+
+
+def _refused(repro: Reproduction, at: str, apart: str) -> str:
+    """The fault of the refusal of an invalid program, as a predicate."""
+    case, message = repro.case, repro.outcome.message
+    assert isinstance(case.expect, Invalid)
+    if repro.outcome.stage in TOO_LATE and refuses(message, None, subject_of(case, case.expect)):
+        return f"is refused only {at}"
+    if _WORDLESS.match(own_words(message)) and mentions(message, case.expect.fault):
+        return f"is refused by a check without words{apart}"
+    return f"is refused without saying what is invalid{apart}"
 
 
 def _quoting(repro: Reproduction) -> str:
