@@ -32,6 +32,9 @@ class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     to: Attribute
 
 
+_ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
+
+
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The verdicts on the case with these ``differences``, one for each draw of the inputs.
 
@@ -81,9 +84,12 @@ class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def blamed(self) -> tuple[Condition, ...]:
         """The conditions under which it did not fail in the same way.
 
-        Without those that contain another such condition: the rest of them need not matter.
+        Without those that contain another such condition: the rest of them need not matter. An
+        error of another kind may hide the failure, and shows nothing where a change to a pass does.
         """
         held = [condition for condition in self.conditions if condition.holds]
+        if any(condition.passes for condition in held):
+            held = [condition for condition in held if not _ERRORS.issuperset(condition.verdicts)]
         return tuple(
             condition
             for condition in held

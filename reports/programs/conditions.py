@@ -46,7 +46,8 @@ def conditions_of(
     their own. ``named`` operators are in the title already.
     """
     if settled := blamed(repro, attribution, named):
-        return settled
+        # Reduction leaves no size at 0 where another one will do.
+        return [*settled, *_empty(repro)]
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
     if attribution is not None and not any(_own_words(repro, *item) for item in blame.items()):
         axes, others = others, axes

@@ -293,3 +293,42 @@ def test_a_title_names_infinities_and_nan_among_the_inputs() -> None:
     every = "exp gives wrong values (inputs with NaN, inf, -inf)"
     assert [title("special", 2), title("normal", 2)] == [every, "exp gives wrong values"]
     assert title("special", 10) == "exp gives wrong values (inputs with inf, -inf)"
+
+
+@pytest.mark.parametrize(
+    ("stage", "message", "predicate"),
+    [
+        (
+            "run",
+            "Check failed: groups < 2 (2 vs. 2) : Bad groups here",
+            "is refused only when it runs",
+        ),
+        (
+            "emit",
+            "Check failed: attrs->groups >= 0 (-1 vs. 0) :",
+            "is refused by a check without words,",
+        ),
+        (
+            "run",
+            "Check failed: n < 2 (2 vs. 2) : Bad",
+            "is refused without saying what is invalid,",
+        ),
+    ],
+)
+def test_a_refusal_that_names_the_fault_is_late_or_wordless(
+    stage: str, message: str, predicate: str
+) -> None:
+    case = msgspec.structs.replace(failing(), expect=Invalid("nn.conv2d_transpose", ("groups",)))
+    outcome = Outcome(Verdict.OPAQUE_CRASH, stage, message=f"InternalError: {message}")
+    assert title_text(reproduction(case, outcome), None).startswith(
+        f"nn.conv2d_transpose {predicate}"
+    )
+
+
+def test_another_error_shows_nothing_where_a_change_to_a_pass_does() -> None:
+    axis = Condition((Difference(Aspect.ATTRIBUTE, "axis", -2, None),), (Verdict.PASS,), 0)
+    dtype = Condition(
+        (Difference(Aspect.DTYPE, "x", "int64", "float32"),), (Verdict.OPAQUE_CRASH,), 0
+    )
+    assert Attribution(1, 1, (axis, dtype)).blamed == (axis,)
+    assert Attribution(1, 1, (dtype,)).blamed == (dtype,)
