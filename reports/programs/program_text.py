@@ -185,6 +185,7 @@ def _call(node: Node, arguments: Sequence[str]) -> str:
     listed = attributes_of_type(node.operator, "expressions")
     extents = attributes_of_type(node.operator, "extent")
     constant = attributes_of_type(node.operator, "constant")
+    numbers = attributes_of_type(node.operator, "value")
     for name, value in telling(node).items():
         if name == ITEM:
             continue
@@ -192,6 +193,9 @@ def _call(node: Node, arguments: Sequence[str]) -> str:
         dims = value.dims if isinstance(value, ShapeValue) else value
         if name in extents and isinstance(dims, tuple):
             text = dim_text(dims[0])
+        if name in numbers:
+            # Older releases take a PrimValue only.
+            text = f'getattr(relax, "PrimValue", {type(value).__name__})({text})'
         if name in constant:
             text = f'relax.const({text}, "{node.attributes["dtype"]}")'
         operands.append(f"{name}={text}")

@@ -160,7 +160,6 @@ CALLS = [
     lambda: [analyzer.can_prove(claim) for claim in claims()],
     lambda: [analyzer.can_prove(claim, sym.ProofStrength.SYMBOLIC_BOUND) for claim in claims()],
     lambda: sym.detect_linear_equation(EXPRESSION, [y]),
-    lambda: sym.detect_linear_equation(EXPRESSION, [y]),
     lambda: analyzer.try_compare(EXPRESSION, y),
 ]
 

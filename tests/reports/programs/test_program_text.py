@@ -74,3 +74,11 @@ def test_no_two_variables_are_called_the_same(form: Literal["shape", "scalars"])
     x = Input("x", ("sizes", "m", "size_of_m"), "float32")
     program = Program((x,), (Node("y", "nn.relu", ("x",)),), ("y",), told=form)
     _same(Case("dynamic", program, ({"sizes": 2, "m": 3, "size_of_m": 4},)))
+
+
+def test_a_number_is_passed_as_older_releases_take_it() -> None:
+    node = Node("y", "one_hot", ("x",), {"on_value": 1, "off_value": 0, "depth": 3})
+    case = Case("toy", Program((Input("x", (2,), "int64"),), (node,), ("y",)))
+    text = "\n".join(program_lines(case, {"x": "x", "y": "y"}))
+    assert 'on_value=getattr(relax, "PrimValue", int)(1)' in text
+    assert "depth=3" in text
