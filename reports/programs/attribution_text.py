@@ -154,6 +154,21 @@ def innocent_operators(attribution: Attribution | None, case: Case) -> frozenset
 
 def innocent_attributes(attribution: Attribution | None) -> frozenset[str]:
     """The attributes at whose default the program fails all the same."""
+    return _innocent_alone(attribution, Aspect.ATTRIBUTE)
+
+
+def innocent_axes(attribution: Attribution | None) -> frozenset[str]:
+    """The axes at whose default the program fails all the same, those of every family too."""
+    if attribution is None:
+        return frozenset()
+    alike = [condition for condition in attribution.conditions if condition.alike]
+    dtypes = any(all(each.what is Aspect.DTYPE for each in other.differences) for other in alike)
+    return _innocent_alone(attribution, Aspect.SETTING).union(
+        (condition.axis for condition in alike), ["dtype"] * dtypes
+    )
+
+
+def _innocent_alone(attribution: Attribution | None, what: Aspect) -> frozenset[str]:
     if attribution is None:
         return frozenset()
     return frozenset(
@@ -161,7 +176,7 @@ def innocent_attributes(attribution: Attribution | None) -> frozenset[str]:
         for condition in attribution.conditions
         if condition.alike and len(condition.named) == 1
         for aspect, name in condition.named
-        if aspect is Aspect.ATTRIBUTE
+        if aspect is what
     )
 
 

@@ -19,6 +19,7 @@ from relaxcheck.reports.programs.attribution_text import (
     TOGETHER,
     in_tvms_terms,
     innocent_attributes,
+    innocent_axes,
     series,
     settings,
 )
@@ -46,8 +47,9 @@ def conditions_of(
     their own. ``named`` operators are in the title already.
     """
     if settled := blamed(repro, attribution, named):
-        # Reduction leaves no size at 0 where another one will do.
-        return [*settled, *_empty(repro)]
+        return list(dict.fromkeys([*settled, *_empty(repro)]))
+    innocent = innocent_axes(attribution)
+    blame = {axis: value for axis, value in blame.items() if axis not in innocent}
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
     if attribution is not None and not any(_own_words(repro, *item) for item in blame.items()):
         axes, others = others, axes
@@ -64,7 +66,8 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     if attribution is None:
         return []
     every = {tensor.name for tensor in repro.case.program.inputs}
-    texts = settings(in_tvms_terms(with_inputs(attribution, repro), repro.case), every)
+    attribution = _cured_first(in_tvms_terms(with_inputs(attribution, repro), repro.case))
+    texts = settings(attribution, every)
     others = [text for text in texts if not text.startswith(TOGETHER)]
     # Operators that are needed, each by itself, are one list.
     beside = dict.fromkeys(
@@ -75,6 +78,24 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
         if name not in named
     )
     return [*dict.fromkeys(others), *([f"{TOGETHER}{series([*beside])}"] if beside else [])]
+
+
+def _cured_first(attribution: Attribution) -> Attribution:
+    """``attribution`` without conditions that lead to another failure, if another one passes.
+
+    Such a failure may have the same cause, and the setting nothing to do with it. Passes stay: they
+    are how to compile.
+    """
+    if not any(condition.passes for condition in attribution.blamed):
+        return attribution
+    kept = tuple(
+        condition
+        for condition in attribution.conditions
+        if not condition.holds
+        or condition.passes
+        or any(each.what is Aspect.SETTING for each in condition.differences)
+    )
+    return replace(attribution, conditions=kept)
 
 
 def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:
@@ -94,16 +115,18 @@ def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) ->
     )
 
 
-def values_of(repro: Reproduction) -> list[str]:
+def values_of(repro: Reproduction, attribution: Attribution | None) -> list[str]:
     """Symbols that are 0, and unusual inputs (NaN, infinite, huge, tiny), where outputs are wrong.
 
-    Reduction binds no symbol to 0 where another size will do.
+    Reduction binds no symbol to 0 where another size will do. Inputs are left out where others fail
+    as well.
     """
     if repro.way is not Way.VALUES:
         return []
     run = repro.runs[0]
     zeros = [f"{name} = 0" for name, size in run.binding.items() if size == 0]
-    unusual = "" if run.regime in ORDINARY_REGIMES else _no_numbers(run) or _magnitudes(run)
+    usual = run.regime in ORDINARY_REGIMES or "regime" in innocent_axes(attribution)
+    unusual = "" if usual else _no_numbers(run) or _magnitudes(run)
     return zeros + ([unusual] if unusual else [])
 
 

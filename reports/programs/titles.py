@@ -82,7 +82,7 @@ def title_text(
         conditions = [wrong_argument(repro.case, expect).brief]
     elif isinstance(expect, Invalid) and not blamed(repro, attribution, named):
         conditions = [f"{fault_text(repro, expect)}{_first_words(repro)}"]
-    values = values_of(repro)
+    values = values_of(repro, attribution)
     # The pass that fails is named with the error, the unusual values with their names.
     inputs = any(each.startswith("inputs with ") for each in values)
     named_before = {repro.outcome.stage, *([UNUSUAL_INPUTS] if inputs else [])}

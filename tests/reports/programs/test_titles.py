@@ -332,3 +332,26 @@ def test_another_error_shows_nothing_where_a_change_to_a_pass_does() -> None:
     )
     assert Attribution(1, 1, (axis, dtype)).blamed == (axis,)
     assert Attribution(1, 1, (dtype,)).blamed == (dtype,)
+
+
+def test_a_title_names_no_axis_at_whose_default_it_fails_as_well() -> None:
+    case = msgspec.structs.replace(failing(), exec_mode="compiled", regime="boundary")
+    repro = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare", message="off"))
+    mode = Difference(Aspect.SETTING, "exec_mode", "compiled", "bytecode")
+    regime = Difference(Aspect.SETTING, "regime", "boundary", "normal")
+    same = tuple(Condition((each,), (Verdict.WRONG_VALUE,), 1) for each in (mode, regime))
+    blame = {"exec_mode": "compiled", "groups": "2"}
+    assert "compiled mode" in title_text(repro, None, blame)
+    title = title_text(repro, Attribution(1, 1, same), blame)
+    assert title.endswith('wrong values (groups=2, data_layout="NHWC")')
+
+
+def test_a_title_names_what_leads_to_another_failure_only_where_nothing_cures_it() -> None:
+    groups = Difference(Aspect.ATTRIBUTE, "groups", 2, 1)
+    layout = Difference(Aspect.ATTRIBUTE, "data_layout", "NHWC", None)
+    other = Condition((groups,), (Verdict.OPAQUE_CRASH,), 0)
+    cured = Condition((layout,), (Verdict.PASS,), 0)
+    repro = reproduction(failing(), LEFT)
+    both = title_text(repro, Attribution(1, 1, (other, cured)))
+    assert both.endswith('without an error (data_layout="NHWC")')
+    assert title_text(repro, Attribution(1, 1, (other,))).endswith("without an error (groups=2)")
