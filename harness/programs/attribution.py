@@ -5,7 +5,7 @@ value may be right by coincidence. If the reference says that the program is inv
 ways are tried (a layout together with the shape that has it), or none.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import partial
@@ -16,7 +16,15 @@ from msgspec.structs import replace
 from relaxcheck.generators.calls import required, telling
 from relaxcheck.generators.core.axes import Family, non_default, point_of, with_defaults
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import Case, Literal, Program, Random, ShapeValue
+from relaxcheck.generators.core.program import (
+    Below,
+    Case,
+    Fill,
+    Literal,
+    Program,
+    Random,
+    ShapeValue,
+)
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -29,6 +37,9 @@ from relaxcheck.harness.triage.reduction.search import RUNNING
 
 DRAWS = 3
 """The draws of the inputs that the failure, and each setting put back, are tried with."""
+
+_SIZES = (2, 1, 3)
+"""Sizes to try for a 0; of 2, less is true by coincidence than of 1."""
 
 _SILENT = frozenset({Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE})
 """Verdicts that say neither that the failure is gone nor that it is there."""
@@ -191,12 +202,48 @@ def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
                 yield from _unless_nonsense(partial(remade, case, nodes=changed))
     for step in (value_steps.layouts, value_steps.dtypes, value_steps.constants):
         yield from (("", variant) for variant in step(case, known))
+    for filled in _filled_dims(case):
+        yield from _unless_nonsense(filled)
     for symbol in case.program.symbols:
         yield from (("", variant) for variant in setting_steps.fixed(case, symbol))
     for field, plain in setting_steps.PLAIN.items():
         if field != "also" and getattr(case, field) != plain:
             yield "", replace(case, **{field: plain})
     yield from (("", variant) for variant in graph_steps.bypassed(case))
+
+
+def _filled_dims(case: Case) -> Iterator[Callable[[], Case]]:
+    """``case`` with elements in the inputs that have none: in all of them, and in each alone."""
+    empty = [tensor.name for tensor in case.program.inputs if 0 in tensor.shape]
+    for names in ([empty] if empty[1:] else []) + [[name] for name in empty]:
+        for size in _SIZES:
+            yield partial(_with_elements, case, names, size, everywhere=names == empty)
+
+
+def _with_elements(case: Case, names: Sequence[str], size: int, *, everywhere: bool) -> Case:
+    """``case`` with ``size`` for each 0 in the shapes of its inputs ``names``.
+
+    ``everywhere``: in attributes that are shapes, too. Raises ValueError if that is no case.
+    """
+    inputs = [
+        replace(
+            tensor,
+            shape=tuple(size if dim == 0 else dim for dim in tensor.shape),
+            fill=_of_more(tensor.fill),
+        )
+        if tensor.name in names
+        else tensor
+        for tensor in case.program.inputs
+    ]
+    changed = remade(case, inputs=inputs)
+    return setting_steps.with_dims(changed, {0: size}) if everywhere else changed
+
+
+def _of_more(fill: Fill) -> Fill:
+    """As ``fill``, for an input that had no elements, whatever its indices are of."""
+    if isinstance(fill, Literal):
+        return Random()
+    return replace(fill, limit=1) if isinstance(fill, Below) else fill
 
 
 def _unless_nonsense(make: Callable[[], Case]) -> Iterator[tuple[str, Case]]:

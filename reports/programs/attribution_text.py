@@ -168,7 +168,13 @@ def innocent_axes(attribution: Attribution | None) -> frozenset[str]:
     )
 
 
+def innocent_shapes(attribution: Attribution | None) -> frozenset[str]:
+    """The inputs at whose other size the program fails all the same."""
+    return _innocent_alone(attribution, Aspect.SHAPE)
+
+
 def _innocent_alone(attribution: Attribution | None, what: Aspect) -> frozenset[str]:
+    """The names of what can be put back alone without a cure."""
     if attribution is None:
         return frozenset()
     return frozenset(

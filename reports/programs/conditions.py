@@ -20,10 +20,14 @@ from relaxcheck.reports.programs.attribution_text import (
     in_tvms_terms,
     innocent_attributes,
     innocent_axes,
+    innocent_shapes,
     series,
     settings,
 )
 from relaxcheck.reports.programs.python_source import attribute_text
+
+_NO_ELEMENTS = re.compile(r"(\w+) of shape \((?:\w+, )*0(?:, \w+)*,?\)")
+"""An input in words that has no elements."""
 
 _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
     "dtype": str,
@@ -47,18 +51,19 @@ def conditions_of(
     their own. ``named`` operators are in the title already.
     """
     if settled := blamed(repro, attribution, named):
-        return list(dict.fromkeys([*settled, *_empty(repro)]))
+        return list(dict.fromkeys([*settled, *_empty(repro, innocent_shapes(attribution))]))
     innocent = innocent_axes(attribution)
     blame = {axis: value for axis, value in blame.items() if axis not in innocent}
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
     if attribution is not None and not any(_own_words(repro, *item) for item in blame.items()):
         axes, others = others, axes
-    # Reduction leaves no size at 0 where another one will do.
+    # Reduction leaves no size at 0 where another one will do, unless that program is larger.
+    empty = _empty(repro, innocent_shapes(attribution))
     if not axes and not others:
-        return _unusual(repro)
+        return [*_symbolic(repro), *empty]
     # A length of 0 that is named is the reason that inputs are empty.
     named_already = any(text.endswith(" 0") for text in axes)
-    return [*(axes or others), *([] if named_already else _empty(repro))]
+    return [*(axes or others), *([] if named_already else empty)]
 
 
 def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:
@@ -68,7 +73,8 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     every = {tensor.name for tensor in repro.case.program.inputs}
     attribution = _cured_first(in_tvms_terms(with_inputs(attribution, repro), repro.case))
     texts = settings(attribution, every)
-    others = [text for text in texts if not text.startswith(TOGETHER)]
+    empty = "empty input" if len(every) == 1 else r"empty \1"
+    others = [_NO_ELEMENTS.sub(empty, text) for text in texts if not text.startswith(TOGETHER)]
     # Operators that are needed, each by itself, are one list.
     beside = dict.fromkeys(
         name
@@ -249,18 +255,18 @@ def _words(repro: Reproduction) -> Mapping[str, str]:
     return _axis_words().get(repro.case.family, {})
 
 
-def _unusual(repro: Reproduction) -> list[str]:
-    """Unusual traits of a program's inputs: symbolic dimensions, sizes of 0.
+def _symbolic(repro: Reproduction) -> list[str]:
+    """The symbolic dimensions of a program's inputs.
 
     No dtypes: that they matter, only attribution can tell.
     """
-    return [*(f"symbolic {name}" for name in repro.case.program.symbols), *_empty(repro)]
+    return [f"symbolic {name}" for name in repro.case.program.symbols]
 
 
-def _empty(repro: Reproduction) -> list[str]:
-    """The inputs without elements."""
+def _empty(repro: Reproduction, without: frozenset[str]) -> list[str]:
+    """The inputs without elements, but for those ``without`` which it fails as well."""
     inputs = repro.case.program.inputs
     empty = [tensor.name for tensor in inputs if 0 in tensor.shape]
     if empty and len(inputs) == 1:
-        return ["empty input"]
-    return [f"empty {name}" for name in empty]
+        return [] if without else ["empty input"]
+    return [f"empty {name}" for name in empty if name not in without]

@@ -355,3 +355,15 @@ def test_a_title_names_what_leads_to_another_failure_only_where_nothing_cures_it
     both = title_text(repro, Attribution(1, 1, (other, cured)))
     assert both.endswith('without an error (data_layout="NHWC")')
     assert title_text(repro, Attribution(1, 1, (other,))).endswith("without an error (groups=2)")
+
+
+def test_a_title_names_an_input_without_elements_where_that_matters() -> None:
+    inputs = (Input("x", (2, 0), "float32"), Input("y", (0,), "float32"))
+    case = Case("toy", Program(inputs, (Node("z", "add", ("x", "y")),), ("z",)))
+    repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="no"))
+    x = Difference(Aspect.SHAPE, "x", "(2, 0)", "(2, 2)")
+    y = Difference(Aspect.SHAPE, "y", "(0,)", "(2,)")
+    cured, same = Condition((y,), (Verdict.PASS,), 0), Condition((x,), (Verdict.OPAQUE_CRASH,), 1)
+    assert title_text(repro, Attribution(1, 1, (cured,))).endswith(" (empty y)")
+    assert title_text(repro, Attribution(1, 1, (same,))).endswith(" (empty y)")
+    assert title_text(repro, None).endswith(" (empty x, empty y)")
