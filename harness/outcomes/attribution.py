@@ -73,12 +73,14 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings put back in a case that failed in ``failed`` of ``drawn`` draws of its inputs.
 
-    Draws that a limit cut short do not count.
+    Draws that a limit cut short do not count. ``siblings`` have other dtypes in the place of blamed
+    ones, and fail all the same: the blame is not that of the one dtype.
     """
 
     drawn: int
     failed: int
     conditions: tuple[Condition, ...] = ()
+    siblings: tuple[Condition, ...] = ()
 
     @property
     def blamed(self) -> tuple[Condition, ...]:

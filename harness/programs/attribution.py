@@ -31,6 +31,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.reduction import graph_steps, setting_steps, value_steps
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
+from relaxcheck.harness.programs.siblings import siblings
 from relaxcheck.harness.triage.finding import CUT_SHORT
 from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import RUNNING
@@ -69,7 +70,11 @@ def attribute(
             condition = yield from _put_back(case, outcome, ways, draws)
             if condition is not None:
                 conditions.append(condition)
-    return Attribution(drawn, len(draws), tuple(conditions))
+    attribution = Attribution(drawn, len(draws), tuple(conditions))
+    # Each run that a limit cuts short takes all of the limit.
+    if outcome.verdict in CUT_SHORT:
+        return attribution
+    return replace(attribution, siblings=(yield from siblings(case, outcome, attribution.blamed)))
 
 
 def _failing(case: Case, outcome: Outcome) -> int:

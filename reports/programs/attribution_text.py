@@ -13,6 +13,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.reports.programs.dtype_words import dtype_words
 from relaxcheck.reports.programs.python_source import attribute_text
 
 _PLAIN_BUILD = "relax.build alone"
@@ -117,13 +118,13 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
     """``attribution`` without what TVM's users do not see.
 
     That is the item that a program takes of a tuple, the attributes of a node that is no call of
-    an operator, and a shape that follows from other changes.
+    an operator, and a shape that follows from other changes. A blamed dtype gets its siblings.
     """
     calls = [node for node in case.program.nodes if form(node.operator) == "call"]
     seen = {name for node in calls for name in node.attributes} - {ITEM}
     hidden = {name for node in case.program.nodes for name in node.attributes} - seen
     conditions = []
-    for condition in attribution.conditions:
+    for condition in _with_siblings(attribution):
         shown = tuple(
             difference
             for difference in condition.differences
@@ -132,7 +133,25 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
         others = tuple(each for each in shown if not isinstance(each.was, ShapeValue))
         if shown:
             conditions.append(replace(condition, differences=others or shown))
-    return replace(attribution, conditions=tuple(conditions))
+    return replace(attribution, conditions=tuple(conditions), siblings=())
+
+
+def _with_siblings(attribution: Attribution) -> list[Condition]:
+    """The conditions, each blamed dtype with all that fail in its place."""
+    dtypes: dict[frozenset[tuple[Aspect, str]], set[str]] = {}
+    for sibling in attribution.siblings:
+        dtypes.setdefault(sibling.named, set()).add(str(sibling.differences[0].to))
+
+    def named(condition: Condition) -> Condition:
+        others = dtypes.get(condition.named)
+        if others is None:
+            return condition
+        # Of inputs that differ each gets the same dtype instead.
+        words = dtype_words({str(each.was) for each in condition.differences} | others)
+        differences = tuple(replace(each, was=words) for each in condition.differences)
+        return replace(condition, differences=differences)
+
+    return [named(condition) for condition in attribution.conditions]
 
 
 def innocent_operators(attribution: Attribution | None, case: Case) -> frozenset[str]:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import (
-    Below,
     Case,
     Input,
     Literal,
@@ -378,17 +377,3 @@ def test_present_settings_come_before_absent_ones(turned: bool) -> None:
     assert set(passing.partition("without ")[2].split(" and ")) == {"match_cast", "groups"}
     assert failing.endswith(", together with match_cast")
     assert "with groups=2" in failing or "and groups=2" in failing
-
-
-def test_an_input_without_elements_is_given_some() -> None:
-    inputs = (Input("x", (2, 0), "float32"), Input("i", (0,), "int64", fill=Below(4)))
-    program = Program(inputs, (Node("z", "take", ("x", "i"), {"axis": 0}),), ("z",))
-
-    def comes(tried: Case) -> Outcome:
-        return LEFT if 0 in tried.program.inputs[1].shape else PASS
-
-    result, tried = attributed(Case("none", program), comes)
-    assert settings(result) == ["i of shape (0,)"]
-    assert all(each.program.inputs[1].fill == Below(1) for each in tried if comes(each) is PASS)
-    innocent = [each.named for each in result.conditions if each.alike]
-    assert {(Aspect.SHAPE, "x")} in innocent

@@ -1,0 +1,55 @@
+"""Attribution beyond defaults: inputs that get elements, other dtypes than a blamed one."""
+
+import pytest
+
+from relaxcheck.generators.core.program import Below, Case, Input, Node, Program
+from relaxcheck.harness.outcomes.attribution import Aspect
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.reports.programs.attribution_text import attribution_text, settings
+from tests.harness.programs.test_attribution import LEFT, PASS, REFUSED, attributed
+
+
+def test_an_input_without_elements_is_given_some() -> None:
+    inputs = (Input("x", (2, 0), "float32"), Input("i", (0,), "int64", fill=Below(4)))
+    program = Program(inputs, (Node("z", "take", ("x", "i"), {"axis": 0}),), ("z",))
+
+    def comes(tried: Case) -> Outcome:
+        return LEFT if 0 in tried.program.inputs[1].shape else PASS
+
+    result, tried = attributed(Case("none", program), comes)
+    assert settings(result) == ["i of shape (0,)"]
+    assert all(each.program.inputs[1].fill == Below(1) for each in tried if comes(each) is PASS)
+    innocent = [each.named for each in result.conditions if each.alike]
+    assert {(Aspect.SHAPE, "x")} in innocent
+
+
+@pytest.mark.parametrize(
+    ("failing", "words"),
+    [
+        ({"int8"}, "x in int8"),
+        ({"int8", "uint8", "int16", "uint16", "bool"}, "x in 8- and 16-bit integers or bool"),
+        ({"int8", "int16", "int32", "int64"}, "x in signed integers"),
+    ],
+)
+def test_a_blamed_dtype_is_named_with_those_that_fail_as_well(
+    failing: set[str], words: str
+) -> None:
+    program = Program((Input("x", (2,), "int8"),), (Node("z", "sort", ("x",)),), ("z",))
+    case = Case("none", program)
+
+    def comes(tried: Case) -> Outcome:
+        if tried.program.inputs[0].dtype == "float64":
+            return REFUSED
+        return LEFT if tried.program.inputs[0].dtype in failing else PASS
+
+    result, _ = attributed(case, comes)
+    text = attribution_text(result, case, LEFT.stage)
+    assert text == f"Fails with {words}; passes with x in float32."
+
+
+def test_no_sibling_of_a_dtype_is_tried_that_is_not_blamed() -> None:
+    program = Program((Input("x", (2,), "int8"),), (Node("z", "sort", ("x",)),), ("z",))
+    for comes in (LEFT, Outcome(Verdict.TIMEOUT, "run")):
+        result, tried = attributed(Case("none", program), lambda each, comes=comes: comes)  # type: ignore[misc]
+        assert not result.siblings
+        assert {each.program.inputs[0].dtype for each in tried} == {"int8", "float32"}
