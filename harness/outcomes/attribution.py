@@ -18,12 +18,14 @@ class Aspect(enum.StrEnum):
     CONSTANT = "constant"
     SETTING = "setting"
     SHAPE = "shape"
+    VALUES = "values"
 
 
 class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A setting called ``name`` that is ``was`` in one case and ``to`` in another (None: absent).
 
-    The name is that of an attribute, an input, a symbol, an operator or a field of ``Case``.
+    The name is that of an attribute, an input, a symbol, an operator or a field of ``Case``; of
+    values it is their kind: ``large``, ``low`` or ``small``.
     """
 
     what: Aspect

@@ -28,6 +28,7 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.magnitudes import milder
 from relaxcheck.harness.programs.reduction import graph_steps, setting_steps, value_steps
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
@@ -38,6 +39,9 @@ from relaxcheck.harness.triage.reduction.search import RUNNING
 
 DRAWS = 3
 """The draws of the inputs that the failure, and each setting put back, are tried with."""
+
+_MORE_DRAWS = 12
+"""The draws that a setting put back is tried with where not every draw fails: it may be chance."""
 
 _SIZES = (2, 1, 3)
 """Sizes to try for a 0; of 2, less is true by coincidence than of 1."""
@@ -64,12 +68,17 @@ def attribute(
         drawn += alike or result.verdict not in CUT_SHORT
         if alike:
             draws.append(replaced(draw, at=_failing(redrawn, result)))
-    conditions = []
+    conditions: list[Condition] = []
+    more = [_Draw(seed, True) for seed in range(DRAWS, _MORE_DRAWS)] if len(draws) < drawn else []
     if not isinstance(case.expect, Invalid):
         for ways in _changes(case, outcome, family, defaults).values():
-            condition = yield from _put_back(case, outcome, ways, draws)
-            if condition is not None:
-                conditions.append(condition)
+            condition = yield from _put_back(case, outcome, ways, draws, more)
+            if condition is None:
+                continue
+            known = None
+            if condition.holds and condition.named == {(Aspect.SETTING, "regime")}:
+                known = yield from milder(case, outcome)
+            conditions += [condition] if known is None else known
     attribution = Attribution(drawn, len(draws), tuple(conditions))
     # Each run that a limit cuts short takes all of the limit.
     if outcome.verdict in CUT_SHORT:
@@ -142,15 +151,20 @@ def _fixed(case: Case, symbol: str, at: int) -> Case | None:
 
 
 def _put_back(
-    case: Case, outcome: Outcome, ways: list[_Way], draws: list[_Draw]
+    case: Case, outcome: Outcome, ways: list[_Way], draws: list[_Draw], more: list[_Draw]
 ) -> Trials[Condition | None]:
-    """The result of the first of ``ways`` that is a valid program; None if none is."""
+    """The result of the first of ``ways`` that is a valid program; None if none is.
+
+    It is tried with ``draws``, and then with ``more`` until it fails in the same way.
+    """
     signature = signature_of(case, outcome)
     axis = next((way.axis for way in ways if way.axis), "")
     for way in ways:
-        verdicts, alike, undecided = [], 0, 0
-        for draw in draws:
-            tried = way.of(case, draw)
+        verdicts: list[Verdict] = []
+        alike = undecided = 0
+        for draw in (*draws, *more):
+            extra = len(verdicts) >= len(draws)
+            tried = None if extra and (alike or undecided) else way.of(case, draw)
             if tried is None:
                 break
             result = yield tried
@@ -160,7 +174,7 @@ def _put_back(
             same = same_signature(tried, result, signature)
             alike += same
             undecided += not same and result.verdict in CUT_SHORT
-        if len(verdicts) == len(draws):
+        if len(verdicts) >= len(draws):
             return Condition(way.differences, tuple(verdicts), alike, axis, undecided)
     return None
 

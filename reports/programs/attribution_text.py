@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+import ml_dtypes
 from msgspec.structs import replace
 
 from relaxcheck.generators.calls import form, telling
-from relaxcheck.generators.core.program import ITEM, Attribute, Case, ShapeValue
+from relaxcheck.generators.core.program import DTYPES, ITEM, Attribute, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
@@ -23,9 +24,19 @@ _INPUTS = {
     "exact": "inputs that are small integers",
     "moderate": "inputs of moderate magnitudes",
     "boundary": "inputs of other magnitudes",
+    "ordinary": "other inputs between -2 and 2",
     "special": "NaN, infinities and the like among the inputs",
 }
 """How inputs are drawn, by regime."""
+
+_VALUES = {
+    "large": {"was": "as large as", "to": "up to"},
+    "low": {"was": "as low as", "to": "down to"},
+    "small": {"was": "as small as", "to": "no closer to 0 than"},
+}
+"""Values of inputs, by kind, as they are in the case that fails, and put back."""
+
+_LARGEST = {name: float(ml_dtypes.finfo(name).max) for name in DTYPES if "float" in name}
 
 UNUSUAL_INPUTS = _INPUTS["special"]
 
@@ -104,14 +115,24 @@ def attribution_text(
     if unknown := [other for other in others if not other.known]:
         sentences.append(f"Undecided: it {_instead(unknown, verdict)}.")
     if ran and attribution.drawn > 1 and (blamed or innocent):
-        draws = f"{attribution.drawn} draws of the inputs"
-        if attribution.failed < attribution.drawn:
-            one = attribution.failed == 1
-            draws = "that draw" if one else f"those {attribution.failed} draws"
-            # Off values may be off with one draw for a reason that another draw does not need.
-            draws += "; with others it may fail too" if blamed else ""
-        sentences.append(f"Each change was tried with {draws}.")
+        sentences.append(_tries(attribution, [*conditions, *others], bool(blamed)))
     return " ".join(sentences)
+
+
+def _tries(attribution: Attribution, conditions: Sequence[Condition], blamed: bool) -> str:
+    """The draws of the inputs that ``conditions`` were tried with, some of them ``blamed``."""
+    counts = {len(condition.verdicts) for condition in conditions}
+    some = attribution.failed < attribution.drawn
+    # Off values may be off with one draw for a reason that another draw does not need.
+    end = "; with others it may fail too." if some and blamed else "."
+    if counts != {attribution.failed}:
+        least, most = min(counts), max(counts)
+        number = str(most) if least == most else f"{least} to {most}"
+        return f"Changes were tried with {number} draw{'s' * (most > 1)} of the inputs{end}"
+    draws = f"{attribution.drawn} draws of the inputs"
+    if some:
+        draws = "that draw" if attribution.failed == 1 else f"those {attribution.failed} draws"
+    return f"Each change was tried with {draws}{end}"
 
 
 def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
@@ -184,6 +205,15 @@ def innocent_axes(attribution: Attribution | None) -> frozenset[str]:
     dtypes = any(all(each.what is Aspect.DTYPE for each in other.differences) for other in alike)
     return _innocent_alone(attribution, Aspect.SETTING).union(
         (condition.axis for condition in alike), ["dtype"] * dtypes
+    )
+
+
+def has_magnitudes(attribution: Attribution | None) -> bool:
+    """True if it is known from which values of the inputs on the program fails."""
+    return attribution is not None and any(
+        aspect is Aspect.VALUES
+        for condition in attribution.conditions
+        for aspect, _ in condition.named
     )
 
 
@@ -313,7 +343,16 @@ def _side_text(difference: Difference, side: str) -> str:
             )
         case Aspect.SHAPE:
             return f"{difference.name} of shape {value}"
+        case Aspect.VALUES:
+            return f"inputs {_VALUES[difference.name][side]} {_number(value)}"
     return _setting(difference.name, value)
+
+
+def _number(value: object) -> str:
+    """``value`` with three digits; the dtype that it is the largest of, if any."""
+    assert isinstance(value, float)
+    dtype = next((name for name, most in _LARGEST.items() if abs(value) == most), "")
+    return f"{value:.3g}" + (f" (the limit of {dtype})" if dtype else "")
 
 
 def _attribute(name: str, value: Attribute) -> str:

@@ -17,6 +17,7 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
     TOGETHER,
+    has_magnitudes,
     in_tvms_terms,
     innocent_attributes,
     innocent_axes,
@@ -131,7 +132,11 @@ def values_of(repro: Reproduction, attribution: Attribution | None) -> list[str]
         return []
     run = repro.runs[0]
     zeros = [f"{name} = 0" for name, size in run.binding.items() if size == 0]
-    usual = run.regime in ORDINARY_REGIMES or "regime" in innocent_axes(attribution)
+    usual = (
+        run.regime in ORDINARY_REGIMES
+        or "regime" in innocent_axes(attribution)
+        or has_magnitudes(attribution)
+    )
     unusual = "" if usual else _no_numbers(run) or _magnitudes(run)
     return zeros + ([unusual] if unusual else [])
 

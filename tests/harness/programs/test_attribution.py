@@ -104,10 +104,13 @@ def test_only_draws_that_fail_are_tried_further() -> None:
 
     result, _ = attributed(case, comes)
     assert (result.drawn, result.failed) == (3, 2)
-    assert all(len(condition.verdicts) == 2 for condition in result.conditions)
+    # One that passes with these may be right by chance: it is tried with more draws.
+    counts = {len(condition.verdicts): condition.holds for condition in result.conditions}
+    assert counts == {2: False, 11: True}
     text = attribution_text(result, case, WRONG.stage)
     assert text.startswith("Fails with 2 of 3 draws of the inputs. ")
-    assert text.endswith(" Each change was tried with those 2 draws; with others it may fail too.")
+    tries = "Changes were tried with 11 draws of the inputs; with others it may fail too."
+    assert text.endswith(tries)
 
 
 def test_an_invalid_program_is_repaired_in_another_way() -> None:

@@ -1,0 +1,117 @@
+"""Magnitudes of inputs that a failure takes, with nothing compiled."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
+from relaxcheck.generators.core.values import arrays
+from relaxcheck.harness.outcomes.attribution import Attribution, Condition
+from relaxcheck.harness.outcomes.outcome import Outcome
+from relaxcheck.harness.programs.magnitudes import milder
+from relaxcheck.reports.programs.attribution_text import (
+    attribution_text,
+    has_magnitudes,
+    innocent_axes,
+    settings,
+)
+from tests.harness.programs.test_attribution import PASS, WRONG, attributed
+
+Fails = Callable[[NDArray[np.float64]], bool]
+
+
+def case_of(regime: str, values: tuple[float, ...] | None = None, dtype: str = "float32") -> Case:
+    """A case of six inputs that are drawn, or written out."""
+    fill = {} if values is None else {"fill": Literal(values)}
+    size = 6 if values is None else len(values)
+    program = Program((Input("x", (size,), dtype, **fill),), (Node("y", "exp", ("x",)),), ("y",))
+    return Case("exp", program, regime=regime, seed=10)
+
+
+def text_of(case: Case, fails: Fails) -> tuple[list[str], str]:
+    """The blamed settings, and all of the text, where inputs of a kind give wrong values."""
+    trials = milder(case, WRONG)
+    conditions: tuple[Condition, ...] | None = None
+    try:
+        tried = next(trials)
+        while True:
+            wrong = fails(arrays(tried, 0)["x"].astype("float64"))
+            tried = trials.send(WRONG if wrong else PASS)
+    except StopIteration as end:
+        conditions = end.value
+    assert conditions is not None
+    result = Attribution(2, 2, conditions)
+    return settings(result), attribution_text(result, case, WRONG.stage)
+
+
+@pytest.mark.parametrize(
+    ("fails", "was", "to"),
+    [
+        (lambda x: (x > 50).any(), "as large as", "up to"),
+        (lambda x: (x < -30).any(), "as low as", "down to"),
+        (lambda x: (np.abs(x[x != 0]) < 3e-4).any(), "as small as", "no closer to 0 than"),
+    ],
+)
+def test_only_the_magnitudes_that_matter_are_named(fails: Fails, was: str, to: str) -> None:
+    every = (103.25, -71.5, 1.4e-6, 0.5, 1.5, -2.0)
+    blamed, text = text_of(case_of("boundary", every), fails)
+    (words,) = blamed
+    start, _, number = words.rpartition(" ")
+    assert start == f"inputs {was}"
+    assert f"; passes with inputs {to} " in text
+    passing = float(text.partition(f"passes with inputs {to} ")[2].split(" ")[0].rstrip("."))
+    # They are a power of ten apart, and the milder inputs pass.
+    assert fails(np.array([float(number)]))
+    assert not fails(np.array([passing]))
+    assert float(number) / passing == pytest.approx(0.1 if was == "as small as" else 10)
+    assert text.endswith("Changes were tried with 1 draw of the inputs.")
+
+
+def test_digits_stay_where_magnitudes_do_not_matter() -> None:
+    """Rounded to float32, an element is off; 2 would not be."""
+    case = case_of("boundary", (2.526968123456789e150,), "float64")
+
+    def rounded(x: NDArray[np.float64]) -> bool:
+        with np.errstate(over="ignore"):
+            return bool((x.astype("float32") != x).any())
+
+    blamed, text = text_of(case, rounded)
+    assert blamed == []
+    assert "Also fails with other inputs between -2 and 2" in text
+
+
+def test_infinities_are_named_only_where_no_number_will_do() -> None:
+    drawn = case_of("special")
+    assert np.isinf(arrays(drawn, 0)["x"]).any()
+    most = float(np.finfo("float32").max)
+
+    def large(tried: Case) -> Outcome:
+        return WRONG if (arrays(tried, 0)["x"] >= most).any() else PASS
+
+    result, _ = attributed(drawn, large)
+    assert settings(result) == ["inputs as large as 3.4e+38 (the limit of float32)"]
+    assert has_magnitudes(result)
+    assert not innocent_axes(result)
+
+    def infinite(tried: Case) -> Outcome:
+        return WRONG if np.isinf(arrays(tried, 0)["x"]).any() else PASS
+
+    result, _ = attributed(drawn, infinite)
+    assert settings(result) == ["NaN, infinities and the like among the inputs"]
+
+
+def test_a_setting_is_put_back_with_more_draws_where_not_every_draw_fails() -> None:
+    program = Program((Input("x", (2,), "float16"),), (Node("y", "exp", ("x",)),), ("y",))
+    case = Case("exp", program, seed=0)
+
+    def comes(tried: Case) -> Outcome:
+        half = tried.program.inputs[0].dtype == "float16"
+        return WRONG if tried.seed in ({0} if half else {7}) else PASS
+
+    result, _ = attributed(case, comes)
+    assert settings(result) == []
+    text = attribution_text(result, case, WRONG.stage)
+    assert "Also fails with x in float32 (with 1 of the 6 draws)." in text
+    assert "Changes were tried with 6 draws of the inputs." in text
