@@ -19,6 +19,7 @@ class Aspect(enum.StrEnum):
     SETTING = "setting"
     SHAPE = "shape"
     VALUES = "values"
+    INPUT = "input"
 
 
 class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

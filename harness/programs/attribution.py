@@ -21,6 +21,7 @@ from relaxcheck.generators.core.program import (
     Case,
     Fill,
     Literal,
+    Node,
     Program,
     Random,
     ShapeValue,
@@ -34,7 +35,7 @@ from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
 from relaxcheck.harness.programs.siblings import siblings
 from relaxcheck.harness.triage.finding import CUT_SHORT
-from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
+from relaxcheck.harness.triage.fingerprint import looks_alike, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import RUNNING
 
 DRAWS = 3
@@ -172,6 +173,8 @@ def _put_back(
                 break
             verdicts.append(result.verdict)
             same = same_signature(tried, result, signature)
+            # A value that is off is another failure than NaN.
+            same = same and looks_alike(tried, result, signature)
             alike += same
             undecided += not same and result.verdict in CUT_SHORT
         if len(verdicts) >= len(draws):
@@ -219,6 +222,8 @@ def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
             for attributes in (*left_out, {**others, name: default.get(name)}):
                 changed = with_node(case, replace(node, attributes=attributes))
                 yield from _unless_nonsense(partial(remade, case, nodes=changed))
+        if node.arguments[1:]:
+            yield from _unless_nonsense(partial(_without_last, case, node))
     for step in (value_steps.layouts, value_steps.dtypes, value_steps.constants):
         yield from (("", variant) for variant in step(case, known))
     for filled in _filled_dims(case):
@@ -229,6 +234,18 @@ def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
         if field != "also" and getattr(case, field) != plain:
             yield "", replace(case, **{field: plain})
     yield from (("", variant) for variant in graph_steps.bypassed(case))
+
+
+def _without_last(case: Case, node: Node) -> Case:
+    """``case`` without the last argument of ``node``, which may be an optional one.
+
+    Raises:
+        ValueError: the result is no case.
+    """
+    nodes = with_node(case, replace(node, arguments=node.arguments[:-1]))
+    used = {name for each in nodes for name in each.arguments} | set(case.program.outputs)
+    inputs = [tensor for tensor in case.program.inputs if tensor.name in used]
+    return remade(case, inputs=inputs, nodes=nodes)
 
 
 def _filled_dims(case: Case) -> Iterator[Callable[[], Case]]:
@@ -319,6 +336,8 @@ def _of_inputs(program: Program, other: Program) -> Iterator[Difference]:
     theirs = {tensor.name: tensor for tensor in other.inputs}
     for tensor in program.inputs:
         to = theirs.get(tensor.name, tensor)
+        if tensor.name not in theirs and len(program.nodes) == len(other.nodes):
+            yield Difference(Aspect.INPUT, tensor.name, True, None)
         if tensor.dtype != to.dtype:
             yield Difference(Aspect.DTYPE, tensor.name, tensor.dtype, to.dtype)
         if tensor.constant != to.constant:

@@ -168,9 +168,10 @@ def check_heads(
         raise ValueError(f"batch sizes differ: {query[0]}, {key[0]}, {value[0]}")
     if key[1] != value[1] or query[3] != key[3]:
         raise ValueError("key and value lengths or query and key head dimensions differ")
-    for heads in (key[2], value[2]):
-        if heads == 0 or query[2] % heads:
-            raise ValueError(f"{query[2]} query heads are no multiple of {heads}")
+    if key[2] != value[2]:
+        raise ValueError(f"key and value heads differ: {key[2]}, {value[2]}")
+    if key[2] == 0 or query[2] % key[2]:
+        raise ValueError(f"{query[2]} query heads are no multiple of {key[2]}")
     if bias is not None:
         wanted = (query[0], query[2], query[1], key[1])
         if len(bias) != 4 or any(b not in (1, w) for b, w in zip(bias, wanted, strict=True)):

@@ -40,9 +40,11 @@ _LARGEST = {name: float(ml_dtypes.finfo(name).max) for name in DTYPES if "float"
 
 UNUSUAL_INPUTS = _INPUTS["special"]
 
+_NO_NEWS = frozenset({Aspect.SHAPE, Aspect.INPUT})
+
 TOGETHER, _WITHOUT = "together with ", "without "
 
-_ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
+ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 _OTHER = {
     Verdict.OPAQUE_CRASH: "raises another error",
     Verdict.UNSUPPORTED: "raises another error, which says what is not supported,",
@@ -99,8 +101,8 @@ def attribution_text(
         condition
         for condition in attribution.conditions
         if not condition.holds
-        # That it fails at other sizes, too, is no news.
-        and any(difference.what is not Aspect.SHAPE for difference in condition.differences)
+        # That it fails at other sizes, or with fewer operands, too, is no news.
+        and any(difference.what not in _NO_NEWS for difference in condition.differences)
         # One of several calls of an operator that it is about.
         and not condition.named <= operators
         # To a maintainer, several of our pipelines are one.
@@ -275,7 +277,9 @@ def _does(condition: Condition, verdict: Verdict | None) -> str:
     """The program's behaviour instead, where that is not to pass."""
     verdicts = {each for each in condition.verdicts if each is not Verdict.PASS}
     words = {**DOES, Verdict.UNSUPPORTED: f"{DOES[Verdict.UNSUPPORTED]},"}
-    if verdict in _ERRORS:
+    if verdict is Verdict.WRONG_VALUE:
+        words[verdict] = "gives other wrong values"
+    if verdict in ERRORS:
         words |= _OTHER
     elif verdict is Verdict.PROCESS_DEATH:
         words[verdict] = "kills the process in another way"
@@ -343,6 +347,8 @@ def _side_text(difference: Difference, side: str) -> str:
             )
         case Aspect.SHAPE:
             return f"{difference.name} of shape {value}"
+        case Aspect.INPUT:
+            return difference.name if value else f"without {difference.name}"
         case Aspect.VALUES:
             return f"inputs {_VALUES[difference.name][side]} {_number(value)}"
     return _setting(difference.name, value)

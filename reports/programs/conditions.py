@@ -16,6 +16,7 @@ from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Differe
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
+    ERRORS,
     TOGETHER,
     has_magnitudes,
     in_tvms_terms,
@@ -88,9 +89,9 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
 
 
 def _cured_first(attribution: Attribution) -> Attribution:
-    """``attribution`` without conditions that lead to another failure, if another one passes.
+    """``attribution`` without conditions that lead to another error, if another one passes.
 
-    Such a failure may have the same cause, and the setting nothing to do with it. Passes stay: they
+    Such an error may have the same cause, and the setting nothing to do with it. Passes stay: they
     are how to compile.
     """
     if not any(condition.passes for condition in attribution.blamed):
@@ -99,7 +100,7 @@ def _cured_first(attribution: Attribution) -> Attribution:
         condition
         for condition in attribution.conditions
         if not condition.holds
-        or condition.passes
+        or not ERRORS.intersection(condition.verdicts)
         or any(each.what is Aspect.SETTING for each in condition.differences)
     )
     return replace(attribution, conditions=kept)

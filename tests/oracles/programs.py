@@ -96,13 +96,13 @@ def attentions(draw: st.DrawFn, dtypes: Sequence[str] = FLOATS) -> Program:
     """An attention with everything varied, bias broadcasts and empty sequences included."""
     batch, queries, keys = (draw(st.integers(low, 6)) for low in (0, 0, 0))
     dim, value_dim = draw(st.integers(1, 9)), draw(st.integers(1, 5))
-    heads_k, heads_v = (draw(st.sampled_from((1, 2, 4))) for _ in range(2))
-    heads = max(heads_k, heads_v) * draw(st.integers(1, 2))
+    shared = draw(st.sampled_from((1, 2, 4)))
+    heads = shared * draw(st.integers(1, 2))
     dtype = draw(st.sampled_from(dtypes))
     inputs = [
         Input("q", (batch, queries, heads, dim), dtype),
-        Input("k", (batch, keys, heads_k, dim), dtype),
-        Input("v", (batch, keys, heads_v, value_dim), dtype),
+        Input("k", (batch, keys, shared, dim), dtype),
+        Input("v", (batch, keys, shared, value_dim), dtype),
     ]
     if draw(st.booleans()):
         bias = (*(draw(st.sampled_from((1, n))) for n in (batch, heads, queries)), keys)

@@ -1,12 +1,14 @@
 """Attribution beyond defaults: inputs that get elements, other dtypes than a blamed one."""
 
 import pytest
+from msgspec.structs import replace
 
 from relaxcheck.generators.core.program import Below, Case, Input, Node, Program
+from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.programs.attribution_text import attribution_text, settings
-from tests.harness.programs.test_attribution import LEFT, PASS, REFUSED, attributed
+from tests.harness.programs.test_attribution import LEFT, PASS, REFUSED, WRONG, attributed
 
 
 def test_an_input_without_elements_is_given_some() -> None:
@@ -14,6 +16,8 @@ def test_an_input_without_elements_is_given_some() -> None:
     program = Program(inputs, (Node("z", "take", ("x", "i"), {"axis": 0}),), ("z",))
 
     def comes(tried: Case) -> Outcome:
+        if len(tried.program.inputs) == 1:
+            return REFUSED
         return LEFT if 0 in tried.program.inputs[1].shape else PASS
 
     result, tried = attributed(Case("none", program), comes)
@@ -53,3 +57,36 @@ def test_no_sibling_of_a_dtype_is_tried_that_is_not_blamed() -> None:
         result, tried = attributed(Case("none", program), lambda each, comes=comes: comes)  # type: ignore[misc]
         assert not result.siblings
         assert {each.program.inputs[0].dtype for each in tried} == {"int8", "float32"}
+
+
+def test_an_optional_operand_is_left_out() -> None:
+    """With its input, where no other call takes it."""
+    inputs = tuple(Input(name, (2,), "float32") for name in ("query", "bias"))
+    program = Program(inputs, (Node("z", "nn.attention", ("query", "bias")),), ("z",))
+    case = Case("none", program)
+
+    def comes(tried: Case) -> Outcome:
+        return WRONG if len(tried.program.inputs) == 2 else PASS
+
+    result, _ = attributed(case, comes)
+    assert settings(result) == ["bias"]
+    text = attribution_text(result, case, WRONG.stage)
+    assert text.startswith("Fails with bias; passes without bias.")
+    # That it fails without an operand, too, is no news.
+    result, _ = attributed(case, lambda tried: WRONG)
+    assert attribution_text(result, case, WRONG.stage) == ""
+
+
+def test_values_that_are_off_are_not_the_failure_that_gives_nan() -> None:
+    node = Node("z", "nn.attention", ("x",), {"causal_mask": "TopLeft"})
+    case = Case("none", Program((Input("x", (2,), "float32"),), (node,), ("z",)))
+    nan = replace(WRONG, details={NAN: True})
+
+    def comes(tried: Case) -> Outcome:
+        return nan if "causal_mask" in tried.program.nodes[0].attributes else WRONG
+
+    result, _ = attributed(case, comes)
+    text = attribution_text(result, case, nan.stage, verdict=nan.verdict)
+    assert text.startswith(
+        'Fails with causal_mask="TopLeft"; gives other wrong values without causal_mask.'
+    )

@@ -161,6 +161,23 @@ def test_a_query_that_sees_no_key_gives_zeros() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "value", "fault"),
+    [
+        (2, 1, "key and value heads differ: 2, 1"),
+        (1, 2, "key and value heads differ: 1, 2"),
+        (4, 4, "2 query heads are no multiple of 4"),
+    ],
+)
+def test_heads_that_do_not_fit_together_are_refused(key: int, value: int, fault: str) -> None:
+    heads = {"q": 2, "k": key, "v": value}
+    shapes = {name: (1, 1, count, 2) for name, count in heads.items()}
+    inputs = [Input(name, shape, "float32") for name, shape in shapes.items()]
+    values = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+    with pytest.raises(ValueError, match=fault):
+        evaluate(programs.one_node("nn.attention", inputs), values)
+
+
+@pytest.mark.parametrize(
     ("attributes", "fault"),
     [
         ({"groups": 2}, "groups 2"),
