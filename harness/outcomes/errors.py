@@ -39,6 +39,9 @@ WRITTEN = "out of bounds"
 
 CONDITION = re.compile(r"Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
 """The condition of a check in C++, before words of its own."""
+_STRUCT_INFO = re.compile(r"(?i)struct[ _]?info(?:_(?=\W))?")
+"""A struct info in words, as part of the name of a class, or as a field."""
+
 _OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
 """An operator as TVM prints it, with all its fields."""
 
@@ -173,9 +176,11 @@ def normalise(message: str) -> str:
 def as_on_other_releases(folded: str) -> str:
     """A message that was ``folded`` (``normalise``) without what other releases print otherwise.
 
-    That is the condition of a check that has words, and the fields of a printed operator.
+    That is the condition of a check that has words, the fields of a printed operator, and names of
+    classes: struct info is called a type since 0.27.
     """
-    return _OPERATOR.sub("operator", CONDITION.sub("", folded))
+    message = _OPERATOR.sub("operator", CONDITION.sub("", folded))
+    return _STRUCT_INFO.sub("type", message).replace("PrimExpr", "Expr").casefold()
 
 
 def has_words(folded: str) -> bool:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relaxcheck.harness.outcomes.errors import (
+    as_on_other_releases,
     compared_with,
     disowns,
     error_text,
@@ -125,3 +126,23 @@ def test_the_number_that_a_check_compares_with() -> None:
     assert (compared_with(check, 0), compared_with(check, -1)) == (-1, 0)
     assert compared_with(check, 1) is None
     assert compared_with("no 0 vs. 1", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
+            "InternalError: Check failed: (opt) is false: The struct info of Tuple must be "
+            'TupleStructInfo, but expression lv has struct info R.Tensor((1,), dtype="float32")',
+            "InternalError: Check failed: (opt) is false: The type of Tuple must be "
+            'TupleType, but expression lv has type R.Tensor((1,), dtype="float32")',
+        ),
+        (
+            "TypeError: Cannot convert from type `ir.IntImm` to `Array<ir.PrimExpr>`",
+            "TypeError: Cannot convert from type `ir.IntImm` to `Array<ir.Expr>`",
+        ),
+    ],
+)
+def test_classes_that_were_renamed_make_no_other_error(earlier: str, later: str) -> None:
+    assert normalise(earlier) != normalise(later)
+    assert as_on_other_releases(normalise(earlier)) == as_on_other_releases(normalise(later))
