@@ -10,6 +10,7 @@ from relaxcheck.generators.expressions.cases import (
     SHAPE,
     ExpressionCase,
 )
+from relaxcheck.generators.expressions.language import names
 from relaxcheck.harness.expressions.fault import ALSO, RESTORED, Asked, asked_of
 from relaxcheck.harness.outcomes.errors import own_words
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -65,10 +66,13 @@ def title_text(case: ExpressionCase, outcome: Outcome) -> str:
 
 
 def _about(case: ExpressionCase) -> str:
-    """The expression with the ranges of its variables."""
+    """The expression with the ranges of the variables that occur in it, or in what is known."""
+    subject = case.subject
+    occurring = frozenset().union(*map(names, (subject.expression, *subject.constraints)))
     where = ", ".join(
         f"{variable.name}: {variable.dtype} in [{variable.low}, {variable.high}]"
-        for variable in case.subject.variables
+        for variable in subject.variables
+        if variable.name in occurring
     )
     known = " and ".join(map(str, case.subject.constraints))
     return (
