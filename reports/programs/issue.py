@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
@@ -25,7 +26,12 @@ from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
 from relaxcheck.reports.programs.promises import LOWERED, SKIPPED
 from relaxcheck.reports.programs.python_source import shape_text
-from relaxcheck.reports.programs.titles import fault_text, happens, named_operators
+from relaxcheck.reports.programs.titles import (
+    fault_attribute,
+    fault_text,
+    happens,
+    named_operators,
+)
 from relaxcheck.reports.rendering import Came
 
 _MESSAGE_LENGTH = 3000
@@ -102,7 +108,7 @@ def issue_text(
         releases={name: on_release(came, outcome) for name, came in releases.items()},
         known=known,
         environment=[(name, environment[name]) for name in packages if name in environment],
-        pipeline=PIPELINES[repro.case.pipeline].description,
+        pipeline=_pipeline(repro.case),
         repro=script,
         patched=patched,
         cure="" if patched else series([f"`{name}`" for name in cure]),
@@ -288,12 +294,18 @@ def _expected(repro: Reproduction, called: str) -> str:
     return f"{subject} compiles and runs, or an exception is raised."
 
 
+def _pipeline(case: Case) -> str:
+    """The way to compile ``case`` in words; a layout is wanted only of operators that have one."""
+    words = PIPELINES[case.pipeline].description
+    return words if desired_layouts(case.program) else words.replace(" to channels-last", "")
+
+
 def _fault_words(case: Case) -> str:
     """The attribute at fault as code; a trait of the operands in words."""
     assert isinstance(case.expect, Invalid)
     name = case.expect.fault[0]
-    attributes = {key for node in case.program.nodes for key in node.attributes}
-    return f"its `{name}`" if name in attributes else f"the {name} of its operands"
+    attribute = fault_attribute(case, case.expect)
+    return f"its `{attribute[0]}`" if attribute else f"the {name} of its operands"
 
 
 def _of_error(outcome: Outcome) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch, Valid
+from relaxcheck.generators.core.program import Attribute, Case
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, mentions, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -181,14 +182,27 @@ def _first_words(repro: Reproduction) -> str:
 
 def fault_text(repro: Reproduction, expect: Invalid) -> str:
     """The attribute that is invalid with its value; else the name of what is at fault."""
-    values = [
-        f"{name}={attribute_text(node.attributes[name])}"
-        for node in repro.case.program.nodes
+    attribute = fault_attribute(repro.case, expect)
+    return f"{attribute[0]}={attribute_text(attribute[1])}" if attribute else expect.fault[0]
+
+
+def fault_attribute(case: Case, expect: Invalid) -> tuple[str, Attribute] | None:
+    """The attribute that is invalid, with its value; None if none is.
+
+    A fault has the words that a good error may have: "stride" for the attribute ``strides``.
+    """
+    written = [
+        (name, value)
+        for node in case.program.nodes
         if node.operator == expect.operator
-        for name in expect.fault
-        if name in node.attributes
+        for name, value in node.attributes.items()
     ]
-    return values[0] if values else expect.fault[0]
+    for ending in ("", "s"):
+        for fault in expect.fault:
+            for name, value in written:
+                if name.removesuffix(ending) == fault:
+                    return name, value
+    return None
 
 
 def _words(repro: Reproduction, most: int | None) -> str:

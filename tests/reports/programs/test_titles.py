@@ -137,13 +137,14 @@ def test_no_pass_is_at_fault_for_an_invalid_program() -> None:
 
 
 def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None:
-    fault = Invalid("nn.conv2d_transpose", ("strange", "groups", "data_layout"))
+    fault = Invalid("nn.conv2d_transpose", ("strange", "groups", "data_layout", "stride"))
     accepted = Outcome(Verdict.ACCEPTS_INVALID, "run", message="ran")
     case = failing()
     (node,) = case.program.nodes
     for attributes, wanted in (
         (node.attributes | {"groups": -1}, "(groups=-1)"),
         (node.attributes | {"groups": (0, 0)}, "(groups=[0, 0])"),
+        ({"strides": (0, 1)}, "(strides=[0, 1])"),
         ({}, "(strange)"),
     ):
         nodes = (msgspec.structs.replace(node, attributes=attributes),)
@@ -151,6 +152,9 @@ def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None
         invalid = msgspec.structs.replace(case, program=program, expect=fault)
         title = title_text(reproduction(invalid, accepted), None)
         assert title == f"nn.conv2d_transpose is accepted though invalid {wanted}"
+        text = issue_text(reproduction(invalid, accepted), "It", "", {})
+        named = wanted.strip("()").partition("=")[0]
+        assert f"what is wrong with its `{named}`" in text or named == "strange"
 
 
 @pytest.mark.parametrize(
@@ -367,3 +371,12 @@ def test_a_title_names_an_input_without_elements_where_that_matters() -> None:
     assert title_text(repro, Attribution(1, 1, (cured,))).endswith(" (empty y)")
     assert title_text(repro, Attribution(1, 1, (same,))).endswith(" (empty y)")
     assert title_text(repro, None).endswith(" (empty x, empty y)")
+
+
+def test_an_issue_names_a_layout_only_of_operators_that_have_one() -> None:
+    case = msgspec.structs.replace(failing(), pipeline="convert-layout")
+    assert "ConvertLayout to channels-last" in issue_text(reproduction(case, LEFT), "It", "", {})
+    program = Program((Input("x", (1,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
+    plain = Case("exp", program, pipeline="convert-layout")
+    text = issue_text(reproduction(plain, Outcome(Verdict.OPAQUE_CRASH, "codegen")), "It", "", {})
+    assert "llvm (CPU); ConvertLayout, then relax.build" in text
