@@ -9,9 +9,9 @@ each out, together with those left out before, and keeps it out if the result is
 the same way. (So a needed pass adds nothing to the prefix before it: it was on the shortest way.)
 """
 
-import enum
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 from difflib import unified_diff
 
 import msgspec
@@ -22,6 +22,7 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does, where
+from relaxcheck.harness.triage.bisection.evidence import Evidence as Evidence
 from relaxcheck.harness.triage.bisection.trace import ByRelease, Step, Trace
 from relaxcheck.harness.triage.fingerprint import operators, signature_of
 from relaxcheck.harness.workers.rooms import BY_CHANCE, by_chance
@@ -35,24 +36,8 @@ INVALID = "the program or its call is invalid: TVM should refuse it, so no pass 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
 _RUNNING = ("run", "compare")
 
-
-class Evidence(enum.StrEnum):
-    """The evidence for a culprit.
-
-    ``EMIT``: TVM refuses the program while it is built, before any pass. ``PREFIX``: with the
-    passes up to this one it fails, with those before it, it is right. ``RAISED``: even the shortest
-    way fails, in this pass. ``DIRECT``: even the shortest way is wrong, and so are the functions
-    that this pass makes, each built by itself and called; their code generation is not separated
-    from it. ``FIXED``: fixes that are on while some passes run, and off for the others, single
-    this one out.
-    """
-
-    NONE = "none"
-    EMIT = "emit"
-    PREFIX = "prefix"
-    RAISED = "raised"
-    DIRECT = "direct"
-    FIXED = "fixed"
+_CHANCES = 4
+"""The runs in which a failure that comes and goes may come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +205,11 @@ class _Search:
         """True if ``outcome`` has the signature of the failure."""
         return signature_of(self.case, outcome) == signature_of(self.case, self.outcome)
 
+    def as_wrong(self, direct: Outcome) -> bool:
+        """As ``alike`` of functions called directly: other memory gives values another look."""
+        own = replaced(signature_of(self.case, self.outcome), appearance="")
+        return replaced(signature_of(self.case, direct), appearance="") == own
+
     def walk(self) -> Generator[Trial, Traced, None]:
         """Leave out every step that the result does not need, from the last to the first."""
         rows: list[Tried] = []
@@ -294,7 +284,7 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
     names = ", ".join(dict.fromkeys(step.name for step in search.needed))
     way = f"where no other pass runs than {names}" if names else "where no pass runs"
     if not (yield from search.confirm()):
-        return _nobody("what was seen without some passes did not come again in a new process")
+        return (yield from _by_chance(search, trace, operator))
     if boundary is not None:
         alone = yield from search.run((boundary.path,))
         cured = "is right as well" if alone.verdict.is_right else f"{does(alone)}"
@@ -319,21 +309,41 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         return _nobody(f"it fails alike {way}, and only {showed_at}")
     direct = (yield Trial(search.case, search.left, plain=True, direct=True)).outcome
     at = search.needed.index(lowering)
-    inside = f"{lowering.path}/"
-    early = [step for step in search.needed[:at] if not step.path.startswith(inside)]
-    if search.alike(direct) and early:
-        return (yield from _before_lowering(search, early, lowering))
-    if search.alike(direct):
-        why = (
-            f"if each of the functions that {LOWERING} makes of {operator} is built by itself and "
-            f"called, the program already {does(outcome)}"
-        )
-        return _Blame(lowering, Evidence.DIRECT, why)
+    early = [step for step in search.needed[:at] if not step.path.startswith(f"{lowering.path}/")]
+    if search.as_wrong(direct):
+        if early:
+            return (yield from _before_lowering(search, early, lowering))
+        return _directly(search, lowering, operator)
     after = [step.name for step in search.needed[at + 1 :]]
     return _nobody(
         f"it fails alike {way}; if each of the functions that {LOWERING} makes is built by itself "
         f"and called, it {does(direct)}: it may be any of {', '.join(after)}, or code generation"
     )
+
+
+def _directly(search: _Search, lowering: Step, operator: str) -> _Blame:
+    why = (
+        f"if each of the functions that {LOWERING} makes of {operator} is built by itself and "
+        f"called, the program already {does(search.outcome)}"
+    )
+    return _Blame(lowering, Evidence.DIRECT, why)
+
+
+def _by_chance(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Traced, _Blame]:
+    """The lowering of a failure that comes and goes, if its functions fail called directly.
+
+    Not if a pass changed something before. Memory may decide such a failure.
+    """
+    lowering = next((step for step in trace.steps if step.name == LOWERING), None)
+    if search.outcome.stage in _RUNNING and lowering is not None:
+        before = trace.steps[: trace.steps.index(lowering)]
+        own = f"{lowering.path}/"
+        if not any(step.changed and not step.path.startswith(own) for step in before):
+            for _ in range(_CHANCES):
+                direct = (yield Trial(search.case, (), plain=True, direct=True)).outcome
+                if search.as_wrong(direct):
+                    return _directly(search, lowering, operator)
+    return _nobody("what was seen without some passes did not come again in a new process")
 
 
 def _before_lowering(

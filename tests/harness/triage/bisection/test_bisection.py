@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
+from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.triage.bisection.search import (
     INVALID,
@@ -30,6 +32,7 @@ CASE = Case(
     ),
 )
 WRONG = Outcome(Verdict.WRONG_VALUE, "compare", None, "output z: 1 for 2")
+NANS = Outcome(Verdict.WRONG_VALUE, "compare", None, "output z: nan for 2", details={NAN: True})
 RIGHT = Outcome(Verdict.PASS)
 UNUSABLE = Outcome(Verdict.OPAQUE_CRASH, "codegen", None, "InternalError: not lowered")
 
@@ -244,6 +247,26 @@ def test_the_fixes_tell_apart_what_nothing_compiles_without(
     assert result.culprit == culprit
     assert result.evidence == (Evidence.FIXED if culprit else Evidence.NONE)
     assert culprit or "any of ToMixed and LegalizeOps" in result.why
+
+
+@pytest.mark.parametrize(
+    ("steps", "culprit"), [(["LegalizeOps", "a"], "LegalizeOps"), (["a", "LegalizeOps"], None)]
+)
+def test_a_failure_that_comes_and_goes_is_the_lowerings_if_its_functions_fail(
+    steps: list[str], culprit: str | None
+) -> None:
+    """As index_tensor does, which reads past an end: only where no other pass came before."""
+    runs = count()
+
+    def judge(trial: Trial) -> Outcome:
+        if trial.direct:
+            # Not at once, and with NaN instead.
+            return NANS if next(runs) == 2 else RIGHT
+        return RIGHT if trial.plain and trial.without else WRONG
+
+    result = conclude(steps, judge).result
+    assert result.culprit == culprit
+    assert result.evidence == (Evidence.DIRECT if culprit else Evidence.NONE)
 
 
 def test_failures_that_need_shortcuts_name_nobody() -> None:
