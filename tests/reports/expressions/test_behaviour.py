@@ -14,3 +14,11 @@ def test_an_error_of_the_analyzer_names_the_call() -> None:
     outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", message="no", details=asked)
     text = actual_text(member(ANALYZED, "x + y"), outcome)
     assert text.startswith("The analyzer raises an error in `deduce_bound`: x + y with ")
+
+
+def test_ranges_are_only_those_of_variables_that_occur() -> None:
+    outcome = Outcome(Verdict.OPAQUE_CRASH, "analysis", message="no")
+    assert actual_text(member(ANALYZED, "x + 1"), outcome).endswith(
+        ": x + 1 with x: int64 in [-3, 5]"
+    )
+    assert actual_text(member(ANALYZED, "0 % 1"), outcome).endswith(": 0 % 1")
