@@ -39,7 +39,7 @@ def expectation(program: Program) -> Expectation:
 
 def undefined_symbols(program: Program) -> tuple[str, ...]:
     """The symbols that are in dimensions, as in ``2*m``, and none of them by itself, sorted."""
-    if program.told:
+    if program.size_parameters:
         return ()
     defined = {dim for tensor in program.inputs if not tensor.constant for dim in tensor.shape}
     for node in program.nodes:

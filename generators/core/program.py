@@ -146,19 +146,22 @@ class Program(Data, frozen=True, omit_defaults=True):
     ``functions`` are other programs, by name, that nodes may call: of run-time inputs, one output
     and symbols of their own, without functions in turn.
 
-    ``told`` says how the caller tells the sizes of the symbols, before all inputs: as one shape, as
-    scalars, or not at all, so that they follow from the inputs' shapes.
+    ``size_parameters`` (in JSON ``told``) are the parameters, before all inputs, by which a caller
+    passes the sizes of the symbols: one shape, scalars, or none, so that the sizes follow from the
+    inputs' shapes.
     """
 
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     functions: dict[str, "Program"] = msgspec.field(default_factory=dict)
-    told: typing.Literal["", "shape", "scalars"] = ""
+    size_parameters: typing.Literal["", "shape", "scalars"] = msgspec.field(default="", name="told")
 
     def __post_init__(self) -> None:
-        if self.told not in ("", "shape", "scalars"):
-            raise ValueError(f"told {self.told!r} is unknown; known are 'shape' and 'scalars'")
+        if self.size_parameters not in ("", "shape", "scalars"):
+            raise ValueError(
+                f"told {self.size_parameters!r} is unknown; known are 'shape' and 'scalars'"
+            )
         defined: set[str] = set()
         for tensor in self.inputs:
             _define(tensor.name, defined)
@@ -220,9 +223,9 @@ class Program(Data, frozen=True, omit_defaults=True):
     def size_arguments(self, binding: Mapping[str, int]) -> tuple[int | tuple[int, ...], ...]:
         """The arguments before the inputs where the symbols are as in ``binding``."""
         sizes = tuple(binding[name] for name in self.symbols)
-        if not self.told or not sizes:
+        if not self.size_parameters or not sizes:
             return ()
-        return (sizes,) if self.told == "shape" else sizes
+        return (sizes,) if self.size_parameters == "shape" else sizes
 
     def input(self, name: str) -> Input:
         """The input called ``name``. Raises ``KeyError`` if there is none."""
@@ -259,7 +262,7 @@ def _check_function(name: str, function: Program) -> None:
     if (
         not name.isidentifier()
         or function.functions
-        or function.told
+        or function.size_parameters
         or any(tensor.constant for tensor in function.inputs)
         or len(function.outputs) != 1
         or function.outputs[0] not in made

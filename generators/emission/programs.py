@@ -71,12 +71,12 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
 
 def _sizes(program: Program) -> tuple[list[Any], dict[str, Any]]:
     """The parameters that tell sizes, and for each symbol the variable that it is in dimensions."""
-    if program.told == "scalars":
+    if program.size_parameters == "scalars":
         both = {name: tvm_api_shapes.scalar_parameter(name) for name in program.symbols}
         parameters = [parameter for parameter, _ in both.values()]
         return parameters, {name: symbol for name, (_, symbol) in both.items()}
     sizes = {name: tvm_api.shape_var(name) for name in program.symbols}
-    if not program.told or not sizes:
+    if not program.size_parameters or not sizes:
         return [], sizes
     return [relax.Var(SIZES, tvm_api_shapes.shape_type(list(sizes.values())))], sizes
 

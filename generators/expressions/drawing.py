@@ -70,7 +70,7 @@ def drawn_by(point: Point, rng: random.Random) -> Problem:
         expression=expression,
         constraints=constraints,
         other=other,
-        told=str(point["told"]),
+        means=str(point["told"]),
         kind=kind,
     )
 

@@ -36,7 +36,7 @@ def weight(case: Problem) -> tuple[int, ...]:
     return (
         len(nodes),
         len(trees),
-        int(case.told != "range"),
+        int(case.means != "range"),
         sum(_strangeness(node) for node in nodes),
         len({str(node.leaf) for node in nodes if node.operator == "var"}),
         sum(abs(value) * 2 + (value < 0) for value in constants),
@@ -57,8 +57,8 @@ def _candidates(case: Problem) -> Iterator[Problem]:
     for number in range(len(case.constraints)):
         rest = (*case.constraints[:number], *case.constraints[number + 1 :])
         yield msgspec.structs.replace(case, constraints=rest)
-    if case.told != "range":
-        yield msgspec.structs.replace(case, told="range")
+    if case.means != "range":
+        yield msgspec.structs.replace(case, means="range")
     for _, node in expressions.places(case.expression):
         if case.other is None and node is not case.expression:
             yield msgspec.structs.replace(case, expression=node)

@@ -13,7 +13,7 @@ from relaxcheck.generators.expressions.language import (
     Variable,
 )
 
-TOLD = ("range", "scope", "bound", "nothing")
+MEANS = ("range", "scope", "bound", "nothing")
 """The ways in which the analyzer learns ranges of variables: each is bound to one
 (``Analyzer.bind``); by conditions that are assumed (``constraint_scope``); as constant bounds
 (``Analyzer.update``), as Relax states that its shape variables are not negative; not at all."""
@@ -31,7 +31,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expression: Expression
     constraints: tuple[Expression, ...] = ()
     other: Expression | None = None
-    told: str = "range"
+    means: str = msgspec.field(default="range", name="told")
     kind: str = "given"
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             parts.append(f"beside {self.other}")
         if self.constraints:
             parts.append(f"where {' and '.join(f'({each})' for each in self.constraints)}")
-        suffix = "" if self.told == "range" else f" (told: {self.told})"
+        suffix = "" if self.means == "range" else f" (told: {self.means})"
         return f"{' '.join(parts)} with {ranges or 'no variables'}{suffix}"
 
     @property
@@ -57,10 +57,10 @@ def validate(case: Problem) -> None:
 
     Raises:
         ExpressionError: an expression of it is not one, a constraint is no condition, ``other`` has
-            another dtype, or ``told`` is not one of ``TOLD``.
+            another dtype, or ``means`` is not one of ``MEANS``.
     """
-    if case.told not in TOLD:
-        raise ExpressionError(f"{case.told!r} is not one of {', '.join(TOLD)}")
+    if case.means not in MEANS:
+        raise ExpressionError(f"{case.means!r} is not one of {', '.join(MEANS)}")
     for each in (case.expression, *case.constraints):
         expressions.validate(each, case.variables)
     if any(each.dtype != BOOL for each in case.constraints):

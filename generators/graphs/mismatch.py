@@ -43,7 +43,7 @@ def stated(program: Program) -> Iterator[StatedDim]:
     """
     run_time = [tensor for tensor in program.inputs if not tensor.constant]
     bare = {dim for tensor in run_time for dim in tensor.shape if _is_symbol(dim)}
-    known: set[Dim] = set(program.symbols) if program.told else set()
+    known: set[Dim] = set(program.symbols) if program.size_parameters else set()
     for tensor in run_time:
         for axis, dim in enumerate(tensor.shape):
             unset = symbols(dim) - bare - known

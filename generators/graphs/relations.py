@@ -128,7 +128,7 @@ def _sizes_from_caller(form: Literal["shape", "scalars"]) -> Relation:
     def related(program: Program, bindings: Bindings, choices: Choices) -> tuple[Program, Bindings]:
         if not program.symbols:
             return program, bindings
-        return msgspec.structs.replace(program, told=form), bindings
+        return msgspec.structs.replace(program, size_parameters=form), bindings
 
     return related
 

@@ -43,7 +43,7 @@ PLACES = POSITIONS[1:]
 _WIDER = ((0, 0), (0, 2), (0, 8), (2, 0), (2, 8))
 """The number of values added to each range, below and above. With 8 a loop may be symbolic."""
 
-_UNTOLD = {axis.name: axis.default for axis in AXES if axis.name in ONLY_ANALYZED}
+_BY_RANGE = {axis.name: axis.default for axis in AXES if axis.name in ONLY_ANALYZED}
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ def of_the_analyzer(findings: Iterable[Finding]) -> list[Compiled]:
 
 def attempts(case: ExpressionCase, place: str) -> Iterator[ExpressionCase]:
     """The case to compile in ``place`` for ``case``, about which the analyzer was asked."""
-    at = {**case.at, **_UNTOLD, "position": place}
+    at = {**case.at, **_BY_RANGE, "position": place}
     subject = _plain(case.subject)
     if place == INDEX and subject.expression.dtype == BOOL:
         chosen = apply("select", subject.expression, constant(1), constant(0))
@@ -106,7 +106,7 @@ def _plain(subject: Problem) -> Problem:
         assumed = reduce(lambda left, other: apply("and", left, other), subject.constraints)
         otherwise = constant(0, expression.dtype)
         expression = apply("if_then_else", assumed, expression, otherwise)
-    return replace(subject, expression=expression, other=None, constraints=(), told="range")
+    return replace(subject, expression=expression, other=None, constraints=(), means="range")
 
 
 def _may_divide_by_zero(node: Expression) -> bool:

@@ -90,7 +90,7 @@ def look(case: AnyCase, outcome: Outcome) -> Look | None:
 
 def _bound_variables(subject: Problem) -> tuple[Variable, ...]:
     """The variables of ``subject``; with all that their dtypes hold where no range is told."""
-    if subject.told != "nothing":
+    if subject.means != "nothing":
         return subject.variables
     return tuple(
         Variable(variable.name, variable.dtype, *LIMITS[variable.dtype])

@@ -9,7 +9,7 @@ import numpy as np
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.wording import outside_of
 
-TOLD = "result of a check: "
+RESULT = "result of a check: "
 """The prefix of a worker's line of output that is a result, in JSON."""
 
 

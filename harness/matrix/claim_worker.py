@@ -17,7 +17,7 @@ from types import ModuleType
 import msgspec
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.harness.matrix.claim_check import TOLD, Result
+from relaxcheck.harness.matrix.claim_check import RESULT, Result
 from relaxcheck.harness.outcomes.errors import disowns
 from relaxcheck.harness.outcomes.outcome import Verdict
 
@@ -57,7 +57,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for path in paths:
         answer = result(loaded(Path(path)), fixes_on=side == "on")
-        print(TOLD + msgspec.json.encode(answer).decode(), flush=True)
+        print(RESULT + msgspec.json.encode(answer).decode(), flush=True)
 
 
 if __name__ == "__main__":

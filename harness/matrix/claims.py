@@ -15,7 +15,7 @@ import msgspec
 
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.matrix import matrix
-from relaxcheck.harness.matrix.claim_check import TOLD, Result
+from relaxcheck.harness.matrix.claim_check import RESULT, Result
 from relaxcheck.harness.matrix.matrix import SIDES, Cell, Column
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -208,5 +208,5 @@ def _ended(checks: Sequence[Path], where: Release, fixes: bool, seconds: float) 
 
 def _results(output: bytes) -> list[Result]:
     """The results in a worker's output; the checks may print anything besides."""
-    lines = [line for line in output.splitlines() if line.startswith(TOLD.encode())]
-    return [msgspec.json.decode(line[len(TOLD) :], type=Result) for line in lines]
+    lines = [line for line in output.splitlines() if line.startswith(RESULT.encode())]
+    return [msgspec.json.decode(line[len(RESULT) :], type=Result) for line in lines]

@@ -47,8 +47,8 @@ def _features(case: Case, operator: str | None, defaults: Defaults) -> Iterator[
     dtypes = {tensor.dtype for tensor in program.inputs if isinstance(tensor.fill, Random)}
     if others := sorted(dtypes - {PLAIN_DTYPE}):
         yield "dtype", ", ".join(others)
-    if program.told:
-        yield "relation", _CALLS[program.told]
+    if program.size_parameters:
+        yield "relation", _CALLS[program.size_parameters]
     if program.symbols:
         yield "dimensions", "symbolic"
     if 0 in sizes(case):

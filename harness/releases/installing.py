@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 
 _SAID_BY_PIP = ("Collecting ", "Downloading ", "Building ", "Installing ", "Successfully ")
 _ERROR = "ERROR: "
-_TOLD = 4
+_SHOWN = 4
 """The number of words of a command that the log shows: ``python -m pip install``."""
 
 
@@ -137,7 +137,7 @@ def _call(command: list[str], log: Path, release: Release, say: Say, lock: int) 
     ):
         assert process.stdout is not None
         # Not the rest of it: an index may be named with a password.
-        kept.write(f"$ {shlex.join(command[:_TOLD])}\n")
+        kept.write(f"$ {shlex.join(command[:_SHOWN])}\n")
         lines = []
         try:
             for line in process.stdout:

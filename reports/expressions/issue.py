@@ -165,7 +165,7 @@ def _also(subject: Problem, predicate: str) -> Iterator[str]:
 
 def _telling(variable: Variable, case: ExpressionCase, outcome: Outcome) -> list[str]:
     """The lines that give an analyzer the range of ``variable``."""
-    match case.subject.told:
+    match case.subject.means:
         case "scope":
             return [
                 line

@@ -45,7 +45,7 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     lines += [f"    {line}" for line in _variables(program, names, as_parameters)]
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
-    parameters = [*told_names(program), *run_time, *late]
+    parameters = [*size_names(program), *run_time, *late]
     lines.append(f'    with bb.function("main", [{", ".join(parameters)}]):')
     lines += [f"        {line}" for line in _body(program, names)]
     return [*lines, "    return bb.get()"]
@@ -65,21 +65,21 @@ def _function(name: str, function: Program) -> list[str]:
     ]
 
 
-def told_names(program: Program) -> list[str]:
+def size_names(program: Program) -> list[str]:
     """The script's variables for the parameters that tell sizes; none is called as a symbol is."""
-    if not program.told or not program.symbols:
+    if not program.size_parameters or not program.symbols:
         return []
-    shape = program.told == "shape"
+    shape = program.size_parameters == "shape"
     wanted = [SIZES] if shape else [f"size_of_{symbol}" for symbol in program.symbols]
     return [free_name(name, program.symbols) for name in wanted]
 
 
 def _symbols(program: Program) -> list[str]:
     lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
-    names = told_names(program)
+    names = size_names(program)
     if not names:
         return lines
-    if program.told == "shape":
+    if program.size_parameters == "shape":
         symbols = ", ".join(program.symbols)
         return [*lines, f'{names[0]} = relax.Var("{SIZES}", R.Shape([{symbols}]))']
     # A scalar had a type that named its symbol; since 0.26 it is the symbol.

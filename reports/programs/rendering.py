@@ -111,8 +111,12 @@ class ProgramRendering(Rendering[Case]):
 
 def program_text(program: Program) -> str:
     """``program`` for a person to read, one line an input and node."""
-    note = {"shape": "told as a shape", "scalars": "told as scalars", "": ""}[program.told]
-    lines = [f"{', '.join(program.symbols)}: {note}"] * bool(program.told and program.symbols)
+    note = {"shape": "told as a shape", "scalars": "told as scalars", "": ""}[
+        program.size_parameters
+    ]
+    lines = [f"{', '.join(program.symbols)}: {note}"] * bool(
+        program.size_parameters and program.symbols
+    )
     lines += [
         f"{tensor.name}: {tensor.dtype}[{', '.join(map(str, tensor.shape))}]"
         + (" constant" if tensor.constant else "")

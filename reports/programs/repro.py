@@ -20,7 +20,7 @@ from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of
-from relaxcheck.reports.programs.program_text import program_lines, told_names
+from relaxcheck.reports.programs.program_text import program_lines, size_names
 from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
 from relaxcheck.reports.programs.python_source import (
     WIDTH,
@@ -265,7 +265,7 @@ def _script(repro: Reproduction) -> Script:
 def _names(case: Case) -> dict[str, str]:
     """The script's variables for inputs and nodes."""
     own = [*(tensor.name for tensor in case.program.inputs), *(n.name for n in case.program.nodes)]
-    sizes = told_names(case.program)
+    sizes = size_names(case.program)
     taken = {*_TAKEN, *case.program.symbols, *sizes, *keyword.kwlist}
     names = {name: name for name in own if name not in taken}
     for name in own:

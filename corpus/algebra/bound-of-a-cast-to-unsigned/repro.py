@@ -21,7 +21,7 @@ EXPRESSION = tirx.Cast("uint32", tirx.IntImm("int32", -1))
 CONDITIONS = []
 
 
-def told():
+def informed_analyzer():
     """An analyzer that knows the ranges."""
     analyzer = sym.Analyzer()
     for condition in CONDITIONS:
@@ -65,11 +65,11 @@ def value(node, at):
     if kind == "IntImm":
         return int(node.value)
     if kind == "Cast":
-        given, bits = value(node.value, at), width(dtype(node))
+        operand, bits = value(node.value, at), width(dtype(node))
         if dtype(node) == "bool":
-            return int(given != 0)
+            return int(operand != 0)
         low = 0 if dtype(node).startswith("u") else -(2 ** (bits - 1))
-        return (given - low) % 2**bits + low
+        return (operand - low) % 2**bits + low
     if kind == "Not":
         return int(not value(node.a, at))
     if kind == "Select":
@@ -127,7 +127,7 @@ def differing(new):
 
 
 def faults():
-    bound = told().const_int_bound(EXPRESSION)
+    bound = informed_analyzer().const_int_bound(EXPRESSION)
     for at, right in points():
         if not bound.min_value <= right <= bound.max_value:
             yield f"{bound} does not contain {right}, the value of {EXPRESSION} at {at}"

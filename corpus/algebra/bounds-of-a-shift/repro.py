@@ -23,7 +23,7 @@ CONDITIONS = []
 OTHER = (tirx.IntImm("int32", 1) >> y)
 
 
-def told():
+def informed_analyzer():
     """An analyzer that knows the ranges."""
     analyzer = sym.Analyzer()
     analyzer.bind(y, tvm.ir.Range.from_min_extent(tirx.IntImm("int32", -1), tirx.IntImm("int32", 3)))
@@ -68,11 +68,11 @@ def value(node, at):
     if kind == "IntImm":
         return int(node.value)
     if kind == "Cast":
-        given, bits = value(node.value, at), width(dtype(node))
+        operand, bits = value(node.value, at), width(dtype(node))
         if dtype(node) == "bool":
-            return int(given != 0)
+            return int(operand != 0)
         low = 0 if dtype(node).startswith("u") else -(2 ** (bits - 1))
-        return (given - low) % 2**bits + low
+        return (operand - low) % 2**bits + low
     if kind == "Not":
         return int(not value(node.a, at))
     if kind == "Select":
@@ -130,7 +130,7 @@ def differing(new):
 
 
 def faults():
-    if told().can_prove_equal(EXPRESSION, OTHER):
+    if informed_analyzer().can_prove_equal(EXPRESSION, OTHER):
         for at, right in points():
             try:
                 beside = value(OTHER, at)

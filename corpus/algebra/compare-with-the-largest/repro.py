@@ -22,7 +22,7 @@ EXPRESSION = tirx.LE(tirx.IntImm("int64", -1), tirx.Select(tirx.LE(y, tirx.IntIm
 CONDITIONS = []
 
 
-def told():
+def informed_analyzer():
     """An analyzer that knows the ranges."""
     analyzer = sym.Analyzer()
     analyzer.bind(y, tvm.ir.Range.from_min_extent(tirx.IntImm("int64", 1), tirx.IntImm("int64", 2)))
@@ -67,11 +67,11 @@ def value(node, at):
     if kind == "IntImm":
         return int(node.value)
     if kind == "Cast":
-        given, bits = value(node.value, at), width(dtype(node))
+        operand, bits = value(node.value, at), width(dtype(node))
         if dtype(node) == "bool":
-            return int(given != 0)
+            return int(operand != 0)
         low = 0 if dtype(node).startswith("u") else -(2 ** (bits - 1))
-        return (given - low) % 2**bits + low
+        return (operand - low) % 2**bits + low
     if kind == "Not":
         return int(not value(node.a, at))
     if kind == "Select":
@@ -129,7 +129,7 @@ def differing(new):
 
 
 def faults():
-    yield from differing(told().simplify(EXPRESSION))
+    yield from differing(informed_analyzer().simplify(EXPRESSION))
 
 
 for said in faults():

@@ -39,18 +39,18 @@ except Exception as error:
 vm = relax.VirtualMachine(executable, tvm.cpu())
 
 
-def called(given, size):
-    sizes = tvm.runtime.ShapeTuple(list(given))
+def called(point, size):
+    sizes = tvm.runtime.ShapeTuple(list(point))
     return int(vm["main"](sizes).shape[0])
 
 
 # It is negative at all of these: that has to be an error, which says so.
-for given, right, _ in [((0,), -1, -1)]:
+for point, right, _ in [((0,), -1, -1)]:
     try:
-        got = called(given, right)
+        got = called(point, right)
     except Exception as error:
         if right not in numbers(error):
-            sys.exit(f"wrong: at {given} it is {right}, and all that is said: {error}")
+            sys.exit(f"wrong: at {point} it is {right}, and all that is said: {error}")
     else:
-        sys.exit(f"wrong: at {given} it is {right}, and the tensor has {got}")
+        sys.exit(f"wrong: at {point} it is {right}, and the tensor has {got}")
 print("right")

@@ -24,9 +24,9 @@ compiled = tvm.compile(tvm.IRModule({"main": main}), target)
 
 NOTHING = -4611686018427387905
 for n, right in [(0, [1, 1, 0])]:
-    given = []
-    given.append(np.arange(2, dtype="int64"))
-    tensors = [tvm.runtime.tensor(one) for one in (*given, np.full(3, NOTHING, "int64"))]
+    arrays = []
+    arrays.append(np.arange(2, dtype="int64"))
+    tensors = [tvm.runtime.tensor(each) for each in (*arrays, np.full(3, NOTHING, "int64"))]
     compiled["main"](*tensors)
     got = tensors[-1].numpy().tolist()
     if got != right:

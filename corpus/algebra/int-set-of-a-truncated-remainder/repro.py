@@ -22,7 +22,7 @@ EXPRESSION = tirx.Mod(tirx.Sub(tirx.IntImm("int32", 0), x), tirx.IntImm("int32",
 CONDITIONS = []
 
 
-def told():
+def informed_analyzer():
     """An analyzer that knows the ranges."""
     analyzer = sym.Analyzer()
     analyzer.bind(x, tvm.ir.Range.from_min_extent(tirx.IntImm("int32", 1), tirx.IntImm("int32", 1)))
@@ -67,11 +67,11 @@ def value(node, at):
     if kind == "IntImm":
         return int(node.value)
     if kind == "Cast":
-        given, bits = value(node.value, at), width(dtype(node))
+        operand, bits = value(node.value, at), width(dtype(node))
         if dtype(node) == "bool":
-            return int(given != 0)
+            return int(operand != 0)
         low = 0 if dtype(node).startswith("u") else -(2 ** (bits - 1))
-        return (given - low) % 2**bits + low
+        return (operand - low) % 2**bits + low
     if kind == "Not":
         return int(not value(node.a, at))
     if kind == "Select":
@@ -134,7 +134,7 @@ def faults():
             variable: sym.IntervalSet(*(tirx.IntImm(dtype(variable), end) for end in ends))
             for variable, *ends in list(VARIABLES.values())[:number]
         }
-        found = told().int_set(EXPRESSION, relaxed)
+        found = informed_analyzer().int_set(EXPRESSION, relaxed)
         for at, right in points():
             ends = []
             for end in (found.min_value, found.max_value):

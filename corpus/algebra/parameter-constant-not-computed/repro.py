@@ -31,21 +31,24 @@ def numbers(error):
 vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
 
 
-def called(given, size):
-    sizes = tvm.runtime.ShapeTuple(list(given))
+def called(point, size):
+    sizes = tvm.runtime.ShapeTuple(list(point))
     return vm["main"](sizes, tvm.runtime.tensor(np.zeros(size, "int8")))
 
 
 # The sizes, what the expression is then, and what the tensor has: another size has to be refused.
-for given, right, size in [((0,), 1, 1), ((1,), 1, 1), ((2,), 1, 1), ((3,), 1, 1), ((4,), 1, 1), ((5,), 1, 1), ((6,), 1, 1), ((7,), 1, 1), ((0,), 1, 2), ((7,), 1, 0)]:
+for point, right, size in [((0,), 1, 1), ((1,), 1, 1), ((2,), 1, 1), ((3,), 1, 1), ((4,), 1, 1), ((5,), 1, 1), ((6,), 1, 1), ((7,), 1, 1), ((0,), 1, 2), ((7,), 1, 0)]:
     try:
-        called(given, size)
+        called(point, size)
     except Exception as error:
         if size == right:
-            sys.exit(f"wrong: at {given} a tensor of {size} is refused: {error}")
+            sys.exit(f"wrong: at {point} a tensor of {size} is refused: {error}")
+        compared = re.search(r"\((-?\d+) vs\. (-?\d+)\)", str(error))
+        if compared and str(size) in compared.groups() and str(right) not in compared.groups():
+            sys.exit(f"wrong: at {point} it is {right}, and is computed otherwise: {error}")
         if not {size, right} <= numbers(error):
-            sys.exit(f"wrong: at {given}, not {right} and {size}, but: {error}")
+            sys.exit(f"wrong: at {point}, not {right} and {size}, but: {error}")
     else:
         if size != right:
-            sys.exit(f"wrong: at {given} it is {right}, and a tensor of {size} is accepted")
+            sys.exit(f"wrong: at {point} it is {right}, and a tensor of {size} is accepted")
 print("right")

@@ -28,15 +28,15 @@ with builder.function("main", [sizes, tensor]):
 vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
 
 
-def called(given, size):
-    sizes = tvm.runtime.ShapeTuple(list(given))
+def called(point, size):
+    sizes = tvm.runtime.ShapeTuple(list(point))
     return vm["main"](sizes, tvm.runtime.tensor(np.zeros(size, "int8")))
 
 
 # At all of these a divisor is zero, or it overflows: an error is as good as any result.
-for given, _, size in [((0,), 0, 1)]:
+for point, _, size in [((0,), 0, 1)]:
     try:
-        called(given, size)
+        called(point, size)
     except Exception as error:
         print(error)
 print("right")

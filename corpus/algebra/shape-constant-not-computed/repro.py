@@ -23,13 +23,13 @@ with builder.function("main", [sizes]):
 vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
 
 
-def called(given, size):
-    sizes = tvm.runtime.ShapeTuple(list(given))
+def called(point, size):
+    sizes = tvm.runtime.ShapeTuple(list(point))
     return int(list(vm["main"](sizes))[0])
 
 
-for given, right, size in [((2, 3, 1), 0, 0), ((2, 4, 2), 0, 0), ((2, 5, 2), 0, 0), ((3, 3, 1), 0, 0), ((3, 4, 2), 0, 0), ((3, 6, 1), 0, 0), ((4, 3, 1), 0, 0), ((4, 4, 2), 0, 0), ((4, 6, 1), 0, 0), ((5, 3, 2), 0, 0), ((5, 4, 2), 0, 0), ((5, 6, 1), 0, 0), ((6, 3, 2), 0, 0), ((6, 5, 1), 0, 0), ((6, 6, 1), 0, 0), ((7, 3, 2), 0, 0), ((7, 5, 1), 0, 0), ((7, 6, 2), 0, 0), ((8, 3, 2), 0, 0), ((8, 5, 1), 0, 0), ((8, 6, 2), 0, 0), ((9, 4, 1), 0, 0), ((9, 5, 1), 0, 0), ((9, 6, 2), 0, 0)]:
-    got = called(given, size)
+for point, right, size in [((2, 3, 1), 0, 0), ((2, 4, 2), 0, 0), ((2, 5, 2), 0, 0), ((3, 3, 1), 0, 0), ((3, 4, 2), 0, 0), ((3, 6, 1), 0, 0), ((4, 3, 1), 0, 0), ((4, 4, 2), 0, 0), ((4, 6, 1), 0, 0), ((5, 3, 2), 0, 0), ((5, 4, 2), 0, 0), ((5, 6, 1), 0, 0), ((6, 3, 2), 0, 0), ((6, 5, 1), 0, 0), ((6, 6, 1), 0, 0), ((7, 3, 2), 0, 0), ((7, 5, 1), 0, 0), ((7, 6, 2), 0, 0), ((8, 3, 2), 0, 0), ((8, 5, 1), 0, 0), ((8, 6, 2), 0, 0), ((9, 4, 1), 0, 0), ((9, 5, 1), 0, 0), ((9, 6, 2), 0, 0)]:
+    got = called(point, size)
     if got != right:
-        sys.exit(f"wrong: {got} at {given}, not {right}")
+        sys.exit(f"wrong: {got} at {point}, not {right}")
 print("right")

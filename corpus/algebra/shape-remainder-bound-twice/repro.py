@@ -21,13 +21,13 @@ with builder.function("main", [sizes]):
 vm = relax.VirtualMachine(relax.build(builder.get(), target), tvm.cpu())
 
 
-def called(given, size):
-    sizes = tvm.runtime.ShapeTuple(list(given))
+def called(point, size):
+    sizes = tvm.runtime.ShapeTuple(list(point))
     return int(list(vm["main"](sizes))[0])
 
 
-for given, right, size in [((0,), 0, 0)]:
-    got = called(given, size)
+for point, right, size in [((0,), 0, 0)]:
+    got = called(point, size)
     if got != right:
-        sys.exit(f"wrong: {got} at {given}, not {right}")
+        sys.exit(f"wrong: {got} at {point}, not {right}")
 print("right")

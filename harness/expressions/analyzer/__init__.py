@@ -58,7 +58,7 @@ def _faults(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
         before = len(left)
         # The others are asked again without the one that raised.
         raised = yield from _caught(seen, partial(_asked_anew, seen, subject, left))
-    if seen.one_in(8) and case.told == "range" and not case.constraints:
+    if seen.one_in(8) and case.means == "range" and not case.constraints:
         for single in seen.variants(64):
             rebound = partial(state.rebound, subject or Session, seen, _each, single=single)
             yield from _caught(seen, rebound)
@@ -72,7 +72,7 @@ def _caught(seen: Observed, asked: Callable[[], Iterator[Fault]]) -> Generator[F
     try:
         yield from asked()
     except Exception as error:
-        forget(case.variables, case.told)
+        forget(case.variables, case.means)
         if not is_of_tvm(error):
             raise
         if not _is_refused(case, str(error)):
@@ -89,10 +89,10 @@ def _asked(seen: Observed, subject: Subject | None, left: deque[checks.Check]) -
     run = partial(_of_those, left)
     if case.constraints:
         # Assumptions must end afterwards; where they do not, no other expression may see them.
-        session = (subject or Session)(case.variables, case.told)
+        session = (subject or Session)(case.variables, case.means)
         yield from state.restored(session, seen, run)
     else:
-        session = (subject or shared_session)(case.variables, case.told)
+        session = (subject or shared_session)(case.variables, case.means)
         yield from run(session, seen, session.emit(case.expression))
 
 
@@ -101,7 +101,7 @@ def _asked_anew(
 ) -> Iterator[Fault]:
     """As ``_asked``, by one who was asked nothing before and is not asked again."""
     case = seen.case
-    session = (subject or Session)(case.variables, case.told)
+    session = (subject or Session)(case.variables, case.means)
     with assuming_unless_raised(session, [session.emit(each) for each in case.constraints]):
         yield from _of_those(left, session, seen, session.emit(case.expression))
 
@@ -109,7 +109,7 @@ def _asked_anew(
 def _strongly(seen: Observed, subject: Subject | None) -> Iterator[Fault]:
     case = seen.case
     # It would make all later answers slower.
-    session = (subject or Session)(case.variables, case.told)
+    session = (subject or Session)(case.variables, case.means)
     with assuming_unless_raised(session, [session.emit(each) for each in case.constraints]):
         yield from checks.strong_claims(session, seen, session.emit(case.expression))
 

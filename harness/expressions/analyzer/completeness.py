@@ -17,7 +17,7 @@ Answer = tuple[bool, bool | None, bool]
 
 
 def asked(fact: Fact, means: str = "bound") -> Answer:
-    """The proofs of ``fact`` by TVM, which learns the sizes' ranges by ``means``, one of ``TOLD``.
+    """The proofs of ``fact`` by TVM, which learns the sizes' ranges by ``means``, one of ``MEANS``.
 
     The rest is assumed.
     """

@@ -21,7 +21,7 @@ Mapped = tuple[Expression, tuple[int, int, int] | None]
 
 
 class Session:
-    """TVM's analyzer, given the ranges of some variables in one of the ways of ``TOLD``.
+    """TVM's analyzer, given the ranges of some variables in one of the ways of ``MEANS``.
 
     Every method may raise whatever TVM raises. A test puts others in its place.
     """

@@ -53,7 +53,7 @@ def check(case: Problem, subject: Subject | None = None) -> tuple[Fault, ...]:
 
 
 def _faults(case: Problem, subject: Subject) -> Iterator[Fault]:
-    session = subject(case.variables, case.told)
+    session = subject(case.variables, case.means)
     handle = session.emit(case.expression)
     with session.assuming([session.emit(each) for each in case.constraints]):
         rewritten = [(how, session.read(session.rewritten(how, handle))) for how in REWRITES]

@@ -37,8 +37,8 @@ PLAIN: dict[str, object] = {
 
 def caller(case: Case, known: Knowledge) -> Iterator[Case]:
     """A call without the sizes of symbols, which the shapes of the inputs then tell."""
-    if case.program.told:
-        without_relation = partial(msgspec.structs.replace, case.program, told="")
+    if case.program.size_parameters:
+        without_relation = partial(msgspec.structs.replace, case.program, size_parameters="")
         yield from candidate(
             lambda: msgspec.structs.replace(case, program=without_relation(), at=msgspec.UNSET)
         )

@@ -92,7 +92,7 @@ def measure(case: Case, defaults: Defaults) -> Measure:
         len(program.outputs),
         sum(len(node.arguments) for node in program.nodes),
         len(program.inputs),
-        bool(program.told),
+        bool(program.size_parameters),
         _steps(case.pipeline),
         case.pipeline != next(iter(PIPELINES)),
         EXEC_MODES.index(case.exec_mode),

@@ -62,7 +62,7 @@ def test_a_function_has_run_time_inputs_and_one_output_of_a_node() -> None:
         Program((x,), (node,), ("x",)),
         Program((x,), (node,), ("y", "x")),
         Program((x,), (node,), ("y",), {"f": Program((x,), (node,), ("y",))}),
-        Program((x,), (node,), ("y",), told="shape"),
+        Program((x,), (node,), ("y",), size_parameters="shape"),
     ):
         with pytest.raises(ValueError, match="function 'f'"):
             Program((x,), (node,), ("y",), {"f": function})

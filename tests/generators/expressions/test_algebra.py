@@ -58,7 +58,7 @@ def test_a_point_draws_cases_at_it() -> None:
     for seed in range(20):
         drawn = drawn_at(point, seed)
         dtypes = {each.dtype for each in drawn.variables if each.dtype != BOOL}
-        assert (drawn.kind, dtypes, drawn.told) == ("size", {"int64"}, "range")
+        assert (drawn.kind, dtypes, drawn.means) == ("size", {"int64"}, "range")
         assert all(each.low == 0 for each in drawn.variables if each.dtype != BOOL)
 
 
@@ -110,7 +110,7 @@ def test_reduction_ends_at_what_cannot_be_simpler() -> None:
                 assert expressions.size(small.expression) <= 4, str(small)
                 assert not small.constraints
                 assert small.other is None
-                assert small.told == "range"
+                assert small.means == "range"
     assert set(seen.values()) == {5}
 
 
@@ -123,7 +123,7 @@ def test_a_case_that_is_read_is_checked() -> None:
         Problem((), term),
         Problem((x,), term, (term,)),
         Problem((x,), term, (), holds),
-        Problem((x,), term, told="twice"),
+        Problem((x,), term, means="twice"),
         Problem((x, x), term),
         Problem((Variable("x", "int32", 3, 0),), term),
     ):

@@ -186,14 +186,14 @@ def test_the_sizes_of_symbols_are_passed_before_the_inputs(form: str) -> None:
     # Whatever an input's dimension is made of, it is known before.
     assert all(target.decided for target in stated(program))
     assert {target.dim for target in stated(program)} >= set(symbols)
-    bare = replace(program, told="")
+    bare = replace(program, size_parameters="")
     assert bare.size_arguments(binding) == ()
 
 
 def test_there_is_no_other_way_to_tell_sizes() -> None:
     program = FAMILY.build(complete(FAMILY.axes, {"form": "tutorial"}), 1).program
     with pytest.raises(ValueError, match="told 'twice' is unknown"):
-        replace(program, told="twice")
+        replace(program, size_parameters="twice")
 
 
 @pytest.mark.parametrize("relation", ["told a shape", "told scalars"])

@@ -54,7 +54,7 @@ def made(
     def parsed(each: str) -> Expression:
         return parse(each, {"x": variable(x)}, dtype)
 
-    subject = Problem((x,), parsed(text), () if where is None else (parsed(where),), told=ranges)
+    subject = Problem((x,), parsed(text), () if where is None else (parsed(where),), means=ranges)
     at = dict(complete(AXES, {"position": position}))
     case = ExpressionCase(family="algebra", at=at, subject=subject)
     details = msgspec.to_builtins(asked("raises" if verdict is CRASH else check))

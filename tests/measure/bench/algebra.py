@@ -45,12 +45,12 @@ def plain(count: int) -> list[Problem]:
 
 
 def _has_answers(case: Problem) -> bool:
-    session = shared_session(case.variables, case.told)
+    session = shared_session(case.variables, case.means)
     try:
         for how in REWRITES:
             session.rewritten(how, session.emit(case.expression))
     except Exception:  # Whatever TVM raises: what takes no answer has no place in a measurement.
-        forget(case.variables, case.told)
+        forget(case.variables, case.means)
         return False
     return True
 
@@ -63,7 +63,7 @@ def drawing(cases: Iterable[Problem]) -> int:
 
 def floor(cases: Iterable[Problem]) -> int:
     """The three rewrites alone, of expressions that TVM has already."""
-    asked = [(shared_session(case.variables, case.told), case.expression) for case in cases]
+    asked = [(shared_session(case.variables, case.means), case.expression) for case in cases]
     handles = [(session, session.emit(expression)) for session, expression in asked]
     start = time.process_time()
     for session, handle in handles:
@@ -79,7 +79,7 @@ def simplify(cases: Iterable[Problem]) -> int:
     for case in cases:
         seen = observed(case)
         assert seen is not None
-        session = shared_session(case.variables, case.told)
+        session = shared_session(case.variables, case.means)
         list(checks.rewrites(session, seen, session.emit(case.expression)))
         done += len(REWRITES)
     return done
@@ -90,7 +90,7 @@ def naive(cases: Iterable[Problem]) -> int:
     done = 0
     for case in cases:
         for how in REWRITES:
-            session = Session(case.variables, case.told)
+            session = Session(case.variables, case.means)
             new = session.read(session.rewritten(how, session.emit(case.expression)))
             points = grid(case.variables)
             for index in range(points.size):

@@ -146,7 +146,7 @@ def test_every_question_to_the_analyzer_has_its_check_in_a_script() -> None:
 
 @pytest.mark.parametrize("ranges", ["range", "scope", "bound", "nothing"])
 def test_ranges_are_bound_as_in_the_case(ranges: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = member(ANALYZED, "max(y, -9)", told=ranges)
+    case = member(ANALYZED, "max(y, -9)", means=ranges)
     script = script_text(case, wrong("simplify"), "A title", {})
     seen = []
     simplify = api._SYM.Analyzer.simplify

@@ -63,7 +63,7 @@ const corner = cells()[0];
 corner.focus();
 press(corner, "ArrowDown");
 seen.moved = document.activeElement.dataset.said;
-seen.told = at("map-said").textContent;
+seen.announced = at("map-said").textContent;
 seen.wide = document.documentElement.scrollWidth <= innerWidth;
 document.title = JSON.stringify(seen);
 """
@@ -121,5 +121,7 @@ def test_the_page_works_in_a_browser_at_phone_width(tmp_path: Path) -> None:
     ]
     assert len(seen["crossed"]) == 4
     assert "dilation.w 1; data_layout NWC: 1 case: 1 opaque-crash" in seen["crossed"]
-    assert seen["moved"] == seen["told"] == "dilation.w 2; data_layout NCW: 1 case: 1 wrong-value"
+    assert (
+        seen["moved"] == seen["announced"] == "dilation.w 2; data_layout NCW: 1 case: 1 wrong-value"
+    )
     assert seen["wide"], "the page is wider than the window"

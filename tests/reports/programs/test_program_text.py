@@ -72,7 +72,7 @@ def test_of_a_program_written_in_another_way(relation: str) -> None:
 @pytest.mark.parametrize("form", ["shape", "scalars"])
 def test_no_two_variables_are_called_the_same(form: Literal["shape", "scalars"]) -> None:
     x = Input("x", ("sizes", "m", "size_of_m"), "float32")
-    program = Program((x,), (Node("y", "nn.relu", ("x",)),), ("y",), told=form)
+    program = Program((x,), (Node("y", "nn.relu", ("x",)),), ("y",), size_parameters=form)
     _same(Case("dynamic", program, ({"sizes": 2, "m": 3, "size_of_m": 4},)))
 
 

@@ -183,7 +183,7 @@ def shown(results: Results, *, all_messages: bool = False, width: int = WIDTH) -
 
 def test_error_messages_are_counted_in_one_line_and_listed_on_demand() -> None:
     results = replace(RESULTS, findings=(MESSAGE, *FINDINGS))
-    text = shown(results)
+    text = " ".join(shown(results).split())
     counted = "1 error-message finding in 20 cases: an invalid or ill-formed program is refused"
     assert counted in text
     assert "(--all-messages lists them)" in text

@@ -65,11 +65,11 @@ def test_only_required_settings_are_blamed() -> None:
 
 def test_a_relation_is_blamed_only_if_it_takes_part() -> None:
     case = chain("abs", "exp")
-    related = msgspec.structs.replace(case.program, told="shape")
+    related = msgspec.structs.replace(case.program, size_parameters="shape")
     case = msgspec.structs.replace(case, program=related)
     without = cored(case, lambda case: wrong() if case.program.symbols else None)
     assert "relation" not in without.blame
-    takes_part = cored(case, lambda case: wrong() if case.program.told else None)
+    takes_part = cored(case, lambda case: wrong() if case.program.size_parameters else None)
     assert takes_part.blame["relation"] == "told a shape"
 
 
