@@ -52,11 +52,12 @@ class Mismatch(Invalid, frozen=True, tag="mismatch"):
     sizes: tuple[int, ...]
 
 
-class IllFormed(Data, frozen=True, tag="ill-formed"):
-    """The program is one that TVM calls ill-formed: no dimension is one of ``symbols`` by itself.
+class IllFormed(Valid, frozen=True, tag="ill-formed"):
+    """The program is valid, but that no dimension is one of ``symbols`` by itself.
 
-    ``relax.analysis.well_formed`` refuses it; ``relax.build`` does not ask. It must be right where
-    it compiles, and be refused by an error that names a symbol where it does not.
+    TVM calls it ill-formed (``relax.analysis.well_formed``), and ``relax.build`` does not ask. It
+    must be right where it compiles, and be refused by an error that names a symbol where it does
+    not.
     """
 
     symbols: tuple[str, ...]

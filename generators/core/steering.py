@@ -1,7 +1,8 @@
 """Steering: points drawn at random, but towards the pairs of cells that no point has had yet.
 
-Each point is made to have one pair still missing, chosen at random. Every other axis draws its
-value by weight; each missing pair that the value makes with those already there adds to its weight.
+Each point is made to have one pair still missing, chosen at random, sooner of two axes that miss
+many, since a point has one pair of them. Every other axis draws its value by weight; each missing
+pair that the value makes with those already there adds to its weight.
 When nothing is missing any more, the weights of ``weights`` alone are left. Some points are small:
 most of their axes, or all, have their least value, and the pair is one that allows that.
 """
@@ -28,6 +29,9 @@ iteration are what a compiler simplifies most, and hardly come together by chanc
 _MOSTLY = (0.75, 1.0, 1.0)
 """Shares of the axes of a small point that have their least value; each point draws a share."""
 
+_TRIED = 8
+"""Missing pairs of which the most pressing one is taken."""
+
 _PULL = 20
 """The multiple of its own weight that a value gains for each missing pair."""
 
@@ -51,6 +55,10 @@ class Steering:
             self.pairs.leave_out(axis.name)
         self._left_to_chance.missing &= ~self.pairs.missing
         self._weights = {axis.name: weights(axis) for axis in axes}
+        self._span = {
+            name: slice(min(numbers), max(numbers) + 1)
+            for name, numbers in self.pairs.numbers.items()
+        }
         small = np.zeros(len(self.pairs.cells), np.bool_)
         for axis in axes:
             numbers = dict(zip(axis.values, self.pairs.numbers[axis.name], strict=True))
@@ -68,7 +76,7 @@ class Steering:
         while True:
             # A small point is only made to have what leaves it small.
             missing = self.pairs.missing & self._small if small else self.pairs.missing
-            pair = _any_of(missing, source)
+            pair = self._most_pressing(missing, source)
             point = complete_with(self.axes, {}, self._order(source, pair, small))
             if point is not None:
                 self.pairs.strike([point])
@@ -79,6 +87,18 @@ class Steering:
             self.discarded += 1
             self.impossible.append(pair)
             self.pairs.give_up(*pair)
+
+    def _most_pressing(
+        self, missing: NDArray[np.bool_], source: random.Random
+    ) -> tuple[int, int] | None:
+        """Of a few pairs of ``missing``, the one whose two axes miss the most; None if none is."""
+        pairs = [pair for _ in range(_TRIED) if (pair := _any_of(missing, source))]
+        return max(pairs, key=self._missing_beside, default=None)
+
+    def _missing_beside(self, pair: tuple[int, int]) -> int:
+        """The number of missing pairs of the two axes of ``pair``."""
+        first, second = (self._span[self.pairs.cells[number][0]] for number in pair)
+        return int(np.count_nonzero(self.pairs.missing[first, second]))
 
     def _order(self, source: random.Random, pair: tuple[int, int] | None, small: float) -> Order:
         """Orders the values of each axis at random by weight, leaving out what ``pair`` rules out.

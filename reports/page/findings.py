@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Valid
+from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.known.corpus import ISSUE, SCRIPT, Culprit, Entry
 from relaxcheck.harness.known.named import NamedCause
@@ -144,7 +144,8 @@ class Shown:
     def can_name_pass(self) -> bool:
         """True if a bisection may name a pass: none is to run on what is invalid."""
         case = self.finding.case
-        return of(case).has_passes and isinstance(case.expect, Valid)
+        invalid = isinstance(case.expect, Invalid | IllFormed)
+        return of(case).has_passes and not invalid
 
     @property
     def is_new(self) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.calls import form
-from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
+from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.known.corpus import Culprit
@@ -84,7 +84,7 @@ def issue_text(
     named = named_operators(repro, attribution)
     called = _called(named)
     message = _shown(outcome)
-    valid, version = isinstance(repro.case.expect, Valid), environment.get("apache-tvm", "")
+    valid, version = _is_valid(repro.case), environment.get("apache-tvm", "")
     cited = valid and "onnxruntime" in repro.outcome.oracles
     packages = (*PACKAGES[:3], *["onnxruntime"] * cited, *PACKAGES[3:])
     blamed = culprit.name if culprit is not None and valid and not request else None
@@ -126,7 +126,7 @@ def is_request(
     settings = attribution.blamed if attribution is not None else ()
     return (
         repro.outcome.verdict is Verdict.UNSUPPORTED
-        and isinstance(repro.case.expect, Valid)
+        and _is_valid(repro.case)
         and all(came.verdict is not Verdict.PASS for came in releases.values())
         and not any(
             difference.what is Aspect.SETTING
@@ -135,6 +135,10 @@ def is_request(
             for difference in condition.differences
         )
     )
+
+
+def _is_valid(case: Case) -> bool:
+    return not isinstance(case.expect, Invalid | IllFormed)
 
 
 def _cured(expect: Expectation) -> str:

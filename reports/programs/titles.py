@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch, Valid
+from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import Attribute, Case
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, mentions, own_words
@@ -161,7 +161,9 @@ def _refused(repro: Reproduction, at: str, apart: str) -> str:
 def _quoting(repro: Reproduction) -> str:
     """As ``happens``; an opaque error of a valid program is quoted, if it has words."""
     # The program of a wrong call is valid.
-    valid = isinstance(repro.case.expect, Valid | Mismatch)
+    valid = not isinstance(repro.case.expect, Invalid | IllFormed) or isinstance(
+        repro.case.expect, Mismatch
+    )
     words = _words(repro, _TITLE_WORDS)
     if not (valid and words and repro.outcome.verdict is Verdict.OPAQUE_CRASH):
         return happens(repro)

@@ -17,7 +17,7 @@ from difflib import unified_diff
 import msgspec
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.case import AnyCase, Invalid, Valid
+from relaxcheck.generators.core.case import AnyCase, IllFormed, Invalid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
@@ -148,7 +148,7 @@ def bisect(case: AnyCase) -> Bisection:
     if outcome.stage == "emit":
         why = f"TVM refuses the program ({bisected.operator}) when it is built: no pass has run"
         return replace(bisected, culprit="emit", evidence=Evidence.EMIT, why=why)
-    if not isinstance(case.expect, Valid):
+    if isinstance(case.expect, Invalid | IllFormed):
         return replace(bisected, why=INVALID)
     if chance:
         return replace(bisected, why=BY_CHANCE)
