@@ -38,6 +38,9 @@ _ACCIDENTAL = re.compile(
 )
 """Words that no check of a program writes: those of containers, arithmetic, and the FFI."""
 
+_OF_CPP = re.compile(r"std::|\bbasic_string\b|\bvector::")
+"""Words of an exception of the C++ library."""
+
 _CLASS = re.compile(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception))\b:?")
 _CONDITION = re.compile(r"Check failed:.*?(?: is false:| vs\. .*?\) ?:|$)", re.MULTILINE)
 _OPERATOR = re.compile(r"\b(?:ir\.)?Op\(.*?support_level=\d+\)")
@@ -105,6 +108,21 @@ def _closing(text: str, position: int) -> int:
     return position
 
 
+def is_accident(message: str) -> bool:
+    """True if no check raised ``message``: a container, arithmetic, Python or C++'s library did."""
+    if _kind(message) in _ACCIDENTS:
+        return True
+    if _OF_CPP.search(own_words(message)):
+        return True
+    return any(words.search(message) for words in (_PYTHONS_OWN, _ACCIDENTAL))
+
+
+def _kind(message: str) -> str:
+    """The class of the exception that ``message`` begins with; "" if it begins with none."""
+    raised = _CLASS.match(message)
+    return raised[1] if raised else ""
+
+
 def refuses(message: str, stage: str | None, subject: Subject) -> bool:
     """True if a deliberate check raised ``message`` in ``stage``, and it says what is wrong.
 
@@ -115,13 +133,9 @@ def refuses(message: str, stage: str | None, subject: Subject) -> bool:
     exception of ``_CHECKS``, name two different sizes of the program; or, in one of
     ``DELIBERATE``, call something invalid and give its numbers. They need not name the operator.
     """
-    raised = _CLASS.match(message)
-    kind = raised[1] if raised else ""
-    if stage in TOO_LATE or kind in _ACCIDENTS:
+    if stage in TOO_LATE or is_accident(message):
         return False
-    if _PYTHONS_OWN.search(message) or _ACCIDENTAL.search(message):
-        return False
-    words = own_words(message)
+    kind, words = _kind(message), own_words(message)
     if len(words.split()) < 2:
         return False
     if mentions(words, subject.fault):

@@ -53,7 +53,10 @@ def conditions_of(
     their own. ``named`` operators are in the title already.
     """
     if settled := blamed(repro, attribution, named):
-        return list(dict.fromkeys([*settled, *_empty(repro, innocent_shapes(attribution))]))
+        # Where an input without elements is to blame, no other is.
+        if any(text.startswith("empty ") for text in settled):
+            return settled
+        return [*settled, *_empty(repro, innocent_shapes(attribution))]
     innocent = innocent_axes(attribution)
     blame = {axis: value for axis, value in blame.items() if axis not in innocent}
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)

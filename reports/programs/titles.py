@@ -10,7 +10,7 @@ from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, mentions, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import on_heap, where
-from relaxcheck.harness.outcomes.refusals import TOO_LATE, refuses
+from relaxcheck.harness.outcomes.refusals import TOO_LATE, is_accident, refuses
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -155,6 +155,8 @@ def _refused(repro: Reproduction, at: str, apart: str) -> str:
         return f"is refused only {at}"
     if _WORDLESS.match(own_words(message)) and mentions(message, case.expect.fault):
         return f"is refused by a check without words{apart}"
+    if is_accident(message):
+        return f"is not refused, and fails{f' {at}' if at else ''}"
     return f"is refused without saying what is invalid{apart}"
 
 

@@ -317,6 +317,7 @@ def test_a_title_names_infinities_and_nan_among_the_inputs() -> None:
             "Check failed: n < 2 (2 vs. 2) : Bad",
             "is refused without saying what is invalid,",
         ),
+        ("emit", "std::bad_alloc", "is not refused, and fails"),
     ],
 )
 def test_a_refusal_that_names_the_fault_is_late_or_wordless(
