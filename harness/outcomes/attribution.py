@@ -73,7 +73,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return all(verdict.is_right for verdict in self.verdicts)
 
 
-class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The settings put back in a case that failed in ``failed`` of ``drawn`` draws of its inputs.
 
     Draws that a limit cut short do not count. ``siblings`` have other dtypes in the place of blamed

@@ -20,7 +20,8 @@ from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
-from relaxcheck.harness.programs import attribution, features, wellformed
+from relaxcheck.harness.programs import features, wellformed
+from relaxcheck.harness.programs.attribution.attribute import attribute
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction import sequence, simplicity
 from relaxcheck.harness.programs.reduction.familiar import familiar_windows
@@ -189,7 +190,7 @@ class Programs(Kind[Case]):
         """Put attributes, dtypes, symbols, settings and nodes back one by one."""
         members = self.families(self.pipelines)
         family = next((member for member in members if member.name == case.family), None)
-        return attribution.attribute(case, outcome, family, defaults())
+        return attribute(case, outcome, family, defaults())
 
     def endings(self, case: Case) -> Sequence[tuple[str, str, Case]]:
         """``case`` with each node in turn as its output."""

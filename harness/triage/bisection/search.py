@@ -381,10 +381,7 @@ def _nobody(why: str) -> _Blame:
 
 
 def _first_node(case: AnyCase, outcome: Outcome) -> Generator[Trial, Traced, Ending | None]:
-    """The first node after which the program, cut off there, fails.
-
-    None if there is none, or the program is invalid.
-    """
+    """The first node after which the program, cut off there, fails; None if it is invalid."""
     if isinstance(case.expect, Invalid):
         return None
     endings = of(case).endings(case)

@@ -47,8 +47,8 @@ def _softplus(node: Node, operands: list[Estimate]) -> Estimate:
     scaled = beta * value
     smooth = (np.maximum(scaled, 0) + np.log1p(np.exp(-np.abs(scaled)))) / beta
     # The product may be rounded to either side of the threshold, by its own rounding too.
-    exact_product = np.abs(np.frexp(beta)[0]) == 0.5
-    own = np.where(exact_product, 0, np.abs(scaled) * target.unit)
+    exact_product = (np.abs(np.frexp(beta)[0]) == 0.5) & (np.abs(scaled) >= target.floor)
+    own = np.where(exact_product, 0, np.abs(scaled) * target.unit + target.floor)
     open_ = np.abs(scaled - threshold) <= beta * error + own
     open_ = open_ & ((error > 0) | (own > 0))
     above = scaled > threshold

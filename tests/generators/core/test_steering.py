@@ -77,10 +77,10 @@ def test_an_axis_that_is_not_steered_meets_all_values_of_the_others_at_its_own_s
         Axis("b", tuple(range(12)), 0),
         Axis("level", (0, 3), 0, default_weight=9, steered=False),
     )
-    steering, points = _drawn(axes, 300)
+    steering, points = _drawn(axes, 420)
     assert steering.pairs.count == 0
     slow = [point for point in points if point["level"] == 3]
-    assert 15 < len(slow) < 50
+    assert 21 < len(slow) < 70
     assert {point["a"] for point in slow} == set(axes[0].values)
     assert {point["b"] for point in slow} == set(axes[1].values)
 

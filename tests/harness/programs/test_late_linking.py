@@ -60,7 +60,7 @@ def comparable(outcomes: Sequence[Outcome]) -> list[Told]:
 def test_outcomes_of_cases_together_are_those_of_each(fixes: bool) -> None:
     seen = []
     # By this seed three verdicts occur without the fixes, as the last line asks for.
-    for cases in groups(fixes, seed=14, count=3):
+    for cases in groups(fixes, seed=15, count=3):
         chosen, alone = generating(cases)
         together = list(execute_together(chosen, lambda number, stage: None))
         assert comparable(together) == comparable(alone)

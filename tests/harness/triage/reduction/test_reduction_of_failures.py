@@ -89,7 +89,7 @@ Shapes = list[tuple[int, ...]]
 
 BIGGER: list[tuple[Callable[[], Case], Verdict, Shapes, dict[str, Attribute]]] = [
     (chained, Verdict.SILENT_BAIL, [(1, 1, 1), (1, 1, 1)], {"out_layout": "NWC"}),
-    (grouped_query, Verdict.WRONG_VALUE, [(1, 1, 4, 1), (1, 1, 1, 1), (1, 1, 2, 1)], {}),
+    (grouped_query, Verdict.WRONG_VALUE, [(1, 1, 4, 1), (1, 1, 2, 1), (1, 1, 2, 1)], {}),
     (off_the_grid, Verdict.SILENT_BAIL, [(1, 1, 1, 1)] * 2, {"kernel_layout": "HWIO"}),
     # No less than 4: people know NCHW4c.
     (packed, Verdict.OPAQUE_CRASH, [(1, 1, 1, 1, 4), (4, 4, 1, 1)], {"data_layout": "NCHW4c"}),

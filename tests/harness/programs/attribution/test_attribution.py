@@ -21,7 +21,7 @@ from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Reference, Verdict
-from relaxcheck.harness.programs.attribution import attribute, differences
+from relaxcheck.harness.programs.attribution.attribute import attribute, differences
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction.simplicity import defaults_of
 from relaxcheck.reports.programs.attribution_text import (

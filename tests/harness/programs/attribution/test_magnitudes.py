@@ -5,19 +5,19 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.harness.programs.attribution.test_attribution import PASS, WRONG, attributed
 
 from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.outcomes.attribution import Attribution, Condition
 from relaxcheck.harness.outcomes.outcome import Outcome
-from relaxcheck.harness.programs.magnitudes import milder
+from relaxcheck.harness.programs.attribution.magnitudes import milder
 from relaxcheck.reports.programs.attribution_text import (
     attribution_text,
     has_magnitudes,
     innocent_axes,
     settings,
 )
-from tests.harness.programs.test_attribution import PASS, WRONG, attributed
 
 Fails = Callable[[NDArray[np.float64]], bool]
 

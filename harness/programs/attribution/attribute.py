@@ -29,11 +29,11 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.magnitudes import milder
+from relaxcheck.harness.programs.attribution.magnitudes import milder
+from relaxcheck.harness.programs.attribution.siblings import siblings
 from relaxcheck.harness.programs.reduction import graph_steps, setting_steps, value_steps
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
-from relaxcheck.harness.programs.siblings import siblings
 from relaxcheck.harness.triage.finding import CUT_SHORT
 from relaxcheck.harness.triage.fingerprint import looks_alike, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import RUNNING

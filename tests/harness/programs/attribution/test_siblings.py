@@ -2,13 +2,19 @@
 
 import pytest
 from msgspec.structs import replace
+from tests.harness.programs.attribution.test_attribution import (
+    LEFT,
+    PASS,
+    REFUSED,
+    WRONG,
+    attributed,
+)
 
 from relaxcheck.generators.core.program import Below, Case, Input, Node, Program
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.programs.attribution_text import attribution_text, settings
-from tests.harness.programs.test_attribution import LEFT, PASS, REFUSED, WRONG, attributed
 
 
 def test_an_input_without_elements_is_given_some() -> None:

@@ -1,0 +1,1 @@
+"""The settings to blame for a failure: put back one by one, made milder, exchanged for siblings."""
