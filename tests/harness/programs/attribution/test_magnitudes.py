@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.harness.programs.attribution.test_attribution import PASS, WRONG, attributed
 
 from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
 from relaxcheck.generators.core.values import arrays
@@ -18,6 +17,7 @@ from relaxcheck.reports.programs.attribution_text import (
     innocent_axes,
     settings,
 )
+from tests.harness.programs.attribution.test_attribution import PASS, WRONG, attributed
 
 Fails = Callable[[NDArray[np.float64]], bool]
 

@@ -2,6 +2,12 @@
 
 import pytest
 from msgspec.structs import replace
+
+from relaxcheck.generators.core.program import Below, Case, Input, Node, Program
+from relaxcheck.harness.outcomes.appearance import NAN
+from relaxcheck.harness.outcomes.attribution import Aspect
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.reports.programs.attribution_text import attribution_text, settings
 from tests.harness.programs.attribution.test_attribution import (
     LEFT,
     PASS,
@@ -9,12 +15,6 @@ from tests.harness.programs.attribution.test_attribution import (
     WRONG,
     attributed,
 )
-
-from relaxcheck.generators.core.program import Below, Case, Input, Node, Program
-from relaxcheck.harness.outcomes.appearance import NAN
-from relaxcheck.harness.outcomes.attribution import Aspect
-from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.reports.programs.attribution_text import attribution_text, settings
 
 
 def test_an_input_without_elements_is_given_some() -> None:
