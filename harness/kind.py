@@ -149,6 +149,10 @@ class Kind(ABC, Generic[C]):
         """
         return ""
 
+    def is_over_nothing(self, case: C, binding: Mapping[str, int] | None = None) -> bool:
+        """True if an input has no elements: in the run of ``binding``, or in any."""
+        return False
+
     def size(self, case: C) -> int:
         """The number of nodes."""
         return 1

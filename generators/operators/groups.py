@@ -4,6 +4,8 @@ import re
 
 _MEMBERS = {
     "attention": ("nn.attention", "nn.attention_var_len"),
+    # Both are topi/scan.py.
+    "scan": ("cumprod", "cumsum"),
     # All run the packed functions of TVM's contrib/sort.
     "sort": ("argsort", "median", "sort", "topk"),
 }

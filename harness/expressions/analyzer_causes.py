@@ -100,7 +100,8 @@ def likely_cause(case: AnyCase, outcome: Outcome) -> LikelyCause | None:
     check = seen.position if raised else _asked(seen.asked.check)
     # No fix is above the analyzer, which is native.
     fixes = () if seen.position == ANALYZED else cause.fixes
-    return LikelyCause(f"{_wrong(cause, seen)}: {about} ({check})", PAGE, fixes)
+    wrong = _wrong(cause, seen)
+    return LikelyCause(f"{wrong} ({check})", f"{wrong}: {about} ({check})", PAGE, fixes)
 
 
 def _wrong(cause: Cause, seen: Look) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 class LikelyCause:
     """A fault of TVM that others have described.
 
-    ``title`` says what is wrong with the case at hand, ``page`` of the documentation has the fault,
-    and ``fixes`` are the bundled fixes that are made for it.
+    ``name`` is that of the fault, ``title`` says what is wrong with the case at hand, ``page`` of
+    the documentation has the fault, and ``fixes`` are the bundled fixes that are made for it.
     """
 
+    name: str
     title: str
     page: str
     fixes: tuple[str, ...] = ()

@@ -118,6 +118,14 @@ class Programs(Kind[Case]):
         """The pass pipeline."""
         return f"pipeline {case.pipeline}"
 
+    def is_over_nothing(self, case: Case, binding: Mapping[str, int] | None = None) -> bool:
+        """True if the size of some input, or the value of a symbol, is 0."""
+        for each in case.bindings if binding is None else (binding,):
+            shapes = (case.shape(tensor.name, each) for tensor in case.program.inputs)
+            if 0 in each.values() or any(0 in shape for shape in shapes):
+                return True
+        return False
+
     def size(self, case: Case) -> int:
         """The number of nodes."""
         return len(case.program.nodes)

@@ -10,6 +10,7 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import (
+    OVERWRITTEN,
     WRONG,
     failed_check,
     in_pass,
@@ -143,8 +144,13 @@ def _keys(finding: Finding) -> Iterator[object]:
     if finding.mended_by:
         for each in (groups, map(kind.group, names)):
             yield finding.mended_by, signature.verdict, signature.stage, signature.fixes, *each
-    if _over_nothing(finding) and groups != [*map(kind.group, names)]:
+    if _over_nothing(finding):
         yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)
+    if signature.message == OVERWRITTEN and kind.is_over_nothing(finding.case):
+        yield signature.message, signature.fixes, *groups
+    likely = kind.likely_cause(finding.case, finding.outcome)
+    if likely is not None and signature.verdict in WRONG:
+        yield signature.verdict, signature.fixes, likely.name
     if not drawn:
         yield sibling_key(signature, finding.blame, kind.group)
     if place is None and (drawn or in_pass(signature)):
@@ -156,8 +162,10 @@ def _keys(finding: Finding) -> Iterator[object]:
 def _over_nothing(finding: Finding) -> bool:
     """True of undefined memory that is returned where a size is 0, and nowhere else."""
     wrong = [check for check in finding.outcome.checks if check.ratio is None or check.ratio > 1]
-    undefined = finding.signature.appearance == of(finding.case).any_look != ""
-    return undefined and bool(wrong) and all(0 in check.binding.values() for check in wrong)
+    kind = of(finding.case)
+    undefined = finding.signature.appearance == kind.any_look != ""
+    empty = (kind.is_over_nothing(finding.case, check.binding) for check in wrong)
+    return undefined and bool(wrong) and all(empty)
 
 
 def _explains(finding: Finding, other: Finding) -> bool:

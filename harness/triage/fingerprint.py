@@ -44,7 +44,7 @@ _CHECK = "Check failed"
 
 _ABORT = "SIGABRT"
 
-_OVERWRITTEN = "the heap is corrupted: something wrote out of bounds"
+OVERWRITTEN = "the heap is corrupted: something wrote out of bounds"
 """The cause of such an abort; the words are those of the allocation that notices."""
 
 _TYPE = re.compile("`[^`]*`")
@@ -108,7 +108,7 @@ def reduced_signature(case: AnyCase, outcome: Outcome) -> Signature:
 
 def _of_death(signal: str, message: str) -> str:
     if signal == _ABORT and corrupts_heap(message):
-        return _OVERWRITTEN
+        return OVERWRITTEN
     return message if not signal or (signal == _ABORT and has_words(message)) else signal
 
 

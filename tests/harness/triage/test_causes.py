@@ -4,11 +4,12 @@ import msgspec
 
 from relaxcheck.generators.core.axes import PIPELINE, complete
 from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import family
 from relaxcheck.generators.operators.groups import group_of
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE
 from relaxcheck.harness.outcomes.errors import normalise
-from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Check, Ending, Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.causes import by_cause
@@ -199,6 +200,35 @@ def test_sums_and_products_over_nothing_are_one_cause() -> None:
     assert len(by_cause((total, passes))) == 2
     nan = [wrong("sum", {axis: "0"}, 0, NAN) for axis in ("axis", "rank")]
     assert len(by_cause(nan)) == 2
+
+
+def test_undefined_memory_of_one_operator_over_empty_inputs_is_one_cause() -> None:
+    def wrong(shape: tuple[int, ...], blame: dict[str, str]) -> Finding:
+        program = Program((Input("x", shape, "float32"),), (Node("y", "flip", ("x",)),), ("y",))
+        check = Check({}, "y", None, ("pytorch",))
+        outcome = Outcome(
+            Verdict.WRONG_VALUE, "compare", "flip", checks=(check,), details={UNDEFINED: True}
+        )
+        return finding_of(Reduced(Case("toy", program), outcome, blame))
+
+    empty = [wrong((0, 2), {"axis": "0"}), wrong((3, 0), {"rank": "2"})]
+    assert len(by_cause(empty)) == 1
+    assert len(by_cause((*empty, wrong((3, 1), {"keepdims": "True"})))) == 2
+
+
+def test_a_heap_that_two_siblings_overwrite_is_one_cause() -> None:
+    def died(operator: str, shape: tuple[int, ...], blame: dict[str, str]) -> Finding:
+        program = Program((Input("x", shape, "float32"),), (Node("y", operator, ("x",)),), ("y",))
+        ending = Ending(signal="SIGABRT")
+        outcome = Outcome(
+            Verdict.PROCESS_DEATH, "run", operator, "free(): invalid next size", ending=ending
+        )
+        return finding_of(Reduced(Case("toy", program), outcome, blame))
+
+    pair = (died("cumsum", (0,), {"axis": "0"}), died("cumprod", (0, 2), {"exclusive": "True"}))
+    assert len(by_cause(pair)) == 1
+    assert len(by_cause((*pair, died("cumsum", (3,), {"dtype": "int8"})))) == 2
+    assert len(by_cause((*pair, died("flip", (0,), {"axis": "0"})))) == 2
 
 
 def test_values_that_are_wrong_for_the_blame_of_another_finding_are_its_cause() -> None:
