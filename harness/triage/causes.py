@@ -7,6 +7,7 @@ from itertools import product, starmap
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import of
+from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import (
@@ -144,7 +145,8 @@ def _keys(finding: Finding) -> Iterator[object]:
     if finding.mended_by:
         for each in (groups, map(kind.group, names)):
             yield finding.mended_by, signature.verdict, signature.stage, signature.fixes, *each
-    if _over_nothing(finding):
+    left_alike = signature.verdict is Verdict.SILENT_BAIL and groups != [*map(kind.group, names)]
+    if _over_nothing(finding) or left_alike:
         yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)
     if signature.message == OVERWRITTEN and kind.is_over_nothing(finding.case):
         yield signature.message, signature.fixes, *groups

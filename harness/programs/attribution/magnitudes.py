@@ -29,6 +29,9 @@ ORDINARY = "ordinary"
 
 _MOST_ELEMENTS = 64
 
+_DRAWS = 8
+"""The digits that each magnitude is tried with: some come out right by coincidence."""
+
 _KINDS: Mapping[str, Callable[[NDArray[Any]], NDArray[np.bool_]]] = {
     "large": lambda values: values > 2,
     "low": lambda values: values < -2,
@@ -59,6 +62,14 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
         alike = same_signature(changed, result, signature)
         return result if alike and looks_alike(changed, result, signature) else None
 
+    def failing_at(ladder: _Ladder, rung: int) -> Trials[Values | None]:
+        """Values at ``rung`` with which it fails, of a few with other digits; None if none does."""
+        for draw in range(_DRAWS if ladder.rungs[rung] is not None else 1):
+            tried = ladder.at(rung, draw)
+            if (yield from fails(tried)):
+                return tried
+        return None
+
     finite = {name: _finite(each, _dtype(case, name)) for name, each in values.items()}
     if not (yield from fails(finite)):
         return None
@@ -67,14 +78,14 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
     for kind, unusual in _KINDS.items():
         ladder = _ladder(mildest, unusual)
         # The rungs below ``failing`` are milder; that at ``passing`` passes.
-        passing, failing = -1, len(ladder.rungs) - 1
+        passing, failing, mildest = -1, len(ladder.rungs) - 1, ladder.at(-1)
         while failing - passing > 1 or (passing == -1 and failing > 0):
             rung = 0 if passing == -1 else (passing + failing) // 2
-            if (yield from fails(ladder.at(rung))):
-                failing = rung
-            else:
+            found = yield from failing_at(ladder, rung)
+            if found is None:
                 passing = rung
-        mildest = ladder.at(failing)
+            else:
+                failing, mildest = rung, found
         if passing >= 0:
             was, to = _extreme(kind, mildest), _extreme(kind, ladder.at(passing))
             needed.append(
@@ -135,13 +146,18 @@ class _Ladder:
     chosen: Mapping[str, NDArray[np.bool_]]
     rungs: tuple[int | None, ...]
 
-    def at(self, rung: int) -> Values:
-        """The values at the rung of that number."""
+    def at(self, rung: int, draw: int = 0) -> Values:
+        """The values at the rung of that number; other digits for each ``draw`` but 0."""
         power = self.rungs[rung]
         if power is None:
             return self.values
+        source = np.random.default_rng(draw)
         return {
-            name: np.where(self.chosen[name], _to_power(each, power), each)
+            name: np.where(
+                self.chosen[name],
+                _to_power(each * source.uniform(1, 10, each.shape) if draw else each, power),
+                each,
+            )
             for name, each in self.values.items()
         }
 

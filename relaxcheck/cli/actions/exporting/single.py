@@ -102,6 +102,7 @@ def exported(wanted: Wanted, workers: Workers, say: Say, titles: Titles | None =
         case, outcome = _reduced(wanted, recorded, runs, say)
     else:
         case, outcome = recorded.case, again(recorded.case, runs, wanted.name)
+    outcome = _as_undefined(case, outcome, recorded)
     record = record_of(recorded, outcome, pool.environment, pool.limits.seconds)
     has_passes = outcome.verdict.is_failure and of(case).has_passes
     if has_passes and not by_chance(outcome):
@@ -241,6 +242,19 @@ def _failure(recorded: RecordedCase, pool: Runs, called: str) -> Outcome | None:
     if recorded.expected is not None:
         return recorded.expected.outcome
     return again(recorded.case, pool, called)
+
+
+def _as_undefined(case: AnyCase, outcome: Outcome, recorded: RecordedCase) -> Outcome:
+    """``outcome``, which depends on memory that nothing wrote if its finding was shown to.
+
+    In a process of its own the memory may hold the same values each time.
+    """
+    if recorded.finding is None or recorded.finding.verdict is not outcome.verdict:
+        return outcome
+    kind, seen = of(case), recorded.finding.outcome
+    if not kind.any_look or kind.appearance(seen) != kind.any_look:
+        return outcome
+    return msgspec.structs.replace(outcome, details={**outcome.details, **seen.details})
 
 
 def _first_failure(run: Callable[[], Outcome], most: int) -> Outcome:
