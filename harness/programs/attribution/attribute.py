@@ -17,6 +17,7 @@ from relaxcheck.generators.calls import required, telling
 from relaxcheck.generators.core.axes import Family, non_default, point_of, with_defaults
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import (
+    ORDINARY_REGIMES,
     Below,
     Case,
     Fill,
@@ -43,6 +44,9 @@ DRAWS = 3
 
 _MORE_DRAWS = 12
 """The draws that a setting put back is tried with where not every draw fails: it may be chance."""
+
+_WIDER = "moderate"
+"""A regime of ordinary inputs, some of which are larger or smaller than those of the others."""
 
 _SIZES = (2, 1, 3)
 """Sizes to try for a 0; of 2, less is true by coincidence than of 1."""
@@ -71,6 +75,9 @@ def attribute(
             draws.append(replaced(draw, at=_failing(redrawn, result)))
     conditions: list[Condition] = []
     more = [_Draw(seed, True) for seed in range(DRAWS, _MORE_DRAWS)] if len(draws) < drawn else []
+    if outcome.verdict is Verdict.WRONG_VALUE and case.regime in ORDINARY_REGIMES:
+        # A setting may only move the failure to other magnitudes.
+        more += [_Draw(seed, True, regime=_WIDER) for seed in range(DRAWS)]
     if not isinstance(case.expect, Invalid):
         for ways in _changes(case, outcome, family, defaults).values():
             condition = yield from _put_back(case, outcome, ways, draws, more)
@@ -97,12 +104,14 @@ def _failing(case: Case, outcome: Outcome) -> int:
 class _Draw:
     """Other inputs: of another seed, and drawn (``random``) if values were written out.
 
-    With them it fails at the binding number ``at``.
+    With them it fails at the binding number ``at``. ``regime`` is another one than the case's, if
+    it is not empty.
     """
 
     seed: int
     random: bool
     at: int = 0
+    regime: str = ""
 
     def of(self, case: Case) -> Case:
         """``case`` with these inputs."""
@@ -113,7 +122,8 @@ class _Draw:
             for tensor in case.program.inputs
         )
         program = replace(case.program, inputs=inputs)
-        return replace(case, program=program, seed=case.seed + self.seed)
+        regime = self.regime or case.regime
+        return replace(case, program=program, seed=case.seed + self.seed, regime=regime)
 
 
 def _draws(case: Case, outcome: Outcome) -> list[_Draw]:
@@ -163,7 +173,9 @@ def _put_back(
     for way in ways:
         verdicts: list[Verdict] = []
         alike = undecided = 0
-        for draw in (*draws, *more):
+        # Of another regime the inputs say nothing about that of the case.
+        own = way.case.regime == case.regime
+        for draw in (*draws, *(each for each in more if own or not each.regime)):
             extra = len(verdicts) >= len(draws)
             tried = None if extra and (alike or undecided) else way.of(case, draw)
             if tried is None:
