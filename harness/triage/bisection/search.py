@@ -298,10 +298,11 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
     if search.suspects and (bailed or trace.unfinished is not None):
         showed = search.suspects[-1]
         fault = f"leaves a call of {operator} unlowered" if bailed else "fails"
-        without = yield from search.run((showed.path,))
-        why = (
-            f"{showed.name} {fault}, even {way}; without {showed.name} the program {does(without)}"
-        )
+        why = f"{showed.name} {fault}, even {way}"
+        # That no program compiles without it shows nothing.
+        if showed.name != LOWERING:
+            without = yield from search.run((showed.path,))
+            why += f"; without {showed.name} the program {does(without)}"
         return _Blame(showed, Evidence.RAISED, why)
     lowering = next((step for step in reversed(search.needed) if step.name == LOWERING), None)
     if outcome.stage not in _RUNNING or lowering is None:
