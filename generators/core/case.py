@@ -52,7 +52,14 @@ class Mismatch(Invalid, frozen=True, tag="mismatch"):
     sizes: tuple[int, ...]
 
 
-class IllFormed(Valid, frozen=True, tag="ill-formed"):
+class Refusable(Valid, frozen=True, tag="refusable"):
+    """TVM may refuse the program before it runs or as it runs; else it must be right.
+
+    An error that does not say why is unclear, and no more.
+    """
+
+
+class IllFormed(Refusable, frozen=True, tag="ill-formed"):
     """The program is valid, but that no dimension is one of ``symbols`` by itself.
 
     TVM calls it ill-formed (``relax.analysis.well_formed``), and ``relax.build`` does not ask. It

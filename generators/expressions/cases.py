@@ -12,7 +12,7 @@ from typing import ClassVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.case import AnyCase, Data, Expectation, Valid
+from relaxcheck.generators.core.case import AnyCase, Data, Expectation, Refusable, Valid
 from relaxcheck.generators.expressions.drawing import drawn_at
 from relaxcheck.generators.expressions.language import size
 from relaxcheck.generators.expressions.reduction import smaller
@@ -49,8 +49,11 @@ class _OfExpressions(Data, AnyCase, frozen=True):
 
     @property
     def expect(self) -> Expectation:
-        """Every expression is valid; where it has no value, nothing is asked of it."""
-        return Valid()
+        """Every expression is valid, and where it has no value, nothing is asked of it.
+
+        An extent that is negative has to be refused.
+        """
+        return Refusable() if self.points == NEGATIVE else Valid()
 
     @property
     def regime(self) -> str:

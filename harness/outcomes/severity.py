@@ -2,7 +2,7 @@
 
 import enum
 
-from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid
+from relaxcheck.generators.core.case import Expectation, Invalid, Refusable
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 
@@ -55,7 +55,7 @@ def severity_of(verdict: Verdict, expected: Expectation) -> Severity | None:
 
     None if the verdict does not count against TVM.
     """
-    if isinstance(expected, Invalid | IllFormed) and verdict in _REFUSED:
+    if isinstance(expected, Invalid | Refusable) and verdict in _REFUSED:
         return Severity.ERROR_MESSAGE
     return _BY_VERDICT.get(verdict)
 

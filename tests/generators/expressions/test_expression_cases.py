@@ -9,7 +9,7 @@ import pytest
 
 from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import complete, is_valid, point_of
-from relaxcheck.generators.core.case import CaseError, encode
+from relaxcheck.generators.core.case import CaseError, Refusable, encode
 from relaxcheck.generators.core.steering import Steering
 from relaxcheck.generators.expressions.cases import (
     ANALYZED,
@@ -130,6 +130,8 @@ def test_drawn_cases_lie_at_their_point() -> None:
         assert (batch.points == DEFINED) is (batch.count != 8)
         assert batch.points == DEFINED or batch.position in SIZES
         assert batch.points != NEGATIVE or batch.position == EXTENT
+        # An extent that is negative has to be refused.
+        assert isinstance(batch.expect, Refusable) is (batch.points == NEGATIVE)
         if batch.position != ANALYZED:
             assert batch.members[0].subject.constraints == ()
         else:

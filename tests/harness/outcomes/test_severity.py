@@ -1,6 +1,13 @@
 import pytest
 
-from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch, Valid
+from relaxcheck.generators.core.case import (
+    Expectation,
+    IllFormed,
+    Invalid,
+    Mismatch,
+    Refusable,
+    Valid,
+)
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import (
     MEANINGS,
@@ -44,7 +51,8 @@ def test_every_failure_has_a_severity_and_nothing_else(expected: Expectation) ->
 
 
 def test_an_ill_formed_program_may_be_refused_but_not_computed_wrongly() -> None:
-    assert severity_of(Verdict.OPAQUE_CRASH, UNDEFINED) is Severity.ERROR_MESSAGE
+    for expected in (UNDEFINED, Refusable()):
+        assert severity_of(Verdict.OPAQUE_CRASH, expected) is Severity.ERROR_MESSAGE
     assert severity_of(Verdict.WRONG_VALUE, UNDEFINED) is Severity.WRONG_RESULT
     assert severity_of(Verdict.PROCESS_DEATH, UNDEFINED) is Severity.CRASH
 
