@@ -63,7 +63,8 @@ def install(wheel: Path, folder: Path) -> Installed:
     environment, project = folder / "environment", folder / "project"
     venv.create(environment, symlinks=True)
     (packages,) = environment.glob("lib/python*/site-packages")
-    for path in map(Path, site.getsitepackages()):
+    # Debian's Python names folders that an environment does not have.
+    for path in filter(Path.is_dir, map(Path, site.getsitepackages())):
         for package in path.iterdir():
             if "relaxcheck" not in package.name and package.suffix != ".pth":
                 (packages / package.name).symlink_to(package)
