@@ -284,6 +284,7 @@ OPERATORS = (
     ),
     Operator(
         "squeeze",
+        # An axis of another size is left as it is, on purpose (InferTypeSqueeze).
         meaning="The operand without one axis of size 1, or without all that are statically 1.",
         source="docstring of relax.op.squeeze",
         operands=(_tensor(2, 1, 3, 4),),
@@ -293,10 +294,7 @@ OPERATORS = (
             toggle("listed", Given(("axis",), lambda axis, _: axis is not None)),
         ),
         apply=_squeeze,
-        faults=(
-            axis_out_of_range("squeeze", pinned={"symbolic": "none"}),
-            attribute_is("not-one", "squeeze", "axis", (0,), (*AXIS, *SHAPES), PLAIN),
-        ),
+        faults=(axis_out_of_range("squeeze", pinned={"symbolic": "none"}),),
         numerics=Numerics.COPIES,
         requires="size 1 along the axis",
     ),
