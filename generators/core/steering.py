@@ -92,8 +92,11 @@ class Steering:
         self, missing: NDArray[np.bool_], source: random.Random
     ) -> tuple[int, int] | None:
         """Of a few pairs of ``missing``, the one whose two axes miss the most; None if none is."""
-        pairs = [pair for _ in range(_TRIED) if (pair := _any_of(missing, source))]
-        return max(pairs, key=self._missing_beside, default=None)
+        chosen = np.flatnonzero(missing)
+        if not len(chosen):
+            return None
+        some = (int(chosen[source.randrange(len(chosen))]) for _ in range(_TRIED))
+        return max((divmod(each, len(missing)) for each in some), key=self._missing_beside)
 
     def _missing_beside(self, pair: tuple[int, int]) -> int:
         """The number of missing pairs of the two axes of ``pair``."""
@@ -136,15 +139,6 @@ class Steering:
                 yield left.pop(at)[0]
 
         return order
-
-
-def _any_of(pairs: NDArray[np.bool_], source: random.Random) -> tuple[int, int] | None:
-    """One of ``pairs`` of cells (cells by cells), by number; None where there is none."""
-    chosen = np.flatnonzero(pairs)
-    if not len(chosen):
-        return None
-    cell, other = divmod(int(chosen[source.randrange(len(chosen))]), len(pairs))
-    return cell, other
 
 
 def possible(axes: Sequence[Axis]) -> tuple[Pairs, list[tuple[int, int]]]:

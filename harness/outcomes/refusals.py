@@ -38,7 +38,7 @@ _ACCIDENTAL = re.compile(
 )
 """Words that no check of a program writes: those of containers, arithmetic, and the FFI."""
 
-_OF_CPP = re.compile(r"std::|\bbasic_string\b|\bvector::")
+OF_CPP = re.compile(r"std::|\bbasic_string\b|\bvector::")
 """Words of an exception of the C++ library."""
 
 _CLASS = re.compile(r"^\s*(?:\w+\.)*(\w*(?:Error|Exception))\b:?")
@@ -110,14 +110,14 @@ def _closing(text: str, position: int) -> int:
 
 def is_accident(message: str) -> bool:
     """True if no check raised ``message``: a container, arithmetic, Python or C++'s library did."""
-    if _kind(message) in _ACCIDENTS:
+    if raised_class(message) in _ACCIDENTS:
         return True
-    if _OF_CPP.search(own_words(message)):
+    if OF_CPP.search(own_words(message)):
         return True
     return any(words.search(message) for words in (_PYTHONS_OWN, _ACCIDENTAL))
 
 
-def _kind(message: str) -> str:
+def raised_class(message: str) -> str:
     """The class of the exception that ``message`` begins with; "" if it begins with none."""
     raised = _CLASS.match(message)
     return raised[1] if raised else ""
@@ -135,7 +135,7 @@ def refuses(message: str, stage: str | None, subject: Subject) -> bool:
     """
     if stage in TOO_LATE or is_accident(message):
         return False
-    kind, words = _kind(message), own_words(message)
+    kind, words = raised_class(message), own_words(message)
     if len(words.split()) < 2:
         return False
     if mentions(words, subject.fault):

@@ -150,8 +150,9 @@ def _keys(finding: Finding) -> Iterator[object]:
         yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)
     if signature.message == OVERWRITTEN and kind.is_over_nothing(finding.case):
         yield signature.message, signature.fixes, *groups
-    likely = kind.likely_cause(finding.case, finding.outcome)
-    if likely is not None and signature.verdict in WRONG:
+    # The table of causes evaluates expressions: only wrong answers need it.
+    wrong = signature.verdict in WRONG
+    if wrong and (likely := kind.likely_cause(finding.case, finding.outcome)) is not None:
         yield signature.verdict, signature.fixes, likely.name
     if not drawn:
         yield sibling_key(signature, finding.blame, kind.group)

@@ -16,7 +16,6 @@ from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Differe
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
-    ERRORS,
     TOGETHER,
     has_magnitudes,
     in_tvms_terms,
@@ -76,7 +75,7 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     if attribution is None:
         return []
     every = {tensor.name for tensor in repro.case.program.inputs}
-    attribution = _cured_first(in_tvms_terms(with_inputs(attribution, repro), repro.case))
+    attribution = in_tvms_terms(with_inputs(attribution, repro), repro.case)
     texts = settings(attribution, every)
     empty = "empty input" if len(every) == 1 else r"empty \1"
     others = [_NO_ELEMENTS.sub(empty, text) for text in texts if not text.startswith(TOGETHER)]
@@ -89,24 +88,6 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
         if name not in named
     )
     return [*dict.fromkeys(others), *([f"{TOGETHER}{series([*beside])}"] if beside else [])]
-
-
-def _cured_first(attribution: Attribution) -> Attribution:
-    """``attribution`` without conditions that lead to another error, if another one passes.
-
-    Such an error may have the same cause, and the setting nothing to do with it. Passes stay: they
-    are how to compile.
-    """
-    if not any(condition.passes for condition in attribution.blamed):
-        return attribution
-    kept = tuple(
-        condition
-        for condition in attribution.conditions
-        if not condition.holds
-        or not ERRORS.intersection(condition.verdicts)
-        or any(each.what is Aspect.SETTING for each in condition.differences)
-    )
-    return replace(attribution, conditions=kept)
 
 
 def attributes_of(repro: Reproduction, without: frozenset[str] = frozenset()) -> list[str]:

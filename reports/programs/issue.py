@@ -13,6 +13,7 @@ from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
 from relaxcheck.harness.outcomes.errors import WRITTEN, headline, without_module
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import where
+from relaxcheck.harness.outcomes.refusals import OF_CPP
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -43,9 +44,6 @@ _NO_CALLS = {"cast": "R"}
 """The modules of what is no call of an operator, by form."""
 
 _REFUSED = frozenset({Verdict.UNSUPPORTED, Verdict.OPAQUE_CRASH})
-
-_OF_CPP = re.compile(r"std::|\bbasic_string\b|\bvector::")
-"""Words of an exception of the C++ library."""
 
 _OF_PYTHON = frozenset(
     {"AttributeError", "IndexError", "KeyError", "NameError", "UnboundLocalError"}
@@ -316,7 +314,7 @@ def _of_error(outcome: Outcome) -> str:
     """A sentence about the error of a valid program: where it comes from, or what it should say."""
     line = headline(outcome.message)
     kind, _, words = line.partition(":")
-    if _OF_CPP.search(words):
+    if OF_CPP.search(words):
         return "The error comes from the C++ library, not from a check of TVM's."
     if "Check failed" in words:
         return "No internal check of TVM should fail on it."

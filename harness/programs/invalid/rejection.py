@@ -3,7 +3,7 @@
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.outcomes.errors import mentions, names, states
-from relaxcheck.harness.outcomes.refusals import DELIBERATE, Subject, refuses
+from relaxcheck.harness.outcomes.refusals import DELIBERATE, Subject, raised_class, refuses
 
 
 def is_rejection(case: Case, expected: Invalid, stage: str, message: str) -> bool:
@@ -19,8 +19,7 @@ def is_rejection(case: Case, expected: Invalid, stage: str, message: str) -> boo
 
 def names_undefined(message: str, expected: IllFormed) -> bool:
     """True if a deliberate check raised ``message``, and it names an undefined symbol."""
-    kind, _, words = message.partition(":")
-    return kind in DELIBERATE and mentions(words, expected.symbols)
+    return raised_class(message) in DELIBERATE and mentions(message, expected.symbols)
 
 
 def subject_of(case: Case, expected: Invalid) -> Subject:
