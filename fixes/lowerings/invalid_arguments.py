@@ -2,8 +2,7 @@
 
 Type inference divides by strides and numbers of groups of 0, in C++, before it looks at them. It
 looks neither at the size of a pool nor at the mode of a pad: windows without elements leave the
-output unwritten, and any unknown mode pads with the value. A squeeze keeps a dimension that is not
-1.
+output unwritten, and any unknown mode pads with the value.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,25 +11,21 @@ from typing import Any
 
 from tvm import relax
 
-from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import (
     LEGALIZE,
     FaultPart,
     Fix,
-    OperatorAttribute,
     checked,
     invalid,
 )
-from relaxcheck.fixes.framework.patch import Checking, NewFile, Wrapping
-from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
+from relaxcheck.fixes.framework.patch import Checking, NewFile
 
 UPSTREAM = NewFile("relax/op/invalid_arguments.py")
 
 _POOLS = tuple(f"{kind}_pool{rank}d" for kind in ("max", "avg") for rank in (1, 2, 3))
 _CONVOLUTIONS = tuple(f"conv{rank}d" for rank in (1, 2, 3))
 _MODES = ("constant", "reflect", "replicate", "circular")
-_SQUEEZE = "relax.squeeze"
 
 
 def _at_least_one(constructor: str, *names: str) -> Callable[[Mapping[str, Any]], None]:
@@ -52,20 +47,6 @@ def _known_mode(arguments: Mapping[str, Any]) -> None:
     mode = arguments["pad_mode"]
     if mode is not None and mode not in _MODES:
         raise invalid("relax.nn.pad", f"the mode is none of {', '.join(_MODES)}", pad_mode=mode)
-
-
-def _of_ones(original: Legalization) -> Legalization:
-    """``original`` of squeeze, with an error for a dimension that is known not to be 1."""
-
-    def lower(builder: BlockBuilder, call: Call) -> Expr:
-        shape = tvm_api.shape_of(call.args[0])
-        for axis in call.attrs.axis or ():
-            if tvm_api.as_int(shape[int(axis)]) not in (None, 1):
-                why = f"the dimension is not 1 in shape {tvm_api.show(shape)}"
-                raise invalid(_SQUEEZE, why, axis=int(axis))
-        return original(builder, call)
-
-    return lower
 
 
 def refuses_strides() -> bool:
@@ -107,16 +88,6 @@ def refuses_no_groups() -> bool:
     return probes.is_refused(make, "group_norm", "num_groups")
 
 
-def refuses_squeezes() -> bool:
-    """True if the squeeze of a dimension of 3 is refused by name."""
-
-    def make() -> None:
-        call = probes.one_call(lambda x: relax.op.squeeze(x, [0]), (3, 2))
-        call.op.get_attr(LEGALIZE)(relax.BlockBuilder(), call)
-
-    return probes.is_refused(make, "squeeze", "axis")
-
-
 def _called(name: str, **arguments: Any) -> None:
     """Build and lower the call ``name`` of data of 3 elements along each axis."""
     rank = int(name[-2])
@@ -141,10 +112,10 @@ _CONSTRUCTORS = {
 
 FIX = Fix(
     name="invalid_arguments",
-    operators=(*(f"relax.nn.{name}" for name in _CONSTRUCTORS), _SQUEEZE),
+    operators=tuple(f"relax.nn.{name}" for name in _CONSTRUCTORS),
     fault=(
         "strides and numbers of groups of 0 are refused by an internal error; pools without"
-        " elements, unknown modes of a pad and squeezes of dimensions that are not 1 are accepted"
+        " elements and unknown modes of a pad are accepted"
     ),
     issue=None,
     parts=(
@@ -152,9 +123,7 @@ FIX = Fix(
         FaultPart("pool sizes", lambda: not refuses_pool_sizes()),
         FaultPart("pad modes", lambda: not refuses_pad_modes()),
         FaultPart("groups", lambda: not refuses_no_groups()),
-        FaultPart("squeezes", lambda: not refuses_squeezes()),
     ),
-    attributes=(OperatorAttribute(_SQUEEZE, LEGALIZE, _of_ones),),
     rebindings=lambda: (
         *(checked(_CONSTRUCTORS[name], _at_least_one(name, *names)) for name, names in _CHECKED),
         checked(_CONSTRUCTORS["pad"], _known_mode),
@@ -166,6 +135,5 @@ FIX = Fix(
             for name, names in _CHECKED
         ),
         Checking("pad", _known_mode),
-        Wrapping(_SQUEEZE, _of_ones),
     ),
 )

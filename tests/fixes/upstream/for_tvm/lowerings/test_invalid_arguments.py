@@ -3,7 +3,6 @@
 import pytest
 import tvm.testing
 from tvm import relax
-from tvm.script import ir as I
 from tvm.script import relax as R
 
 
@@ -17,20 +16,6 @@ def test_unknown_mode_of_a_pad():
     x = relax.Var("x", R.Tensor((3,), "float32"))
     with pytest.raises(ValueError, match="pad is invalid with pad_mode='sideways'"):
         relax.op.nn.pad(x, (1, 1), pad_mode="sideways")
-
-
-def test_squeeze_of_another_size():
-    @I.ir_module
-    class Module:
-        @R.function
-        def main(x: R.Tensor((3, 4), "float32")):
-            with R.dataflow():
-                y = R.squeeze(x, axis=[0])
-                R.output(y)
-            return y
-
-    with pytest.raises(ValueError, match="squeeze is invalid with axis=0"):
-        relax.transform.LegalizeOps()(Module)
 
 
 if __name__ == "__main__":
