@@ -145,7 +145,7 @@ class Display:
         if live:
             self._live.update(self._picture(state), refresh=True)
         else:
-            self._console.print(self._line(state), highlight=False)
+            self._console.print(self._line(state), highlight=False, soft_wrap=True)
 
     def _line(self, state: State) -> str:
         phase = "" if state.phase == "running" else f"  {state.phase}"

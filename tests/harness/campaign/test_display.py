@@ -1,11 +1,15 @@
 """The display of a campaign while it runs."""
 
+import io
+
 import pytest
+from rich.console import Console
 
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.steering import possible
 from relaxcheck.generators.families import family
-from relaxcheck.harness.campaign.display import Rate
+from relaxcheck.harness.campaign.campaign import Plan
+from relaxcheck.harness.campaign.display import Display, Rate
 from relaxcheck.harness.campaign.state import State, tally
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -52,3 +56,12 @@ def test_pairs_are_covered_by_drawn_cases() -> None:
         tally(state, {MEMBER.name: MEMBER}, (), {}, MEMBER.build(point, 1), passed)
     count = len(MEMBER.axes)
     assert state.pair_coverage == pytest.approx(count * (count - 1) / 2 / state.all_pairs)
+
+
+def test_progress_is_a_line_however_narrow_the_log() -> None:
+    state = Clocked(phase="finishing", cases=1_000_000, checks=10_000_000, all_pairs=1)
+    log, plan = io.StringIO(), Plan((MEMBER,), seed=0, seconds=60, fixes=(False,))
+    with Display(Console(file=log, width=40), plan) as display:
+        display(state)
+    (line,) = log.getvalue().splitlines()
+    assert line.endswith("of pairs  finishing")
