@@ -24,6 +24,9 @@ _LOWERING = re.compile(r"^tvm/(?:relax/transform/legalize_ops|topi)/")
 _OWN = re.compile(r"^src/(?:.*/transforms?/|relax/backend/|relax/op/)")
 """C++ code of a single pass, or of the type rule of an operator."""
 
+_BYTECODE, _COMPILED = "vm/codegen_vm.cc", "vm/codegen_vm_tir.cc"
+"""The code generators of the two modes of the virtual machine, which refuse the same calls."""
+
 
 def place_of(error: BaseException) -> str:
     """The functions in which ``error`` was raised, from the outside in, joined by " > ".
@@ -58,4 +61,4 @@ def _frames(error: BaseException) -> Iterator[tuple[str, str]]:
 
 
 def _short(path: str) -> str:
-    return "/".join(path.split("/")[-2:])
+    return "/".join(path.split("/")[-2:]).replace(_COMPILED, _BYTECODE)

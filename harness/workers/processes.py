@@ -27,7 +27,7 @@ _LAST_BYTES = 1 << 20
 """The bytes of its output that are read for that."""
 _INTERPRETER = r"(?:Objects|Python|Modules|\./Modules|\./Include|\./signal)/"
 _FRAME_OF_PYTHON = re.compile(
-    rf'\s*File "(?:{_INTERPRETER}[^"]*", line \d+, in |<unknown>", line 0, in (?:_start|0x))'
+    rf'\s*File "(?:{_INTERPRETER}[^"]*", line \d+, in |<unknown>", line 0, in (?:_start|0x|_?Py))'
 )
 """A line of a native stack trace that is CPython's own, or libc's, and says nothing of TVM."""
 _LOG_BYTES = 64 << 20

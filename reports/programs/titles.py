@@ -31,6 +31,9 @@ _TITLE_WORDS = 10
 _WORDLESS = re.compile(r"Check failed: (?:\((.*)\) is false:|(.*?) :)\s*$")
 """A check in C++ that has no words, but its condition."""
 
+_UNEMITTED = "cannot emit this Relax operator directly"
+"""Words of the code generator about a call that no pass has lowered."""
+
 _SHORT_CONDITION = 60
 """A longer condition tells a reader nothing."""
 
@@ -170,6 +173,8 @@ def _quoting(repro: Reproduction) -> str:
     if not (valid and words and repro.outcome.verdict is Verdict.OPAQUE_CRASH):
         return happens(repro)
     at = where(repro.outcome.stage)
+    if _UNEMITTED in own_words(repro.outcome.message):
+        return "is not lowered, and code generation cannot emit it"
     raises = f'raises "{words}"'
     if check := _WORDLESS.match(own_words(repro.outcome.message)):
         condition = " ".join((check[1] or check[2]).split())

@@ -98,12 +98,13 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
 
 
 def _values(case: Case) -> Values | None:
-    """The floats among the drawn inputs of ``case``, by name; None if they cannot be written."""
-    floats = [
-        tensor
-        for tensor in case.program.inputs
-        if "float" in tensor.dtype and isinstance(tensor.fill, Random | Literal)
-    ]
+    """The drawn inputs of ``case``, by name; None if they cannot be written, or are not all floats.
+
+    Scaled integers are others: with all of them kept, nothing would be milder.
+    """
+    floats = [tensor for tensor in case.program.inputs if isinstance(tensor.fill, Random | Literal)]
+    if not floats or not all("float" in tensor.dtype for tensor in floats):
+        return None
     shapes = [tensor.shape for tensor in floats]
     static = all(isinstance(dim, int) for shape in shapes for dim in shape)
     if not static or len(case.bindings) > 1 or case.also:

@@ -37,6 +37,14 @@ def test_a_pass_of_its_own_is_a_place_and_a_helper_of_many_is_none() -> None:
     assert place_of(raised(("/home/me/tests/some.py", "f"))) == ""
 
 
+def test_both_modes_of_the_virtual_machine_refuse_a_call_at_one_place() -> None:
+    bytecode, compiled = (
+        place_of(raised((f"/project/src/relax/backend/vm/{file}.cc", "tvm::relax::VisitExpr_()")))
+        for file in ("codegen_vm", "codegen_vm_tir")
+    )
+    assert bytecode == compiled != ""
+
+
 def test_the_folder_of_an_installation_is_no_part_of_the_place() -> None:
     elsewhere = PRELU[0].replace("/opt/", "/home/me/src/tvm/relaxcheck/")
     own = ("/home/me/src/tvm/relaxcheck/harness/programs/execute.py", "execute")

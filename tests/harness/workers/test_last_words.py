@@ -11,6 +11,9 @@ FRAMES = """\
 !!!!!!! Segfault encountered !!!!!!!
   File "./signal/../sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c", line 0, in 0x00007f6375c5a04f
   File "Objects/call.c", line 214, in _PyObject_MakeTpCall
+  File "<unknown>", line 0, in PyObject_Vectorcall
+  File "<unknown>", line 0, in _PyFunction_Vectorcall
+  File "<unknown>", line 0, in Py_RunMain
   File "<unknown>", line 0, in _start
 """
 

@@ -176,6 +176,14 @@ def test_a_title_quotes_an_opaque_error_that_has_words(message: str, wanted: str
     assert " in FuseOps (" in title
 
 
+@pytest.mark.parametrize("generator", ["CodeGenVM", "CodeGenVMTIR"])
+def test_a_title_says_of_a_call_that_nobody_lowered_that_it_is_not_lowered(generator: str) -> None:
+    message = f"InternalError: {generator} cannot emit this Relax operator directly. Run a pass."
+    crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message=message)
+    title = title_text(reproduction(failing(), crash), None)
+    assert "nn.conv2d_transpose is not lowered, and code generation cannot emit it" in title
+
+
 def test_a_title_names_no_setting_that_does_not_matter() -> None:
     groups = Difference(Aspect.ATTRIBUTE, "groups", 2, 1)
     attribution = Attribution(1, 1, (Condition((groups,), (Verdict.SILENT_BAIL,), 1),))
