@@ -20,7 +20,7 @@ from relaxcheck.harness.expressions.fault import ALSO, RESTORED, Fault
 from relaxcheck.harness.expressions.kernels import How
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.outcomes.clock import Clock
-from relaxcheck.harness.outcomes.errors import as_on_other_releases
+from relaxcheck.harness.outcomes.errors import same_elsewhere
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.workers.switching import switch_fixes
 
@@ -64,9 +64,7 @@ def execute_expressions(case: ExpressionBatch | ExpressionCase, progress: Progre
 
 def _is_about(case: ExpressionCase, fault: Fault) -> bool:
     """True if ``case`` is about no fault, or about this one, however a release words it."""
-    return case.about is UNSET or as_on_other_releases(case.about) == as_on_other_releases(
-        fault.key
-    )
+    return case.about is UNSET or same_elsewhere(case.about, fault.key)
 
 
 def _alone(case: ExpressionCase, progress: Progress, clock: Clock) -> Outcome:

@@ -42,6 +42,13 @@ CONDITION = re.compile(r"Check failed: (?:\(.*?\) is false: |\S.*? : )(?=\w)")
 _STRUCT_INFO = re.compile(r"(?i)struct[ _]?info(?:_(?=\W))?")
 """A struct info in words, as part of the name of a class, or as a field."""
 
+_MODULE = re.compile(r"\b(?:arith|sym|tirx?|prim)\.(?=[A-Za-z])")
+_PRINTED_TYPE = re.compile(r"(?<=[( ])dtype=")
+"""The module of a class or an operator, and the field of its type, which 0.26 and 0.27 renamed."""
+
+_LONGEST, _ENOUGH = 300, 40
+"""The length that messages are cut to, and that which two have to share to be one error."""
+
 _OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
 """An operator as TVM prints it, with all its fields."""
 
@@ -161,6 +168,11 @@ def own_words(message: str) -> str:
 
 
 def normalise(message: str) -> str:
+    """The headline of ``message``, folded (``fold``) and cut."""
+    return fold(message)[:_LONGEST]
+
+
+def fold(message: str) -> str:
     """The headline of ``message`` with numbers, strings, layouts, dtypes and paths folded."""
     line = headline(message)
     line = _ADDRESS.sub("0x…", line).replace(*_CODE_GENERATORS)
@@ -170,16 +182,36 @@ def normalise(message: str) -> str:
     line = _PRINTED_LAYOUT.sub("L", _LAYOUT.sub("L", line))
     line = _DTYPE.sub("dtype", line)
     line = _NUMBER.sub("#", line)
-    return _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))[:300]
+    return _REPEATED.sub(r"\1", _SHAPE.sub("(#)", line))
+
+
+def same_elsewhere(folded: str, other: str) -> bool:
+    """True if two releases print one error as these two messages, which were folded, maybe cut.
+
+    Of a message that was cut the last word is not compared, nor is what another has behind it.
+    """
+    here, there = map(as_on_other_releases, (folded, other))
+    return (
+        here == there
+        or (len(folded) >= _LONGEST and _begins(there, here))
+        or (len(other) >= _LONGEST and _begins(here, there))
+    )
+
+
+def _begins(whole: str, cut: str) -> bool:
+    """True if ``whole`` begins with all but the last word of ``cut``."""
+    words = cut.rpartition(" ")[0]
+    return len(words) >= _ENOUGH and whole.startswith(words)
 
 
 def as_on_other_releases(folded: str) -> str:
-    """A message that was ``folded`` (``normalise``) without what other releases print otherwise.
+    """A message that was folded (``fold``) without what other releases print otherwise.
 
     That is the condition of a check that has words, the fields of a printed operator, and names of
-    classes: struct info is called a type since 0.27.
+    classes, modules and fields: struct info is called a type since 0.27.
     """
     message = _OPERATOR.sub("operator", CONDITION.sub("", folded))
+    message = _PRINTED_TYPE.sub("ty=", _MODULE.sub("", message))
     return _STRUCT_INFO.sub("type", message).replace("PrimExpr", "Expr").casefold()
 
 

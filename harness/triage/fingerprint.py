@@ -11,12 +11,13 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.kinds import operators as operators_of
 from relaxcheck.harness.outcomes.appearance import of_lowering
 from relaxcheck.harness.outcomes.errors import (
-    as_on_other_releases,
     corrupts_heap,
+    fold,
     has_words,
     last_part,
     normalise,
     pattern,
+    same_elsewhere,
 )
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 
@@ -135,12 +136,22 @@ def operators_within(signature: Signature, other: Signature) -> bool:
     return set(signature.operator.split(" + ")) <= set(other.operator.split(" + "))
 
 
-def same_on_another_release(signature: Signature, other: Signature) -> bool:
-    """True if two failures on two releases differ in nothing but how these print the same error."""
-    message = as_on_other_releases(signature.message)
-    return message == as_on_other_releases(other.message) and replace(
-        signature, message="", appearance=""
-    ) == replace(other, message="", appearance="")
+def same_on_another_release(case: AnyCase, outcome: Outcome, other: Outcome) -> bool:
+    """True if two failures on two releases differ in nothing but how these print the same error.
+
+    Errors are compared as a whole: where a condition fills what is left of one that was cut, its
+    words are missing.
+    """
+    here, there = signature_of(case, outcome), signature_of(case, other)
+    return same_elsewhere(_uncut(here, outcome), _uncut(there, other)) and replace(
+        here, message="", appearance=""
+    ) == replace(there, message="", appearance="")
+
+
+def _uncut(signature: Signature, outcome: Outcome) -> str:
+    """The message of ``signature``, which is that of ``outcome``, before it was cut."""
+    own = signature.message == normalise(outcome.message)
+    return fold(outcome.message) if own else signature.message
 
 
 def looks_alike(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:

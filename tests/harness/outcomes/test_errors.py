@@ -9,11 +9,13 @@ from relaxcheck.harness.outcomes.errors import (
     compared_with,
     disowns,
     error_text,
+    fold,
     headline,
     names,
     normalise,
     own_words,
     pattern,
+    same_elsewhere,
     spelled,
     states,
 )
@@ -146,3 +148,47 @@ def test_the_number_that_a_check_compares_with() -> None:
 def test_classes_that_were_renamed_make_no_other_error(earlier: str, later: str) -> None:
     assert normalise(earlier) != normalise(later)
     assert as_on_other_releases(normalise(earlier)) == as_on_other_releases(normalise(later))
+
+
+NO_TYPE = "Cannot find the FInferType attribute registered to op: {}.if_then_else"
+SUBTRACTED = "Checked failed. Minuend 'x's dtype is uint8 while subtrahend's dtype is uint8; which"
+PADDED = "is not divisible by m for the split {}.IterSplitExpr(span=None, {}=T.int64, source={}"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (NO_TYPE.format("tirx"), NO_TYPE.format("prim")),
+        (PADDED.format("arith", "dtype", "arith.I"), PADDED.format("sym", "ty", "sym.I")),
+        *(
+            (
+                f"E: Check failed: ({'p.is_uint() && ' * some}p) is false: {SUBTRACTED}",
+                f"E: Check failed: ({'p.Matches(U) && ' * 12}p) is false: {SUBTRACTED}",
+            )
+            for some in (1, 12)
+        ),
+    ],
+)
+def test_an_error_that_another_release_prints_otherwise_is_the_same(
+    earlier: str, later: str
+) -> None:
+    assert normalise(earlier) != normalise(later)
+    assert same_elsewhere(normalise(earlier), normalise(later))
+    assert same_elsewhere(normalise(later), normalise(earlier))
+    other = later.replace("Minuend", "Divisor").replace("FInferType", "FPurity")
+    other = other.replace("divisible", "provable")
+    assert not same_elsewhere(normalise(earlier), normalise(other))
+
+
+def test_words_behind_a_condition_that_fills_a_cut_message_are_compared_uncut() -> None:
+    long = f"InternalError: Check failed: ({'a.is_uint() && ' * 40}b) is false: it is {{}}"
+    renamed = long.replace("is_uint", "MatchesCode")
+    assert not same_elsewhere(normalise(long), normalise(renamed))
+    assert same_elsewhere(fold(long.format("late")), fold(renamed.format("late")))
+    assert not same_elsewhere(fold(long.format("late")), fold(renamed.format("early")))
+
+
+def test_a_whole_message_is_no_beginning_of_another() -> None:
+    short = f"InternalError: {'word ' * 20}"
+    assert not same_elsewhere(short, f"{short} more")
+    assert not same_elsewhere(short, (short * 10)[:300])

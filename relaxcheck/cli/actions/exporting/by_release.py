@@ -11,6 +11,7 @@ from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.outcomes.errors import WRITTEN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
     same_on_another_release,
@@ -25,12 +26,13 @@ class Ran:
     """The verdicts of a case on a release, by ``off`` and ``on`` for the fixes.
 
     ``alike`` is the fingerprint of its failure without them, ``error`` the reason that the workers
-    did not get to the end.
+    did not get to the end. ``undefined``: without them it depends on memory that nothing wrote.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     alike: str | None = None
     error: str | None = None
+    undefined: bool = False
 
 
 def run_on(pool: Pool, record: Record, case: AnyCase) -> Ran:
@@ -56,6 +58,7 @@ def run_on(pool: Pool, record: Record, case: AnyCase) -> Ran:
             ran.verdicts[side] = Verdict.NO_ORACLE if chance and passes else outcome.verdict
             if side == "off" and outcome.verdict.is_failure:
                 ran.alike = fingerprint_there(record, switched, outcome, runs)
+                ran.undefined = UNDEFINED in outcome.details
     except PoolError as error:
         ran.error = str(error)
     return ran
@@ -83,6 +86,7 @@ def with_releases(record: Record, by_release: Mapping[str, Ran], entry: str | No
         CaseError: a verdict differs from the one that the corpus declares of its ``entry``.
     """
     verdicts, alike = dict(record.verdicts), dict(record.alike)
+    undefined = {name for name in record.undefined if name not in by_release}
     for name, ran in by_release.items():
         for side, came in ran.verdicts.items():
             declared = record.verdict(name, fixes=side == "on")
@@ -94,7 +98,10 @@ def with_releases(record: Record, by_release: Mapping[str, Ran], entry: str | No
         verdicts[name] = {**earlier, **ran.verdicts}
         if ran.alike is not None:
             alike[name] = ran.alike
-    return replace(record, verdicts=verdicts, alike=alike)
+        if ran.undefined:
+            undefined.add(name)
+    every = tuple(name for name in verdicts if name in undefined)
+    return replace(record, verdicts=verdicts, alike=alike, undefined=every)
 
 
 def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Runs) -> str:
@@ -108,7 +115,7 @@ def fingerprint_there(record: Record, case: AnyCase, outcome: Outcome, pool: Run
         return here
     own = signature_of(case, record.outcome)
     recorded = fingerprint(own, record.blame)
-    if same_on_another_release(signature, own):
+    if same_on_another_release(case, outcome, record.outcome):
         return recorded
     for part in () if here == recorded else outcome.parts:
         other = again(part, pool, f"a further failure of {case.identifier}")
