@@ -22,11 +22,13 @@ SHAPES = "shapes"
 class Came:
     """The verdict on a case on one release: None where it could not run there.
 
-    ``alike``: whether it failed in the same way; None where that is not known.
+    ``alike``: whether it failed in the same way; None where that is not known. ``undefined``: the
+    result depends on memory that nothing wrote.
     """
 
     verdict: Verdict | None
     alike: bool | None = None
+    undefined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     * ``fingerprint``, ``blame`` (axis to value) and ``count`` are the campaign's.
     * ``attribution`` lists what was put back to its default; ``culprit`` is the pass at fault.
     * ``alike`` is the fingerprint of the failure without the fixes on each release that has one.
+    * ``undefined`` are the releases on which the result depends on memory that nothing wrote.
     * ``cure`` names the fixes that cure it, if that was looked for.
     * ``siblings`` are other operators that fail for the same cause, as a campaign found.
     """
@@ -76,6 +77,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     culprit: Culprit | None = None
     attribution: Attribution | None = None
     alike: dict[str, str] = {}
+    undefined: tuple[str, ...] = ()
     cure: Cure | None = None
     siblings: tuple[str, ...] = ()
 

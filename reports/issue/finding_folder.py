@@ -67,6 +67,10 @@ def releases(case: AnyCase, record: Record) -> dict[str, Came]:
         return {name: Came(by.get("off")) for name, by in record.verdicts.items()}
     own = fingerprint(signature_of(case, record.outcome), record.blame)
     return {
-        name: Came(by.get("off"), record.alike[name] == own if name in record.alike else None)
+        name: Came(
+            by.get("off"),
+            record.alike[name] == own if name in record.alike else None,
+            name in record.undefined,
+        )
         for name, by in record.verdicts.items()
     }

@@ -5,10 +5,16 @@ import re
 from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import DOES, where
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.reports.rendering import Came
 from relaxcheck.reports.templating import environment
 
 TEMPLATES = environment()
+
+_FILLED = ", also where fresh memory is filled"
+_MAYBE_RIGHT = " where fresh memory is filled; else it may be right by chance"
+"""Of undefined memory: a release runs the case with heap and stack filled, a script with neither
+or the heap alone, and a fresh page may hold the right result."""
 
 PACKAGES = ("apache-tvm", "numpy", "torch", "python", "platform")
 """The parts of the environment that an issue mentions."""
@@ -18,8 +24,9 @@ def on_release(came: Came, seen: Outcome) -> str:
     """The behaviour of a release, compared with the outcome ``seen`` that the issue is about."""
     if came.verdict is None:
         return "could not be run on it"
+    undefined = came.undefined or UNDEFINED in seen.details
     if came.verdict is Verdict.PASS:
-        return "passes"
+        return f"passes{_FILLED * undefined}"
     if came.verdict is Verdict.REJECTED:
         return "refuses it, as it should"
     if corrupts_heap(seen.message) and not came.verdict.is_failure:
@@ -28,7 +35,7 @@ def on_release(came: Came, seen: Outcome) -> str:
         return f"not known: it {DOES[came.verdict]}"
     # Of an invalid program that nothing checks, all failures have one cause, but do not look alike.
     if came.alike and (came.verdict is seen.verdict or not seen.verdict.is_failure):
-        return "fails in this way"
+        return f"fails in this way{_MAYBE_RIGHT * undefined}"
     words = DOES[came.verdict]
     if came.alike is None or not seen.verdict.is_failure:
         return f"fails: it {words}"

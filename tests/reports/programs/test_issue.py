@@ -21,6 +21,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
+from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.reports.issue.template import on_release
 from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.missing_check import missing_check
@@ -182,6 +183,19 @@ def test_a_failure_of_one_cause_that_looks_otherwise_is_no_failure_in_this_way()
     left = on_release(Came(Verdict.SILENT_BAIL, alike=True), accepted)
     assert left == "fails in another way: it leaves a call unlowered"
     assert on_release(Came(Verdict.ACCEPTS_INVALID, alike=True), accepted) == "fails in this way"
+
+
+def test_a_release_that_is_right_by_chance_is_not_claimed_to_fail() -> None:
+    undefined = Outcome(Verdict.WRONG_VALUE, "compare", message="off", details={UNDEFINED: True})
+    failed, passed = Came(Verdict.WRONG_VALUE, alike=True), Came(Verdict.PASS)
+    fails = "fails in this way where fresh memory is filled; else it may be right by chance"
+    assert on_release(failed, undefined) == fails
+    assert on_release(passed, undefined) == "passes, also where fresh memory is filled"
+    # There alone another value than that of fresh memory shows here.
+    here = Outcome(Verdict.WRONG_VALUE, "compare", message="off")
+    assert on_release(Came(Verdict.WRONG_VALUE, alike=True, undefined=True), here) == fails
+    assert on_release(failed, here) == "fails in this way"
+    assert on_release(passed, here) == "passes"
 
 
 def test_of_a_corrupted_heap_only_what_is_proven_is_said() -> None:
