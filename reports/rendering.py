@@ -37,7 +37,8 @@ class About:
 
     ``known`` is the address of an issue that reports it already. ``patched``: a patch that cures it
     and a test lie beside the issue. ``cure`` names the bundled fixes with which it is right.
-    ``siblings`` are other operators that fail for the same cause.
+    ``siblings`` are other operators that fail for the same cause. ``fault`` is a sentence on what is
+    wrong in TVM's sources.
     """
 
     environment: Mapping[str, str]
@@ -48,6 +49,7 @@ class About:
     patched: bool = False
     cure: tuple[str, ...] = ()
     siblings: tuple[str, ...] = ()
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

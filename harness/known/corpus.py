@@ -50,7 +50,8 @@ class Culprit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """All that is known of a case, as ``finding.json`` holds it.
 
-    * ``title`` says what is wrong; ``issue`` is the address of the upstream issue.
+    * ``title`` says what is wrong; ``issue`` is the address of the upstream issue. ``fault`` is a
+      sentence by somebody who has read TVM's sources: what in them is wrong.
     * ``verdicts`` are declared and tested: by release (a prefix of the version), then by the fixes,
       ``off`` and ``on``. ``reason`` is why it fails with the fixes on, on ``unmended`` releases.
     * ``outcome`` was measured without the fixes, with the versions in ``environment`` and a
@@ -66,6 +67,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     title: str
     issue: str | None
     verdicts: dict[str, dict[str, Verdict]]
+    fault: str = ""
     severity: Severity | None = None
     reason: str = ""
     fingerprint: str = ""

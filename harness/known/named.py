@@ -41,7 +41,8 @@ class NamedCause:
     ``source`` says of which list. ``issue`` is the address of the upstream issue. ``cured``: with
     the fixes on the entry is right on each release in question; ``fixes`` are those made for it.
     ``fits``: the title is true of the finding, which has the same operators and the same blame.
-    Where it is not, the two fail by the same error, and the programs differ.
+    Where it is not, the two fail by the same error, and the programs differ. ``fault`` says what is
+    wrong in TVM's sources, if somebody has read them.
     """
 
     title: str
@@ -51,6 +52,7 @@ class NamedCause:
     fits: bool
     source: Source = Source.CORPUS
     fixes: tuple[str, ...] = ()
+    fault: str = ""
 
     @property
     def place(self) -> str:
@@ -251,4 +253,6 @@ def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
         if within(version, release)
     ]
     cured = bool(on) and all(verdict is not None and verdict.is_right for verdict in on)
-    return NamedCause(record.title, entry.name, record.issue, cured, fits)
+    return NamedCause(
+        record.title, entry.name, record.issue, cured, fits, fault=record.fault * fits
+    )

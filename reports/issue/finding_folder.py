@@ -26,6 +26,7 @@ def rendered(case: AnyCase, record: Record) -> dict[str, str]:
         record.cure is not None and record.cure.patched,
         () if record.cure is None else record.cure.fixes,
         record.siblings,
+        record.fault,
     )
     script, issue = pasted(case, outcome, record.title, about, Limits(seconds=record.seconds))
     return {SCRIPT: script, ISSUE: issue}

@@ -68,6 +68,7 @@ def issue_text(
     patched: bool = False,
     cure: Sequence[str] = (),
     siblings: Sequence[str] = (),
+    fault: str = "",
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
@@ -75,7 +76,8 @@ def issue_text(
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
     ``releases`` what came of it on each release; ``known`` an issue that is about the same;
     ``patched``: a patch and a test lie beside the issue; ``cure`` names the fixes that cure it;
-    ``siblings`` are operators that fail for the same cause.
+    ``siblings`` are operators that fail for the same cause; ``fault`` says what is wrong in TVM's
+    sources.
     """
     outcome, releases = repro.outcome, releases or {}
     request = is_request(repro, attribution, releases)
@@ -108,6 +110,7 @@ def issue_text(
         environment=[(name, environment[name]) for name in packages if name in environment],
         pipeline=_pipeline(repro.case),
         repro=script,
+        fault=fault,
         patched=patched,
         cure="" if patched else series([f"`{name}`" for name in cure]),
         siblings=series([_called([name]) for name in siblings if name not in named]),

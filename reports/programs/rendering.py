@@ -71,6 +71,7 @@ class ProgramRendering(Rendering[Case]):
             patched=about.patched,
             cure=about.cure,
             siblings=about.siblings,
+            fault=about.fault,
         )
 
     def pytest(

@@ -268,11 +268,13 @@ def _first_failure(run: Callable[[], Outcome], most: int) -> Outcome:
 
 
 def _with_name(record: Record, finding: Finding, version: str) -> Record:
-    """``record`` with title and upstream issue of its cause, if it is known and they fit."""
+    """``record`` with title, upstream issue and fault of its cause, if it is known and they fit."""
     named = known_causes((finding,), (version,)).get(finding.fingerprint)
     if named is None or not named.fits:
         return record
-    return msgspec.structs.replace(record, title=named.title, issue=record.issue or named.issue)
+    return msgspec.structs.replace(
+        record, title=named.title, issue=record.issue or named.issue, fault=named.fault
+    )
 
 
 def record_of(
