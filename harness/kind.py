@@ -133,6 +133,10 @@ class Kind(ABC, Generic[C]):
         """The group of siblings that ``operator`` is in; its own name if it has none."""
         return operator
 
+    def group_by_check(self, operator: str) -> str:
+        """As ``group``, of operators whose invalid programs one check has to refuse."""
+        return self.group(operator)
+
     def group_by_look(self, operator: str, appearance: str) -> str:
         """As ``group``, of operators whose failures of this ``appearance`` have one cause."""
         return self.group(operator)

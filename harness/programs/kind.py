@@ -14,7 +14,7 @@ from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, RUN_TOG
 from relaxcheck.generators.graphs import family as graphs
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
-from relaxcheck.generators.operators.groups import group_of
+from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
 from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN
@@ -99,6 +99,10 @@ class Programs(Kind[Case]):
     def group(self, operator: str) -> str:
         """Operators that one definition or lowering in TVM serves are a group."""
         return group_of(operator)
+
+    def group_by_check(self, operator: str) -> str:
+        """Operators that one type rule of TVM serves are a group."""
+        return checked_group_of(operator)
 
     def group_by_look(self, operator: str, appearance: str) -> str:
         """Groups by a lowering or type rule that the operators share, where that is at fault.

@@ -126,11 +126,12 @@ def _keys(finding: Finding) -> Iterator[object]:
     The place of an error that says what is wrong is one, for one reason: which operators lead there
     is chance in a program that its seed decides, and does not matter elsewhere. Memory that nothing
     wrote over a size of 0 is one for all operators that are computed in the same way. What one fix
-    of a single fault cures is one, whichever axes lead there.
+    of a single fault cures is one, whichever axes lead there. A fault of invalid programs that
+    nothing refuses is one for all operators that one type rule checks.
     """
     signature, kind = finding.signature, of(finding.case)
     if not isinstance(finding.case.expect, Valid):
-        yield sibling_key(signature, finding.blame, kind.group)
+        yield sibling_key(signature, finding.blame, kind.group_by_check)
         return
 
     def group(operator: str) -> str:

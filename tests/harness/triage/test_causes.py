@@ -286,6 +286,21 @@ def test_the_worst_sibling_gives_a_cause_its_severity() -> None:
     assert (cause.severity, cause.count, cause.confirmed) == (Severity.WRONG_RESULT, 11, True)
 
 
+def test_maxima_and_averages_that_one_type_rule_does_not_check_are_one_cause() -> None:
+    def unchecked(operator: str) -> Finding:
+        invalid = msgspec.structs.replace(CASE, expect=Invalid(operator, ("pool_size",)))
+        return unreduced(invalid, Outcome(Verdict.ACCEPTS_INVALID, "run", operator))
+
+    pools = ("nn.avg_pool1d", "nn.avg_pool2d", "nn.max_pool3d")
+    assert len(by_cause([unchecked(name) for name in pools])) == 1
+    # Type rules of their own.
+    others = ("nn.adaptive_avg_pool1d", "nn.conv2d", "nn.conv2d_transpose")
+    assert len(by_cause([unchecked(name) for name in (*pools, *others)])) == 4
+    # Their lowerings are two functions.
+    wrong = [Outcome(Verdict.WRONG_VALUE, "compare", name) for name in pools]
+    assert len(by_cause([finding_of(Reduced(CASE, each, {})) for each in wrong])) == 2
+
+
 def test_causes_are_ordered_by_severity_then_by_how_common_they_are() -> None:
     def counted(verdict: Verdict, count: int) -> Finding:
         made = finding_of(Reduced(CASE, Outcome(verdict, "x", f"nn.{verdict}"), {}))
