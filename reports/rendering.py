@@ -16,6 +16,7 @@ C = TypeVar("C", bound=AnyCase)
 
 SHAPES = "shapes"
 """An axis of ``Rendering.cells``: ``symbolic`` or ``static``."""
+STATIC = "static"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,9 @@ class About:
 
     ``known`` is the address of an issue that reports it already. ``patched``: a patch that cures it
     and a test lie beside the issue. ``cure`` names the bundled fixes with which it is right.
-    ``siblings`` are other operators that fail for the same cause. ``fault`` is a sentence on what is
-    wrong in TVM's sources.
+    ``siblings`` are other operators that fail for the same cause, ``otherwise`` those of them that
+    need other dimensions (``Record.otherwise``). ``fault`` is a sentence on what is wrong in TVM's
+    sources.
     """
 
     environment: Mapping[str, str]
@@ -50,6 +52,7 @@ class About:
     cure: tuple[str, ...] = ()
     siblings: tuple[str, ...] = ()
     fault: str = ""
+    otherwise: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

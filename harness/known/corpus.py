@@ -61,7 +61,9 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     * ``alike`` is the fingerprint of the failure without the fixes on each release that has one.
     * ``undefined`` are the releases on which the result depends on memory that nothing wrote.
     * ``cure`` names the fixes that cure it, if that was looked for.
-    * ``siblings`` are other operators that fail for the same cause, as a campaign found.
+    * ``siblings`` are other operators that fail for the same cause, as a campaign found;
+      ``otherwise`` are those of them that fail with static dimensions, where this case has symbols,
+      or with symbols alone, where it has none.
     """
 
     title: str
@@ -82,6 +84,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     undefined: tuple[str, ...] = ()
     cure: Cure | None = None
     siblings: tuple[str, ...] = ()
+    otherwise: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_link(self.issue)

@@ -342,6 +342,7 @@ def issue_text(
         patched=False,
         cure="",
         siblings="",
+        fault="",
     )
 
 

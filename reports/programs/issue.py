@@ -69,6 +69,7 @@ def issue_text(
     cure: Sequence[str] = (),
     siblings: Sequence[str] = (),
     fault: str = "",
+    otherwise: Sequence[str] = (),
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
@@ -76,8 +77,8 @@ def issue_text(
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
     ``releases`` what came of it on each release; ``known`` an issue that is about the same;
     ``patched``: a patch and a test lie beside the issue; ``cure`` names the fixes that cure it;
-    ``siblings`` are operators that fail for the same cause; ``fault`` says what is wrong in TVM's
-    sources.
+    ``siblings`` are operators that fail for the same cause, ``otherwise`` those of them that need
+    other dimensions (``Record.otherwise``); ``fault`` says what is wrong in TVM's sources.
     """
     outcome, releases = repro.outcome, releases or {}
     request = is_request(repro, attribution, releases)
@@ -111,10 +112,21 @@ def issue_text(
         pipeline=_pipeline(repro.case),
         repro=script,
         fault=fault,
+        otherwise=_otherwise(repro.case, [name for name in otherwise if name not in named]),
         patched=patched,
         cure="" if patched else series([f"`{name}`" for name in cure]),
         siblings=series([_called([name]) for name in siblings if name not in named]),
     )
+
+
+def _otherwise(case: Case, operators: Sequence[str]) -> str:
+    """A clause on siblings that fail with other dimensions than ``case``."""
+    if not operators:
+        return ""
+    called = series([_called([name]) for name in operators])
+    if case.program.symbols:
+        return f"; those of {called} need no symbolic dimension"
+    return f"; those of {called} were seen with symbolic dimensions alone"
 
 
 def is_request(

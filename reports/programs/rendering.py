@@ -14,7 +14,7 @@ from relaxcheck.reports.programs.attribution_text import attribution_text
 from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.repro import pytest_text, repro_text
 from relaxcheck.reports.programs.titles import distinctions, title_text
-from relaxcheck.reports.rendering import SHAPES, About, Picture, Rendering
+from relaxcheck.reports.rendering import SHAPES, STATIC, About, Picture, Rendering
 
 
 class ProgramRendering(Rendering[Case]):
@@ -72,6 +72,7 @@ class ProgramRendering(Rendering[Case]):
             cure=about.cure,
             siblings=about.siblings,
             fault=about.fault,
+            otherwise=about.otherwise,
         )
 
     def pytest(
@@ -103,7 +104,7 @@ class ProgramRendering(Rendering[Case]):
 
     def cells(self, case: Case) -> Mapping[str, str]:
         """The cell of the shapes: ``symbolic`` or ``static``."""
-        return {SHAPES: "symbolic" if case.program.symbols else "static"}
+        return {SHAPES: "symbolic" if case.program.symbols else STATIC}
 
     def attribution(self, case: Case, attribution: Attribution, stage: str | None) -> str:
         """The settings that are to blame, and those that are not."""

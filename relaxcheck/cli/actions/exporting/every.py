@@ -31,6 +31,8 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Limits, limits_of
 from relaxcheck.harness.workers.pool import PoolError
 from relaxcheck.reports.issue.titles import Titles
+from relaxcheck.reports.kinds import rendering
+from relaxcheck.reports.rendering import SHAPES, STATIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +80,13 @@ def everything(directory: Path | None, out: Path | None, seconds: float) -> All:
     return All(
         directory,
         target,
-        tuple(_of_cause(cause, target, environment, seconds) for cause in telling),
+        tuple(of_cause(cause, target, environment, seconds) for cause in telling),
         tuple(cause.lead for cause in causes if cause not in telling),
         tuple(finding for cause in telling for finding in cause.findings[1:]),
     )
 
 
-def _of_cause(cause: Cause, target: Path, environment: Mapping[str, str], seconds: float) -> Wanted:
+def of_cause(cause: Cause, target: Path, environment: Mapping[str, str], seconds: float) -> Wanted:
     """The export of the finding that stands for ``cause``."""
     lead = cause.lead
     own, *others = (operators.split(" + ") for operators in cause.operators)
@@ -95,9 +97,24 @@ def _of_cause(cause: Cause, target: Path, environment: Mapping[str, str], second
         lead,
         described_on(lead.outcome.release, environment),
         siblings=tuple(siblings),
+        otherwise=tuple(name for name in siblings if name in _otherwise(cause)),
     )
     folder = target / lead.case.family / lead.case.identifier
     return Wanted(lead.case.identifier, recorded, folder, seconds=seconds)
+
+
+def _otherwise(cause: Cause) -> set[str]:
+    """The operators that fail with static dimensions, where the leading finding has symbols.
+
+    Where that has none, those that fail with symbols alone.
+    """
+    static: set[str] = set()
+    symbolic: set[str] = set()
+    for finding in cause.findings:
+        shapes = rendering(finding.case).cells(finding.case).get(SHAPES)
+        (static if shapes == STATIC else symbolic).update(finding.operator.split(" + "))
+    lead = rendering(cause.lead.case).cells(cause.lead.case).get(SHAPES)
+    return symbolic - static if lead == STATIC else static
 
 
 def export_all(exports: All, case_seconds: float | None, console: Console) -> int:

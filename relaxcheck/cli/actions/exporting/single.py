@@ -295,6 +295,7 @@ def record_of(
             blame=recorded.finding.blame,
             count=recorded.finding.count,
             siblings=recorded.siblings,
+            otherwise=recorded.otherwise,
         )
     return msgspec.structs.replace(
         record,
