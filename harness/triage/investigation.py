@@ -39,6 +39,7 @@ from relaxcheck.harness.triage.fingerprint import (
     same_signature,
     signature_of,
 )
+from relaxcheck.harness.triage.long_trials import LongTrials
 from relaxcheck.harness.triage.reduction.core import core, explains_core, raised_at_one_place
 from relaxcheck.harness.triage.reduction.shrinking import shrink
 from relaxcheck.harness.workers.jobs import Job
@@ -75,7 +76,7 @@ class Investigations:
         self._families = {family.name: family for family in families}
         self._journal = journal
         self._findings = findings
-        self._run = run
+        self._long_trials = LongTrials(run)
         self._marked = marked
         self._fixes = fixes
         self._active: dict[Signature, _Investigation] = {}
@@ -141,7 +142,9 @@ class Investigations:
         """Continue the investigation that asked for ``job`` with its ``outcome``."""
         signature = job.tag
         assert isinstance(signature, Signature)
+        self._long_trials.end(signature, outcome)
         self._step(signature, outcome)
+        self._long_trials.next()
         self._next_of(signature)
         self._next_of_long_ones()
 
@@ -178,7 +181,7 @@ class Investigations:
         if not job.fixes:
             # With some of the fixes alone it is not the case that the journal would hold.
             self._journal.start(job.case, TRIAL)
-        self._run(replace(job, tag=signature, alone=True))
+        self._long_trials.submit(signature, replace(job, tag=signature, alone=True))
 
     def _investigate(self, drawn: AnyCase, failed: Outcome, good: str | None) -> _Investigation:
         on = _Releases(failed.release, good)
