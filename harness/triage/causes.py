@@ -9,6 +9,7 @@ from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
+from relaxcheck.harness.triage.curing import dies_over_nothing
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import (
     OVERWRITTEN,
@@ -49,8 +50,12 @@ class Cause:
 
     @property
     def confirmed(self) -> bool | None:
-        """True if all findings were confirmed, False if one was not; None: not all were tried."""
-        tried = [finding.confirmed for finding in self.findings]
+        """True if all findings were confirmed, False if one was not; None: not all were tried.
+
+        A death that is chance does not count, unless there is nothing else.
+        """
+        certain = [finding for finding in self.findings if not dies_over_nothing(finding)]
+        tried = [finding.confirmed for finding in certain or self.findings]
         return False if False in tried else None if None in tried else True
 
 
@@ -146,6 +151,9 @@ def _keys(finding: Finding) -> Iterator[object]:
     if finding.mended_by:
         for each in (groups, map(kind.group, names)):
             yield finding.mended_by, signature.verdict, signature.stage, signature.fixes, *each
+        if signature.verdict not in WRONG and kind.is_over_nothing(finding.case):
+            # What reads or writes an element that is not there raises, or ends the process.
+            yield finding.mended_by, signature.fixes, *map(kind.group, names)
     left_alike = signature.verdict is Verdict.SILENT_BAIL and groups != [*map(kind.group, names)]
     if _over_nothing(finding) or left_alike:
         yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)

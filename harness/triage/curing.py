@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 import msgspec
 
 from relaxcheck.generators.core.case import AnyCase, Valid, with_fixes
-from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.kinds import of, operators
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR, WRONG
@@ -55,13 +55,13 @@ def mending(fixes: Sequence[BundledFix], finding: Finding) -> Names:
     """The names of those of ``fixes`` that would tell the cause of ``finding`` if they cured it.
 
     Such a fix mends one fault of the operator that gives wrong results, and no other; or one fault
-    at all, if a pass over whole programs fails. A broad fix tells nothing: it may cure two findings
-    for two reasons.
+    at all, if a pass over whole programs fails, or a program dies that has no elements somewhere. A
+    broad fix tells nothing: it may cure two findings for two reasons.
     """
     wrong = finding.verdict in WRONG
     if finding.case.fixes or not isinstance(finding.case.expect, Valid):
         return ()
-    if not wrong and not _raised_by_pass(finding):
+    if not wrong and not _raised_by_pass(finding) and not dies_over_nothing(finding):
         return ()
     return tuple(
         fix.name for fix in fixes if finding.operator in fix.single and (wrong or fix.one_fault)
@@ -75,6 +75,15 @@ def mended(finding: Finding, outcome: Outcome) -> bool:
     """
     left = outcome.verdict is Verdict.SILENT_BAIL
     return outcome.verdict.is_right or (left and _raised_by_pass(finding))
+
+
+def dies_over_nothing(finding: Finding) -> bool:
+    """True of a process that ends while a program runs that has no elements at some binding.
+
+    It is chance if such a process ends: a single run that is right shows no cure.
+    """
+    ends = finding.verdict is Verdict.PROCESS_DEATH and finding.stage == "run"
+    return ends and of(finding.case).is_over_nothing(finding.case)
 
 
 def _raised_by_pass(finding: Finding) -> bool:

@@ -21,7 +21,7 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.differential import by_release, passed
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity, fails_run, rank, severity_of
-from relaxcheck.harness.triage.curing import mended, mending
+from relaxcheck.harness.triage.curing import dies_over_nothing, mended, mending
 from relaxcheck.harness.triage.finding import (
     CUT_SHORT,
     Finding,
@@ -47,6 +47,9 @@ from relaxcheck.harness.workers.protocol import Ask, BundledFix
 
 LEVELS = (0, 3)
 """The LLVM optimisation levels at which a finding is confirmed."""
+
+_CHANCES = 4
+"""Runs that a process must not die in, to be cured of a death that is chance."""
 
 _NO_REGRESSION = Outcome(Verdict.PASS, message="on the earlier release it does not pass either")
 _UNKNOWN = Outcome(Verdict.HARNESS_ERROR, "idle", message="a release has no workers any more")
@@ -310,9 +313,12 @@ class Investigations:
         for name in mending(self._fixes, finding):
             fixed = with_fixes(finding.case, True)
             on = (release,) if release else ()
-            result = yield Job(fixed, fresh=True, releases=on, fixes=(name,))
-            here = by_release(result).get(release)
-            if here is not None and mended(finding, here):
+            for _ in range(_CHANCES if dies_over_nothing(finding) else 1):
+                result = yield Job(fixed, fresh=True, releases=on, fixes=(name,))
+                here = by_release(result).get(release)
+                if here is None or not mended(finding, here):
+                    break
+            else:
                 return name
         return ""
 

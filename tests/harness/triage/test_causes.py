@@ -129,6 +129,31 @@ def test_wrong_results_that_one_fix_of_one_fault_cures_are_one_cause() -> None:
     assert len(by_cause(tuple(broad))) == 2
 
 
+def test_an_error_and_a_death_over_nothing_that_one_fix_cures_are_one_cause() -> None:
+    def failing(verdict: Verdict, stage: str, operator: str, size: int, fix: str) -> Finding:
+        nodes = (Node("y", operator, ("x",)),)
+        case = Case("toy", Program((Input("x", (3, size), "int32"),), nodes, ("y",)))
+        message = "E: Check failed: b != 0 (0 vs. 0) : Divide by zero"
+        finding = finding_of(Reduced(case, Outcome(verdict, stage, operator, message), {}))
+        return msgspec.structs.replace(finding, mended_by=fix)
+
+    raises = failing(Verdict.OPAQUE_CRASH, "DispatchSortScan", "cumprod", 0, "scans")
+    dies = failing(Verdict.PROCESS_DEATH, "run", "cumsum", 0, "scans")
+    came, unseen = (
+        msgspec.structs.replace(finding, confirmed=finding is raises) for finding in (raises, dies)
+    )
+    (cause,) = by_cause((came, unseen))
+    # It is chance if the process dies.
+    assert cause.confirmed is True
+    assert by_cause((unseen,))[0].confirmed is False
+    for other in (
+        failing(Verdict.PROCESS_DEATH, "run", "cumsum", 2, "scans"),
+        failing(Verdict.PROCESS_DEATH, "run", "cumsum", 0, ""),
+        failing(Verdict.PROCESS_DEATH, "run", "sort", 0, "scans"),
+    ):
+        assert len(by_cause((raises, other))) == 2
+
+
 def test_an_error_of_code_that_serves_all_operators_is_one_cause() -> None:
     def crash(operator: str, stage: str, message: str, verdict: Verdict) -> Finding:
         return finding_of(Reduced(CASE, Outcome(verdict, stage, operator, message), {}))

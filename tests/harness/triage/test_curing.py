@@ -6,6 +6,7 @@ import pytest
 
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import with_fixes
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.curing import curing, mended, mending
@@ -86,3 +87,19 @@ def test_fixes_of_one_fault_tell_a_cause() -> None:
     assert not mended(wrong, left)
     assert not mended(raised, Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps"))
     assert all(mended(finding, Outcome(Verdict.PASS)) for finding in (wrong, raised))
+
+
+def test_a_death_over_nothing_is_cured_by_a_fix_of_one_fault() -> None:
+    fixes = (
+        BundledFix("results", ("cumsum",), ("cumsum",)),
+        BundledFix("one", ("cumsum",), ("cumsum",), one_fault=True),
+    )
+
+    def dying(size: int, stage: str = "run") -> Finding:
+        program = Program((Input("x", ("m",), "int32"),), (Node("y", "cumsum", ("x",)),), ("y",))
+        case = Case("cumsum", program, ({"m": 2}, {"m": size}))
+        return finding_of(Reduced(case, Outcome(Verdict.PROCESS_DEATH, stage, "cumsum"), {}))
+
+    assert mending(fixes, dying(0)) == ("one",)
+    assert mending(fixes, dying(3)) == ()
+    assert mending(fixes, dying(0, "codegen")) == ()
