@@ -125,27 +125,6 @@ def test_an_issue_speaks_of_a_patch_only_where_there_is_one() -> None:
     assert "so that this script exits with 0" in issue_text(repro, "It", "", {}, patched=True)
 
 
-def test_an_issue_says_which_siblings_need_other_dimensions() -> None:
-    def about(shape: tuple[int | str, ...]) -> str:
-        program = Program((Input("x", shape, "float32"),), (Node("y", "exp", ("x",)),), ("y",))
-        bindings = ({"m": 2},) if "m" in shape else ({},)
-        left = msgspec.structs.replace(LEFT, operator="exp")
-        repro = reproduction(Case("toy", program, bindings), left)
-        return issue_text(
-            repro, "It", "pass\n", {}, siblings=("asin", "acos"), otherwise=("acos", "exp")
-        )
-
-    both = "\nFailures of `relax.op.asin` and `relax.op.acos` have the same cause, as far as "
-    both += "relaxcheck can tell; those of `relax.op.acos` "
-    assert f"{both}need no symbolic dimension.\n" in about(("m",))
-    assert f"{both}were seen with symbolic dimensions alone.\n" in about((2,))
-
-
-def test_an_issue_quotes_the_fault_in_the_sources() -> None:
-    text = issue_text(reproduction(failing(), LEFT), "It", "pass\n", {}, fault="It is in `f.cc`.")
-    assert "\n\nIt is in `f.cc`.\n\n" in text
-
-
 def test_no_pass_is_at_fault_for_an_invalid_program() -> None:
     fault = Invalid("nn.conv2d_transpose", ("groups",))
     case = msgspec.structs.replace(failing(), expect=fault)
