@@ -2,7 +2,8 @@
 
 A place's coordinate is taken to be rounded in float32, as PyTorch, ONNX Runtime and TVM have it: a
 linear result may be off by what that moves, and a nearest one may be either neighbour where the
-coordinate is a whole number and the scale is not a power of two.
+coordinate is a whole number and the scale is not a power of two. Where it is one, float32 holds
+each coordinate: nothing moves, and of float64 all digits count.
 """
 
 from fractions import Fraction
@@ -99,7 +100,8 @@ def _linear(data: Estimate, out: tuple[int, ...], corners: bool) -> Estimate:
         coordinates = [_coordinate(at, size, places, corners) for at in range(places)]
         weights.append(_weights(coordinates, size))
         below.append(np.array([int(c) for c in coordinates]))
-        shaky.append(np.array([8 * _FLOAT32 * (float(c) + 2) for c in coordinates]))
+        unit = 0.0 if _is_held(size, places, corners) else 8 * _FLOAT32
+        shaky.append(np.array([unit * (float(c) + 2) for c in coordinates]))
     rows, columns = weights
 
     def spread(array: Array) -> Array:
@@ -117,6 +119,18 @@ def _linear(data: Estimate, out: tuple[int, ...], corners: bool) -> Estimate:
             touched = np.maximum(touched, wild[:, :, at_rows][:, :, :, at_columns])
     moved = moved + 2 * near * (shaky[0][:, None] + shaky[1])
     return computed(data.dtype, value, moved, 2, slack=8 * near, unconstrained=touched > 0)
+
+
+def _is_held(size: int, places: int, corners: bool) -> bool:
+    """True if float32 holds all coordinates, whether multiplied by the scale or divided by 1 / it.
+
+    That is so where the scale is a power of two, as sizes are far below 2^20, or where the only
+    place is the corner.
+    """
+    if corners and 1 in (size, places):
+        return True
+    scale = Fraction(size - corners, places - corners)
+    return all(part & (part - 1) == 0 for part in (scale.numerator, scale.denominator))
 
 
 def _coordinate(at: int, size: int, places: int, corners: bool) -> Fraction:

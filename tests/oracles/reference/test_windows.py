@@ -143,6 +143,26 @@ def test_coordinates_may_be_float32() -> None:
 
 
 @pytest.mark.parametrize(
+    ("size", "out", "mode", "held"),
+    [
+        *((*sizes, "half_pixel", True) for sizes in ((1, 1), (3, 6), (8, 2), (5, 5), (4, 1))),
+        *((*sizes, "half_pixel", False) for sizes in ((3, 7), (3, 2), (5, 1))),
+        *((*sizes, "align_corners", True) for sizes in ((3, 5), (5, 3), (4, 4), (1, 7), (7, 1))),
+        *((*sizes, "align_corners", False) for sizes in ((3, 6), (4, 3))),
+    ],
+)
+def test_coordinates_that_float32_holds_move_nothing(
+    size: int, out: int, mode: str, held: bool
+) -> None:
+    """All digits of float64 count there; a result computed in float32 is wrong."""
+    attributes = {"size": (1, out), "coordinate_transformation_mode": mode}
+    program = program_of("image.resize2d", [(1, 1, 1, size)], "float64", **attributes)
+    for regime in ("normal", "moderate"):
+        reference = agree(program, regime, oracles=1)
+        assert bool(reference.bound.max() < 1e-10) is held
+
+
+@pytest.mark.parametrize(
     ("operator", "shapes", "attributes"),
     [
         ("nn.conv1d", [(1, 2, 3), (1, 2, 4)], {}),
