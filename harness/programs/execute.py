@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.memory import OTHER, USUAL
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN, place_of
 from relaxcheck.harness.outcomes.clock import Clock
+from relaxcheck.harness.outcomes.deviation import WORST
 from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
 from relaxcheck.harness.outcomes.sources import logged_at, lowered_at, raised_at
@@ -247,6 +248,8 @@ def _run_all(
                 about = _undefined(main, arguments, case.program.outputs, actual)
                 # NaN of a NaN among the inputs looks like any other value that is off.
                 details = {NAN: True} if judgement.nan and run.regime in ORDINARY_REGIMES else {}
+                if judgement.worst is not None:
+                    details[WORST] = asdict(judgement.worst)
                 if about:
                     message, details = f"{message}\n{about}", {UNDEFINED: True}
     if verdict in _WRONG and not case.fixes:

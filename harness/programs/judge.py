@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.core.values import Array, numpy_dtype
+from relaxcheck.harness.outcomes.deviation import Deviation
 from relaxcheck.harness.outcomes.outcome import Check, Verdict
 from relaxcheck.harness.wording import outside_of, plural
 from relaxcheck.oracles.answer import Bounded, Unsupported
@@ -53,13 +54,15 @@ class Expected:
 class Judgement:
     """The verdict at one binding, with its checks and a description of the difference.
 
-    ``nan``: a wrong element of some output is NaN where the reference is finite.
+    ``nan``: a wrong element of some output is NaN where the reference is finite. ``worst`` is the
+    worst element of the output that the message is about, if that is of floats.
     """
 
     verdict: Verdict
     checks: tuple[Check, ...]
     message: str = ""
     nan: bool = False
+    worst: Deviation | None = None
 
 
 def expected(program: Program, arrays: Mapping[str, Array], *, mixed_precision: bool) -> Expected:
@@ -161,14 +164,19 @@ def judge(
         )
     checks: list[Check] = []
     worst = (Verdict.PASS, "")
+    deviation = None
     for name, array, reference in zip(program.outputs, actual, wanted.outputs, strict=True):
-        verdict, message, ratio, unconstrained = _hold(array, reference)
+        held = _hold(array, reference)
         checks.append(
-            Check(dict(binding), name, ratio, wanted.agreeing, array.size, unconstrained, regime)
+            Check(
+                *(dict(binding), name, held.ratio, wanted.agreeing),
+                *(array.size, held.unconstrained, regime),
+            )
         )
-        if verdict is not Verdict.PASS and worst[0] is Verdict.PASS:
+        if held.verdict is not Verdict.PASS and worst[0] is Verdict.PASS:
             where = f"{name} at {dict(binding)}" if binding else name
-            worst = (verdict, f"output {where}: {message}")
+            worst = (held.verdict, f"output {where}: {held.message}")
+            deviation = held.worst
     if not wanted.agreeing and not wanted.splits:
         reasons = "; ".join(wanted.unsupported.values())
         return Judgement(Verdict.NO_ORACLE, tuple(checks), f"no oracle ran: {reasons}")
@@ -177,7 +185,7 @@ def judge(
         splits = "; ".join(f"{name}: {how}" for name, how in wanted.splits.items())
         return Judgement(Verdict.ORACLE_SPLIT, tuple(checks), splits)
     nan = worst[0] is Verdict.WRONG_VALUE and any(map(_has_nan, actual, wanted.outputs))
-    return Judgement(worst[0], tuple(checks), worst[1], nan)
+    return Judgement(worst[0], tuple(checks), worst[1], nan, deviation)
 
 
 def _to_the_bound(value: Any, bound: float) -> str:
@@ -188,26 +196,43 @@ def _to_the_bound(value: Any, bound: float) -> str:
     return f"{value:.{min(max(digits, _FEWEST_DIGITS), _MOST_DIGITS)}g}"
 
 
-def _hold(array: Array, reference: Bounded) -> tuple[Verdict, str, float | None, int]:
-    """Verdict, message, largest error by bound, and the number of unconstrained elements."""
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An output held to its reference.
+
+    ``ratio`` is the largest error by bound (None: infinite), ``worst`` that element if it is wrong
+    and a float, ``unconstrained`` the number of elements that were not compared.
+    """
+
+    verdict: Verdict
+    message: str
+    ratio: float | None = None
+    unconstrained: int = 0
+    worst: Deviation | None = None
+
+
+def _hold(array: Array, reference: Bounded) -> _Held:
+    """``array`` held to ``reference``."""
     if array.shape != reference.value.shape:
-        return Verdict.WRONG_SHAPE, f"shape {array.shape}, not {reference.value.shape}", None, 0
+        return _Held(Verdict.WRONG_SHAPE, f"shape {array.shape}, not {reference.value.shape}")
     if array.dtype != numpy_dtype(reference.dtype):
-        return Verdict.WRONG_DTYPE, f"dtype {array.dtype}, not {reference.dtype}", None, 0
+        return _Held(Verdict.WRONG_DTYPE, f"dtype {array.dtype}, not {reference.dtype}")
     compared = within(array, reference)
     ratio = float(compared.ratio) if np.isfinite(compared.ratio) else None
     if compared.ok:
-        return Verdict.PASS, "", ratio, compared.unconstrained
+        return _Held(Verdict.PASS, "", ratio, compared.unconstrained)
     assert compared.worst is not None
     actual, wanted = array[compared.worst], reference.value[compared.worst]
     bound = float(reference.bound[compared.worst])
-    return (
-        Verdict.WRONG_VALUE,
+    message = (
         f"{outside_of(compared.outside, array.size)}; worst at "
-        f"{list(compared.worst)}: {actual} for {_to_the_bound(wanted, bound)} ± {bound:.3g}",
-        ratio,
-        compared.unconstrained,
+        f"{list(compared.worst)}: {actual} for {_to_the_bound(wanted, bound)} ± {bound:.3g}"
     )
+    worst = None
+    if array.dtype.kind not in "iub" and np.isfinite(float(wanted)):
+        number = float(actual) if np.isfinite(float(actual)) else None
+        worst = Deviation(number, float(wanted), bound, reference.dtype)
+    return _Held(Verdict.WRONG_VALUE, message, ratio, compared.unconstrained, worst)
 
 
 def _has_nan(array: Array, reference: Bounded) -> bool:
@@ -219,5 +244,5 @@ def _has_nan(array: Array, reference: Bounded) -> bool:
 
 
 def _difference(answer: Array, reference: Bounded) -> str | None:
-    verdict, message, *_ = _hold(answer, reference)
-    return None if verdict is Verdict.PASS else message
+    held = _hold(answer, reference)
+    return None if held.verdict is Verdict.PASS else held.message

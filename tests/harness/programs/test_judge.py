@@ -36,6 +36,20 @@ def off_by_two_ulps() -> Array:
     return wrong
 
 
+def test_the_worst_float_of_a_wrong_output_is_kept() -> None:
+    wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
+    right = float(RIGHT[1, 0])
+    worst = judge(PROGRAM, {}, (off_by_two_ulps(),), wanted).worst
+    assert worst is not None
+    assert worst.actual == right + 2 * worst.ulp
+    assert abs(worst.expected - right) <= worst.bound < worst.ulp
+    assert worst.dtype == "float32"
+    nan = judge(PROGRAM, {}, (RIGHT * np.float32(np.nan),), wanted).worst
+    assert nan is not None
+    assert nan.actual is None
+    assert judge(PROGRAM, {}, (RIGHT,), wanted).worst is None
+
+
 @pytest.mark.parametrize(
     ("actual", "verdict", "fragment"),
     [

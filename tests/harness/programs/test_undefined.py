@@ -11,6 +11,7 @@ import pytest
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.native.memory import OTHER, USUAL, filled
+from relaxcheck.harness.outcomes.deviation import WORST
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.sources import SOURCES
 from relaxcheck.harness.programs.execute import execute
@@ -82,7 +83,7 @@ def test_a_result_that_nothing_writes_says_so_with_two_values() -> None:
 def test_a_result_that_is_merely_wrong_does_not() -> None:
     outcome = execute(entry("attention-grouped-query").case)
     assert outcome.verdict is Verdict.WRONG_VALUE
-    assert outcome.details.keys() == {SOURCES}
+    assert outcome.details.keys() == {SOURCES, WORST}
     assert "undefined" not in outcome.message
 
 
