@@ -7,6 +7,7 @@ from itertools import product, starmap
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.harness.kinds import of
+from relaxcheck.harness.outcomes.deviation import is_slight
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
 from relaxcheck.harness.triage.curing import dies_over_nothing
@@ -24,7 +25,10 @@ from relaxcheck.harness.triage.fingerprint import (
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause: a finding, or several, as of sibling operators, the worst first."""
+    """One cause: a finding, or several, as of sibling operators, the worst first.
+
+    Of equally severe ones, a wrong value that somebody may call rounding comes last.
+    """
 
     findings: tuple[Finding, ...]
 
@@ -203,7 +207,9 @@ def _gravity(finding: Finding) -> tuple[int, bool]:
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
-    return (*_gravity(finding), -finding.count, finding.operator, finding.fingerprint)
+    # A lead that somebody may take for rounding closes the issue about all.
+    doubtful = is_slight(finding.outcome)
+    return (*_gravity(finding), doubtful, -finding.count, finding.operator, finding.fingerprint)
 
 
 def _cause_order(cause: Cause) -> tuple[object, ...]:

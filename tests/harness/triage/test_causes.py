@@ -14,6 +14,7 @@ from relaxcheck.harness.outcomes.severity import Severity
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.causes import by_cause
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
+from tests.harness.outcomes.test_deviation import wrong
 
 MEMBER = family("conv1d_transpose", ("build",))
 CASE = MEMBER.build(complete(MEMBER.axes, {}), 0)
@@ -336,3 +337,16 @@ def test_causes_are_ordered_by_severity_then_by_how_common_they_are() -> None:
     clear = counted(Verdict.UNSUPPORTED, 7)
     causes = by_cause((split, clear, crash, death, value))
     assert [cause.lead for cause in causes] == [value, death, crash, clear, split]
+
+
+def test_an_error_that_may_pass_for_rounding_leads_no_cause() -> None:
+    slight, clear, rare = (
+        msgspec.structs.replace(finding_of(Reduced(CASE, outcome, blame)), count=count)
+        for outcome, blame, count in (
+            (wrong(1.0000002, 1.0, 1e-8), {"beta": "2"}, 9),
+            (wrong(1.1, 1.0, 1e-8), {"beta": "3"}, 2),
+            (wrong(1.2, 1.0, 1e-8), {"beta": "4"}, 1),
+        )
+    )
+    (cause,) = by_cause((slight, rare, clear))
+    assert cause.findings == (clear, rare, slight)
