@@ -30,7 +30,7 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.attribution.magnitudes import milder
+from relaxcheck.harness.programs.attribution.magnitudes import milder, written_out
 from relaxcheck.harness.programs.attribution.siblings import siblings
 from relaxcheck.harness.programs.reduction import graph_steps, setting_steps, value_steps
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
@@ -87,6 +87,9 @@ def attribute(
             if condition.holds and condition.named == {(Aspect.SETTING, "regime")}:
                 known = yield from milder(case, outcome)
             conditions += [condition] if known is None else known
+        if case.regime == setting_steps.PLAIN["regime"] and written_out(case):
+            # No regime is put back that these values do not come from.
+            conditions += (yield from milder(case, outcome)) or ()
     attribution = Attribution(drawn, len(draws), tuple(conditions))
     # Each run that a limit cuts short takes all of the limit.
     if outcome.verdict in CUT_SHORT:

@@ -97,6 +97,16 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
     return (Condition((regime,), (outcome.verdict,), 1),)
 
 
+def written_out(case: Case) -> bool:
+    """True if values are written out in ``case`` that ordinary inputs do not have."""
+    return any(
+        "float" in tensor.dtype
+        and isinstance(tensor.fill, Literal)
+        and any(unusual(np.array(tensor.fill.values)).any() for unusual in _KINDS.values())
+        for tensor in case.program.inputs
+    )
+
+
 def _values(case: Case) -> Values | None:
     """The drawn inputs of ``case``, by name; None if they cannot be written, or are not all floats.
 

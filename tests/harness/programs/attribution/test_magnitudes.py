@@ -91,6 +91,21 @@ def test_digits_stay_where_magnitudes_do_not_matter() -> None:
     assert "Also fails with other inputs between -2 and 2" in text
 
 
+def test_magnitudes_that_are_written_out_are_made_milder_too() -> None:
+    def low(tried: Case) -> Outcome:
+        return WRONG if (arrays(tried, 0)["x"] < -4).any() else PASS
+
+    result, _ = attributed(case_of("normal", (-10.0,)), low)
+    (words,) = settings(result)
+    assert -10 <= float(words.removeprefix("inputs as low as ")) < -4
+    result, _ = attributed(case_of("normal", (-10.0,)), lambda tried: WRONG)
+    assert settings(result) == []
+    # Ordinary ones have no magnitude to name.
+    result, tried = attributed(case_of("normal", (0.1,)), lambda tried: WRONG)
+    assert not result.conditions
+    assert all(each.regime != "ordinary" for each in tried)
+
+
 def test_infinities_are_named_only_where_no_number_will_do() -> None:
     drawn = case_of("special")
     assert np.isinf(arrays(drawn, 0)["x"]).any()
