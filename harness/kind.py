@@ -238,6 +238,14 @@ class Kind(ABC, Generic[C]):
         """
         return iter(())
 
+    def convincing(self, case: C, *, doubtful: bool) -> Iterator[C]:
+        """``case`` with other inputs that people have.
+
+        With them it may be wrong by far more, where it is ``doubtful`` now. Otherwise those that
+        are read faster than its own.
+        """
+        return iter(())
+
     def measure(self, case: C) -> tuple[float, ...]:
         """The place of ``case`` in the order that every one of ``steps`` goes down."""
         return ()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from relaxcheck.generators import families
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, Mismatch
-from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, RUN_TOGETHER, Case
+from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, REGIMES, RUN_TOGETHER, Case
 from relaxcheck.generators.graphs import family as graphs
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
@@ -24,6 +24,7 @@ from relaxcheck.harness.programs import features, wellformed
 from relaxcheck.harness.programs.attribution.attribute import attribute
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction import sequence, simplicity
+from relaxcheck.harness.programs.reduction.convincing import MODERATE, convincing, written_out
 from relaxcheck.harness.programs.reduction.familiar import familiar_windows
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge
@@ -193,6 +194,16 @@ class Programs(Kind[Case]):
     def familiar(self, case: Case, outcome: Outcome) -> Iterator[Case]:
         """``case`` with windows of the sizes that people use."""
         return familiar_windows(case)
+
+    def convincing(self, case: Case, *, doubtful: bool) -> Iterator[Case]:
+        """``case`` with tenths, tens and thousandths as inputs; and with moderate ones, in doubt.
+
+        Inputs of the plainest regime are ordinary already.
+        """
+        if doubtful:
+            return convincing(case)
+        plain = case.regime in REGIMES[: REGIMES.index(MODERATE)]
+        return iter(()) if plain else written_out(case)
 
     def measure(self, case: Case) -> tuple[float, ...]:
         """A measure of the effort to read ``case``: less is simpler."""

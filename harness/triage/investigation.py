@@ -40,6 +40,7 @@ from relaxcheck.harness.triage.fingerprint import (
     signature_of,
 )
 from relaxcheck.harness.triage.long_trials import LongTrials
+from relaxcheck.harness.triage.reduction.conviction import convinced
 from relaxcheck.harness.triage.reduction.core import core, explains_core, raised_at_one_place
 from relaxcheck.harness.triage.reduction.shrinking import shrink
 from relaxcheck.harness.workers.jobs import Job
@@ -223,7 +224,8 @@ class Investigations:
             self._count(drawn, finding.fingerprint)
             return
         if reduced is not None and not by_structure:
-            finding = finding_of((yield from self._trials(shrink(family, reduced), on)))
+            reduced = yield from self._trials(shrink(family, reduced), on)
+            finding = finding_of((yield from self._trials(convinced(reduced), on, Ask.VETTED)))
         if self._tells(finding):
             # Meanwhile a failure of other operators was reduced to the same finding.
             self._count(drawn, finding.fingerprint)

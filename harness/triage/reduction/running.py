@@ -1,6 +1,7 @@
 """Reduce a failure to its simplest case: along the axes of its family, then by steps.
 
-At last, sizes that people use replace smaller ones.
+Then other inputs replace those with which a wrong value may pass for rounding. At last, sizes that
+people use replace smaller ones.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.triage.finding import reduce as along_axes
 from relaxcheck.harness.triage.fingerprint import looks_alike, same_signature, signature_of
+from relaxcheck.harness.triage.reduction.conviction import as_clear, clearest
 from relaxcheck.harness.triage.reduction.search import (
     Keeps,
     Reduction,
@@ -71,8 +73,9 @@ def reduced(
 ) -> ReductionResult:
     """Reduce ``case``, whose outcome is ``start``, and run the result once more.
 
-    Familiar sizes replace smaller ones at the end if the failure stays (``Kind.familiar``). An
-    error of the workers ends the reduction with the simplest case so far.
+    A wrong value that may pass for rounding, or takes extreme inputs, is replaced by a clearer one
+    (``clearest``). Familiar sizes replace smaller ones at the end if the failure stays
+    (``Kind.familiar``). An error of the workers ends the reduction with the simplest case so far.
     """
     by_name = {member.name: member for member in families}
     reduction = Reduction(case, start)
@@ -87,9 +90,21 @@ def reduced(
             reduction.case, reduction.outcome, reduction.kept = case, start, 0
         why = why or trying.search(search(reduction.case, reduction.outcome))
         if not why:
+            why = _convince(trying)
+        if not why:
             now = reduction.case, reduction.outcome
             trying.prefer(of(reduction.case).familiar(*now))
         again = None if budget.stop() else trier.again(reduction.case)
     except (PoolError, OSError) as error:
         return ReductionResult(reduction, str(error), broken=True)
     return ReductionResult(reduction, why, again=again)
+
+
+def _convince(trying: Trying) -> str:
+    """Move to a clearer failure, if any, and reduce that; the reason that it ended early, or ""."""
+    reduction = trying.reduction
+    hit = trying.choose(clearest(reduction.case, reduction.outcome, by_look=False))
+    if hit is None:
+        return ""
+    trying.keeps = as_clear(keeping(hit.case, hit.outcome), hit.outcome)
+    return trying.search(search(hit.case, hit.outcome))

@@ -231,6 +231,21 @@ class Trying:
         except StopIteration:
             return ""
 
+    def choose(self, trials: Trials[Hit | None]) -> Hit | None:
+        """Run ``trials``, and move to the hit that they end at; None: to none, or not in time."""
+        try:
+            case = next(trials)
+            while True:
+                outcome = self._outcome(case)
+                if outcome is None:
+                    return None
+                case = trials.send(outcome)
+        except StopIteration as end:
+            hit: Hit | None = end.value
+            if hit is not None:
+                self.reduction.move(hit)
+            return hit
+
     def search(self, search: Search) -> str:
         """Run ``search`` to its end; the reason that it ended early, if it did."""
         try:
@@ -248,6 +263,13 @@ class Trying:
         """Move to the first of ``candidates`` that keeps the failure, if the budget allows."""
         hit, _ = self._first(candidates)
         self.reduction.familiar = hit is not None
+
+    def _outcome(self, case: AnyCase) -> Outcome | None:
+        """The outcome of ``case``, which counts as a try; None if the budget is used up."""
+        keeps, self.keeps = self.keeps, lambda case, outcome: False
+        _, why = self._first(iter((case,)))
+        self.keeps = keeps
+        return None if why else self._outcomes[case.identifier]
 
     def _first(self, candidates: Iterator[AnyCase]) -> tuple[Hit | None, str]:
         """The first of ``candidates`` that keeps the failure, or why there is no answer."""
