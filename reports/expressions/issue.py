@@ -330,6 +330,7 @@ def issue_text(
         else f"{_COMPUTED}{_ELSEWHERE.get(case.points, '')}",
         actual=f"{actual_text(case, outcome)}:",
         message=shown_message(case, outcome),
+        rounding="",
         source="",
         attribution=also_wrong(outcome),
         culprit=None,

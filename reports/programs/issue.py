@@ -27,6 +27,7 @@ from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
 from relaxcheck.reports.programs.promises import LOWERED, SKIPPED
 from relaxcheck.reports.programs.python_source import shape_text
+from relaxcheck.reports.programs.rounding_text import rounding_text
 from relaxcheck.reports.programs.titles import (
     fault_attribute,
     fault_text,
@@ -96,6 +97,7 @@ def issue_text(
         actual=f"{_actual(repro, called, environment, releases)}{_of_outputs(repro)}"
         + (":" if message else "."),
         message=message,
+        rounding=rounding_text(outcome),
         attribution=""
         if attribution is None
         else attribution_text(
