@@ -69,6 +69,16 @@ def required(operator: str) -> frozenset[str]:
     )
 
 
+def defaults(operator: str) -> dict[str, object]:
+    """TVM's defaults of the attributes of ``operator`` that have one."""
+    record = OPERATORS.get(operator)
+    return {
+        attribute.name: attribute.default
+        for attribute in (record.attributes if record else ())
+        if attribute.default is not REQUIRED
+    }
+
+
 def telling(node: Node) -> dict[str, Any]:
     """The attributes of ``node`` that are not at TVM's default.
 

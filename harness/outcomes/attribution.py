@@ -1,6 +1,7 @@
 """Attribution as data: what was put back to its default in a failing case, and what came of it."""
 
 import enum
+from collections.abc import Iterable
 
 import msgspec
 
@@ -20,19 +21,31 @@ class Aspect(enum.StrEnum):
     SHAPE = "shape"
     VALUES = "values"
     INPUT = "input"
+    DIMENSION = "dimension"
+    DEFAULT = "default"
+    ITEM = "item"
 
 
 class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A setting called ``name`` that is ``was`` in one case and ``to`` in another (None: absent).
 
     The name is that of an attribute, an input, a symbol, an operator or a field of ``Case``; of
-    values it is their kind: ``large``, ``low`` or ``small``.
+    values it is their kind: ``large``, ``low``, ``small``, ``lowest`` or ``highest``. In ``to``, a
+    ``dimension`` is an equal expression, a symbol a size, or None for its own; an attribute that is
+    a ``default`` in ``was`` has another value, and an ``item`` of a tuple is another one.
     """
 
     what: Aspect
     name: str
     was: Attribute
     to: Attribute
+
+
+def named(differences: Iterable[Difference]) -> frozenset[tuple[Aspect, str]]:
+    """The kinds of ``differences``; a shape is none where it only follows from others."""
+    kinds = [(difference.what, difference.name) for difference in differences]
+    others = [kind for kind in kinds if kind[0] is not Aspect.SHAPE]
+    return frozenset(others or kinds)
 
 
 _ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
@@ -65,7 +78,7 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def named(self) -> frozenset[tuple[Aspect, str]]:
         """The kinds of its differences."""
-        return frozenset((difference.what, difference.name) for difference in self.differences)
+        return named(self.differences)
 
     @property
     def passes(self) -> bool:
@@ -90,11 +103,17 @@ class Attribution(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         """The conditions under which it did not fail in the same way.
 
         Without those that contain another such condition: the rest of them need not matter. An
-        error of another kind may hide the failure, and shows nothing where a change to a pass does.
+        error of another kind may hide the failure, and shows nothing where a change to a pass does;
+        but the error of a symbolic size is none that a static size raises.
         """
         held = [condition for condition in self.conditions if condition.holds]
         if any(condition.passes for condition in held):
-            held = [condition for condition in held if not _ERRORS.issuperset(condition.verdicts)]
+            held = [
+                condition
+                for condition in held
+                if not _ERRORS.issuperset(condition.verdicts)
+                or any(aspect is Aspect.SYMBOL for aspect, _ in condition.named)
+            ]
         return tuple(
             condition
             for condition in held

@@ -304,14 +304,17 @@ def _ran_though_invalid(
         progress("run")
         with clock("tvm"):
             size_arguments = case.program.size_arguments(binding)
-            outputs = compiling.run(main, [*size_arguments, *(values[name] for name in run_time)])
+            arguments = [*size_arguments, *(values[name] for name in run_time)]
+            outputs = compiling.run(main, arguments)
         if not lines:
             lines = [returned(outputs)]
+            about = _undefined(main, arguments, case.program.outputs, outputs)
             if isinstance(case.expect, Mismatch):
                 lines.insert(0, f"{CALLED}{wrong_argument(case, case.expect)}")
             else:
                 progress("oracle")
                 lines += objections(static(case.program, binding), values)
+            lines += [about] if about else []
     # Last, since the last line tells failures apart.
     lines.append(f"compiled and ran, though invalid by its {case.expect.fault[0]}")
     return Outcome(

@@ -1,44 +1,19 @@
 """The causes of a failure in TVM's own terms: attributes, dtypes, symbolic dimensions, passes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-import ml_dtypes
 from msgspec.structs import replace
 
 from relaxcheck.generators.calls import form, telling
-from relaxcheck.generators.core.program import DTYPES, ITEM, Attribute, Case, ShapeValue
+from relaxcheck.generators.core.program import ITEM, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.reduction.search import RUNNING
+from relaxcheck.reports.programs.difference_text import side_text
 from relaxcheck.reports.programs.dtype_words import dtype_words
-from relaxcheck.reports.programs.python_source import attribute_text
-
-_PLAIN_BUILD = "relax.build alone"
-
-_INPUTS = {
-    "normal": "inputs that are multiples of 1/2048 from -2 to 2",
-    "exact": "inputs that are small integers",
-    "moderate": "inputs of moderate magnitudes",
-    "boundary": "inputs of other magnitudes",
-    "ordinary": "other inputs between -2 and 2",
-    "special": "NaN, infinities and the like among the inputs",
-}
-"""How inputs are drawn, by regime."""
-
-_VALUES = {
-    "large": {"was": "as large as", "to": "up to"},
-    "low": {"was": "as low as", "to": "down to"},
-    "small": {"was": "as small as", "to": "no closer to 0 than"},
-}
-"""Values of inputs, by kind, as they are in the case that fails, and put back."""
-
-_LARGEST = {name: float(ml_dtypes.finfo(name).max) for name in DTYPES if "float" in name}
-
-UNUSUAL_INPUTS = _INPUTS["special"]
 
 _NO_NEWS = frozenset({Aspect.SHAPE, Aspect.INPUT})
 
@@ -160,15 +135,21 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
 
 
 def _with_siblings(attribution: Attribution) -> list[Condition]:
-    """The conditions, each blamed dtype with all that fail in its place."""
-    dtypes: dict[frozenset[tuple[Aspect, str]], set[str]] = {}
+    """The conditions, each blamed dtype or word with all that fail in its place."""
+    found: dict[frozenset[tuple[Aspect, str]], set[str]] = {}
     for sibling in attribution.siblings:
-        dtypes.setdefault(sibling.named, set()).add(str(sibling.differences[0].to))
+        found.setdefault(sibling.named, set()).add(str(sibling.differences[0].to))
 
     def named(condition: Condition) -> Condition:
-        others = dtypes.get(condition.named)
+        others = found.get(condition.named)
         if others is None:
             return condition
+        first = condition.differences[0]
+        if first.what is Aspect.ATTRIBUTE:
+            alike = (str(first.was), *sorted(others))
+            return replace(
+                condition, differences=(replace(first, was=alike), *condition.differences[1:])
+            )
         # Of inputs that differ each gets the same dtype instead.
         words = dtype_words({str(each.was) for each in condition.differences} | others)
         differences = tuple(replace(each, was=words) for each in condition.differences)
@@ -315,7 +296,11 @@ def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozense
     """Its differences, those of dtypes that are alike together; of all ``inputs`` without names."""
     parts: dict[str, None] = {}
     other = any(not isinstance(difference.was, ShapeValue) for difference in condition.differences)
+    kinds = {difference.what for difference in condition.differences}
     for difference in condition.differences:
+        # The shapes of the case that fails are its own; those of another call are part of it.
+        if side == "was" and difference.what is Aspect.SHAPE and kinds != {Aspect.SHAPE}:
+            continue
         # A shape that a call names follows from the other changes.
         if other and isinstance(difference.was, ShapeValue):
             continue
@@ -327,53 +312,5 @@ def _listed(condition: Condition, side: str, inputs: AbstractSet[str] = frozense
         ]
         names = "" if inputs and inputs <= set(alike) else f"{', '.join(alike)} "
         dtypes = f"{names}in {getattr(difference, side)}"
-        parts[dtypes if alike else _side_text(difference, side)] = None
+        parts[dtypes if alike else side_text(difference, side)] = None
     return list(parts)
-
-
-def _side_text(difference: Difference, side: str) -> str:
-    """It as it ``was``, or as it was put ``to``."""
-    value = getattr(difference, side)
-    match difference.what:
-        case Aspect.ATTRIBUTE:
-            return _attribute(difference.name, value)
-        case Aspect.SYMBOL:
-            return f"symbolic {difference.name}" if value else f"{difference.name} static"
-        case Aspect.NODE:
-            return f"together with {difference.name}" if value else f"without {difference.name}"
-        case Aspect.CONSTANT:
-            return (
-                f"constant {difference.name}" if value else f"{difference.name} given at run time"
-            )
-        case Aspect.SHAPE:
-            return f"{difference.name} of shape {value}"
-        case Aspect.INPUT:
-            return difference.name if value else f"without {difference.name}"
-        case Aspect.VALUES:
-            return f"inputs {_VALUES[difference.name][side]} {_number(value)}"
-    return _setting(difference.name, value)
-
-
-def _number(value: object) -> str:
-    """``value`` with three digits; the dtype that it is the largest of, if any."""
-    assert isinstance(value, float)
-    dtype = next((name for name, most in _LARGEST.items() if abs(value) == most), "")
-    return f"{value:.3g}" + (f" (the limit of {dtype})" if dtype else "")
-
-
-def _attribute(name: str, value: Attribute) -> str:
-    return f"without {name}" if value is None else f"{name}={attribute_text(value)}"
-
-
-def _setting(name: str, value: object) -> str:
-    words: Mapping[str, str] = {
-        "exec_mode": f'exec_mode="{value}"',
-        "opt_level": f"LLVM's opt-level {value}",
-        "regime": _INPUTS.get(str(value), str(value)),
-    }
-    if name != "pipeline":
-        return words[name]
-    pipeline = PIPELINES[str(value)]
-    if pipeline.before:
-        return ", ".join(pipeline.before)
-    return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD

@@ -25,10 +25,11 @@ from relaxcheck.reports.programs.attribution_text import (
     series,
     settings,
 )
-from relaxcheck.reports.programs.python_source import attribute_text
+from relaxcheck.reports.programs.difference_text import EXPRESSION
+from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 
-_NO_ELEMENTS = re.compile(r"(\w+) of shape \((?:\w+, )*0(?:, \w+)*,?\)")
-"""An input in words that has no elements."""
+_SHAPED = re.compile(r"(\w+) of shape (\(.*\))")
+"""An input in words, with its shape."""
 
 _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
     "dtype": str,
@@ -53,7 +54,7 @@ def conditions_of(
     """
     if settled := blamed(repro, attribution, named):
         # Where an input without elements is to blame, no other is.
-        if any(text.startswith("empty ") for text in settled):
+        if any(_is_empty(text) for text in settled):
             return settled
         return [*settled, *_empty(repro, innocent_shapes(attribution))]
     innocent = innocent_axes(attribution)
@@ -77,8 +78,14 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     every = {tensor.name for tensor in repro.case.program.inputs}
     attribution = in_tvms_terms(with_inputs(attribution, repro), repro.case)
     texts = settings(attribution, every)
-    empty = "empty input" if len(every) == 1 else r"empty \1"
-    others = [_NO_ELEMENTS.sub(empty, text) for text in texts if not text.startswith(TOGETHER)]
+    others = [
+        _SHAPED.sub(lambda found: _shaped(repro, found[1], found[2]), text)
+        for text in texts
+        if not text.startswith(TOGETHER)
+    ]
+    # An expression has a symbol, which says nothing where the symbol by itself passes.
+    expressions = [text for text in others if text.startswith(EXPRESSION)]
+    others = [text for text in others if not (expressions and text.startswith("symbolic "))]
     # Operators that are needed, each by itself, are one list.
     beside = dict.fromkeys(
         name
@@ -122,7 +129,7 @@ def values_of(repro: Reproduction, attribution: Attribution | None) -> list[str]
         or "regime" in innocent_axes(attribution)
         or has_magnitudes(attribution)
     )
-    unusual = "" if usual else _no_numbers(run) or _magnitudes(run)
+    unusual = "" if usual else _unusual(run)
     return zeros + ([unusual] if unusual else [])
 
 
@@ -130,7 +137,7 @@ def with_inputs(attribution: Attribution, repro: Reproduction) -> Attribution:
     """``attribution`` with the inputs of the script in the place of how they were drawn."""
     words = ""
     if repro.runs:
-        words = _no_numbers(repro.runs[0]) or _magnitudes(repro.runs[0])
+        words = _unusual(repro.runs[0])
     if not words:
         return attribution
 
@@ -143,6 +150,28 @@ def with_inputs(attribution: Attribution, repro: Reproduction) -> Attribution:
         for condition in attribution.conditions
     )
     return replace(attribution, conditions=conditions)
+
+
+def _unusual(run: Run) -> str:
+    """The values of ``run`` that ordinary inputs do not have, in words; empty if none is."""
+    return _no_numbers(run) or _magnitudes(run) or _limits(run)
+
+
+def _limits(run: Run) -> str:
+    """The dtypes whose largest or, below 0, lowest integer is in ``run``, in words."""
+    dtypes = [
+        str(array.dtype)
+        for array in run.inputs.values()
+        if array.dtype.kind in "iu"
+        and np.isin(array, [limit for limit in _bounds(array.dtype) if limit]).any()
+    ]
+    return f"inputs at the limits of {series([*dict.fromkeys(dtypes)])}" if dtypes else ""
+
+
+def _bounds(dtype: np.dtype[np.integer]) -> tuple[int, int]:
+    """The lowest and the highest integer of ``dtype``."""
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
 
 
 def _no_numbers(run: Run) -> str:
@@ -236,8 +265,15 @@ def _axis_words() -> dict[str, dict[str, str]]:
 def _own_words(repro: Reproduction, axis: str, value: str) -> str:
     """The words that the record has for ``axis`` at ``value``; empty where it has none."""
     words = _words(repro).get(axis, "")
+    case = repro.case
+    shapes = {tensor.name: shape_text(tensor.shape) for tensor in case.program.inputs}
+    try:
+        text = words.format(value, *shapes.values())
+    except IndexError:
+        # A reduction took away inputs whose shapes the words have.
+        return ""
     # Of a switch the words say that it is on.
-    return words.format(value) if "{}" in words or value == str(True) else ""
+    return text if text != words or value == str(True) else ""
 
 
 def _words(repro: Reproduction) -> Mapping[str, str]:
@@ -256,7 +292,25 @@ def _symbolic(repro: Reproduction) -> list[str]:
 def _empty(repro: Reproduction, without: frozenset[str]) -> list[str]:
     """The inputs without elements, but for those ``without`` which it fails as well."""
     inputs = repro.case.program.inputs
-    empty = [tensor.name for tensor in inputs if 0 in tensor.shape]
-    if empty and len(inputs) == 1:
-        return [] if without else ["empty input"]
-    return [f"empty {name}" for name in empty if name not in without]
+    empty = [tensor for tensor in inputs if 0 in tensor.shape]
+    if len(inputs) == 1 and without:
+        return []
+    return [
+        _shaped(repro, tensor.name, shape_text(tensor.shape))
+        for tensor in empty
+        if tensor.name not in without
+    ]
+
+
+def _shaped(repro: Reproduction, name: str, shape: str) -> str:
+    """The input ``name`` of ``shape`` in words: which dimension is 0 may matter, if it has more."""
+    alone = len(repro.case.program.inputs) == 1
+    if shape == "(0,)":
+        return "empty input" if alone else f"empty {name}"
+    return f"{'input' if alone else name} of shape {shape}"
+
+
+def _is_empty(text: str) -> bool:
+    """True of an input in words that has no elements."""
+    shape = re.search(r" of shape \((.*)\)", text)
+    return text.startswith("empty ") or (shape is not None and "0" in re.split(r", |,", shape[1]))

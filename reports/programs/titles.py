@@ -17,13 +17,14 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import signature_of
-from relaxcheck.reports.programs.attribution_text import UNUSUAL_INPUTS, innocent_operators, series
+from relaxcheck.reports.programs.attribution_text import innocent_operators, series
 from relaxcheck.reports.programs.conditions import (
     attributes_of,
     blamed,
     conditions_of,
     values_of,
 )
+from relaxcheck.reports.programs.difference_text import UNUSUAL_INPUTS
 from relaxcheck.reports.programs.python_source import attribute_text
 
 _TITLE_WORDS = 10

@@ -160,7 +160,13 @@ OPERATORS = (
         axes=(
             nonempty_axis(),
             extent_choice("count", ("same", 1, 2, "symbol")),
-            Axis("others", ("all", "fewer"), "all", Fits(_fewer), words="{} indices than elements"),
+            Axis(
+                "others",
+                ("all", "fewer"),
+                "all",
+                Fits(_fewer),
+                words="indices of shape {2} into data of shape {1}",
+            ),
             _INDEX_DTYPES,
             _reductions("mean"),
             _SIGN,

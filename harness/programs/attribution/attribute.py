@@ -23,14 +23,21 @@ from relaxcheck.generators.core.program import (
     Fill,
     Literal,
     Node,
-    Program,
     Random,
     ShapeValue,
 )
 from relaxcheck.harness.kind import Trials
-from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
+from relaxcheck.harness.outcomes.attribution import (
+    Aspect,
+    Attribution,
+    Condition,
+    Difference,
+    named,
+)
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.attribution.magnitudes import milder, written_out
+from relaxcheck.harness.programs.attribution.alternatives import alternatives
+from relaxcheck.harness.programs.attribution.differences import differences
+from relaxcheck.harness.programs.attribution.magnitudes import milder, of_limits, written_out
 from relaxcheck.harness.programs.attribution.siblings import siblings
 from relaxcheck.harness.programs.reduction import graph_steps, setting_steps, value_steps
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
@@ -50,6 +57,14 @@ _WIDER = "moderate"
 
 _SIZES = (2, 1, 3)
 """Sizes to try for a 0; of 2, less is true by coincidence than of 1."""
+
+_LOWERING = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED, Verdict.SILENT_BAIL})
+"""Verdicts of a compiler that does not finish, whatever the inputs."""
+
+_OF_VALUES = frozenset(
+    {(Aspect.SETTING, "regime"), (Aspect.VALUES, "lowest"), (Aspect.VALUES, "highest")}
+)
+"""Conditions on the values of the inputs."""
 
 _SILENT = frozenset({Verdict.HARNESS_ERROR, Verdict.ORACLE_SPLIT, Verdict.NO_ORACLE})
 """Verdicts that say neither that the failure is gone nor that it is there."""
@@ -90,11 +105,18 @@ def attribute(
         if case.regime == setting_steps.PLAIN["regime"] and written_out(case):
             # No regime is put back that these values do not come from.
             conditions += (yield from milder(case, outcome)) or ()
+        if not any(known.named & _OF_VALUES for known in conditions):
+            # Inputs that are written out have a regime to put back no more.
+            limits = yield from of_limits(case, outcome)
+            conditions += [] if limits is None else [limits]
+        if outcome.verdict in _LOWERING and outcome.stage not in RUNNING:
+            conditions = yield from _otherwise(case, outcome, family, draws, conditions)
     attribution = Attribution(drawn, len(draws), tuple(conditions))
     # Each run that a limit cuts short takes all of the limit.
     if outcome.verdict in CUT_SHORT:
         return attribution
-    return replace(attribution, siblings=(yield from siblings(case, outcome, attribution.blamed)))
+    others = yield from siblings(case, outcome, attribution.blamed, family)
+    return replace(attribution, siblings=others)
 
 
 def _failing(case: Case, outcome: Outcome) -> int:
@@ -197,12 +219,40 @@ def _put_back(
     return None
 
 
+def _otherwise(
+    case: Case,
+    outcome: Outcome,
+    family: Family | None,
+    draws: list[_Draw],
+    conditions: list[Condition],
+) -> Trials[list[Condition]]:
+    """``conditions``, and those of other values that it passes with where no default says.
+
+    A symbol without which it raises another error may pass with another size.
+    """
+    result = list(conditions)
+    for ways in alternatives(case, outcome, family):
+        if not ways:
+            continue
+        kind = named(ways[0].differences)
+        before = [condition for condition in result if condition.named == kind]
+        if any(condition.passes or not condition.holds for condition in before):
+            continue
+        for way in ways:
+            tried = [_Way(way.case, way.differences)]
+            condition = yield from _put_back(case, outcome, tried, draws, [])
+            if condition is not None and condition.holds and condition.passes:
+                result = [each for each in result if each.named != kind] + [condition]
+                break
+    return result
+
+
 def _changes(
     case: Case, outcome: Outcome, family: Family | None, defaults: Defaults
-) -> dict[tuple[tuple[Aspect, str], ...], list[_Way]]:
+) -> dict[frozenset[tuple[Aspect, str]], list[_Way]]:
     """The ways to put settings back, by the setting."""
     known = Knowledge(defaults, ran=outcome.stage in RUNNING)
-    ways: dict[tuple[tuple[Aspect, str], ...], list[_Way]] = {}
+    ways: dict[frozenset[tuple[Aspect, str]], list[_Way]] = {}
     changes = [_Way(each, differences(case, each), "", name) for name, each in _static(case)]
     changes += [
         _Way(changed, differences(case, changed), axis)
@@ -210,8 +260,7 @@ def _changes(
     ]
     for way in changes:
         if way.differences:
-            key = tuple((difference.what, difference.name) for difference in way.differences)
-            ways.setdefault(key, []).append(way)
+            ways.setdefault(named(way.differences), []).append(way)
     return ways
 
 
@@ -232,6 +281,8 @@ def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
             # A shape follows from the operands: another one makes another program.
             if name in needed and (isinstance(value, ShapeValue) or name not in default):
                 continue
+            # First: the same shape in another layout is another program, though it may be valid.
+            yield from (("", laid) for laid in value_steps.own_layout(case, known, node, name))
             others = {key: kept for key, kept in node.attributes.items() if key != name}
             left_out = () if name in needed else (others,)
             for attributes in (*left_out, {**others, name: default.get(name)}):
@@ -239,14 +290,17 @@ def _structural(case: Case, known: Knowledge) -> Iterator[tuple[str, Case]]:
                 yield from _unless_nonsense(partial(remade, case, nodes=changed))
         if node.arguments[1:]:
             yield from _unless_nonsense(partial(_without_last, case, node))
-    for step in (value_steps.layouts, value_steps.dtypes, value_steps.constants):
+    steps = (value_steps.dtypes, value_steps.constants, setting_steps.respelled)
+    for step in steps:
         yield from (("", variant) for variant in step(case, known))
     for filled in _filled_dims(case):
         yield from _unless_nonsense(filled)
     for symbol in case.program.symbols:
         yield from (("", variant) for variant in setting_steps.fixed(case, symbol))
+    drawn = any(not isinstance(tensor.fill, Literal) for tensor in case.program.inputs)
     for field, plain in setting_steps.PLAIN.items():
-        if field != "also" and getattr(case, field) != plain:
+        # The regime of inputs that are all written out changes nothing.
+        if field != "also" and (drawn or field != "regime") and getattr(case, field) != plain:
             yield "", replace(case, **{field: plain})
     yield from (("", variant) for variant in graph_steps.bypassed(case))
 
@@ -315,57 +369,3 @@ def _on_axes(case: Case, family: Family | None) -> Iterator[tuple[str, Case]]:
         made = family.build(changed, case.seed) if changed is not None else None
         if isinstance(made, Case):
             yield axis, replace(made, fixes=case.fixes)
-
-
-def differences(case: Case, other: Case) -> tuple[Difference, ...]:
-    """The differences that make ``other`` of ``case``, for a person.
-
-    Shapes count only if nothing else differs: they follow from layouts and symbols.
-    """
-    different = [*_of_nodes(case.program, other.program), *_of_inputs(case.program, other.program)]
-    different += [
-        Difference(Aspect.SETTING, name, getattr(case, name), getattr(other, name))
-        for name in ("pipeline", "exec_mode", "opt_level", "regime")
-        if getattr(case, name) != getattr(other, name)
-    ]
-    return tuple(different or _of_shapes(case.program, other.program))
-
-
-def _of_nodes(program: Program, other: Program) -> Iterator[Difference]:
-    theirs = {node.name: node for node in other.nodes}
-    for node in program.nodes:
-        if node.name not in theirs:
-            yield Difference(Aspect.NODE, node.operator, True, None)
-            continue
-        attributes = theirs[node.name].attributes
-        for name in dict.fromkeys((*node.attributes, *attributes)):
-            was, to = node.attributes.get(name), attributes.get(name)
-            if was != to:
-                yield Difference(Aspect.ATTRIBUTE, name, was, to)
-
-
-def _of_inputs(program: Program, other: Program) -> Iterator[Difference]:
-    for name in program.symbols:
-        if name not in other.symbols:
-            yield Difference(Aspect.SYMBOL, name, True, None)
-    theirs = {tensor.name: tensor for tensor in other.inputs}
-    for tensor in program.inputs:
-        to = theirs.get(tensor.name, tensor)
-        if tensor.name not in theirs and len(program.nodes) == len(other.nodes):
-            yield Difference(Aspect.INPUT, tensor.name, True, None)
-        if tensor.dtype != to.dtype:
-            yield Difference(Aspect.DTYPE, tensor.name, tensor.dtype, to.dtype)
-        if tensor.constant != to.constant:
-            yield Difference(Aspect.CONSTANT, tensor.name, tensor.constant, to.constant)
-
-
-def _of_shapes(program: Program, other: Program) -> Iterator[Difference]:
-    theirs = {tensor.name: tensor for tensor in other.inputs}
-    for tensor in program.inputs:
-        to = theirs.get(tensor.name, tensor)
-        if tensor.shape != to.shape:
-            yield Difference(Aspect.SHAPE, tensor.name, _shape(tensor.shape), _shape(to.shape))
-
-
-def _shape(dims: tuple[int | str, ...]) -> str:
-    return f"({', '.join(map(str, dims))}{',' * (len(dims) == 1)})"

@@ -29,6 +29,9 @@ ORDINARY = "ordinary"
 
 _MOST_ELEMENTS = 64
 
+_EXACT = 2.0**53
+"""From here on float64 does not hold every integer."""
+
 _DRAWS = 8
 """The digits that each magnitude is tried with: some come out right by coincidence."""
 
@@ -75,6 +78,9 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
         return None
     mildest: Values = finite
     needed: list[Condition] = []
+    at_limit = yield from of_limits(case, outcome)
+    if at_limit is not None:
+        return (at_limit,)
     for kind, unusual in _KINDS.items():
         ladder = _ladder(mildest, unusual)
         # The rungs below ``failing`` are milder; that at ``passing`` passes.
@@ -91,7 +97,8 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
             needed.append(
                 Condition((Difference(Aspect.VALUES, kind, was, to),), (Verdict.PASS,), 0)
             )
-    if needed:
+    ordinary = all(np.array_equal(mildest[name], values[name]) for name in values)
+    if needed or ordinary:
         return tuple(needed)
     regime = Difference(Aspect.SETTING, "regime", case.regime, ORDINARY)
     return (Condition((regime,), (outcome.verdict,), 1),)
@@ -107,33 +114,72 @@ def written_out(case: Case) -> bool:
     )
 
 
-def _values(case: Case) -> Values | None:
-    """The drawn inputs of ``case``, by name; None if they cannot be written, or are not all floats.
+def of_limits(case: Case, outcome: Outcome) -> Trials[Condition | None]:
+    """The condition that every element is the lowest, or the highest, integer of its dtype.
 
-    Scaled integers are others: with all of them kept, nothing would be milder.
+    A maximum of nothing but the lowest integer is unlike one that has any other beside it. None
+    where the elements differ, or it fails with the next integer as well.
     """
-    floats = [tensor for tensor in case.program.inputs if isinstance(tensor.fill, Random | Literal)]
-    if not floats or not all("float" in tensor.dtype for tensor in floats):
+    values = _values(case) if outcome.verdict is Verdict.WRONG_VALUE else None
+    (dtype, *others) = {_dtype(case, name) for name in values or ()} or {""}
+    every = {float(value) for each in (values or {}).values() for value in each.ravel()}
+    if values is None or others or not dtype.startswith(("int", "uint")) or len(every) != 1:
         return None
-    shapes = [tensor.shape for tensor in floats]
+    (was,) = every
+    lowest, highest = float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
+    if was not in (lowest, highest):
+        return None
+    # Near the limits of 64 bits the next number is none of float64's.
+    step = float(np.spacing(was)) if abs(was) >= _EXACT else 1.0
+    kind, to = ("lowest", was + abs(step)) if was == lowest else ("highest", was - abs(step))
+    changed = _written(case, {name: np.full_like(each, to) for name, each in values.items()})
+    if changed is None:
+        return None
+    result = yield changed
+    if result.verdict is not Verdict.PASS:
+        return None
+    return Condition((Difference(Aspect.VALUES, kind, was, to),), (result.verdict,), 0)
+
+
+def _values(case: Case) -> Values | None:
+    """The numbers among the drawn inputs of ``case``, by name; None if none can be written.
+
+    Of integers of 64 bits the last digits are lost, but not those of their limits.
+    """
+    drawn = [
+        tensor
+        for tensor in case.program.inputs
+        if tensor.dtype != "bool" and isinstance(tensor.fill, Random | Literal)
+    ]
+    if not drawn:
+        return None
+    shapes = [tensor.shape for tensor in drawn]
     static = all(isinstance(dim, int) for shape in shapes for dim in shape)
     if not static or len(case.bindings) > 1 or case.also:
         return None
     if sum(prod(dim for dim in shape if isinstance(dim, int)) for shape in shapes) > _MOST_ELEMENTS:
         return None
     made = arrays(case, 0)
-    return {tensor.name: made[tensor.name].astype("float64") for tensor in floats}
+    return {tensor.name: made[tensor.name].astype("float64") for tensor in drawn}
 
 
 def _written(case: Case, values: Values) -> Case | None:
     """``case`` with these values written out; None if that is no case."""
     inputs = [
-        replace(tensor, fill=Literal(tuple(values[tensor.name].ravel().tolist())))
+        replace(tensor, fill=Literal(_literal(values[tensor.name], tensor.dtype)))
         if tensor.name in values
         else tensor
         for tensor in case.program.inputs
     ]
     return next(candidate(partial(remade, case, inputs=inputs)), None)
+
+
+def _literal(values: NDArray[np.float64], dtype: str) -> tuple[int | float, ...]:
+    """``values`` as elements of ``dtype``: integers within its range."""
+    if "float" in dtype:
+        return tuple(values.ravel().tolist())
+    limits = np.iinfo(dtype)
+    return tuple(min(max(int(value), limits.min), limits.max) for value in values.ravel())
 
 
 def _dtype(case: Case, name: str) -> str:
@@ -142,6 +188,8 @@ def _dtype(case: Case, name: str) -> str:
 
 def _finite(values: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
     """``values`` with 1 for NaN, and the largest values of ``dtype`` for infinities."""
+    if "float" not in dtype:
+        return values
     most = float(ml_dtypes.finfo(dtype).max)
     return np.nan_to_num(values, nan=1.0, posinf=most, neginf=-most)
 

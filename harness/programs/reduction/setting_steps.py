@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from relaxcheck.generators.core.dims import Dim, symbols
+from relaxcheck.generators.core.dims import Dim, evaluate, symbols
 from relaxcheck.generators.core.program import (
     EXEC_MODES,
     REGIMES,
@@ -24,6 +24,9 @@ from relaxcheck.harness.programs.reduction.steps import (
     smaller,
     substituted,
 )
+
+_UNLIKE = (5, 7, 30)
+"""Sizes at which expressions that differ are unlikely to be equal."""
 
 PLAIN: dict[str, object] = {
     "pipeline": next(iter(PIPELINES)),
@@ -93,7 +96,7 @@ def static(case: Case, known: Knowledge) -> Iterator[Case]:
         for other in names:
             if other < name:
                 yield from _replaced(case, {name: other})
-    yield from _bare(case)
+    yield from bare(case, known)
 
 
 def fewer_symbols(case: Case, known: Knowledge) -> Iterator[Case]:
@@ -106,10 +109,11 @@ def fewer_symbols(case: Case, known: Knowledge) -> Iterator[Case]:
             yield from _replaced(case, binding)
         for name in case.program.symbols:
             yield from fixed(case, name)
-        yield from _bare(case)
+        yield from bare(case, known)
 
 
-def _bare(case: Case) -> Iterator[Case]:
+def bare(case: Case, known: Knowledge) -> Iterator[Case]:
+    """A symbol for an expression."""
     for dim in dict.fromkeys(dim for tensor in case.program.inputs for dim in tensor.shape):
         for name in sorted(symbols(dim)):
             if dim != name:
@@ -120,6 +124,28 @@ def fixed(case: Case, name: str) -> Iterator[Case]:
     """``case`` with the symbol ``name`` replaced by each value that it is bound to."""
     for value in dict.fromkeys(binding[name] for binding in case.bindings):
         yield from _replaced(case, {name: value})
+
+
+def respelled(case: Case, known: Knowledge) -> Iterator[Case]:
+    """A symbol for an expression, or for all that are equal; one of two that are equal for both.
+
+    They are held to be equal that are so at some sizes: the reference sees the case anyway.
+    """
+    yield from bare(case, known)
+    sizes = [dict.fromkeys(case.program.symbols, size) for size in _UNLIKE]
+    every = [dim for dim in _symbolic(case) if dim not in case.program.symbols]
+    for dim in every:
+        for other in every:
+            alike = [evaluate(dim, row) == evaluate(other, row) for row in sizes]
+            if other != dim and all(alike):
+                yield from candidate(partial(with_dims, case, {dim: other}))
+                for name in sorted(symbols(dim)):
+                    yield from candidate(partial(with_dims, case, {dim: name, other: name}))
+
+
+def sized(case: Case, sizes: Mapping[str, int]) -> Iterator[Case]:
+    """``case`` with these ``sizes`` for symbols."""
+    yield from _replaced(case, sizes)
 
 
 def _replaced(case: Case, values: Mapping[str, Dim]) -> Iterator[Case]:

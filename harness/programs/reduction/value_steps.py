@@ -96,17 +96,34 @@ def _simpler(value: Attribute, default: Attribute) -> Iterator[Attribute]:
 def layouts(case: Case, known: Knowledge) -> Iterator[Case]:
     """A call without an attribute that is a layout, and an argument in the default layout."""
     for node in case.program.nodes:
-        default = known.defaults.get(node.operator, {})
-        for name, value in node.attributes.items():
-            to = default.get(name)
-            if not (isinstance(value, str) and isinstance(to, str)):
-                continue
-            left = {key: kept for key, kept in node.attributes.items() if key != name}
-            called = msgspec.structs.replace(node, attributes=left)
-            for argument in dict.fromkeys(node.arguments):
-                tensors = [tensor for tensor in case.program.inputs if tensor.name == argument]
-                if tensors:
-                    yield from candidate(partial(_relaid, case, called, tensors[0], value, to))
+        for name in node.attributes:
+            yield from _in_default_layout(case, known, node, name, node.arguments)
+
+
+def own_layout(case: Case, known: Knowledge, node: Node, name: str) -> Iterator[Case]:
+    """The call ``node`` without its layout ``name``, and the argument that it is of in the default.
+
+    A layout of a batch is that of the first argument, one of output channels that of the second.
+    """
+    letters = {letter for letter, _ in parts(str(node.attributes[name]))}
+    kernel = "O" in letters and "N" not in letters
+    of = node.arguments[1:2] if kernel else node.arguments[:1]
+    yield from _in_default_layout(case, known, node, name, of)
+
+
+def _in_default_layout(
+    case: Case, known: Knowledge, node: Node, name: str, arguments: Sequence[str]
+) -> Iterator[Case]:
+    """``node`` without its layout ``name``, and one of ``arguments`` in the default layout."""
+    value, to = node.attributes[name], known.defaults.get(node.operator, {}).get(name)
+    if not (isinstance(value, str) and isinstance(to, str)):
+        return
+    left = {key: kept for key, kept in node.attributes.items() if key != name}
+    called = msgspec.structs.replace(node, attributes=left)
+    for argument in dict.fromkeys(arguments):
+        for tensor in case.program.inputs:
+            if tensor.name == argument:
+                yield from candidate(partial(_relaid, case, called, tensor, value, to))
 
 
 def _relaid(case: Case, called: Node, tensor: Input, old: str, new: str) -> Case:

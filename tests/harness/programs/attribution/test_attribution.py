@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.axes import ProgramFamily, complete
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import (
     Case,
@@ -21,7 +21,8 @@ from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Reference, Verdict
-from relaxcheck.harness.programs.attribution.attribute import attribute, differences
+from relaxcheck.harness.programs.attribution.attribute import attribute
+from relaxcheck.harness.programs.attribution.differences import differences
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction.simplicity import defaults_of
 from relaxcheck.reports.programs.attribution_text import (
@@ -39,10 +40,13 @@ REFUSED = Outcome(Verdict.HARNESS_ERROR, "oracle", reference=Reference("invalid"
 Comes = Callable[[Case], Outcome]
 
 
-def attributed(case: Case, comes: Comes) -> tuple[Attribution, list[Case]]:
+def attributed(
+    case: Case, comes: Comes, member: ProgramFamily = MEMBER
+) -> tuple[Attribution, list[Case]]:
     """The attribution where ``comes`` gives the outcome of a case; and the cases tried."""
     tried: list[Case] = []
-    trials = attribute(case, comes(case), MEMBER, DEFAULTS)
+    defaults = DEFAULTS if member is MEMBER else defaults_of([member])
+    trials = attribute(case, comes(case), member, defaults)
     try:
         tried.append(next(trials))
         while True:

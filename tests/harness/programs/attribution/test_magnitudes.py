@@ -126,6 +126,54 @@ def test_infinities_are_named_only_where_no_number_will_do() -> None:
     assert settings(result) == ["NaN, infinities and the like among the inputs"]
 
 
+@pytest.mark.parametrize(
+    ("dtype", "value", "kind", "passing"),
+    [
+        ("int32", -(2**31), "lowest", "-2147483647"),
+        ("int32", 2**31 - 1, "highest", "2147483646"),
+        ("uint8", 0, "lowest", "1"),
+        ("int64", 2**63 - 1, "highest", "9223372036854773760"),
+    ],
+)
+def test_nothing_but_an_integer_at_its_limit_is_named(
+    dtype: str, value: int, kind: str, passing: str
+) -> None:
+    case = case_of("normal", (value, value), dtype)
+
+    def comes(tried: Case) -> Outcome:
+        array = arrays(tried, 0)["x"]
+        if "float" in str(array.dtype):
+            return PASS
+        limits = np.iinfo(array.dtype)
+        return WRONG if (array == (limits.min if kind == "lowest" else limits.max)).all() else PASS
+
+    result, _ = attributed(case, comes)
+    words = f"inputs that are all the {kind} integer of their dtype"
+    assert words in settings(result)
+    assert f"inputs that are all {passing}" in attribution_text(result, case, WRONG.stage)
+    # Each sibling is tried at its own limit, which is none of a float's.
+    assert all("float" not in str(each.differences[0].to) for each in result.siblings)
+    assert {each.differences[0].to for each in result.siblings} >= {"int8", "uint16"} - {dtype}
+
+
+def test_integers_that_differ_or_fail_at_the_next_one_are_not_at_a_limit() -> None:
+    for values in ((-(2**31), 1), (5, 5)):
+        result, _ = attributed(case_of("normal", values, "int32"), lambda tried: WRONG)
+        assert "integer of their dtype" not in ", ".join(settings(result))
+    at_limit = case_of("normal", (-(2**31),), "int32")
+    result, _ = attributed(at_limit, lambda tried: WRONG)
+    assert settings(result) == []
+
+
+def test_ordinary_integers_are_not_said_to_have_been_made_milder() -> None:
+    """There is nothing between -2 and 2 that they were replaced by."""
+    trials = milder(case_of("special", (1, 2, 0), "int32"), WRONG)
+    next(trials)
+    with pytest.raises(StopIteration) as end:
+        trials.send(WRONG)
+    assert end.value.value == ()
+
+
 def test_a_setting_is_put_back_with_more_draws_where_not_every_draw_fails() -> None:
     program = Program((Input("x", (2,), "float16"),), (Node("y", "exp", ("x",)),), ("y",))
     case = Case("exp", program, seed=0)

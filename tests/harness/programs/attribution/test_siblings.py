@@ -3,10 +3,19 @@
 import pytest
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.program import Below, Case, Input, Node, Program
+from relaxcheck.generators.core.program import (
+    Below,
+    Case,
+    Input,
+    Node,
+    Program,
+    ShapeValue,
+)
+from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.reports.programs.attribution_text import attribution_text, settings
 from tests.harness.programs.attribution.test_attribution import (
     LEFT,
@@ -96,3 +105,20 @@ def test_values_that_are_off_are_not_the_failure_that_gives_nan() -> None:
     assert text.startswith(
         'Fails with causal_mask="TopLeft"; gives other wrong values without causal_mask.'
     )
+
+
+def test_a_blamed_word_is_named_with_those_that_fail_as_well() -> None:
+    size = {"size": ShapeValue((2, 2))}
+    words = {"coordinate_transformation_mode": "align_corners"}
+    inputs = (Input("x", (1, 1, 1, 1), "float32"),)
+    program = Program(inputs, (Node("y", "image.resize2d", ("x",), {**size, **words}),), ("y",))
+
+    def comes(tried: Case) -> Outcome:
+        mode = tried.program.nodes[0].attributes.get("coordinate_transformation_mode")
+        return LEFT if mode in ("align_corners", "asymmetric") else PASS
+
+    case = Case("none", program)
+    result, _ = attributed(case, comes, family("resize2d", tuple(PIPELINES)))
+    words_of = 'coordinate_transformation_mode="align_corners" or "asymmetric"'
+    text = attribution_text(result, case, LEFT.stage)
+    assert text == f"Fails with {words_of}; passes without coordinate_transformation_mode."

@@ -103,3 +103,5 @@ def test_the_outcome_ends_in_the_line_that_tells_failures_apart() -> None:
     assert lines[0] == "returned float32 (1, 1, 3, 3)"
     assert "PyTorch refuses it: RuntimeError: kernel size should be greater than zero" in lines[1]
     assert lines[2].startswith("ONNX Runtime refuses it: ")
+    # Of an average over nothing nothing is written.
+    assert "depends on memory that nothing wrote" in lines[3]

@@ -1,0 +1,112 @@
+"""One difference between two cases in words: a setting as it was, or as it was put back."""
+
+from collections.abc import Mapping
+
+import ml_dtypes
+
+from relaxcheck.generators.core.program import DTYPES, Attribute, ShapeValue
+from relaxcheck.harness.outcomes.attribution import Aspect, Difference
+from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.reports.programs.python_source import attribute_text, shape_text
+
+_PLAIN_BUILD = "relax.build alone"
+
+_INPUTS = {
+    "normal": "inputs that are multiples of 1/2048 from -2 to 2",
+    "exact": "inputs that are small integers",
+    "moderate": "inputs of moderate magnitudes",
+    "boundary": "inputs of other magnitudes",
+    "ordinary": "other inputs between -2 and 2",
+    "special": "NaN, infinities and the like among the inputs",
+}
+"""How inputs are drawn, by regime."""
+
+_VALUES = {
+    "large": {"was": "as large as {}", "to": "up to {}"},
+    "low": {"was": "as low as {}", "to": "down to {}"},
+    "small": {"was": "as small as {}", "to": "no closer to 0 than {}"},
+    # The integer itself differs with the dtype, which may be any of several.
+    "lowest": {
+        "was": "that are all the lowest integer of their dtype",
+        "to": "that are all {}",
+    },
+    "highest": {
+        "was": "that are all the highest integer of their dtype",
+        "to": "that are all {}",
+    },
+}
+"""Values of inputs, by kind, as they are in the case that fails, and put back."""
+
+_INTEGERS = frozenset({"lowest", "highest"})
+"""The kinds that are of integers, whose digits count."""
+
+_LARGEST = {name: float(ml_dtypes.finfo(name).max) for name in DTYPES if "float" in name}
+
+EXPRESSION = "a dimension written "
+
+UNUSUAL_INPUTS = _INPUTS["special"]
+
+
+def side_text(difference: Difference, side: str) -> str:
+    """It as it ``was``, or as it was put ``to``."""
+    value = getattr(difference, side)
+    match difference.what:
+        case Aspect.ATTRIBUTE:
+            return _attribute(difference.name, value)
+        case Aspect.SYMBOL:
+            if isinstance(value, int) and not isinstance(value, bool):
+                return f"a static {difference.name} of {value}"
+            return f"symbolic {difference.name}" if value else f"{difference.name} static"
+        case Aspect.DIMENSION:
+            return f"{EXPRESSION}{value}" if side == "was" else f"{value} in its place"
+        case Aspect.DEFAULT:
+            default = "the default " if side == "was" and value is not None else ""
+            return f"{default}{_attribute(difference.name, value)}"
+        case Aspect.ITEM:
+            return f"item {value} of the tuple"
+        case Aspect.NODE:
+            return f"together with {difference.name}" if value else f"without {difference.name}"
+        case Aspect.CONSTANT:
+            return (
+                f"constant {difference.name}" if value else f"{difference.name} given at run time"
+            )
+        case Aspect.SHAPE:
+            return f"{difference.name} of shape {value}"
+        case Aspect.INPUT:
+            return difference.name if value else f"without {difference.name}"
+        case Aspect.VALUES:
+            number = _number(difference.name, value)
+            return f"inputs {_VALUES[difference.name][side].format(number)}"
+    return _setting(difference.name, value)
+
+
+def _number(kind: str, value: object) -> str:
+    """``value`` with three digits, and the dtype that it is the largest of; all of an integer."""
+    assert isinstance(value, float)
+    if kind in _INTEGERS:
+        return str(int(value))
+    dtype = next((name for name, most in _LARGEST.items() if abs(value) == most), "")
+    return f"{value:.3g}" + (f" (the limit of {dtype})" if dtype else "")
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    if isinstance(value, tuple) and all(isinstance(word, str) for word in value) and value:
+        *others, last = map(attribute_text, value)
+        return f"{name}={', '.join(others)} or {last}" if others else f"{name}={last}"
+    if isinstance(value, ShapeValue) and all(isinstance(dim, int) for dim in value.dims):
+        return f"{name}={shape_text(value.dims)}"
+    return f"without {name}" if value is None else f"{name}={attribute_text(value)}"
+
+
+def _setting(name: str, value: object) -> str:
+    words: Mapping[str, str] = {
+        "exec_mode": f'exec_mode="{value}"',
+        "opt_level": f"LLVM's opt-level {value}",
+        "regime": _INPUTS.get(str(value), str(value)),
+    }
+    if name != "pipeline":
+        return words[name]
+    pipeline = PIPELINES[str(value)]
+    if pipeline.before:
+        return ", ".join(pipeline.before)
+    return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD
