@@ -187,13 +187,3 @@ def test_a_setting_is_put_back_with_more_draws_where_not_every_draw_fails() -> N
     text = attribution_text(result, case, WRONG.stage)
     assert "Also fails with x in float32 (with 1 of the 6 draws)." in text
     assert "Changes were tried with 6 draws of the inputs." in text
-
-
-@pytest.mark.parametrize("dtypes", [("int32",), ("float32", "int32")])
-def test_integers_have_no_milder_magnitudes(dtypes: tuple[str, ...]) -> None:
-    inputs = tuple(Input(f"x{at}", (2,), dtype) for at, dtype in enumerate(dtypes))
-    nodes = (Node("y", "add", tuple(tensor.name for tensor in inputs)),)
-    case = Case("add", Program(inputs, nodes, ("y",)), regime="special", seed=10)
-    with pytest.raises(StopIteration) as end:
-        next(milder(case, WRONG))
-    assert end.value.value is None
