@@ -44,13 +44,15 @@ class Cause:
     """A fault of TVM; ``fits`` tells by its look what comes of it.
 
     ``title`` names the group of all findings of it, ``wrong`` says in a sentence what is wrong with
-    one. ``fixes`` are made for it.
+    one. ``fixes`` are made for it. ``fault`` says for an issue what is wrong in TVM's
+    sources, or which users it affects.
     """
 
     title: str
     wrong: str
     fits: Callable[[Look], bool]
     fixes: tuple[str, ...] = ()
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,9 @@ def likely_cause(case: AnyCase, outcome: Outcome) -> LikelyCause | None:
     # No fix is above the analyzer, which is native.
     fixes = () if seen.position == ANALYZED else cause.fixes
     wrong = _wrong(cause, seen)
-    return LikelyCause(f"{wrong} ({check})", f"{wrong}: {about} ({check})", PAGE, fixes)
+    return LikelyCause(
+        f"{wrong} ({check})", f"{wrong}: {about} ({check})", PAGE, fixes, cause.fault
+    )
 
 
 def _wrong(cause: Cause, seen: Look) -> str:
@@ -126,6 +130,19 @@ def _size(finding: Finding) -> tuple[bool, int, str]:
     # A finding that did not reproduce is no example.
     return not finding.confirmed, len(list(seen.nodes)), finding.fingerprint
 
+
+_SET = "int_set"
+"""The check of the sets that TVM gives for an expression."""
+
+_NEVER_NEGATIVE = (
+    "The interval of a remainder is that of a dividend that is not negative: a comment in "
+    "`int_set.cc` says that the code for `Mod` assumes it, with a TODO; nothing checks it."
+)
+_UNFOLDED = (
+    "`BindSymbolicVars` leaves such sizes: with n bound to 4 a size of `(n & 1) + (n >> 1) * 2` is "
+    "`T.BitwiseAnd(4, 1) + 4`, which `relax.build` does not compile either."
+)
+"""Seen on 0.25, 0.26 and 0.27."""
 
 CAUSES: Sequence[Cause] = (
     Cause(
@@ -158,6 +175,7 @@ CAUSES: Sequence[Cause] = (
         "a size without symbols is not folded",
         "a size without symbols does not compile unless it is folded",
         is_uncomputed,
+        fault=_UNFOLDED,
     ),
     Cause(
         "a size that is a condition within a condition",
@@ -199,6 +217,12 @@ CAUSES: Sequence[Cause] = (
         "a range that was told before stays",
         "the analyzer mishandles a second bind of a variable",
         lambda seen: seen.asked.after == "value",
+    ),
+    Cause(
+        "a truncated remainder is taken for one that is never negative, in a set",
+        "TVM mishandles truncated division",
+        lambda seen: seen.asked.question == _SET and has(seen, "truncmod"),
+        fault=_NEVER_NEGATIVE,
     ),
     Cause(
         "truncating division is taken for one that rounds down",

@@ -120,7 +120,7 @@ def _of_table(finding: Finding) -> NamedCause | None:
     if likely is None:
         return None
     return NamedCause(
-        likely.title, likely.page, None, False, True, source=Source.TABLE, fixes=likely.fixes
+        likely.title, likely.page, None, False, True, Source.TABLE, likely.fixes, likely.fault
     )
 
 

@@ -319,8 +319,12 @@ def issue_text(
     environment: Mapping[str, str],
     releases: Mapping[str, Came],
     known: str | None,
+    fault: str = "",
 ) -> str:
-    """The issue as Markdown, in TVM's own template; its first line is the title."""
+    """The issue as Markdown, in TVM's own template; its first line is the title.
+
+    ``fault`` says what is wrong in TVM's sources.
+    """
     area = {ANALYZED: "Arith", **dict.fromkeys(SIZES, "Relax")}.get(case.position, "TIR")
     return TEMPLATES.get_template("issue/issue.md.j2").render(
         title=f"[Bug][{area}] {title}",
@@ -343,7 +347,7 @@ def issue_text(
         patched=False,
         cure="",
         siblings="",
-        fault="",
+        fault=fault,
     )
 
 

@@ -62,7 +62,14 @@ class ExpressionRendering(Rendering[Either]):
         alone = _alone(case)
         script = issue.script_text(alone, outcome, title, about.environment)
         return script, issue.issue_text(
-            alone, outcome, title, script, about.environment, about.releases, about.known
+            alone,
+            outcome,
+            title,
+            script,
+            about.environment,
+            about.releases,
+            about.known,
+            about.fault,
         )
 
 
