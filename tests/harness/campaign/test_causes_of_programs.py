@@ -258,10 +258,14 @@ def test_operators_are_one_row_only_for_what_they_share() -> None:
     copied = finding("flip", wrong(**{UNDEFINED: True}), sizes="0")
     assert len(by_cause([*nothing, copied])) == 2
 
-    def left(operator: str, unknown: str) -> Finding:
+    def left(operator: str, unknown: str, **blame: str) -> Finding:
         details = {UNKNOWN: f"unknown shape of {unknown}"}
         bail = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", operator, "left", details=details)
-        return finding(operator, bail)
+        return finding(operator, bail, **blame)
 
     assert len(by_cause([left("add", "the result"), left("less", "the result")])) == 1
     assert len(by_cause([left("add", "an argument"), left("less", "an argument")])) == 2
+    # Whatever axes lead there: of one operator, it is one branch of LegalizeOps.
+    blamed = left("broadcast_to", "the result", to="value")
+    assert len(by_cause([blamed, left("broadcast_to", "the result")])) == 1
+    assert len(by_cause([blamed, left("broadcast_to", "an argument")])) == 2
