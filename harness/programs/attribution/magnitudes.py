@@ -81,8 +81,9 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
     at_limit = yield from of_limits(case, outcome)
     if at_limit is not None:
         return (at_limit,)
+    whole = frozenset(name for name in values if "float" not in _dtype(case, name))
     for kind, unusual in _KINDS.items():
-        ladder = _ladder(mildest, unusual)
+        ladder = _ladder(mildest, whole, unusual)
         # The rungs below ``failing`` are milder; that at ``passing`` passes.
         passing, failing, mildest = -1, len(ladder.rungs) - 1, ladder.at(-1)
         while failing - passing > 1 or (passing == -1 and failing > 0):
@@ -122,13 +123,15 @@ def of_limits(case: Case, outcome: Outcome) -> Trials[Condition | None]:
     """
     values = _values(case) if outcome.verdict is Verdict.WRONG_VALUE else None
     (dtype, *others) = {_dtype(case, name) for name in values or ()} or {""}
-    every = {float(value) for each in (values or {}).values() for value in each.ravel()}
-    if values is None or others or not dtype.startswith(("int", "uint")) or len(every) != 1:
+    if values is None or others or not dtype.startswith(("int", "uint")):
         return None
-    (was,) = every
-    lowest, highest = float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
-    if was not in (lowest, highest):
+    # As they are: near the limits of 64 bits, several integers are one number of float64's.
+    made = arrays(case, 0)
+    every = {int(value) for name in values for value in made[name].ravel()}
+    limits = np.iinfo(dtype)
+    if len(every) != 1 or not every <= {limits.min, limits.max}:
         return None
+    was, lowest = float(*every), float(limits.min)
     # Near the limits of 64 bits the next number is none of float64's.
     step = float(np.spacing(was)) if abs(was) >= _EXACT else 1.0
     kind, to = ("lowest", was + abs(step)) if was == lowest else ("highest", was - abs(step))
@@ -198,10 +201,12 @@ def _finite(values: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
 class _Ladder:
     """Milder versions of ``values``: those ``chosen`` at most (or least) 10 to each of ``rungs``.
 
-    The mildest rung is the first; at the last, None, nothing is changed.
+    The mildest rung is the first; at the last, None, nothing is changed. ``whole`` names the inputs
+    of integers, which have no digits behind the point.
     """
 
     values: Values
+    whole: frozenset[str]
     chosen: Mapping[str, NDArray[np.bool_]]
     rungs: tuple[int | None, ...]
 
@@ -211,24 +216,25 @@ class _Ladder:
         if power is None:
             return self.values
         source = np.random.default_rng(draw)
-        return {
-            name: np.where(
-                self.chosen[name],
-                _to_power(each * source.uniform(1, 10, each.shape) if draw else each, power),
-                each,
-            )
-            for name, each in self.values.items()
-        }
+        result = {}
+        for name, each in self.values.items():
+            scaled = _to_power(each * source.uniform(1, 10, each.shape) if draw else each, power)
+            scaled = np.trunc(scaled) if name in self.whole else scaled
+            result[name] = np.where(self.chosen[name], scaled, each)
+        return result
 
 
-def _ladder(values: Values, unusual: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> _Ladder:
+def _ladder(
+    values: Values, whole: frozenset[str], unusual: Callable[[NDArray[Any]], NDArray[np.bool_]]
+) -> _Ladder:
     """The ladder for the ``unusual`` ones of ``values``, from ordinary ones to them."""
     chosen = {name: unusual(each) for name, each in values.items()}
     picked = [float(value) for name, each in values.items() for value in each[chosen[name]]]
     powers = [floor(log10(abs(value))) for value in picked]
     furthest = max(powers, key=abs, default=-1)
     step = 1 if furthest > -1 else -1
-    return _Ladder(values, chosen, (*range(-1, furthest, step), None) if powers else (None,))
+    rungs = (*range(-1, furthest, step), None) if powers else (None,)
+    return _Ladder(values, whole, chosen, rungs)
 
 
 def _to_power(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:

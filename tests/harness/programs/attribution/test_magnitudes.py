@@ -10,7 +10,7 @@ from relaxcheck.generators.core.program import Case, Input, Literal, Node, Progr
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.outcomes.attribution import Attribution, Condition
 from relaxcheck.harness.outcomes.outcome import Outcome
-from relaxcheck.harness.programs.attribution.magnitudes import milder
+from relaxcheck.harness.programs.attribution.magnitudes import milder, of_limits
 from relaxcheck.reports.programs.attribution_text import (
     attribution_text,
     has_magnitudes,
@@ -163,6 +163,32 @@ def test_integers_that_differ_or_fail_at_the_next_one_are_not_at_a_limit() -> No
     at_limit = case_of("normal", (-(2**31),), "int32")
     result, _ = attributed(at_limit, lambda tried: WRONG)
     assert settings(result) == []
+
+
+def test_integers_that_float64_cannot_tell_apart_differ() -> None:
+    trials = of_limits(case_of("normal", (2**63 - 1, 2**63 - 5), "int64"), WRONG)
+    with pytest.raises(StopIteration) as end:
+        next(trials)
+    assert end.value.value is None
+
+
+def test_milder_integers_are_named_as_they_are_tried() -> None:
+    program = Program((Input("x", (4,), "int32"),), (Node("y", "exp", ("x",)),), ("y",))
+
+    def large(tried: Case) -> Outcome:
+        return WRONG if (arrays(tried, 0)["x"].astype("float64") > 15).any() else PASS
+
+    drawn = (Case("exp", program, seed=seed, regime="special") for seed in range(100))
+    case = next(each for each in drawn if large(each) is WRONG)
+    result, tried = attributed(case, large)
+    (condition,) = (each for each in result.conditions if each.differences[0].name == "large")
+    was, to = condition.differences[0].was, condition.differences[0].to
+    made = [arrays(each, 0)["x"] for each in tried]
+    largest = {int(each.max()) for each in made if each.dtype == "int32"}
+    assert {was, to} <= largest
+    assert isinstance(was, float)
+    assert isinstance(to, float)
+    assert to <= 15 < was
 
 
 def test_ordinary_integers_are_not_said_to_have_been_made_milder() -> None:
