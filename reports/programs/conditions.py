@@ -28,8 +28,8 @@ from relaxcheck.reports.programs.attribution_text import (
 from relaxcheck.reports.programs.difference_text import EXPRESSION
 from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 
-_SHAPED = re.compile(r"(\w+) of shape (\(.*\))")
-"""An input in words, with its shape."""
+_SHAPED = re.compile(r"(\w+) of shape (\((?:[^()]|\([^()]*\))*\))")
+"""An input in words, with its shape, in which expressions have brackets too."""
 
 _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
     "dtype": str,
@@ -79,7 +79,7 @@ def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence
     attribution = in_tvms_terms(with_inputs(attribution, repro), repro.case)
     texts = settings(attribution, every)
     others = [
-        _SHAPED.sub(lambda found: _shaped(repro, found[1], found[2]), text)
+        _SHAPED.sub(lambda match: _shaped(repro, match[1], match[2]), text)
         for text in texts
         if not text.startswith(TOGETHER)
     ]
@@ -311,6 +311,6 @@ def _shaped(repro: Reproduction, name: str, shape: str) -> str:
 
 
 def _is_empty(text: str) -> bool:
-    """True of an input in words that has no elements."""
-    shape = re.search(r" of shape \((.*)\)", text)
-    return text.startswith("empty ") or (shape is not None and "0" in re.split(r", |,", shape[1]))
+    """True of inputs in words, some of which has no elements."""
+    shapes = [match[2].strip("()") for match in _SHAPED.finditer(text)]
+    return "empty " in text or any("0" in re.split(r", ?", shape) for shape in shapes)

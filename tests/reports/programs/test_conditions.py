@@ -65,3 +65,8 @@ def test_a_title_names_an_input_without_elements_where_that_matters() -> None:
     assert title_text(repro, Attribution(1, 1, (cured,))).endswith(" (empty y)")
     assert title_text(repro, Attribution(1, 1, (same,))).endswith(" (empty y)")
     assert title_text(repro, None).endswith(" (x of shape (2, 0), empty y)")
+    # With elements in one of them alone it fails as well.
+    both = Condition((x, y), (Verdict.PASS,), 0)
+    assert title_text(repro, Attribution(1, 1, (both,))).endswith(
+        " (x of shape (2, 0) and empty y)"
+    )
