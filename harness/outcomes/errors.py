@@ -188,13 +188,14 @@ def fold(message: str) -> str:
 def same_elsewhere(folded: str, other: str) -> bool:
     """True if two releases print one error as these two messages, which were folded, maybe cut.
 
-    Of a message that was cut the last word is not compared, nor is what another has behind it.
+    Of a message that was cut, which has the full length, the last word is not compared, nor is the
+    rest of the other. A longer one was not cut.
     """
     here, there = map(as_on_other_releases, (folded, other))
     return (
         here == there
-        or (len(folded) >= _LONGEST and _begins(there, here))
-        or (len(other) >= _LONGEST and _begins(here, there))
+        or (len(folded) == _LONGEST and _begins(there, here))
+        or (len(other) == _LONGEST and _begins(here, there))
     )
 
 

@@ -156,7 +156,7 @@ def _keys(finding: Finding) -> Iterator[object]:
         for each in (groups, map(kind.group, names)):
             yield finding.mended_by, signature.verdict, signature.stage, signature.fixes, *each
         if signature.verdict not in WRONG and kind.is_over_nothing(finding.case):
-            # What reads or writes an element that is not there raises, or ends the process.
+            # Code that reads or writes an element that is not there raises, or ends the process.
             yield finding.mended_by, signature.fixes, *map(kind.group, names)
     # Of a call that is left, the look is the shape that is not known: it is left for that.
     left_alike = signature.verdict is Verdict.SILENT_BAIL and bool(signature.appearance)

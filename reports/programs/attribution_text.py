@@ -136,12 +136,12 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
 
 def _with_siblings(attribution: Attribution) -> list[Condition]:
     """The conditions, each blamed dtype or word with all that fail in its place."""
-    found: dict[frozenset[tuple[Aspect, str]], set[str]] = {}
+    alternatives: dict[frozenset[tuple[Aspect, str]], set[str]] = {}
     for sibling in attribution.siblings:
-        found.setdefault(sibling.named, set()).add(str(sibling.differences[0].to))
+        alternatives.setdefault(sibling.named, set()).add(str(sibling.differences[0].to))
 
     def named(condition: Condition) -> Condition:
-        others = found.get(condition.named)
+        others = alternatives.get(condition.named)
         if others is None:
             return condition
         first = condition.differences[0]

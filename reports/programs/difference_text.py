@@ -48,7 +48,7 @@ UNUSUAL_INPUTS = _INPUTS["special"]
 
 
 def side_text(difference: Difference, side: str) -> str:
-    """It as it ``was``, or as it was put ``to``."""
+    """``difference`` in words on one ``side``: as it ``was``, or as it was put ``to``."""
     value = getattr(difference, side)
     match difference.what:
         case Aspect.ATTRIBUTE:

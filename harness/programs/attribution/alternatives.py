@@ -55,7 +55,7 @@ def alternatives(case: Case, outcome: Outcome, family: Family | None) -> Iterato
             continue
         yield from _at_default(case, node, family)
         needed = required(node.operator)
-        # An attribute that two calls have would not be told apart from the other's.
+        # A reader cannot tell an attribute that two calls have from the other's.
         others = {
             name
             for other in case.program.nodes
@@ -84,14 +84,16 @@ def alternatives(case: Case, outcome: Outcome, family: Family | None) -> Iterato
 def values_of(family: Family | None, operator: str, name: str) -> list[Attribute]:
     """The values of the attribute ``name`` of ``operator`` that ``family`` has, each once."""
     seen: list[Attribute] = []
-    for axis in () if family is None else family.axes:
+    if family is None:
+        return seen
+    for axis in family.axes:
         for value in axis.values:
             try:
-                point = complete(family.axes, {axis.name: value}) if family is not None else {}
+                point = complete(family.axes, {axis.name: value})
             except ValueError:
                 # It is not allowed where the other axes are at their defaults.
                 continue
-            made = family.build(point, 0) if family is not None else None
+            made = family.build(point, 0)
             for node in made.program.nodes if isinstance(made, Case) else ():
                 other = node.attributes.get(name) if node.operator == operator else None
                 if other is not None and other not in seen:
@@ -201,9 +203,9 @@ def _other_sizes(case: Case, symbol: str) -> list[Way]:
     ways = []
     for size in _SIZES:
         for changed in setting_steps.sized(case, {symbol: size}):
-            found = tuple(
+            sized = tuple(
                 replace(each, to=size) if each.what is Aspect.SYMBOL else each
                 for each in differences(case, changed)
             )
-            ways.append(Way(changed, found))
+            ways.append(Way(changed, sized))
     return ways

@@ -101,13 +101,13 @@ def _with_fills(case: Case, fills: Mapping[str, Fill]) -> Case:
 
 def _seeds(case: Case) -> list[int]:
     """Seeds whose draws of ``moderate`` have a large or low value that is not extreme, and more."""
-    found: list[int] = []
+    reaching: list[int] = []
     for least, most in _EXTREMES:
         for seed in range(_SEARCHED):
             if any(least <= value <= most for value in _furthest(case, seed)):
-                found.append(seed)
+                reaching.append(seed)
                 break
-    return [*dict.fromkeys((*found, *range(_SEEDS)))]
+    return [*dict.fromkeys((*reaching, *range(_SEEDS)))]
 
 
 def _furthest(case: Case, seed: int) -> list[float]:

@@ -192,3 +192,10 @@ def test_a_whole_message_is_no_beginning_of_another() -> None:
     short = f"InternalError: {'word ' * 20}"
     assert not same_elsewhere(short, f"{short} more")
     assert not same_elsewhere(short, (short * 10)[:300])
+
+
+def test_whole_messages_that_differ_in_their_last_word_are_two() -> None:
+    long = f"InternalError: {'word ' * 80}"
+    assert not same_elsewhere(fold(f"{long} alpha"), fold(f"{long} beta"))
+    # Of one that was cut, nobody knows the end.
+    assert same_elsewhere(normalise(f"{long} alpha"), fold(f"{long} beta"))

@@ -230,8 +230,8 @@ def test_equal_expressions_get_one_symbol() -> None:
 def test_a_shape_that_goes_with_an_attribute_is_listed_where_it_passes() -> None:
     first = case_of("nn.conv2d", (1, 1, 3, 3), (1, 1, 1, 2), kernel_layout="OIWH")
     second = case_of("nn.conv2d", (1, 1, 3, 3), (1, 1, 2, 1))
-    found = differences(first, second)
-    assert [each.what for each in found] == [Aspect.ATTRIBUTE, Aspect.SHAPE]
+    listed = differences(first, second)
+    assert [each.what for each in listed] == [Aspect.ATTRIBUTE, Aspect.SHAPE]
 
 
 def test_a_kernel_is_laid_out_anew_and_not_the_data() -> None:
