@@ -218,7 +218,7 @@ class _Ladder:
         source = np.random.default_rng(draw)
         result = {}
         for name, each in self.values.items():
-            scaled = _to_power(each * source.uniform(1, 10, each.shape) if draw else each, power)
+            scaled = _to_power(each, power, source.uniform(1, 10, each.shape) if draw else 1.0)
             scaled = np.trunc(scaled) if name in self.whole else scaled
             result[name] = np.where(self.chosen[name], scaled, each)
         return result
@@ -237,13 +237,21 @@ def _ladder(
     return _Ladder(values, whole, chosen, rungs)
 
 
-def _to_power(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
-    """``values`` with all exponents ``power``, and their own digits; zeros stay."""
+def _to_power(
+    values: NDArray[np.float64], power: int, factors: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
+    """``values`` with all exponents ``power``, and their own digits times ``factors``; zeros stay.
+
+    The ``factors`` are from 1 to 10.
+    """
     with np.errstate(all="ignore"):
         own = np.floor(np.log10(np.abs(values)))
         digits = values / 10.0**own
         # Subnormal numbers divide by 0.
         digits = np.where(np.isfinite(digits), digits, np.sign(values))
+    # Not before: the largest numbers have no multiples.
+    digits = digits * factors
+    digits = np.where(np.abs(digits) < 10, digits, digits / 10)
     return np.where(values == 0, values, digits * 10.0**power)
 
 

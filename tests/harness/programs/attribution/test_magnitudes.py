@@ -172,6 +172,16 @@ def test_integers_that_float64_cannot_tell_apart_differ() -> None:
     assert end.value.value is None
 
 
+def test_the_largest_numbers_are_tried_with_other_digits() -> None:
+    largest = float(np.finfo("float64").max)
+    trials = milder(case_of("normal", (largest,), "float64"), WRONG)
+    tried = [next(trials), trials.send(WRONG)]
+    tried += [trials.send(PASS) for _ in range(7)]
+    mildest = {arrays(each, 0)["x"].item() for each in tried[1:]}
+    assert len(mildest) == 8
+    assert all(0.1 <= value < 1 for value in mildest)
+
+
 def test_milder_integers_are_named_as_they_are_tried() -> None:
     program = Program((Input("x", (4,), "int32"),), (Node("y", "exp", ("x",)),), ("y",))
 
