@@ -11,8 +11,8 @@ from relaxcheck.reports.templating import environment
 
 TEMPLATES = environment()
 
-_FILLED = ", also where fresh memory is filled"
-_MAYBE_RIGHT = " where fresh memory is filled; else it may be right by chance"
+_FILLED = ", also where heap and stack are filled"
+_MAYBE_RIGHT = " where heap and stack are filled; else it may be right by chance"
 """Of undefined memory: a release runs the case with heap and stack filled, a script with neither
 or the heap alone, and a fresh page may hold the right result."""
 
@@ -26,7 +26,7 @@ def on_release(came: Came, seen: Outcome) -> str:
         return "could not be run on it"
     undefined = came.undefined or UNDEFINED in seen.details
     if came.verdict is Verdict.PASS:
-        return f"passes{_FILLED * undefined}"
+        return f"passes{_FILLED if undefined else ''}"
     if came.verdict is Verdict.REJECTED:
         return "refuses it, as it should"
     if corrupts_heap(seen.message) and not came.verdict.is_failure:

@@ -18,7 +18,12 @@ from relaxcheck.harness.outcomes.attribution import Aspect, Condition, Differenc
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.programs.attribution.alternatives import values_of, with_value
 from relaxcheck.harness.programs.reduction.steps import candidate, remade
-from relaxcheck.harness.triage.fingerprint import Signature, same_signature, signature_of
+from relaxcheck.harness.triage.fingerprint import (
+    Signature,
+    looks_alike,
+    same_signature,
+    signature_of,
+)
 
 
 def siblings(
@@ -61,7 +66,8 @@ def _of_words(
                 if value in (blamed.was, blamed.to):
                     continue
                 result = yield changed
-                if same_signature(changed, result, signature):
+                alike = same_signature(changed, result, signature)
+                if alike and looks_alike(changed, result, signature):
                     sibling = Difference(blamed.what, blamed.name, blamed.was, value)
                     failing.append(Condition((sibling,), (result.verdict,), 1))
     return failing

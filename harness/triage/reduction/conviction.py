@@ -7,6 +7,8 @@ give values that are off.
 
 from dataclasses import replace
 
+from msgspec import UNSET
+
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
@@ -17,13 +19,15 @@ from relaxcheck.harness.triage.fingerprint import looks_alike, same_signature, s
 from relaxcheck.harness.triage.reduction.search import Hit, Keeps, same_standing
 
 
-def clearest(case: AnyCase, outcome: Outcome, *, by_look: bool = True) -> Trials[Hit | None]:
+def clearest(
+    case: AnyCase, outcome: Outcome, *, by_look: bool = True, on_axes: bool = False
+) -> Trials[Hit | None]:
     """The clearest failure of the kind's ``convincing`` cases; None: none is clearer by far.
 
     It has the signature of ``outcome``, and its look, too, unless that is one of extreme values
     alone and not ``by_look``: values that are NaN at large inputs are off at small ones. Where
-    ``outcome`` is in no doubt, it is the first that is about as clear. Every trial has to be
-    validated. Deterministic.
+    ``outcome`` is in no doubt, it is the first that is about as clear. ``on_axes``: only those that
+    are a point of their family, as ``case`` is. Every trial has to be validated. Deterministic.
     """
     if outcome.verdict is not Verdict.WRONG_VALUE:
         return None
@@ -32,6 +36,8 @@ def clearest(case: AnyCase, outcome: Outcome, *, by_look: bool = True) -> Trials
     signature = signature_of(case, outcome)
     best: Hit | None = None
     for number, candidate in enumerate(of(case).convincing(case, doubtful=doubtful)):
+        if on_axes and candidate.at is UNSET:
+            continue
         result = yield candidate
         alike = same_signature(candidate, result, signature) and same_standing(result, outcome)
         if ordinary or by_look:
@@ -48,11 +54,12 @@ def clearest(case: AnyCase, outcome: Outcome, *, by_look: bool = True) -> Trials
 def convinced(reduced: Reduced) -> Trials[Reduced]:
     """``reduced`` with inputs that make a slight error far clearer, if nothing is blamed for it.
 
-    With other inputs it may fail without the axes to blame, too, which would no longer be true.
+    With other inputs it may fail without the axes to blame, too, which would no longer be true. It
+    stays on the axes of its family, on which expected failures are declared.
     """
     if reduced.blame or not is_slight(reduced.outcome):
         return reduced
-    hit = yield from clearest(reduced.case, reduced.outcome)
+    hit = yield from clearest(reduced.case, reduced.outcome, on_axes=True)
     return reduced if hit is None else replace(reduced, case=hit.case, outcome=hit.outcome)
 
 

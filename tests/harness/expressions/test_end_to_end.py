@@ -203,6 +203,7 @@ def campaign(folder: Path, *findings: Finding) -> Path:
     return folder
 
 
+@pytest.mark.tvm
 def test_the_command_says_which_and_writes_their_cases(tmp_path: Path) -> None:
     runs = campaign(tmp_path / "runs", finding(FALLING), finding(RIGHT))
     out = tmp_path / "new" / "cases"
@@ -219,6 +220,7 @@ def test_the_command_says_which_and_writes_their_cases(tmp_path: Path) -> None:
     assert file.stem == case.identifier
 
 
+@pytest.mark.tvm
 def test_failures_of_relaxcheck_are_distinguished_from_those_of_tvm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +250,7 @@ def test_without_anything_to_compile_it_says_so(tmp_path: Path) -> None:
     assert ended.exit_code == 2
 
 
+@pytest.mark.tvm
 def test_an_interruption_reports_the_compiled_expressions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,9 +188,9 @@ def test_a_failure_of_one_cause_that_looks_otherwise_is_no_failure_in_this_way()
 def test_a_release_that_is_right_by_chance_is_not_claimed_to_fail() -> None:
     undefined = Outcome(Verdict.WRONG_VALUE, "compare", message="off", details={UNDEFINED: True})
     failed, passed = Came(Verdict.WRONG_VALUE, alike=True), Came(Verdict.PASS)
-    fails = "fails in this way where fresh memory is filled; else it may be right by chance"
+    fails = "fails in this way where heap and stack are filled; else it may be right by chance"
     assert on_release(failed, undefined) == fails
-    assert on_release(passed, undefined) == "passes, also where fresh memory is filled"
+    assert on_release(passed, undefined) == "passes, also where heap and stack are filled"
     # There alone another value than that of fresh memory shows here.
     here = Outcome(Verdict.WRONG_VALUE, "compare", message="off")
     assert on_release(Came(Verdict.WRONG_VALUE, alike=True, undefined=True), here) == fails

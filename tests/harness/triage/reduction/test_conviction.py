@@ -7,10 +7,13 @@ import pytest
 from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
+from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
 from relaxcheck.generators.core.values import arrays
+from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Reduced
 from relaxcheck.harness.triage.reduction.conviction import as_clear, clearest, convinced
 from relaxcheck.harness.triage.reduction.running import reduced
@@ -20,6 +23,7 @@ from tests.harness.outcomes.test_deviation import wrong
 
 Run = Callable[[NDArray[np.float64]], Outcome]
 
+EXP = family("exp", tuple(PIPELINES))
 CASE = Case("exp", Program((Input("x", (1,), "float32"),), (Node("y", "exp", ("x",)),), ("y",)))
 PASS = Outcome(Verdict.PASS)
 SLIGHT = wrong(0.0165503826, 0.016550403, 7.89e-09)
@@ -125,11 +129,13 @@ def finished(before: Reduced, outcome: Outcome) -> Reduced:
         return result
 
 
-def test_a_finding_that_blames_nothing_gets_a_clearer_case() -> None:
-    better = finished(Reduced(CASE, SLIGHT, {}), PLAIN)
+def test_a_finding_that_blames_nothing_gets_a_clearer_case_on_its_axes() -> None:
+    drawn = EXP.build(complete(EXP.axes, {}), 1)
+    better = finished(Reduced(drawn, SLIGHT, {}), PLAIN)
     assert (better.outcome, better.blame) == (PLAIN, {})
-    assert better.case != CASE
-    for before in (Reduced(CASE, SLIGHT, {"beta": "2"}), Reduced(CASE, ROUGH, {})):
+    assert better.case != drawn
+    assert point_of(EXP, better.case)["regime"] == "moderate"
+    for before in (Reduced(drawn, SLIGHT, {"beta": "2"}), Reduced(drawn, ROUGH, {})):
         assert finished(before, PLAIN) is before
 
 
