@@ -225,7 +225,9 @@ class Investigations:
             return
         if reduced is not None and not by_structure:
             reduced = yield from self._trials(shrink(family, reduced), on)
-            finding = finding_of((yield from self._trials(convinced(reduced), on, Ask.VETTED)))
+            finding = finding_of(
+                (yield from self._trials(convinced(family, reduced), on, Ask.VETTED))
+            )
         if self._tells(finding):
             # Meanwhile a failure of other operators was reduced to the same finding.
             self._count(drawn, finding.fingerprint)

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from msgspec import UNSET
 
-from relaxcheck.generators.core.case import AnyCase
+from relaxcheck.generators.core.axes import RUN, Family, point_of, with_defaults
+from relaxcheck.generators.core.case import AnyCase, with_fixes
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.deviation import clarity, far_clearer, is_slight
@@ -17,6 +18,9 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.triage.finding import Reduced
 from relaxcheck.harness.triage.fingerprint import looks_alike, same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import Hit, Keeps, same_standing
+
+REGIME, DTYPE = "regime", "dtype"
+"""The axes of the inputs' magnitudes, and of their dtype."""
 
 
 def clearest(
@@ -51,16 +55,40 @@ def clearest(
     return best
 
 
-def convinced(reduced: Reduced) -> Trials[Reduced]:
-    """``reduced`` with inputs that make a slight error far clearer, if nothing is blamed for it.
+def convinced(family: Family, reduced: Reduced) -> Trials[Reduced]:
+    """``reduced`` with inputs that make a slight error far clearer, if there are such.
 
-    With other inputs it may fail without the axes to blame, too, which would no longer be true. It
-    stays on the axes of its family, on which expected failures are declared.
+    Where a setting is to blame, the inputs are tried at its default: if they fail there, nothing is
+    to blame but them. The case stays on the axes of ``family``, on which expected failures are
+    declared.
     """
-    if reduced.blame or not is_slight(reduced.outcome):
+    plain = _unblamed(family, reduced) if is_slight(reduced.outcome) else None
+    if plain is None:
         return reduced
-    hit = yield from clearest(reduced.case, reduced.outcome, on_axes=True)
-    return reduced if hit is None else replace(reduced, case=hit.case, outcome=hit.outcome)
+    hit = yield from clearest(plain, reduced.outcome, on_axes=True)
+    if hit is None:
+        return reduced
+    blame = {REGIME: hit.case.regime} if REGIME in reduced.blame else {}
+    return replace(reduced, case=hit.case, outcome=hit.outcome, blame=blame)
+
+
+def _unblamed(family: Family, reduced: Reduced) -> AnyCase | None:
+    """The case with the settings to blame at their defaults.
+
+    None where a dtype is to blame, or a pass: at its default another fault may be at work.
+    """
+    if reduced.blame.keys() <= {REGIME}:
+        return reduced.case
+    if reduced.blame.keys() & {*RUN, DTYPE}:
+        return None
+    try:
+        point = point_of(family, reduced.case)
+    except ValueError:
+        return None
+    plain = with_defaults(family.axes, point, tuple(reduced.blame))
+    if plain is None:
+        return None
+    return with_fixes(family.build(plain, reduced.case.seed), reduced.case.fixes)
 
 
 def as_clear(keeps: Keeps, start: Outcome) -> Keeps:

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace as changed
 from numpy.typing import NDArray
 
-from relaxcheck.generators.core.axes import complete, point_of
+from relaxcheck.generators.core.axes import Family, complete, point_of
+from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
@@ -118,12 +119,12 @@ def test_reduction_goes_on_with_failures_that_are_about_as_clear() -> None:
     assert not keeps(CASE, PASS)
 
 
-def finished(before: Reduced, outcome: Outcome) -> Reduced:
-    trials = convinced(before)
+def finished(member: Family, before: Reduced, ends: Callable[[AnyCase], Outcome]) -> Reduced:
+    trials = convinced(member, before)
     try:
-        next(trials)
+        tried = next(trials)
         while True:
-            trials.send(outcome)
+            tried = trials.send(ends(tried))
     except StopIteration as end:
         result: Reduced = end.value
         return result
@@ -131,12 +132,30 @@ def finished(before: Reduced, outcome: Outcome) -> Reduced:
 
 def test_a_finding_that_blames_nothing_gets_a_clearer_case_on_its_axes() -> None:
     drawn = EXP.build(complete(EXP.axes, {}), 1)
-    better = finished(Reduced(drawn, SLIGHT, {}), PLAIN)
+    better = finished(EXP, Reduced(drawn, SLIGHT, {}), lambda case: PLAIN)
     assert (better.outcome, better.blame) == (PLAIN, {})
-    assert better.case != drawn
     assert point_of(EXP, better.case)["regime"] == "moderate"
-    for before in (Reduced(drawn, SLIGHT, {"beta": "2"}), Reduced(drawn, ROUGH, {})):
-        assert finished(before, PLAIN) is before
+    for before in (Reduced(drawn, SLIGHT, {"dtype": "float16"}), Reduced(drawn, ROUGH, {})):
+        assert finished(EXP, before, lambda case: PLAIN) is before
+
+
+def test_inputs_that_fail_at_the_default_of_a_setting_are_to_blame_alone() -> None:
+    member = family("softplus", tuple(PIPELINES))
+    before = Reduced(member.build(complete(member.axes, {"beta": 2}), 1), SLIGHT, {"beta": "2"})
+
+    def at_default(case: AnyCase) -> Outcome:
+        return PLAIN if point_of(member, case)["beta"] == 1 else PASS
+
+    after = finished(member, before, at_default)
+    assert (after.outcome, after.blame) == (PLAIN, {})
+    assert point_of(member, after.case)["beta"] == 1
+    assert finished(member, before, lambda case: PASS) is before
+
+
+def test_a_regime_stays_to_blame_for_other_inputs_of_it() -> None:
+    drawn = EXP.build(complete(EXP.axes, {"regime": "moderate"}), 1)
+    after = finished(EXP, Reduced(drawn, SLIGHT, {"regime": "moderate"}), lambda case: PLAIN)
+    assert (after.outcome, after.blame) == (PLAIN, {"regime": "moderate"})
 
 
 class Exponential:
