@@ -24,15 +24,18 @@ class Aspect(enum.StrEnum):
     DIMENSION = "dimension"
     DEFAULT = "default"
     ITEM = "item"
+    OPERANDS = "operands"
 
 
 class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A setting called ``name`` that is ``was`` in one case and ``to`` in another (None: absent).
 
     The name is that of an attribute, an input, a symbol, an operator or a field of ``Case``; of
-    values it is their kind: ``large``, ``low``, ``small``, ``lowest`` or ``highest``. In ``to``, a
+    values it is their kind: ``large``, ``low``, ``small``, ``lowest`` or ``highest`` of integers,
+    ``largest`` or ``least`` of floats, whose ``was`` is a word if infinite. In ``to``, a
     ``dimension`` is an equal expression, a symbol a size, or None for its own; an attribute that is
-    a ``default`` in ``was`` has another value, and an ``item`` of a tuple is another one.
+    a ``default`` in ``was`` has another value, an ``item`` of a tuple is another one, and the
+    ``operands`` that a call takes as one tuple are more.
     """
 
     what: Aspect

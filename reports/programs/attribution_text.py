@@ -7,17 +7,23 @@ from collections.abc import Set as AbstractSet
 from msgspec.structs import replace
 
 from relaxcheck.generators.calls import form, telling
-from relaxcheck.generators.core.program import ITEM, Case, ShapeValue
+from relaxcheck.generators.core.dims import symbols
+from relaxcheck.generators.core.program import ITEM, Case, Literal, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
+from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.triage.reduction.search import RUNNING
-from relaxcheck.reports.programs.difference_text import side_text
+from relaxcheck.reports.programs.difference_text import SHORT, side_text
 from relaxcheck.reports.programs.dtype_words import dtype_words
+from relaxcheck.reports.programs.python_source import shape_text
 
 _NO_NEWS = frozenset({Aspect.SHAPE, Aspect.INPUT})
 
 TOGETHER, _WITHOUT = "together with ", "without "
+
+_FEW_SHAPES = 2
+"""Up to so many inputs are named, all that have a symbol; of more, the first one."""
 
 ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 _OTHER = {
@@ -53,15 +59,10 @@ def attribution_text(
     failure: an error instead of an error is another one.
     """
     attribution = in_tvms_terms(attribution, case)
-    if not attribution.conditions:
-        return ""
-    sentences = []
     ran = stage in RUNNING
     # The values of inputs are nothing to a compiler; another program was drawn with them.
-    if ran and attribution.failed < attribution.drawn:
-        sentences.append(
-            f"Fails with {attribution.failed} of {attribution.drawn} draws of the inputs."
-        )
+    sentences = [_of_others(attribution, case)] if ran else []
+    sentences = [text for text in sentences if text]
     operators = {(Aspect.NODE, name) for name in about}
     conditions = [
         condition
@@ -96,6 +97,22 @@ def attribution_text(
     return " ".join(sentences)
 
 
+def _of_others(attribution: Attribution, case: Case) -> str:
+    """The other inputs that ``case`` was tried with, if it did not fail with each.
+
+    The first of the draws is its own. Numbers that are few and short say little about others that
+    are written out: the text names their kind.
+    """
+    tries = attribution.drawn - 1
+    if attribution.failed == attribution.drawn or not tries:
+        return ""
+    written = [tensor for tensor in case.program.inputs if isinstance(tensor.fill, Literal)]
+    short = case.regime == PLAIN["regime"] and any("float" in each.dtype for each in written)
+    kind = f" ({SHORT})" if short else ""
+    count = f"{attribution.failed - 1} of {tries} {'try' if tries == 1 else 'tries'}"
+    return f"With other drawn inputs{kind} it failed in {count}."
+
+
 def _tries(attribution: Attribution, conditions: Sequence[Condition], blamed: bool) -> str:
     """The draws of the inputs that ``conditions`` were tried with, some of them ``blamed``."""
     counts = {len(condition.verdicts) for condition in conditions}
@@ -106,17 +123,17 @@ def _tries(attribution: Attribution, conditions: Sequence[Condition], blamed: bo
         least, most = min(counts), max(counts)
         number = str(most) if least == most else f"{least} to {most}"
         return f"Changes were tried with {number} draw{'s' * (most > 1)} of the inputs{end}"
-    draws = f"{attribution.drawn} draws of the inputs"
-    if some:
-        draws = "that draw" if attribution.failed == 1 else f"those {attribution.failed} draws"
-    return f"Each change was tried with {draws}{end}"
+    draws = f"{attribution.failed} draw{'s' * (attribution.failed > 1)} of the inputs"
+    which = " that it fails with" if some else ""
+    return f"Each change was tried with {draws}{which}{end}"
 
 
 def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
     """``attribution`` without what TVM's users do not see.
 
     That is the item that a program takes of a tuple, the attributes of a node that is no call of
-    an operator, and a shape that follows from other changes. A blamed dtype gets its siblings.
+    an operator, and a shape that follows from other changes. A blamed dtype gets its siblings, and
+    a symbol of a single call the shapes that have it.
     """
     calls = [node for node in case.program.nodes if form(node.operator) == "call"]
     seen = {name for node in calls for name in node.attributes} - {ITEM}
@@ -131,7 +148,43 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
         others = tuple(each for each in shown if not isinstance(each.was, ShapeValue))
         if shown:
             conditions.append(replace(condition, differences=others or shown))
-    return replace(attribution, conditions=tuple(conditions), siblings=())
+    result = replace(attribution, conditions=tuple(conditions), siblings=())
+    # An expression that is named has a symbol.
+    expressions = any(kind is Aspect.DIMENSION for each in conditions for kind, _ in each.named)
+    return result if expressions or len(case.program.nodes) > 1 else _placed(result, case)
+
+
+def _placed(attribution: Attribution, case: Case) -> Attribution:
+    """``attribution`` with shapes for blamed symbols, where other dimensions might have them too.
+
+    One symbolic dimension may fail where another one passes, or where it meets another's.
+    """
+    inputs = case.program.inputs
+    blamed = {
+        each.name
+        for condition in attribution.blamed
+        for each in attribution.needed(condition)
+        if each.what is Aspect.SYMBOL
+    }
+    having = {
+        name: [tensor for tensor in inputs if any(name in symbols(dim) for dim in tensor.shape)]
+        for name in blamed
+    }
+    if sum(len(tensor.shape) for tensor in inputs) < 2 or not all(having.values()):
+        return attribution
+    named = [tensor for tensor in inputs if any(tensor in each for each in having.values())]
+    if len(named) > _FEW_SHAPES:
+        named = [tensor for tensor in inputs if any(tensor is each[0] for each in having.values())]
+    text = series([f"{tensor.name} of shape {shape_text(tensor.shape)}" for tensor in named])
+
+    def placed(each: Difference) -> Difference:
+        return replace(each, was=text) if each.what is Aspect.SYMBOL else each
+
+    conditions = tuple(
+        replace(condition, differences=tuple(map(placed, condition.differences)))
+        for condition in attribution.conditions
+    )
+    return replace(attribution, conditions=conditions)
 
 
 def _with_siblings(attribution: Attribution) -> list[Condition]:

@@ -11,8 +11,16 @@ from msgspec.structs import replace
 from relaxcheck.generators import families
 from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, Case, ShapeValue
+from relaxcheck.generators.core.program import (
+    ITEM,
+    ORDINARY_REGIMES,
+    Case,
+    Literal,
+    Random,
+    ShapeValue,
+)
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
+from relaxcheck.harness.programs.attribution.magnitudes import EXTREMES
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
@@ -25,11 +33,14 @@ from relaxcheck.reports.programs.attribution_text import (
     series,
     settings,
 )
-from relaxcheck.reports.programs.difference_text import EXPRESSION
+from relaxcheck.reports.programs.difference_text import EXPRESSION, with_shown
 from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 
 _SHAPED = re.compile(r"(\w+) of shape (\((?:[^()]|\([^()]*\))*\))")
 """An input in words, with its shape, in which expressions have brackets too."""
+
+_ALONG = ("axis=", "axes=")
+"""The start of the words of an attribute that names axes."""
 
 _UNUSUAL_VALUES: Mapping[str, Callable[[str], str]] = {
     "dtype": str,
@@ -56,7 +67,10 @@ def conditions_of(
         # Where an input without elements is to blame, no other is.
         if any(_is_empty(text) for text in settled):
             return settled
-        return [*settled, *_empty(repro, innocent_shapes(attribution))]
+        # Along one axis only some shapes fail.
+        along = all(text.startswith(_ALONG) for text in settled)
+        shapes = _worded(repro, blame, attribution) if along else []
+        return [*settled, *shapes, *_empty(repro, innocent_shapes(attribution))]
     innocent = innocent_axes(attribution)
     blame = {axis: value for axis, value in blame.items() if axis not in innocent}
     axes, others = _axes(repro, blame), _settings(repro, attribution, blame)
@@ -69,6 +83,15 @@ def conditions_of(
     # A length of 0 that is named is the reason that inputs are empty.
     named_already = any(text.endswith(" 0") for text in axes)
     return [*(axes or others), *([] if named_already else empty)]
+
+
+def _worded(
+    repro: Reproduction, blame: Mapping[str, str], attribution: Attribution | None
+) -> list[str]:
+    """The axes that a campaign blames and that have words of their own, but for innocent ones."""
+    innocent = innocent_axes(attribution)
+    words = (_own_words(repro, *item) for item in blame.items() if item[0] not in innocent)
+    return list(filter(None, words))
 
 
 def blamed(repro: Reproduction, attribution: Attribution | None, named: Sequence[str]) -> list[str]:
@@ -134,16 +157,26 @@ def values_of(repro: Reproduction, attribution: Attribution | None) -> list[str]
 
 
 def with_inputs(attribution: Attribution, repro: Reproduction) -> Attribution:
-    """``attribution`` with the inputs of the script in the place of how they were drawn."""
-    words = ""
-    if repro.runs:
-        words = _unusual(repro.runs[0])
-    if not words:
+    """``attribution`` with the inputs of the script in the place of how they were drawn.
+
+    A reader sees those of the script, and not the mildest that fail.
+    """
+    if not repro.runs:
         return attribution
+    words = _unusual(repro.runs[0])
+    drawn = [
+        repro.runs[0].inputs[tensor.name].astype("float64").ravel()
+        for tensor in repro.case.program.inputs
+        if tensor.dtype != "bool" and isinstance(tensor.fill, Random | Literal)
+    ]
+    values = np.concatenate([np.empty(0), *drawn])
+    values = values[~np.isnan(values)]
 
     def named(each: Difference) -> Difference:
-        drawn = each.what is Aspect.SETTING and each.name == "regime"
-        return replace(each, was=words) if drawn else each
+        if each.what is Aspect.VALUES and each.name in EXTREMES and values.any():
+            return with_shown(each, EXTREMES[each.name](values))
+        regime = each.what is Aspect.SETTING and each.name == "regime"
+        return replace(each, was=words) if regime and words else each
 
     conditions = tuple(
         replace(condition, differences=tuple(map(named, condition.differences)))

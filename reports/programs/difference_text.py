@@ -3,16 +3,22 @@
 from collections.abc import Mapping
 
 import ml_dtypes
+import numpy as np
+from msgspec.structs import replace
 
 from relaxcheck.generators.core.program import DTYPES, Attribute, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
+from relaxcheck.harness.programs.attribution.magnitudes import before_largest
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 
 _PLAIN_BUILD = "relax.build alone"
 
+SHORT = "multiples of 1/2048 from -2 to 2"
+"""The numbers of ordinary inputs, which float32 and more hold exactly."""
+
 _INPUTS = {
-    "normal": "inputs that are multiples of 1/2048 from -2 to 2",
+    "normal": f"inputs that are {SHORT}",
     "exact": "inputs that are small integers",
     "moderate": "inputs of moderate magnitudes",
     "boundary": "inputs of other magnitudes",
@@ -34,11 +40,16 @@ _VALUES = {
         "was": "that are all the highest integer of their dtype",
         "to": "that are all {}",
     },
+    "largest": {"was": "that are all {}the largest {}", "to": "that are all {}"},
+    "least": {"was": "that are all {}the lowest {}", "to": "that are all {}"},
 }
 """Values of inputs, by kind, as they are in the case that fails, and put back."""
 
 _INTEGERS = frozenset({"lowest", "highest"})
 """The kinds that are of integers, whose digits count."""
+
+_FLOATS = frozenset({"largest", "least"})
+"""The kinds that are of the largest floats, or infinite."""
 
 _LARGEST = {name: float(ml_dtypes.finfo(name).max) for name in DTYPES if "float" in name}
 
@@ -56,12 +67,17 @@ def side_text(difference: Difference, side: str) -> str:
         case Aspect.SYMBOL:
             if isinstance(value, int) and not isinstance(value, bool):
                 return f"a static {difference.name} of {value}"
+            if isinstance(value, str):
+                # An input that has the symbol, with its shape.
+                return value
             return f"symbolic {difference.name}" if value else f"{difference.name} static"
         case Aspect.DIMENSION:
             return f"{EXPRESSION}{value}" if side == "was" else f"{value} in its place"
         case Aspect.DEFAULT:
             default = "the default " if side == "was" and value is not None else ""
             return f"{default}{_attribute(difference.name, value)}"
+        case Aspect.OPERANDS:
+            return f"a tuple of {value} tensor{'' if value == 1 else 's'}"
         case Aspect.ITEM:
             return f"item {value} of the tuple"
         case Aspect.NODE:
@@ -75,13 +91,47 @@ def side_text(difference: Difference, side: str) -> str:
         case Aspect.INPUT:
             return difference.name if value else f"without {difference.name}"
         case Aspect.VALUES:
+            if difference.name in _FLOATS:
+                return _at_largest(difference, side)
             number = _number(difference.name, value)
             return f"inputs {_VALUES[difference.name][side].format(number)}"
     return _setting(difference.name, value)
 
 
+def with_shown(difference: Difference, shown: float) -> Difference:
+    """``difference`` of values with the one that a script has: ``shown``, which fails as well.
+
+    The mildest that failed is named beside those that pass.
+    """
+    mildest, to = difference.was, difference.to
+    assert isinstance(mildest, float)
+    further = {"large": shown > mildest, "low": shown < mildest, "small": shown < mildest}
+    texts = [_number(difference.name, value) for value in (mildest, to, shown)]
+    if not further.get(difference.name) or texts[0] == texts[2]:
+        return difference
+    passing = f"{texts[1]} (of those tried, {texts[0]} is the mildest that fails)"
+    return replace(difference, was=shown, to=passing)
+
+
+def _at_largest(difference: Difference, side: str) -> str:
+    """In words that every element is infinite or the largest number, or is the one before it."""
+    to = difference.to
+    assert isinstance(to, float)
+    dtype = next(name for name in _LARGEST if before_largest(name) == abs(to))
+    words = _VALUES[difference.name][side]
+    if side == "to":
+        return f"inputs {words.format(str(np.dtype(dtype).type(to)))}"
+    infinite = f"{difference.was} or " if isinstance(difference.was, str) else ""
+    return f"inputs {words.format(infinite, dtype)}"
+
+
 def _number(kind: str, value: object) -> str:
-    """``value`` with three digits, and the dtype that it is the largest of; all of an integer."""
+    """``value`` with three digits, and the dtype that it is the largest of; all of an integer.
+
+    What is in words already stays.
+    """
+    if isinstance(value, str):
+        return value
     assert isinstance(value, float)
     if kind in _INTEGERS:
         return str(int(value))

@@ -4,6 +4,7 @@ A call may fail with ``training=True``, which is TVM's default, or with ``size=(
 none. Other values are tried; they say something only where the case passes with one.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from relaxcheck.generators.calls import attributes_of_type, defaults, required, telling
+from relaxcheck.generators.calls import attributes_of_type, defaults, grouped, required, telling
 from relaxcheck.generators.core.axes import Family, complete
 from relaxcheck.generators.core.program import (
     ITEM,
@@ -69,6 +70,7 @@ def alternatives(case: Case, outcome: Outcome, family: Family | None) -> Iterato
                 ways += _with_fewer(case, node, name, value)
             yield ways
         yield _without_options(case, node)
+        yield _with_more_operands(case, node)
         if ITEM in node.attributes:
             yield _other_items(case, node)
     for symbol in case.program.symbols:
@@ -79,6 +81,33 @@ def alternatives(case: Case, outcome: Outcome, family: Family | None) -> Iterato
             for binding in case.bindings
             for static in setting_steps.sized(case, binding)
         ]
+
+
+def other_axes(case: Case) -> Iterator[list[Way]]:
+    """``case`` along each other axis of no smaller size: along a smaller one less can go wrong."""
+    shapes = {tensor.name: tensor.shape for tensor in case.program.inputs}
+    names = Counter(name for node in case.program.nodes for name in node.attributes)
+    for node in case.program.nodes:
+        shape = shapes.get(node.arguments[0]) if node.arguments else None
+        for name in attributes_of_type(node.operator, "axis"):
+            axis = node.attributes.get(name)
+            # A reader cannot tell an attribute that two calls have from the other's.
+            if shape is None or not isinstance(axis, int) or names[name] > 1:
+                continue
+            if not -len(shape) <= axis < len(shape):
+                continue
+            own = shape[axis]
+            others = [
+                at
+                for at, dim in enumerate(shape)
+                if at != axis % len(shape)
+                and (dim == own or (isinstance(dim, int) and isinstance(own, int) and dim > own))
+            ]
+            yield [
+                Way(changed, differences(case, changed))
+                for other in others
+                for changed in with_value(case, node, name, other)
+            ]
 
 
 def values_of(family: Family | None, operator: str, name: str) -> list[Attribute]:
@@ -185,6 +214,19 @@ def _with_fewer(case: Case, node: Node, name: str, value: Attribute) -> list[Way
     changed = replace(node, attributes={**node.attributes, name: value[1:]})
     made = candidate(partial(remade, case, inputs=inputs, nodes=with_node(case, changed)))
     return [Way(each, differences(case, each)) for each in made]
+
+
+def _with_more_operands(case: Case, node: Node) -> list[Way]:
+    """With the last of the operands that ``node`` takes as one tuple once more."""
+    for at, group in enumerate(grouped(node.operator, node.arguments)):
+        if not isinstance(group, list) or not group:
+            continue
+        end = at + len(group)
+        arguments = (*node.arguments[:end], group[-1], *node.arguments[end:])
+        nodes = with_node(case, replace(node, arguments=arguments))
+        more = (Difference(Aspect.OPERANDS, node.operator, len(group), len(group) + 1),)
+        return [Way(each, more) for each in candidate(partial(remade, case, nodes=nodes))]
+    return []
 
 
 def _other_items(case: Case, node: Node) -> list[Way]:

@@ -5,7 +5,7 @@ value may be right by coincidence. If the reference says that the program is inv
 ways are tried (a layout together with the shape that has it), or none.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import partial
@@ -35,7 +35,8 @@ from relaxcheck.harness.outcomes.attribution import (
     named,
 )
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.attribution.alternatives import alternatives
+from relaxcheck.harness.programs.attribution.alternatives import Way as Alternative
+from relaxcheck.harness.programs.attribution.alternatives import alternatives, other_axes
 from relaxcheck.harness.programs.attribution.differences import differences
 from relaxcheck.harness.programs.attribution.magnitudes import milder, of_limits, written_out
 from relaxcheck.harness.programs.attribution.siblings import siblings
@@ -62,7 +63,8 @@ _LOWERING = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED, Verdict.SILENT
 """Verdicts of a compiler that does not finish, whatever the inputs."""
 
 _OF_VALUES = frozenset(
-    {(Aspect.SETTING, "regime"), (Aspect.VALUES, "lowest"), (Aspect.VALUES, "highest")}
+    {(Aspect.SETTING, "regime")}
+    | {(Aspect.VALUES, kind) for kind in ("lowest", "highest", "largest", "least")}
 )
 """Conditions on the values of the inputs."""
 
@@ -110,13 +112,17 @@ def attribute(
             limits = yield from of_limits(case, outcome)
             conditions += [] if limits is None else [limits]
         if outcome.verdict in _LOWERING and outcome.stage not in RUNNING:
-            conditions = yield from _otherwise(case, outcome, family, draws, conditions)
+            others = alternatives(case, outcome, family)
+            conditions = yield from _otherwise(case, outcome, others, draws, [], conditions)
+        elif outcome.verdict is Verdict.WRONG_VALUE:
+            along = other_axes(case)
+            conditions = yield from _otherwise(case, outcome, along, draws, more, conditions)
     attribution = Attribution(drawn, len(draws), tuple(conditions))
     # Each run that a limit cuts short takes all of the limit.
     if outcome.verdict in CUT_SHORT:
         return attribution
-    others = yield from siblings(case, outcome, attribution.blamed, family)
-    return replace(attribution, siblings=others)
+    others_alike = yield from siblings(case, outcome, attribution.blamed, family)
+    return replace(attribution, siblings=others_alike)
 
 
 def _failing(case: Case, outcome: Outcome) -> int:
@@ -222,8 +228,9 @@ def _put_back(
 def _otherwise(
     case: Case,
     outcome: Outcome,
-    family: Family | None,
+    others: Iterable[list[Alternative]],
     draws: list[_Draw],
+    more: list[_Draw],
     conditions: list[Condition],
 ) -> Trials[list[Condition]]:
     """``conditions``, and those of other values that it passes with where no default says.
@@ -231,7 +238,7 @@ def _otherwise(
     A symbol without which it raises another error may pass with another size.
     """
     result = list(conditions)
-    for ways in alternatives(case, outcome, family):
+    for ways in others:
         if not ways:
             continue
         kind = named(ways[0].differences)
@@ -240,7 +247,7 @@ def _otherwise(
             continue
         for way in ways:
             tried = [_Way(way.case, way.differences)]
-            condition = yield from _put_back(case, outcome, tried, draws, [])
+            condition = yield from _put_back(case, outcome, tried, draws, more)
             if condition is not None and condition.holds and condition.passes:
                 result = [each for each in result if each.named != kind] + [condition]
                 break

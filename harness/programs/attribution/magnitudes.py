@@ -42,6 +42,13 @@ _KINDS: Mapping[str, Callable[[NDArray[Any]], NDArray[np.bool_]]] = {
 }
 """Values that ordinary inputs do not have, by kind."""
 
+EXTREMES: Mapping[str, Callable[[NDArray[np.float64]], float]] = {
+    "large": lambda values: float(values.max()),
+    "low": lambda values: float(values.min()),
+    "small": lambda values: float(np.abs(values[values != 0]).min()),
+}
+"""The value that is furthest out, by kind."""
+
 Values = Mapping[str, NDArray[np.float64]]
 
 
@@ -49,7 +56,8 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
     """The magnitudes that ``case`` fails with, each with milder ones that it passes with.
 
     If it fails with ordinary magnitudes, a condition says that. None if nothing is known: it is no
-    wrong value, a shape is symbolic, or it takes NaN or infinities, which no case can write out.
+    wrong value, a shape is symbolic, or it takes NaN or infinities, which no case can write out. It
+    takes infinities, too, where of all numbers only the largest one is like them.
     """
     values = _values(case) if outcome.verdict is Verdict.WRONG_VALUE else None
     if values is None:
@@ -81,6 +89,13 @@ def milder(case: Case, outcome: Outcome) -> Trials[tuple[Condition, ...] | None]
     at_limit = yield from of_limits(case, outcome)
     if at_limit is not None:
         return (at_limit,)
+    below = {name: _below_limit(each, _dtype(case, name)) for name, each in finite.items()}
+    if any((below[name] != finite[name]).any() for name in finite):
+        infinite = any(np.isinf(each).any() for each in values.values())
+        if not (yield from fails(below)):
+            largest = yield from _of_largest(case, values, below)
+            if largest is not None or infinite:
+                return largest
     whole = frozenset(name for name in values if "float" not in _dtype(case, name))
     for kind, unusual in _KINDS.items():
         ladder = _ladder(mildest, whole, unusual)
@@ -142,6 +157,42 @@ def of_limits(case: Case, outcome: Outcome) -> Trials[Condition | None]:
     if result.verdict is not Verdict.PASS:
         return None
     return Condition((Difference(Aspect.VALUES, kind, was, to),), (result.verdict,), 0)
+
+
+def _of_largest(case: Case, values: Values, below: Values) -> Trials[tuple[Condition, ...] | None]:
+    """The condition that every element is infinite or the largest number, as in ``values``.
+
+    In ``below`` each of them is the number before, with which ``case`` does not fail alike. None
+    where other elements are beside them, or that does not pass either.
+    """
+    every = {float(value) for each in below.values() for value in each.ravel()}
+    changed = _written(case, below)
+    if changed is None or len(every) != 1 or len({_dtype(case, name) for name in values}) != 1:
+        return None
+    (to,) = every
+    was = {float(value) for each in values.values() for value in each.ravel()}
+    result = yield changed
+    if result.verdict is not Verdict.PASS or any(abs(value) <= abs(to) for value in was):
+        return None
+    infinite = next((str(value) for value in was if np.isinf(value)), None)
+    kind = "largest" if to > 0 else "least"
+    difference = Difference(Aspect.VALUES, kind, infinite or next(iter(was)), to)
+    return (Condition((difference,), (result.verdict,), 0),)
+
+
+def _below_limit(values: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+    """``values`` with the number before it for the largest of ``dtype``, of either sign."""
+    if "float" not in dtype:
+        return values
+    most = float(ml_dtypes.finfo(dtype).max)
+    below = before_largest(dtype)
+    return np.where(np.abs(values) == most, np.sign(values) * below, values)
+
+
+def before_largest(dtype: str) -> float:
+    """The number before the largest one of the floating ``dtype``."""
+    most = ml_dtypes.finfo(dtype).max
+    return float(np.nextafter(most, np.zeros_like(most)))
 
 
 def _values(case: Case) -> Values | None:
@@ -257,7 +308,4 @@ def _to_power(
 
 def _extreme(kind: str, values: Values) -> float:
     """The value of ``values`` that is furthest out in the way of ``kind``."""
-    every = np.concatenate([each.ravel() for each in values.values()])
-    if kind == "large":
-        return float(every.max())
-    return float(every.min() if kind == "low" else np.abs(every[every != 0]).min())
+    return EXTREMES[kind](np.concatenate([each.ravel() for each in values.values()]))

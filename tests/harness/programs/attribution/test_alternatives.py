@@ -148,6 +148,64 @@ def test_another_item_of_a_tuple_is_tried() -> None:
     assert text == "Fails with item 0 of the tuple; passes with item 1 of the tuple."
 
 
+def test_another_operand_of_a_tuple_is_tried() -> None:
+    case = case_of("meshgrid", (1,), item=0)
+    names = [len(each.program.nodes[0].arguments) for each in attributed(case, lambda _: CRASH)[1]]
+    assert 2 in names
+    blamed, text = text_of(
+        case, lambda tried: len(tried.program.nodes[0].arguments) == 1, "meshgrid"
+    )
+    assert blamed == ["a tuple of 1 tensor"]
+    assert text == "Fails with a tuple of 1 tensor; passes with a tuple of 2 tensors."
+
+
+@pytest.mark.parametrize(
+    ("shape", "wrong", "passing"),
+    [
+        ((1, 2, 2, 2), {3}, "passes with axis=1"),
+        ((1, 2, 2, 2), {1, 3}, "passes with axis=2"),
+        ((3, 2), {1}, "passes with axis=0"),
+        ((2, 2), {0, 1}, ""),
+        # Along an axis of a smaller size, less can go wrong.
+        ((1, 2), {1}, ""),
+        (("m", 2), {1}, ""),
+    ],
+)
+def test_wrong_values_along_one_axis_are_tried_along_others(
+    shape: tuple[int | str, ...], wrong: set[int], passing: str
+) -> None:
+    case = case_of("nn.softmax", shape, axis=-1)
+
+    def axis(tried: Case) -> int:
+        value = at(tried, "axis", -1)
+        assert isinstance(value, int)
+        return value % len(shape)
+
+    def comes(tried: Case) -> Outcome:
+        return WRONG if axis(tried) in wrong else PASS
+
+    result, tried = attributed(case, comes)
+    if passing:
+        assert settings(result) == ["axis=-1"]
+        text = attribution_text(result, case, WRONG.stage)
+        assert text.startswith(f"Fails with axis=-1; {passing}.")
+    else:
+        assert settings(result) == []
+    size = shape[-1]
+    larger = {number for number, dim in enumerate(shape) if isinstance(dim, int) and dim >= size}
+    assert {axis(each) for each in tried} <= larger
+
+
+def test_another_axis_is_tried_with_more_draws_where_not_every_draw_fails() -> None:
+    case = case_of("nn.softmax", (2, 2), axis=-1)
+
+    def comes(tried: Case) -> Outcome:
+        return WRONG if tried.seed == (0 if at(tried, "axis") == -1 else 5) else PASS
+
+    result, _ = attributed(case, comes)
+    assert settings(result) == []
+
+
 def test_attributes_that_go_together_are_put_back_together() -> None:
     names = {"method": "nearest_neighbor", "rounding_method": "floor"}
     case = case_of("image.resize2d", (1, 1, 2, 2), size=2, **names)
@@ -172,7 +230,9 @@ def test_a_symbol_is_blamed_that_fails_otherwise_at_the_size_it_is_bound_to() ->
 
     blamed, text = text_of(case, fails, "exp")
     assert blamed == ["symbolic m"]
-    assert text == "Fails with symbolic m; passes with a static m of 2. Also fails with n static."
+    assert text == (
+        "Fails with x0 of shape (m, n); passes with a static m of 2. Also fails with n static."
+    )
 
 
 def test_symbols_are_replaced_all_at_once() -> None:

@@ -124,7 +124,7 @@ def test_only_draws_that_fail_are_tried_further() -> None:
     counts = {len(condition.verdicts): condition.holds for condition in result.conditions}
     assert counts == {2: False, 14: True}
     text = attribution_text(result, case, WRONG.stage)
-    assert text.startswith("Fails with 2 of 3 draws of the inputs. ")
+    assert text.startswith("With other drawn inputs it failed in 1 of 2 tries. ")
     tries = "Changes were tried with 14 draws of the inputs; with others it may fail too."
     assert text.endswith(tries)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from relaxcheck.generators.core.program import Case, Input, Literal, Node, Progr
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.outcomes.attribution import Attribution, Condition
 from relaxcheck.harness.outcomes.outcome import Outcome
-from relaxcheck.harness.programs.attribution.magnitudes import milder, of_limits
+from relaxcheck.harness.programs.attribution.magnitudes import before_largest, milder, of_limits
 from relaxcheck.reports.programs.attribution_text import (
     attribution_text,
     has_magnitudes,
@@ -18,6 +19,9 @@ from relaxcheck.reports.programs.attribution_text import (
     settings,
 )
 from tests.harness.programs.attribution.test_attribution import PASS, WRONG, attributed
+
+WRONG_IF = {True: WRONG, False: PASS}
+PROGRAM = Program((Input("x", (1,), "float32"),), (Node("y", "exp", ("x",)),), ("y",))
 
 Fails = Callable[[NDArray[np.float64]], bool]
 
@@ -111,19 +115,63 @@ def test_infinities_are_named_only_where_no_number_will_do() -> None:
     assert np.isinf(arrays(drawn, 0)["x"]).any()
     most = float(np.finfo("float32").max)
 
-    def large(tried: Case) -> Outcome:
-        return WRONG if (arrays(tried, 0)["x"] >= most).any() else PASS
+    def from_on(least: float) -> list[str]:
+        def large(tried: Case) -> Outcome:
+            return WRONG if (arrays(tried, 0)["x"] >= least).any() else PASS
 
-    result, _ = attributed(drawn, large)
-    assert settings(result) == ["inputs as large as 3.4e+38 (the limit of float32)"]
-    assert has_magnitudes(result)
-    assert not innocent_axes(result)
+        result, _ = attributed(drawn, large)
+        assert not innocent_axes(result)
+        assert has_magnitudes(result) is (least < most)
+        return settings(result)
+
+    assert from_on(3.4e38) == ["inputs as large as 3.4e+38 (the limit of float32)"]
+    # Of all numbers the largest alone is like an infinity: few readers would think of it.
+    assert from_on(most) == ["NaN, infinities and the like among the inputs"]
 
     def infinite(tried: Case) -> Outcome:
         return WRONG if np.isinf(arrays(tried, 0)["x"]).any() else PASS
 
     result, _ = attributed(drawn, infinite)
     assert settings(result) == ["NaN, infinities and the like among the inputs"]
+
+
+@pytest.mark.parametrize(
+    ("infinity", "words"), [(np.inf, "inf or the largest"), (-np.inf, "-inf or the lowest")]
+)
+def test_nothing_but_infinities_and_the_largest_number_is_named(
+    infinity: float, words: str
+) -> None:
+    # The first drawn element that is this infinity.
+    seeds = (Case("exp", PROGRAM, regime="special", seed=seed) for seed in range(2000))
+    case = next(each for each in seeds if arrays(each, 0)["x"][0] == infinity)
+    most = float(np.finfo("float32").max)
+
+    def comes(tried: Case) -> Outcome:
+        return WRONG if (np.sign(infinity) * arrays(tried, 0)["x"] >= most).all() else PASS
+
+    result, tried = attributed(case, comes)
+    assert settings(result) == [f"inputs that are all {words} float32"]
+    sign = "-" if infinity < 0 else ""
+    text = attribution_text(result, case, WRONG.stage)
+    assert f"passes with inputs that are all {sign}3.4028233e+38." in text
+    made = {float(arrays(each, 0)["x"][0]) for each in tried}
+    assert {np.sign(infinity) * most, np.sign(infinity) * before_largest("float32")} <= made
+
+
+def test_the_largest_number_that_is_written_out_is_named_without_infinities() -> None:
+    most = float(ml_dtypes.finfo("bfloat16").max)
+
+    def comes(tried: Case) -> Outcome:
+        return WRONG if (arrays(tried, 0)["x"].astype("float64") >= most).all() else PASS
+
+    result, _ = attributed(case_of("normal", (most, most), "bfloat16"), comes)
+    assert settings(result) == ["inputs that are all the largest bfloat16"]
+    # With another number beside it, how large it is is all that is known.
+    result, _ = attributed(
+        case_of("normal", (most, 1.0), "bfloat16"),
+        lambda tried: WRONG_IF[bool((arrays(tried, 0)["x"].astype("float64") >= most).any())],
+    )
+    assert settings(result) == ["inputs as large as 3.39e+38 (the limit of bfloat16)"]
 
 
 @pytest.mark.parametrize(
@@ -175,9 +223,10 @@ def test_integers_that_float64_cannot_tell_apart_differ() -> None:
 def test_the_largest_numbers_are_tried_with_other_digits() -> None:
     largest = float(np.finfo("float64").max)
     trials = milder(case_of("normal", (largest,), "float64"), WRONG)
-    tried = [next(trials), trials.send(WRONG)]
-    tried += [trials.send(PASS) for _ in range(7)]
-    mildest = {arrays(each, 0)["x"].item() for each in tried[1:]}
+    first = [next(trials), trials.send(WRONG)]
+    assert [arrays(each, 0)["x"].item() for each in first] == [largest, before_largest("float64")]
+    tried = [trials.send(WRONG), *(trials.send(PASS) for _ in range(7))]
+    mildest = {arrays(each, 0)["x"].item() for each in tried}
     assert len(mildest) == 8
     assert all(0.1 <= value < 1 for value in mildest)
 
