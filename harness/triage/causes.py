@@ -15,10 +15,12 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import (
     OVERWRITTEN,
     WRONG,
+    check_key,
     failed_check,
     in_pass,
     names_cause,
     place_key,
+    raised_in,
     sibling_key,
 )
 
@@ -135,8 +137,9 @@ def _keys(finding: Finding) -> Iterator[object]:
     The place of an error that says what is wrong is one, for one reason: which operators lead there
     is chance in a program that its seed decides, and does not matter elsewhere. Memory that nothing
     wrote over a size of 0 is one for all operators that are computed in the same way. What one fix
-    of a single fault cures is one, whichever axes lead there. A fault of invalid programs that
-    nothing refuses is one for all operators that one type rule checks.
+    of a single fault cures is one, whichever axes lead there; but errors of two checks are two. A
+    fault of invalid programs that nothing refuses is one for all operators that one type rule
+    checks.
     """
     signature, kind = finding.signature, of(finding.case)
     if not isinstance(finding.case.expect, Valid):
@@ -153,8 +156,11 @@ def _keys(finding: Finding) -> Iterator[object]:
     names = signature.operator.split(" + ")
     groups = [*map(group, names)]
     if finding.mended_by:
+        same = finding.mended_by, signature.verdict, signature.stage, signature.fixes
+        # A fix that keeps a pass away from a call cures the errors of several checks in it.
+        check = "" if signature.verdict in WRONG else check_key(signature)
         for each in (groups, map(kind.group, names)):
-            yield finding.mended_by, signature.verdict, signature.stage, signature.fixes, *each
+            yield *same, check, *each
         if signature.verdict not in WRONG and kind.is_over_nothing(finding.case):
             # Code that reads or writes an element that is not there raises, or ends the process.
             yield finding.mended_by, signature.fixes, *map(kind.group, names)
@@ -170,7 +176,9 @@ def _keys(finding: Finding) -> Iterator[object]:
     if wrong and (likely := kind.likely_cause(finding.case, finding.outcome)) is not None:
         yield signature.verdict, signature.fixes, likely.name
     if not drawn:
-        yield sibling_key(signature, finding.blame, kind.group)
+        # The same words in two functions of a pass are two checks.
+        function = raised_in(signature) if in_pass(signature) else ""
+        yield sibling_key(signature, finding.blame, kind.group), function
     if place is None and (drawn or in_pass(signature)):
         # A failed check about one operator is one line of TVM's source, whichever pass runs it.
         stage = "" if failed_check(signature) else signature.stage

@@ -178,10 +178,26 @@ def place_key(signature: Signature) -> tuple[object, ...] | None:
     """The key of all errors of one place and reason; None where the place is not known."""
     if signature.verdict not in _RAISED or not signature.appearance:
         return None
+    return signature.verdict, signature.fixes, signature.appearance, _reason(signature)
+
+
+def check_key(signature: Signature) -> tuple[str, str]:
+    """The key of the check that an error fails: the function that raised it, and the reason.
+
+    Unlike in ``place_key`` neither the lowerings around it count, nor operators in its words.
+    """
+    return raised_in(signature), _reason(replace(signature, message=_unnamed(signature)))
+
+
+def raised_in(signature: Signature) -> str:
+    """The innermost function of an error's place; "" where that is not known."""
+    return signature.appearance.rpartition(" > ")[2]
+
+
+def _reason(signature: Signature) -> str:
+    """The message without quoted types; of a failed check also without words behind it."""
     message = _TYPE.sub("`…`", signature.message)
-    if _CHECK in message:
-        message = message.partition(" is false")[0]
-    return signature.verdict, signature.fixes, signature.appearance, message
+    return message.partition(" is false")[0] if _CHECK in message else message
 
 
 def explainable(case: AnyCase, outcome: Outcome, signature: Signature) -> bool:
@@ -222,13 +238,18 @@ def sibling_key(signature: Signature, blame: dict[str, str], group_of: Callable[
     The operators' names in the message count as one too. An error from code that serves all
     operators is one line of TVM's source: all operators are one group.
     """
-    message = signature.message
     if _serves_all(signature):
         return fingerprint(replace(signature, operator=""), blame)
+    groups = " + ".join(map(group_of, signature.operator.split(" + ")))
+    return fingerprint(replace(signature, operator=groups, message=_unnamed(signature)), blame)
+
+
+def _unnamed(signature: Signature) -> str:
+    """The message without the names of operators in it."""
+    message = signature.message
     for operator in signature.operator.split(" + "):
         message = re.sub(pattern((last_part(operator),)), "#", message, flags=re.IGNORECASE)
-    groups = " + ".join(map(group_of, signature.operator.split(" + ")))
-    return fingerprint(replace(signature, operator=groups, message=message), blame)
+    return message
 
 
 def _serves_all(signature: Signature) -> bool:

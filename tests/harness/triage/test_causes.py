@@ -130,6 +130,40 @@ def test_wrong_results_that_one_fix_of_one_fault_cures_are_one_cause() -> None:
     assert len(by_cause(tuple(broad))) == 2
 
 
+def test_errors_of_two_checks_that_one_fix_cures_are_two_causes() -> None:
+    """As of packed layouts, of which ConvertLayout makes nothing, in one way or another."""
+
+    def crash(operator: str, check: str, place: str = "") -> Finding:
+        message = f"InternalError: Check failed: ({check}) is false: of {operator}"
+        outcome = Outcome(OPAQUE, "ConvertLayout", operator, message, details={"place": place})
+        finding = finding_of(Reduced(CASE, outcome, {"layout": operator}))
+        return msgspec.structs.replace(finding, mended_by="packed")
+
+    inner = "utils.cc:TransposeLike"
+    rule = crash("nn.conv2d_transpose", "GetStoreRule")
+    sibling = crash("nn.conv3d_transpose", "GetStoreRule")
+    assert len(by_cause((rule, sibling))) == 1
+    for other in (
+        crash("nn.conv1d_transpose", "src.ndim == dst.ndim"),
+        crash("nn.conv1d_transpose", "GetStoreRule", inner),
+    ):
+        assert sorted(len(cause.findings) for cause in by_cause((rule, other, sibling))) == [1, 2]
+    # Whether or not somebody has a fix.
+    places = ("utils.cc:AsNested", "a.cc:Map"), ("utils.cc:AsNested", "utils.cc:AsNested")
+    for each in places:
+        both = [
+            msgspec.structs.replace(crash(operator, "IsNested", place), mended_by="")
+            for operator, place in zip(("split", "nn.dropout"), each, strict=True)
+        ]
+        assert len(by_cause(both)) == len(set(each))
+    # Two lowerings reach one check.
+    through = [
+        crash(f"nn.conv{rank}d_transpose", "rank == 4", f"topi/nn.py:conv{rank}d > {inner}")
+        for rank in (1, 3)
+    ]
+    assert len(by_cause(through)) == 1
+
+
 def test_an_error_and_a_death_over_nothing_that_one_fix_cures_are_one_cause() -> None:
     def failing(verdict: Verdict, stage: str, operator: str, size: int, fix: str) -> Finding:
         nodes = (Node("y", operator, ("x",)),)
