@@ -39,6 +39,7 @@ class Tracing(msgspec.Struct, frozen=True):
     ``without`` do not run, the module before and after ``show`` is written as text, and the fixes
     are on while the passes ``fixed`` run, in a case that has them off. ``direct``: the functions
     that LegalizeOps makes are not compiled any further, but built one by one and called.
+    ``formed``: look after each pass whether the module is still well formed.
     """
 
     file: str
@@ -46,6 +47,7 @@ class Tracing(msgspec.Struct, frozen=True):
     show: str | None = None
     fixed: tuple[str, ...] = ()
     direct: bool = False
+    formed: bool = False
 
 
 class Kind(ABC, Generic[C]):

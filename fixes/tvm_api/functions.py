@@ -62,6 +62,14 @@ def buffer_dims(function: Any, number: int) -> list[PrimExpr] | None:
     return None if shape is None else list(shape)
 
 
+def is_well_formed(module: Module) -> bool:
+    """True unless ``relax.analysis.well_formed`` refuses ``module``; earlier that returned it."""
+    analysis: Any = relax.analysis
+    # The one that returns it has a name of its own since the other raises.
+    accepts = getattr(analysis, "check_well_formed", None) or analysis.well_formed
+    return bool(accepts(module))
+
+
 def return_type(function: Function) -> Type:
     """The static return type of ``function``."""
     return function.ret_ty if hasattr(function, "ret_ty") else function.ret_struct_info

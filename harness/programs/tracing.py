@@ -10,6 +10,7 @@ import tvm
 import tvm_ffi
 
 from relaxcheck import fixes
+from relaxcheck.fixes.tvm_api.functions import is_well_formed
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.triage.bisection.trace import LeftOut, Line, PassBegun, PassEnded
 
@@ -38,7 +39,8 @@ class Tracer:
 
     A pass inside another one runs on the program if it starts in the state that the last one left.
     A pass that has run such passes is a step of its own only if it ends in another state than the
-    last of them.
+    last of them. Not every change is a pass's: a module that became ill-formed between two passes
+    is the fault of neither.
     """
 
     def __init__(self, tracing: Tracing) -> None:
@@ -49,6 +51,8 @@ class Tracer:
         self.outermost = Counter[str]()
         self.running: list[_Running] = []
         self.state = 0
+        self.formed = tracing.formed
+        self.asked: int | None = None
 
     def exit_pass_ctx(self) -> None:
         """All passes are done."""
@@ -62,6 +66,7 @@ class Tracer:
         aside = around is not None and (around.aside or now != self.state)
         if not aside:
             self.state = now
+            self._is_formed(module)
         counted = around.children if around else self.outermost
         counted[name] += 1
         number = f"#{counted[name]}" if counted[name] > 1 else ""
@@ -94,7 +99,15 @@ class Tracer:
         step = now != self.state or not ended.program
         self.state = now
         text = self._text(ended.path, module)
-        self._write(PassEnded(step, changed=now != ended.before, text=text))
+        breaks = self.formed and not self._is_formed(module)
+        self._write(PassEnded(step, changed=now != ended.before, text=text, breaks=breaks))
+
+    def _is_formed(self, module: Module) -> bool:
+        """True if the program has been well formed so far; asks TVM about each state once."""
+        if self.formed and self.state != self.asked:
+            self.asked = self.state
+            self.formed = is_well_formed(module)
+        return self.formed
 
     def _text(self, path: str, module: Module) -> str | None:
         return str(module.script(show_meta=False)) if path == self.tracing.show else None

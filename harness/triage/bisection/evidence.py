@@ -11,7 +11,8 @@ class Evidence(enum.StrEnum):
     way fails, in this pass. ``DIRECT``: even the shortest way is wrong, and so are the functions
     that this pass makes, each built by itself and called; their code generation is not separated
     from it. ``FIXED``: fixes that are on while some passes run, and off for the others, single
-    this one out.
+    this one out. ``ILL_FORMED``: TVM's ``well_formed`` refuses the module after this pass as the
+    first, and without it a later error does not come.
     """
 
     NONE = "none"
@@ -20,3 +21,4 @@ class Evidence(enum.StrEnum):
     RAISED = "raised"
     DIRECT = "direct"
     FIXED = "fixed"
+    ILL_FORMED = "ill-formed"

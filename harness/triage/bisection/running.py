@@ -31,7 +31,9 @@ def bisected(
         trial = next(bisection)
         for number in count(1):
             file = Path(folder, f"{number}.jsonl")
-            tracing = Tracing(str(file), trial.without, trial.show, trial.fixed, trial.direct)
+            tracing = Tracing(
+                str(file), trial.without, trial.show, trial.fixed, trial.direct, trial.formed
+            )
             pool.submit(Job(trial.case, fresh=trial.plain, alone=True, tracing=tracing))
             ((_, outcome),) = pool.drain()
             show(number, trial, outcome)

@@ -24,6 +24,10 @@ from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS, Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does, where
 from relaxcheck.harness.triage.bisection.evidence import Evidence as Evidence
 from relaxcheck.harness.triage.bisection.trace import ByRelease, Step, Trace
+from relaxcheck.harness.triage.bisection.trials import Ending as Ending
+from relaxcheck.harness.triage.bisection.trials import Traced as Traced
+from relaxcheck.harness.triage.bisection.trials import Trial as Trial
+from relaxcheck.harness.triage.bisection.trials import Tried as Tried
 from relaxcheck.harness.triage.fingerprint import operators, signature_of
 from relaxcheck.harness.workers.rooms import BY_CHANCE, by_chance
 
@@ -34,59 +38,11 @@ INVALID = "the program or its call is invalid: TVM should refuse it, so no pass 
 """The reason that no pass is named for an invalid program."""
 
 _WRONG = frozenset({Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE})
+_RAISED = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED, Verdict.PROCESS_DEATH})
 _RUNNING = ("run", "compare")
 
 _CHANCES = 4
 """The runs in which a failure that comes and goes may come."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A run to do: of ``case``, without the steps whose paths are ``without``.
-
-    ``plain``: in a new process and without shortcuts. ``show``: the path of the step to show before
-    and after. ``fixed``: the steps during which the fixes are on, in a case that has them off.
-    ``direct``: call the functions that the last ``LegalizeOps`` makes one by one. ``ending``: the
-    node that ``case`` was cut off after, if it was.
-    """
-
-    case: AnyCase
-    without: tuple[str, ...] = ()
-    plain: bool = False
-    show: str | None = None
-    fixed: tuple[str, ...] = ()
-    direct: bool = False
-    ending: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Traced:
-    """The outcome of a trial, and the trace that its worker wrote."""
-
-    outcome: Outcome
-    trace: Trace
-
-
-class Tried(msgspec.Struct, frozen=True):
-    """The result of one run, for a table.
-
-    Of a prefix: ``step`` is its last pass, or None for the shortest way alone; ``needed``: the pass
-    is part of every shorter way. Of an ablation: the optional ``step`` alone was left out.
-    """
-
-    step: Step | None
-    verdict: Verdict
-    stage: str | None
-    message: str
-    needed: bool = False
-
-
-class Ending(msgspec.Struct, frozen=True):
-    """A node after which the program, cut off there, fails, and the verdict then."""
-
-    node: str
-    operator: str
-    verdict: Verdict
 
 
 class Bisected(msgspec.Struct, frozen=True):
@@ -285,6 +241,10 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
     way = f"where no other pass runs than {names}" if names else "where no pass runs"
     if not (yield from search.confirm()):
         return (yield from _by_chance(search, trace, operator))
+    if outcome.verdict in _RAISED and outcome.stage not in (*_RUNNING, "load"):
+        breaking = yield from _ill_formed(search)
+        if breaking is not None:
+            return breaking
     if boundary is not None:
         alone = yield from search.run((boundary.path,))
         cured = "is right as well" if alone.verdict.is_right else f"{does(alone)}"
@@ -320,6 +280,29 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         f"it fails alike {way}; if each of the functions that {LOWERING} makes is built by itself "
         f"and called, it {does(direct)}: it may be any of {', '.join(after)}, or code generation"
     )
+
+
+def _ill_formed(search: _Search) -> Generator[Trial, Traced, _Blame | None]:
+    """The first pass that leaves the module ill-formed; a later one is but the first to notice.
+
+    No pass leaves it so by design, at whichever level: after each of them ``well_formed`` accepts
+    healthy programs. None if the same error comes without that pass.
+    """
+    traced = yield Trial(search.case, plain=True, formed=True)
+    step = next((step for step in traced.trace.steps if step.breaks), None)
+    if step is None or not search.alike(traced.outcome):
+        return None
+    without = yield from search.run((step.path,), plain=True)
+    if search.alike(without):
+        return None
+    why = (
+        f"after {step.name}, TVM's `well_formed` refuses the module, as it did not before, and the "
+        f"program {does(search.outcome)}"
+    )
+    # That no program compiles without it shows nothing.
+    if step.name != LOWERING:
+        why += f"; without {step.name} it {does(without)}"
+    return _Blame(step, Evidence.ILL_FORMED, why)
 
 
 def _directly(search: _Search, lowering: Step, operator: str) -> _Blame:

@@ -25,12 +25,14 @@ class PassEnded(msgspec.Struct, frozen=True, tag="ended"):
     """The pass that began last ended.
 
     ``step``: it was a step. ``changed``: it changed the module. ``text``: the module after it, if
-    wanted.
+    wanted. ``breaks``: TVM's ``well_formed`` was asked, and refuses the module after this step as
+    the first of all.
     """
 
     step: bool
     changed: bool = False
     text: str | None = None
+    breaks: bool = False
 
 
 class LeftOut(msgspec.Struct, frozen=True, tag="left-out"):
@@ -44,11 +46,15 @@ Line = PassBegun | PassEnded | LeftOut
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A step by its path and its name; ``changed``: it changed the module."""
+    """A step by its path and its name; ``changed``: it changed the module.
+
+    ``breaks``: it is the first whose module TVM's ``well_formed`` refuses, if that was asked.
+    """
 
     path: str
     name: str
     changed: bool
+    breaks: bool = False
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -118,7 +124,7 @@ def read(file: Path) -> Trace:
                 began = running.pop()
                 after = ended.text or after
                 if ended.step:
-                    steps.append(Step(began.path, began.name, ended.changed))
+                    steps.append(Step(began.path, began.name, ended.changed, ended.breaks))
             case LeftOut():
                 continue
     last = Step(running[-1].path, running[-1].name, True) if running else None

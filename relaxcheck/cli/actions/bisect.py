@@ -134,6 +134,8 @@ def _describe(trial: Trial, case: AnyCase) -> str:
         return "fixes on during some passes"
     if trial.direct:
         return "lowered functions called one by one"
+    if trial.formed:
+        return "asking after each pass whether the module is well formed"
     if trial.ending:
         return f"ending with {trial.ending}"
     if trial.without:
