@@ -10,8 +10,12 @@ import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
+from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.programs import tracing
+from relaxcheck.harness.programs.compile import build
+from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.tracing import Tracer
 from relaxcheck.harness.triage.bisection.trace import Trace, read
 
@@ -148,6 +152,61 @@ def test_a_pass_that_raised_is_unfinished(tmp_path: Path) -> None:
     # The pass on the program, not what it ran on the side.
     assert trace.unfinished is not None
     assert trace.unfinished.path == "pipeline/Broken"
+
+
+def undefined(module: Module) -> Module:
+    """``module`` whose result nothing defines."""
+    result = relax.Var("y", kind := tvm_api.tensor_type((2,), "float32"))
+    main = relax.Function(list(module["main"].params), relax.SeqExpr([], result), kind)
+    return tvm.IRModule({"main": main.with_attr("global_symbol", "main")}).with_attr("number", 0)
+
+
+def breaking(trace: Trace) -> list[str]:
+    return [step.path for step in trace.steps if step.breaks]
+
+
+def test_the_step_that_leaves_the_module_ill_formed_is_marked(tmp_path: Path) -> None:
+    outer = to(KEEP, "pipeline", to(2, "Breaks", undefined), to(3, "B"))
+    passes = (to(1, "A"), outer, to(4, "Breaks", undefined))
+    trace = traced(tmp_path, *passes, formed=True)
+    assert breaking(trace) == ["pipeline/Breaks"]
+    assert len(trace.steps) == 4
+    assert breaking(traced(tmp_path, *passes)) == []
+    assert breaking(traced(tmp_path, to(1, "A"), to(2, "B"), formed=True)) == []
+
+
+def test_a_module_that_no_pass_broke_is_no_pass_s_fault(tmp_path: Path) -> None:
+    between = (to(1, "A"), undefined, to(2, "B"), to(3, "Breaks", undefined))
+    trace = traced(tmp_path, *between, formed=True)
+    assert breaking(trace) == []
+    assert len(trace.steps) == 3
+
+
+HEALTHY = Program(
+    (Input("x", ("m", 4), "float32"), Input("w", (4, 4), "float32", constant=True)),
+    (
+        Node("a", "matmul", ("x", "w")),
+        Node("b", "nn.softmax", ("a",)),
+        Node("c", "call", ("b",), {"function": "f", "sizes": ShapeValue(("m",))}),
+        Node("d", "unique", ("c",)),
+    ),
+    ("c", "d"),
+    {"f": Program((Input("y", ("k", 4), "float32"),), (Node("z", "nn.relu", ("y",)),), ("z",))},
+)
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_no_pass_leaves_healthy_programs_ill_formed(tmp_path: Path, pipeline: str) -> None:
+    """Bisection relies on it."""
+    case = Case("toy", HEALTHY, ({"m": 2},), pipeline=pipeline)
+    bound = PIPELINES[pipeline].constants_as_parameters
+    file = tmp_path / "trace"
+    running = Tracing(str(file), formed=True)
+    module = emit(case, constants_as_parameters=bound)
+    build(module, case, lambda stage: None, tracing=running)
+    trace = read(file)
+    assert len([step for step in trace.steps if step.changed]) > 20
+    assert breaking(trace) == []
 
 
 def test_a_worker_may_die_while_it_writes(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
 from relaxcheck.harness.known import corpus
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.triage.bisection.running import bisected
@@ -14,6 +14,7 @@ from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.workers.pool import Pool
 
 PREFIX, RAISED, DIRECT = Evidence.PREFIX, Evidence.RAISED, Evidence.DIRECT
+ILL_FORMED = Evidence.ILL_FORMED
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,22 @@ def test_an_entry_s_culprit(
     assert any(difference in line for line in added) or not difference
 
 
+def test_a_call_to_a_function_that_a_pass_forgot_is_that_pass_s(pool: Pool) -> None:
+    """FoldConstant lowers a call to several, and keeps some of them where it folds nothing."""
+    values = Literal((0,)), Literal((1,)), Literal((1,))
+    bounds = [Input(f"c{at}", (1,), "int64", fill=fill) for at, fill in enumerate(values)]
+    arguments = ("x", *(tensor.name for tensor in bounds))
+    node = Node("y", "dynamic_strided_slice", arguments)
+    program = Program((Input("x", (1,), "float32"), *bounds), (node,), ("y",))
+    result = bisected(pool, Case("dynamic", program, pipeline="fixes-folded"))
+    assert (result.verdict, result.stage) == ("opaque-crash", "RewriteDataflowReshape")
+    assert (result.culprit, result.evidence) == ("FoldConstant", ILL_FORMED)
+    assert result.why == (
+        "after FoldConstant, TVM's `well_formed` refuses the module, as it did not before, and the "
+        "program raises an error in RewriteDataflowReshape; without FoldConstant it is right"
+    )
+
+
 @pytest.fixture(scope="module")
 def wrong() -> Iterator[Pool]:
     with Pool(1, zygote="tests.harness.triage.bisection.wrong_pass_zygote") as started:
@@ -76,8 +93,10 @@ def product(dtype: str, mode: str = "bytecode") -> Case:
         # Releases differ in what a build needs beside it, and in which order.
         (product("float64"), None, Evidence.NONE, r"any of ([\w.]+, )*CallTIRRewrite, "),
         (product("int32"), "Abort", PREFIX, ""),
+        # Later passes and code generation miss them.
+        (product("uint8"), "Drop", ILL_FORMED, "(?m)^-.*def matmul"),
     ],
-    ids=["optional", "lowering", "needed", "death"],
+    ids=["optional", "lowering", "needed", "death", "ill-formed"],
 )
 def test_a_wrong_pass_is_found(
     wrong: Pool, case: Case, culprit: str | None, evidence: Evidence, pattern: str

@@ -46,16 +46,28 @@ class Ended:
 
 
 def conclude(
-    steps: Sequence[str], judge: Judge, unfinished: str | None = None, case: Case = CASE
+    steps: Sequence[str],
+    judge: Judge,
+    unfinished: str | None = None,
+    case: Case = CASE,
+    breaks: str = "",
 ) -> Ended:
-    """Bisect ``case`` on a pipeline of ``steps``, judged by what is left out."""
+    """Bisect ``case`` on a pipeline of ``steps``, judged by what is left out.
+
+    After ``breaks`` the module is ill-formed.
+    """
     trials: list[Trial] = []
     bisection = bisect(case)
     trial = next(bisection)
     while True:
         trials.append(trial)
         ran = tuple(
-            Step(name, name.strip("0123456789"), changed=not name.startswith("idle"))
+            Step(
+                name,
+                name.strip("0123456789"),
+                changed=not name.startswith("idle"),
+                breaks=trial.formed and name == breaks,
+            )
             for name in steps
             if name not in trial.without
         )
@@ -153,6 +165,45 @@ def test_a_crash_is_the_pass_s_that_crashed() -> None:
 
     result = conclude(["a"], judge, unfinished="broken").result
     assert (result.culprit, result.evidence) == ("broken", Evidence.PREFIX)
+
+
+ILL_FORMED = Outcome(Verdict.OPAQUE_CRASH, "victim", "toy.op", "InternalError: no definition")
+
+
+def test_a_crash_over_an_ill_formed_module_is_the_pass_s_that_made_it_so() -> None:
+    def judge(trial: Trial) -> Outcome:
+        return RIGHT if {"victim", "breaks"} & set(trial.without) else ILL_FORMED
+
+    steps = ["a", "breaks", "b"]
+    result = conclude(steps, judge, "victim", breaks="breaks").result
+    assert (result.culprit, result.evidence) == ("breaks", Evidence.ILL_FORMED)
+    assert result.before == "old breaks\n"
+    assert result.why == (
+        "after breaks, TVM's `well_formed` refuses the module, as it did not before, and the "
+        "program raises an error in victim; without breaks it is right"
+    )
+    # It was well formed all the time.
+    result = conclude(steps, judge, "victim").result
+    assert (result.culprit, result.evidence) == ("victim", Evidence.PREFIX)
+
+
+def test_an_ill_formed_module_that_the_error_does_not_take_is_not_to_blame() -> None:
+    result = conclude(
+        ["breaks"],
+        lambda trial: RIGHT if "victim" in trial.without else ILL_FORMED,
+        "victim",
+        breaks="breaks",
+    ).result
+    assert (result.culprit, result.evidence) == ("victim", Evidence.PREFIX)
+
+
+@pytest.mark.parametrize("outcome", [WRONG, msgspec.structs.replace(ILL_FORMED, stage="run")])
+def test_of_a_program_that_compiles_nobody_asks_if_it_is_well_formed(outcome: Outcome) -> None:
+    ended = conclude(
+        ["a", "breaks"], lambda t: RIGHT if "a" in t.without else outcome, breaks="breaks"
+    )
+    assert (ended.result.culprit, ended.result.evidence) == ("a", Evidence.PREFIX)
+    assert not any(trial.formed for trial in ended.trials)
 
 
 def test_a_crash_that_the_shortest_way_has_too_is_in_the_pass_that_crashed() -> None:

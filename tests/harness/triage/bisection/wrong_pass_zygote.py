@@ -2,7 +2,8 @@
 
 Which pass that is depends on the dtype of the program's first input. float32: one of its own,
 ``SwapArguments``, that runs after LegalizeOps. float16: LegalizeOps itself. float64: the later
-CallTIRRewrite, which nothing can do without. int32: one that ends the process, ``Abort``.
+CallTIRRewrite, which nothing can do without. int32: one that ends the process, ``Abort``. uint8:
+one that drops the lowered functions that are called, ``Drop``.
 """
 
 import os
@@ -36,6 +37,16 @@ def swapped(module: Module) -> Module:
     return mutator.builder_.get()
 
 
+def dropped(module: Module) -> Module:
+    """``module`` without its lowered functions."""
+    kept = {
+        variable: function
+        for variable, function in module.functions.items()
+        if isinstance(function, relax.Function)
+    }
+    return tvm.IRModule(kept, attrs=module.attrs)
+
+
 def dtype_of(module: Module) -> str:
     """The dtype of the first argument of ``main``."""
     return tvm_api.dtype_of(module["main"].params[0])
@@ -60,6 +71,7 @@ def sow() -> None:
             [
                 plant("float16", "LegalizeOps", legalize(*arguments, **options), swapped),
                 plant("float32", "SwapArguments", None, swapped),
+                plant("uint8", "Drop", None, dropped),
                 plant("int32", "Abort", None, lambda module: os.abort()),
             ]
         )
