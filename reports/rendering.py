@@ -38,8 +38,8 @@ class About:
 
     ``known`` is the address of an issue that reports it already. ``patched``: a patch that cures it
     and a test lie beside the issue. ``cure`` names the bundled fixes with which it is right.
-    ``siblings`` are other operators that fail for the same cause, ``otherwise`` those of them that
-    need other dimensions (``Record.otherwise``). ``fault`` is a sentence on what is wrong in TVM's
+    ``siblings`` are other operators that fail for the same cause, ``symbolic`` those of them that
+    were seen with symbolic dimensions alone. ``fault`` is a sentence on what is wrong in TVM's
     sources.
     """
 
@@ -52,7 +52,7 @@ class About:
     cure: tuple[str, ...] = ()
     siblings: tuple[str, ...] = ()
     fault: str = ""
-    otherwise: tuple[str, ...] = ()
+    symbolic: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     * ``undefined`` are the releases on which the result depends on memory that nothing wrote.
     * ``cure`` names the fixes that cure it, if that was looked for.
     * ``siblings`` are other operators that fail for the same cause, as a campaign found;
-      ``otherwise`` are those of them that fail with static dimensions, where this case has symbols,
-      or with symbols alone, where it has none.
+      ``symbolic`` are those of them that were seen to fail with symbolic dimensions alone.
     """
 
     title: str
@@ -84,7 +83,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     undefined: tuple[str, ...] = ()
     cure: Cure | None = None
     siblings: tuple[str, ...] = ()
-    otherwise: tuple[str, ...] = ()
+    symbolic: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_link(self.issue)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_LONG_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+"""An address, and no byte."""
 _PATH = re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)(?::\d+)?")
 _INSTALLED = re.compile(r"/[^\s\"':]*/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -51,6 +53,9 @@ _LONGEST, _ENOUGH = 300, 40
 
 _OPERATOR = re.compile(r"ir\.Op\((?:[^()]|\([^()]*\))*\)")
 """An operator as TVM prints it, with all its fields."""
+
+NOT_DEFINED = ("undefined", "not defined")
+"""Words of an error about a name that nothing defines."""
 
 REFUSALS = (
     *("not supported", "not implemented", "unsupported", "NotImplementedError"),
@@ -127,6 +132,11 @@ def names_operator(message: str, operator: str) -> bool:
 def disowns(message: str, operator: str) -> bool:
     """True if ``message`` says that ``operator``, or some use of it, is not supported."""
     return names_operator(message, operator) and _has(message, REFUSALS)
+
+
+def without_addresses(message: str) -> str:
+    """``message`` without addresses in memory, which differ on each run."""
+    return _LONG_ADDRESS.sub("0x…", message)
 
 
 def portable(message: str) -> str:

@@ -24,7 +24,7 @@ DOES = {
 
 _WHERE = {
     None: "",
-    "emit": "when the call is made",
+    "emit": "when the program is constructed",
     "codegen": "in code generation",
     "load": "when it is loaded",
     "run": "when it runs",

@@ -35,7 +35,7 @@ class RecordedCase:
     ``outcome`` is the recorded one; ``finding`` the one that has it as its smallest case;
     ``environment`` has the versions and options of its campaign; ``entry`` is the name of its
     corpus entry, ``expected`` the entry's record. ``siblings`` are the operators of other findings
-    with the cause of ``finding``, ``otherwise`` those of them that ``Record.otherwise`` is about.
+    with the cause of ``finding``, ``symbolic`` those of them that ``Record.symbolic`` is about.
     """
 
     case: AnyCase
@@ -45,7 +45,7 @@ class RecordedCase:
     entry: str | None = None
     expected: Record | None = None
     siblings: tuple[str, ...] = ()
-    otherwise: tuple[str, ...] = ()
+    symbolic: tuple[str, ...] = ()
 
 
 def look_up(wanted: str, directory: Path | None) -> RecordedCase:

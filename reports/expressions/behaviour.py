@@ -12,7 +12,7 @@ from relaxcheck.generators.expressions.cases import (
 )
 from relaxcheck.generators.expressions.language import names
 from relaxcheck.harness.expressions.fault import ALSO, RESTORED, Asked, asked_of
-from relaxcheck.harness.outcomes.errors import own_words
+from relaxcheck.harness.outcomes.errors import own_words, without_addresses
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.reports.issue.template import process_words
 
@@ -118,7 +118,7 @@ def actual_text(case: ExpressionCase, outcome: Outcome) -> str:
 
 def shown_message(case: ExpressionCase, outcome: Outcome) -> str:
     """The message; of a wrong answer with the function that gave it, without the other checks."""
-    message = process_words(outcome.message.strip(), outcome)
+    message = without_addresses(process_words(outcome.message.strip(), outcome))
     lines = [line for line in message.splitlines() if not line.startswith(ALSO)]
     asked = asked_of(outcome.details).question.partition("-")[0]
     if lines and case.position == ANALYZED and asked in _QUESTIONS:

@@ -27,7 +27,7 @@ def rendered(case: AnyCase, record: Record) -> dict[str, str]:
         () if record.cure is None else record.cure.fixes,
         record.siblings,
         record.fault,
-        record.otherwise,
+        record.symbolic,
     )
     script, issue = pasted(case, outcome, record.title, about, Limits(seconds=record.seconds))
     return {SCRIPT: script, ISSUE: issue}

@@ -10,7 +10,12 @@ from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
-from relaxcheck.harness.outcomes.errors import WRITTEN, headline, without_module
+from relaxcheck.harness.outcomes.errors import (
+    WRITTEN,
+    headline,
+    without_addresses,
+    without_module,
+)
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.outcomes.refusals import OF_CPP
@@ -25,6 +30,7 @@ from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, p
 from relaxcheck.reports.programs.attribution_text import attribution_text, series
 from relaxcheck.reports.programs.conditions import with_inputs
 from relaxcheck.reports.programs.missing_check import missing_check
+from relaxcheck.reports.programs.program_text import printed_names
 from relaxcheck.reports.programs.promises import LOWERED, SKIPPED
 from relaxcheck.reports.programs.python_source import shape_text
 from relaxcheck.reports.programs.rounding_text import rounding_text
@@ -70,7 +76,7 @@ def issue_text(
     cure: Sequence[str] = (),
     siblings: Sequence[str] = (),
     fault: str = "",
-    otherwise: Sequence[str] = (),
+    symbolic: Sequence[str] = (),
 ) -> str:
     """The issue as Markdown; its first line is the title, the rest the body.
 
@@ -78,14 +84,15 @@ def issue_text(
     package; ``attribution`` what was put back to its default; ``culprit`` the pass that breaks it;
     ``releases`` what came of it on each release; ``known`` an issue that is about the same;
     ``patched``: a patch and a test lie beside the issue; ``cure`` names the fixes that cure it;
-    ``siblings`` are operators that fail for the same cause, ``otherwise`` those of them that need
-    other dimensions (``Record.otherwise``); ``fault`` says what is wrong in TVM's sources.
+    ``siblings`` are operators that fail for the same cause, ``symbolic`` those of them that
+    were seen with symbolic dimensions alone; ``fault`` says what is wrong in TVM's sources.
     """
     outcome, releases = repro.outcome, releases or {}
     request = is_request(repro, attribution, releases)
     named = named_operators(repro, attribution)
     called = _called(named)
-    message = _shown(outcome)
+    message = _shown(repro)
+    others = [name for name in siblings if name not in named]
     valid, version = _is_valid(repro.case), environment.get("apache-tvm", "")
     cited = valid and "onnxruntime" in repro.outcome.oracles
     packages = (*PACKAGES[:3], *["onnxruntime"] * cited, *PACKAGES[3:])
@@ -114,21 +121,25 @@ def issue_text(
         pipeline=_pipeline(repro.case),
         repro=script,
         fault=fault,
-        otherwise=_otherwise(repro.case, [name for name in otherwise if name not in named]),
+        otherwise=_otherwise(repro.case, others, symbolic),
         patched=patched,
         cure="" if patched else series([f"`{name}`" for name in cure]),
-        siblings=series([_called([name]) for name in siblings if name not in named]),
+        siblings=series([_called([name]) for name in others]),
     )
 
 
-def _otherwise(case: Case, operators: Sequence[str]) -> str:
-    """A clause on siblings that fail with other dimensions than ``case``."""
-    if not operators:
+def _otherwise(case: Case, siblings: Sequence[str], symbolic: Sequence[str]) -> str:
+    """A clause on those of ``siblings`` that fail with other dimensions than ``case``.
+
+    ``symbolic`` were seen with symbolic dimensions alone.
+    """
+    static = not case.program.symbols
+    other = [name for name in siblings if (name in symbolic) is static]
+    if not other:
         return ""
-    called = series([_called([name]) for name in operators])
-    if case.program.symbols:
-        return f"; those of {called} need no symbolic dimension"
-    return f"; those of {called} were seen with symbolic dimensions alone"
+    called = series([_called([name]) for name in other])
+    seen = "were seen with symbolic dimensions alone" if static else "need no symbolic dimension"
+    return f"; those of {called} {seen}"
 
 
 def is_request(
@@ -166,12 +177,20 @@ def _cured(expect: Expectation) -> str:
     return "right"
 
 
-def _shown(outcome: Outcome) -> str:
-    """The message without the printed module, and without lines that the issue says itself."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def _shown(repro: Reproduction) -> str:
+    """The message without the printed module, and without lines that the issue says itself.
+
+    It has the names that the script's variables have, and no addresses.
+    """
+    outcome, names = repro.outcome, printed_names(repro.case.program)
     message = process_words(without_module(outcome.message).strip(), outcome)
     lines = message.splitlines()
     if outcome.verdict is Verdict.ACCEPTS_INVALID and lines[1:]:
         message = "\n".join(line for line in lines[:-1] if not line.startswith(CALLED))
+    message = _NAME.sub(lambda match: names.get(match[0], match[0]), without_addresses(message))
     return message[:_MESSAGE_LENGTH]
 
 
@@ -281,8 +300,8 @@ def _expected(repro: Reproduction, called: str) -> str:
         symbols = series([f"`{symbol}`" for symbol in case.expect.symbols])
         return (
             f"The program is ill-formed: no dimension of an input is {symbols} by itself, and "
-            f"`relax.analysis.well_formed` refuses it. An error that ends its compilation names "
-            f"{symbols}."
+            f"`relax.analysis.well_formed` refuses it. An error that ends its compilation says "
+            f"that {symbols} is undefined."
         )
     if outcome.verdict is Verdict.PASS:
         return f"{subject} compiles and runs, and every output is right."

@@ -159,6 +159,24 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
     return [*lines, f"{names[node.name]} = bb.emit({item})"]
 
 
+def printed_names(program: Program) -> dict[str, str]:
+    """The name in TVM's messages of each node that the script emits: ``lv``, ``lv1``, …."""
+    names: dict[str, str] = {}
+    tuples: dict[str, str] = {}
+    emitted = 0
+    for node in program.nodes:
+        emitted += len(_bound(node, _OwnNames(), tuples)) if form(node.operator) != "tir" else 1
+        names[node.name] = f"lv{emitted - 1}" if emitted > 1 else "lv"
+    return names
+
+
+class _OwnNames(dict[str, str]):
+    """Every value by its own name."""
+
+    def __missing__(self, name: str) -> str:
+        return name
+
+
 def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
     """The lines of a function of TIR and of its call."""
     function, dtype, to = (node.attributes[each] for each in ("function", "dtype", "shape"))

@@ -72,7 +72,7 @@ class ProgramRendering(Rendering[Case]):
             cure=about.cure,
             siblings=about.siblings,
             fault=about.fault,
-            otherwise=about.otherwise,
+            symbolic=about.symbolic,
         )
 
     def pytest(

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from relaxcheck.generators.core.case import Invalid, Mismatch
+from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import Case, Input
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.native.memory import USUAL
-from relaxcheck.harness.outcomes.errors import REFUSALS, corrupts_heap, last_part, spelled
+from relaxcheck.harness.outcomes import errors
+from relaxcheck.harness.outcomes.errors import corrupts_heap, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -139,6 +140,7 @@ def _rendered(
     *,
     passes: bool = False,
 ) -> str:
+    ill_formed = isinstance(repro.case.expect, IllFormed)
     rendered = _TEMPLATES.get_template(template).render(
         way=repro.way.value,
         limits=repro.limits,
@@ -150,7 +152,8 @@ def _rendered(
         multiple=len(repro.case.program.outputs) > 1,
         compared=_compared(repro),
         subject=_subject(repro),
-        refusals=_arguments(REFUSALS),
+        refusals=_arguments(errors.NOT_DEFINED if ill_formed else errors.REFUSALS),
+        about="what is undefined" if ill_formed else "what is not supported",
         title=_docstring(title),
         reason="" if passes else _reason(title),
         seen=_seen(repro.outcome.verdict, environment.get("apache-tvm", "")),
@@ -190,10 +193,13 @@ def _seen(verdict: Verdict, version: str) -> str:
 def _subject(repro: Reproduction) -> str:
     """The operators that an error may say are not supported, and then the bug is gone.
 
-    They are arguments of a call. That is so where the bug was that nothing was said.
+    They are arguments of a call. That is so where the bug was that nothing was said. Of an
+    ill-formed program they are the symbols that an error may say are undefined.
     """
     if repro.outcome.verdict not in (Verdict.OPAQUE_CRASH, Verdict.SILENT_BAIL):
         return ""
+    if isinstance(repro.case.expect, IllFormed):
+        return _arguments(repro.case.expect.symbols)
     return _arguments(map(last_part, operators(repro.case).split(" + ")))
 
 

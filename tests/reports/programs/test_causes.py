@@ -15,13 +15,13 @@ def test_an_issue_says_which_siblings_need_other_dimensions() -> None:
         left = msgspec.structs.replace(LEFT, operator="exp")
         repro = reproduction(Case("toy", program, bindings), left)
         return issue_text(
-            repro, "It", "pass\n", {}, siblings=("asin", "acos"), otherwise=("acos", "exp")
+            repro, "It", "pass\n", {}, siblings=("asin", "acos"), symbolic=("acos", "exp")
         )
 
     both = "\nFailures of `relax.op.asin` and `relax.op.acos` have the same cause, as far as "
-    both += "relaxcheck can tell; those of `relax.op.acos` "
-    assert f"{both}need no symbolic dimension.\n" in about(("m",))
-    assert f"{both}were seen with symbolic dimensions alone.\n" in about((2,))
+    both += "relaxcheck can tell; those of "
+    assert f"{both}`relax.op.asin` need no symbolic dimension.\n" in about(("m",))
+    assert f"{both}`relax.op.acos` were seen with symbolic dimensions alone.\n" in about((2,))
 
 
 def test_an_issue_quotes_the_fault_in_the_sources() -> None:

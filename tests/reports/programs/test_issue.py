@@ -161,7 +161,7 @@ def test_a_pass_is_expected_to_take_what_is_valid() -> None:
 def test_no_words_of_workers_and_no_printed_module_are_in_an_issue() -> None:
     died = Outcome(Verdict.PROCESS_DEATH, "emit", message="worker ended with SIGSEGV in emit: !!")
     text = issue_text(reproduction(failing(), died), "It", "", {})
-    assert "the process ended with SIGSEGV when the call is made: !!" in text
+    assert "the process ended with SIGSEGV when the program is constructed: !!" in text
     assert "worker" not in text
     printed = "InternalError: no\n\nError in pass: FuseOps\nLocation (TVMScript):\n@I.ir_module"
     crash = Outcome(Verdict.OPAQUE_CRASH, "FuseOps", message=printed)

@@ -62,7 +62,7 @@ def test_a_title_names_what_a_campaign_blames_where_nothing_else_is_known() -> N
 @pytest.mark.parametrize(
     ("stage", "words"),
     [
-        ("emit", "raises an error when the call is made"),
+        ("emit", "raises an error when the program is constructed"),
         ("codegen", "raises an error in code generation"),
         ("FuseOps", "raises an error in FuseOps"),
     ],
@@ -133,7 +133,7 @@ def test_no_pass_is_at_fault_for_an_invalid_program() -> None:
         text = issue_text(repro, "It", "", {}, culprit=Culprit(name, Evidence.DIRECT, "why"))
         assert "Pass at fault" not in text
     emitted = issue_text(repro, "It", "", {}, culprit=Culprit("emit", Evidence.EMIT, "TVM refuses"))
-    assert "No pass has run: it fails when the call is made." in emitted
+    assert "No pass has run: it fails when the program is constructed." in emitted
 
 
 def test_the_title_of_an_invalid_program_has_the_value_that_is_invalid() -> None:

@@ -97,24 +97,20 @@ def of_cause(cause: Cause, target: Path, environment: Mapping[str, str], seconds
         lead,
         described_on(lead.outcome.release, environment),
         siblings=tuple(siblings),
-        otherwise=tuple(name for name in siblings if name in _otherwise(cause)),
+        symbolic=tuple(name for name in siblings if name in _symbolic(cause)),
     )
     folder = target / lead.case.family / lead.case.identifier
     return Wanted(lead.case.identifier, recorded, folder, seconds=seconds)
 
 
-def _otherwise(cause: Cause) -> set[str]:
-    """The operators that fail with static dimensions, where the leading finding has symbols.
-
-    Where that has none, those that fail with symbols alone.
-    """
+def _symbolic(cause: Cause) -> set[str]:
+    """The operators that were seen to fail with symbolic dimensions alone."""
     static: set[str] = set()
     symbolic: set[str] = set()
     for finding in cause.findings:
         shapes = rendering(finding.case).cells(finding.case).get(SHAPES)
         (static if shapes == STATIC else symbolic).update(finding.operator.split(" + "))
-    lead = rendering(cause.lead.case).cells(cause.lead.case).get(SHAPES)
-    return symbolic - static if lead == STATIC else static
+    return symbolic - static
 
 
 def export_all(exports: All, case_seconds: float | None, console: Console) -> int:

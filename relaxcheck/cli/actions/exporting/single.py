@@ -295,7 +295,7 @@ def record_of(
             blame=recorded.finding.blame,
             count=recorded.finding.count,
             siblings=recorded.siblings,
-            otherwise=recorded.otherwise,
+            symbolic=recorded.symbolic,
         )
     return msgspec.structs.replace(
         record,
