@@ -33,7 +33,6 @@ from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import RUNNING
 
 _UNDEFINED = "undefined memory"
-_NO_RESULT = "unknown shape of the result"
 
 
 class Programs(Kind[Case]):
@@ -108,15 +107,11 @@ class Programs(Kind[Case]):
     def group_by_look(self, operator: str, appearance: str) -> str:
         """Groups by a lowering or type rule that the operators share, where that is at fault.
 
-        Operators that accumulate leave memory as it was if there is no term. Those that broadcast
-        have no shape if the dimensions are not known to be equal.
+        Operators that accumulate leave memory as it was if there is no term.
         """
         record = OPERATORS.get(operator)
         if record is not None and appearance == _UNDEFINED:
             return "accumulate" if record.numerics is Numerics.ACCUMULATES else self.group(operator)
-        if record is not None and appearance == _NO_RESULT:
-            broadcasts = any(axis.name == "other" for axis in record.axes)
-            return "broadcast" if broadcasts else self.group(operator)
         return self.group(operator)
 
     def way(self, case: Case) -> str:

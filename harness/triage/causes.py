@@ -164,11 +164,11 @@ def _keys(finding: Finding) -> Iterator[object]:
         if signature.verdict not in WRONG and kind.is_over_nothing(finding.case):
             # Code that reads or writes an element that is not there raises, or ends the process.
             yield finding.mended_by, signature.fixes, *map(kind.group, names)
-    # Of a call that is left, the look is the shape that is not known: it is left for that.
-    left_alike = signature.verdict is Verdict.SILENT_BAIL and bool(signature.appearance)
-    if _over_nothing(finding) or left_alike:
-        look = signature.appearance
-        yield signature.verdict, signature.fixes, look, *groups, finding.blame.get(PIPELINE)
+    if _over_nothing(finding):
+        yield signature.verdict, signature.fixes, *groups, finding.blame.get(PIPELINE)
+    if signature.verdict is Verdict.SILENT_BAIL and signature.appearance:
+        # A shape is not known: whatever the operator, one branch of LegalizeOps leaves the call.
+        yield signature.verdict, signature.fixes, finding.blame.get(PIPELINE)
     if signature.message == OVERWRITTEN and kind.is_over_nothing(finding.case):
         yield signature.message, signature.fixes, *groups
     # The table of causes evaluates expressions: only wrong answers need it.

@@ -160,8 +160,13 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
 
 
 def printed_names(program: Program) -> dict[str, str]:
-    """The name in TVM's messages of each node that the script emits: ``lv``, ``lv1``, …."""
+    """The name in TVM's messages of each node that the script emits: ``lv``, ``lv1``, ….
+
+    There are none where the program calls functions of its own, in which names go on.
+    """
     names: dict[str, str] = {}
+    if any(node.operator == CALL for node in program.nodes):
+        return names
     tuples: dict[str, str] = {}
     emitted = 0
     for node in program.nodes:

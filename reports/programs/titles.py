@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import Attribute, Case
+from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, mentions, own_words
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -58,6 +59,9 @@ _HAPPENS = {
     Verdict.OUT_OF_MEMORY: "takes all memory{where}",
 }
 """The behaviour of an operator by verdict, in TVM's words: a maintainer knows no verdicts."""
+
+_CONSTRUCTED = "emit"
+"""The stage before any pass: what ends there is refused, if only by accident."""
 
 _REFUSED_CALL = "refuses an argument of the wrong shape without saying what is wrong{where}"
 
@@ -148,6 +152,8 @@ def happens(repro: Reproduction) -> str:
         return "gives values that depend on undefined memory"
     if verdict is Verdict.PROCESS_DEATH and corrupts_heap(repro.outcome.message):
         return f"{on_heap(repro.outcome)}{f' {at}' if at else ''}"
+    if verdict is Verdict.SILENT_BAIL and UNKNOWN in repro.outcome.details:
+        return f"is left behind by LegalizeOps for the {repro.outcome.details[UNKNOWN]}"
     return _HAPPENS[verdict].format(where=f" {at}" if at else "")
 
 
@@ -159,7 +165,7 @@ def _refused(repro: Reproduction, at: str, apart: str) -> str:
         return f"is refused only {at}"
     if _WORDLESS.match(own_words(message)) and mentions(message, case.expect.fault):
         return f"is refused by a check without words{apart}"
-    if is_accident(message):
+    if is_accident(message) and repro.outcome.stage != _CONSTRUCTED:
         return f"is not refused, and fails{f' {at}' if at else ''}"
     return f"is refused without saying what is invalid{apart}"
 

@@ -290,3 +290,15 @@ def test_a_call_that_is_left_is_held_against_what_tvm_says(unknown: bool) -> Non
     # TVM promises nothing of a call that it gives to no legalization.
     assert ("may *not* contain the original operator" in text) is not unknown
     assert ("can produce unexpected errors during CodeGenVM" in text) is unknown
+
+
+def test_a_message_has_the_names_of_the_script_and_no_addresses() -> None:
+    program = Program(
+        (Input("x", (2,), "float32"),),
+        (Node("n3_0", "exp", ("x",)), Node("n4_0", "abs", ("n3_0",))),
+        ("n4_0",),
+    )
+    message = "InternalError: R.abs(n3_0) at ir.Range(0x556d8c3a10), filled with 0x55"
+    crash = Outcome(Verdict.OPAQUE_CRASH, "codegen", message=message)
+    text = issue_text(reproduction(Case("toy", program), crash), "It", "pass\n", {})
+    assert "R.abs(lv) at ir.Range(0x…), filled with 0x55" in text

@@ -10,7 +10,7 @@ from tvm import relax, te, tirx
 from tvm.script import relax as R
 
 from relaxcheck.generators.core.axes import complete
-from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.generators.core.program import ITEM, Case, Input, Node, Program
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import families
@@ -19,7 +19,7 @@ from relaxcheck.generators.graphs.programs import STEPS
 from relaxcheck.generators.graphs.relations import RELATIONS
 from relaxcheck.generators.graphs.templates import TEMPLATES
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from relaxcheck.reports.programs.program_text import program_lines
+from relaxcheck.reports.programs.program_text import printed_names, program_lines
 from tests.generators.drawn import at_random
 
 FAMILY = dynamic.family(("build",))
@@ -40,7 +40,18 @@ def _built(case: Case) -> Any:
 def _same(case: Case) -> None:
     apart = PIPELINES[case.pipeline].constants_as_parameters
     wanted = emit(case, constants_as_parameters=apart)
-    tvm.ir.assert_structural_equal(_built(case), wanted)
+    built = _built(case)
+    tvm.ir.assert_structural_equal(built, wanted)
+    bindings = [binding for block in built["main"].body.blocks for binding in block.bindings]
+    called = {
+        str(binding.var): getattr(getattr(binding.value, "op", None), "name", "")
+        for binding in bindings
+    }
+    printed = printed_names(case.program)
+    for node in case.program.nodes if printed else ():
+        assert printed[node.name] in called
+        if f"relax.{node.operator}" in called.values() and ITEM not in node.attributes:
+            assert called[printed[node.name]] == f"relax.{node.operator}"
 
 
 @pytest.mark.parametrize("focus", STEPS)

@@ -325,7 +325,8 @@ def test_a_title_names_infinities_and_nan_among_the_inputs() -> None:
             "Check failed: n < 2 (2 vs. 2) : Bad",
             "is refused without saying what is invalid,",
         ),
-        ("emit", "std::bad_alloc", "is not refused, and fails"),
+        ("run", "std::bad_alloc", "is not refused, and fails when it runs"),
+        ("emit", "Check failed: b != 0 (0 vs. 0) : Divide by zero", "is refused without saying"),
     ],
 )
 def test_a_refusal_that_names_the_fault_is_late_or_wordless(
