@@ -16,6 +16,7 @@ from relaxcheck.generators.expressions.cases import ANALYZED, PARAMETER
 from relaxcheck.harness.expressions.expression_look import (
     Look,
     assumes_negative_divisors,
+    constant_dtypes,
     divides_by_negative,
     divides_by_zero,
     drops_offset,
@@ -96,8 +97,9 @@ def likely_cause(case: AnyCase, outcome: Outcome) -> LikelyCause | None:
         return None
     where = " and ".join(map(str, seen.constraints))
     about = f"{seen.expressions[0]}" + (f" where {where}" if where else "")
-    # The text of an expression without variables does not show its dtype.
-    about += "" if seen.variables else f" of {seen.expressions[0].dtype}"
+    # The text of an expression without variables does not show the dtypes of its constants.
+    dtypes = [] if seen.variables else constant_dtypes(seen.expressions[0])
+    about += f" of constants of {' and '.join(dtypes)}" if dtypes else ""
     raised = seen.asked.question in ("", RAISES)
     check = seen.position if raised else _asked(seen.asked.check)
     # No fix is above the analyzer, which is native.
@@ -110,7 +112,7 @@ def likely_cause(case: AnyCase, outcome: Outcome) -> LikelyCause | None:
 
 def _wrong(cause: Cause, seen: Look) -> str:
     """The sentence of ``cause``, without casts where there are none."""
-    return cause.wrong if has(seen, "cast") else re.sub(",? or casts to them", "", cause.wrong)
+    return cause.wrong if has(seen, "cast") else re.sub(",? or casts to (it|them)", "", cause.wrong)
 
 
 def _asked(check: str) -> str:
@@ -195,7 +197,7 @@ CAUSES: Sequence[Cause] = (
     ),
     Cause(
         "int8 and int16, and casts to them",
-        "TVM mishandles numbers near the ends of int8 or int16, or casts to them",
+        "TVM mishandles numbers near the ends of their dtype, or casts to it",
         is_narrow,
     ),
     Cause(
@@ -220,7 +222,7 @@ CAUSES: Sequence[Cause] = (
     ),
     Cause(
         "a truncated remainder is taken for one that is never negative, in a set",
-        "TVM mishandles truncated division",
+        "TVM mishandles truncated remainders",
         lambda seen: seen.asked.question == _SET and has(seen, "truncmod"),
         fault=_NEVER_NEGATIVE,
     ),

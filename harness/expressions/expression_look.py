@@ -184,6 +184,14 @@ def raises_of_zero(seen: Look) -> bool:
     return seen.says("ivide by zero", "!= 0 (0 vs. 0)")
 
 
+def constant_dtypes(expression: Expression) -> list[str]:
+    """The dtypes of the constants in ``expression``, each once, in the order of its text."""
+    if expression.operator == "const":
+        return [expression.dtype]
+    inner = (dtype for operand in expression.operands for dtype in constant_dtypes(operand))
+    return list(dict.fromkeys(inner))
+
+
 def has(seen: Look, *operators: str) -> bool:
     """True if any of ``operators`` is there."""
     return any(node.operator in operators for node in seen.nodes)

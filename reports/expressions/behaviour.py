@@ -51,6 +51,10 @@ _QUESTIONS = frozenset(
 """Functions of the analyzer, as its users call them."""
 
 
+_RANGELESS = frozenset({"deduce_bound", "detect_linear_equation"})
+"""Functions that are asked without the ranges of the variables."""
+
+
 def title_text(case: ExpressionCase, outcome: Outcome) -> str:
     """The wrong behaviour with the expression and its ranges; for a title."""
     about = _about(case)
@@ -65,12 +69,16 @@ def title_text(case: ExpressionCase, outcome: Outcome) -> str:
     return f"{place} {ends.get(outcome.verdict, 'ends the process')}: {about}"
 
 
-def _about(case: ExpressionCase) -> str:
-    """The expression with the ranges of the variables that occur in it, or in what is known."""
+def _about(case: ExpressionCase, *, ranges: bool = True) -> str:
+    """The expression with the ranges of the variables that occur in it, or in what is known.
+
+    Without ``ranges``, with their dtypes alone.
+    """
     subject = case.subject
     occurring = frozenset().union(*map(names, (subject.expression, *subject.constraints)))
     where = ", ".join(
-        f"{variable.name}: {variable.dtype} in [{variable.low}, {variable.high}]"
+        f"{variable.name}: {variable.dtype}"
+        + (f" in [{variable.low}, {variable.high}]" if ranges else "")
         for variable in subject.variables
         if variable.name in occurring
     )
@@ -108,7 +116,8 @@ def actual_text(case: ExpressionCase, outcome: Outcome) -> str:
     if outcome.verdict is Verdict.OPAQUE_CRASH:
         call = asked_of(outcome.details).call
         within = f" in `{call}`" if call else ""
-        text = f"{_place(case)} raises an error{within}: {_about(case)}"
+        about = _about(case, ranges=call not in _RANGELESS)
+        text = f"{_place(case)} raises an error{within}: {about}"
     else:
         text = title_text(case, outcome)
     first, space, rest = text.partition(" ")

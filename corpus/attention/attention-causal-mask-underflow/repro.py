@@ -1,4 +1,4 @@
-"""nn.attention with a causal mask gives NaN where every visible score is far below 0
+"""nn.attention gives NaN where a causal mask hides keys and the scores are far below 0
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

@@ -1,4 +1,4 @@
-"""nn.attention with fewer key/value heads than query heads gives wrong values
+"""nn.attention with grouped queries (batch or key/value heads > 1) gives wrong values
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.

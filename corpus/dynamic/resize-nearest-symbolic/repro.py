@@ -1,4 +1,4 @@
-"""image.resize2d of symbolic sizes to the nearest neighbor raises an AttributeError
+"""asymmetric nearest resize2d of a symbolic to a static size raises an AttributeError
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

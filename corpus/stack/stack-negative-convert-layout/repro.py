@@ -1,4 +1,4 @@
-"""ConvertLayout raises std::out_of_range on stack along axis -1
+"""ConvertLayout raises std::out_of_range on stack along a negative axis
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm.

@@ -128,9 +128,19 @@ def test_a_title_says_what_the_expression_has_and_what_tvms_users_call() -> None
     again = LOOKS["a range that was told before stays"]
     titles = [likely_cause(each.case, each.outcome) for each in (narrow, again)]
     assert [each and each.title for each in titles] == [
-        "TVM mishandles numbers near the ends of int8 or int16: x * 3 (int_set)",
+        "TVM mishandles numbers near the ends of their dtype: x * 3 (int_set)",
         "the analyzer mishandles a second bind of a variable: x * 6 (simplify)",
     ]
+
+
+def test_a_title_without_variables_has_the_dtypes_of_the_constants() -> None:
+    failure = LOOKS["unsigned integers, and casts to them"]
+    assert isinstance(failure.case, ExpressionCase)
+    cast = parse("uint8(0 - 1)", {}, "int16")
+    subject = replace(failure.case.subject, expression=cast, variables=())
+    likely = likely_cause(replace(failure.case, subject=subject), failure.outcome)
+    assert likely is not None
+    assert ": uint8(0 - 1) of constants of int16 (" in likely.title
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.title)
@@ -139,7 +149,7 @@ def test_a_finding_of_each_cause_has_a_sentence_for_a_title(cause: Cause) -> Non
     likely = likely_cause(failure.case, failure.outcome)
     assert likely is not None
     assert isinstance(failure.case, ExpressionCase)
-    cast = re.sub(",? or casts to them", "", cause.wrong)
+    cast = re.sub(",? or casts to (it|them)", "", cause.wrong)
     wrong = cause.wrong if "int32(uint8(x))" in str(failure.case.subject) else cast
     assert likely.title.startswith(f"{wrong}: {failure.case.subject.expression}")
     assert re.search(r" (mishandles|promises|raises|ends|does not compile)\b", cause.wrong)
