@@ -52,8 +52,11 @@ def _index_put(node: Node, operands: list[Estimate]) -> Estimate:
     if len(indices) != data.value.ndim:
         raise ValueError(f"{len(indices)} tensors of places for rank {data.value.ndim}")
     at = _together(data, indices)
-    wide = moved(values, lambda each: np.broadcast_to(each, at[0].shape))
-    return _scattered(node, data, wide, at, "add" if flag(node, "accumulate", False) else "update")
+    # TVM speaks of corresponding values, and broadcasts none.
+    if values.value.shape != at[0].shape:
+        raise ValueError(f"values of shape {values.value.shape} for places of {at[0].shape}")
+    accumulate = flag(node, "accumulate", False)
+    return _scattered(node, data, values, at, "add" if accumulate else "update")
 
 
 @operator("index_tensor")

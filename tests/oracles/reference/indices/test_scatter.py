@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal, Random, Within
+from relaxcheck.generators.core.program import Case, Literal, Random, Within
+from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles.answer import Bounded
+from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 
 REDUCTIONS = ("update", "add", "mul", "max", "min")
@@ -103,3 +105,10 @@ def test_values_are_put_at_places(accumulate: bool) -> None:
     put = agree(program_of("index_put", shapes, kinds, fills, accumulate=accumulate))
     wanted = np.array([[5, 6, 4], [2, 3, 1]]) + accumulate * np.array([[1, 2, 3], [4, 5, 6]])
     assert put.value.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("shapes", [[(3,), (2,), (1,)], [(3,), (0,), (1,)], [(3,), (2,), ()]])
+def test_a_value_belongs_to_each_place(shapes: list[tuple[int, ...]]) -> None:
+    program = program_of("index_put", shapes, ("float32", "int64", "float32"))
+    with pytest.raises(ValueError, match=r"values of shape .* for places of"):
+        evaluate(program, arrays(Case("drawn", program), 0))
