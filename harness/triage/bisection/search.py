@@ -275,7 +275,14 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         if early:
             return (yield from _before_lowering(search, early, lowering))
         return _directly(search, lowering, operator)
-    after = [step.name for step in search.needed[at + 1 :]]
+    if not direct.verdict.is_right and not search.case.fixes:
+        fixed = Trial(search.case, search.left, plain=True, fixed=(lowering.path,))
+        if (yield fixed).outcome.verdict.is_right:
+            why = f"with a correction in place while {LOWERING} runs, and only then, it is right"
+            return _Blame(lowering, Evidence.FIXED, why)
+    # A lowering whose functions fail in another way may be at fault as well.
+    own = [LOWERING] * (not direct.verdict.is_right)
+    after = own + [step.name for step in search.needed[at + 1 :]]
     return _nobody(
         f"it fails alike {way}; if each of the functions that {LOWERING} makes is built by itself "
         f"and called, it {does(direct)}: it may be any of {', '.join(after)}, or code generation"

@@ -251,7 +251,7 @@ def test_of_an_invalid_program_no_pass_is_looked_for() -> None:
             "each of the functions that LegalizeOps makes of toy.first is built",
         ),
         (RIGHT, None, "it is right: it may be any of CallTIRRewrite, VMShapeLower, or code"),
-        (UNUSABLE, None, "raises an error in code generation: it may be any of"),
+        (UNUSABLE, None, "raises an error in code generation: it may be any of LegalizeOps, Call"),
     ],
 )
 def test_faults_of_the_shortest_way_are_the_lowerings_if_its_functions_are(
@@ -269,6 +269,18 @@ def test_faults_of_the_shortest_way_are_the_lowerings_if_its_functions_are(
     assert result.evidence == (Evidence.DIRECT if culprit else Evidence.NONE)
     assert fragment in result.why
     assert result.operator == "toy.first"
+
+
+def test_a_lowering_that_a_correction_cures_is_at_fault_however_its_functions_fail() -> None:
+    needed = ["LegalizeOps", "CallTIRRewrite"]
+
+    def judge(trial: Trial) -> Outcome:
+        if set(needed) & set(trial.without) or trial.direct:
+            return UNUSABLE
+        return RIGHT if trial.fixed else WRONG
+
+    result = conclude(["a", *needed, "b"], judge).result
+    assert (result.culprit, result.evidence) == ("LegalizeOps", Evidence.FIXED)
 
 
 def test_passes_that_the_lowering_runs_are_part_of_it() -> None:
