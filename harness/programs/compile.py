@@ -34,7 +34,7 @@ from relaxcheck.harness.programs.late_linking import (
     named,
 )
 from relaxcheck.harness.programs.legalization_log import collected
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
 from relaxcheck.harness.programs.tracing import Tracer
 
 # TVM has no type information of its own.
@@ -190,7 +190,7 @@ def build(
     logged: dict[str, SourceLine | None] = {}
     try:
         with tvm.transform.PassContext(instruments=instruments), collected() as logged:
-            for step in pipeline.before:
+            for step in steps_before(case.pipeline, case.program):
                 with where:
                     module = STEPS[step](module, case)
                 _raise_if_left(watch, logged)

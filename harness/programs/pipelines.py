@@ -8,6 +8,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from relaxcheck.generators.core.program import Program
+
+_BINDS = "BindParams"
+_BOUND = "parameters bound, "
+
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
@@ -48,15 +53,32 @@ PIPELINES = {
         passes_of_fixes=True,
     ),
     "fixes-bounded": Pipeline(
-        "as fixes-pipeline, memory planned for the largest sizes that are run",
+        "relax.get_default_pipeline(target), memory planned for the largest sizes that are run; "
+        "with the fixes, theirs for it",
         before=("UpperBounds",),
         relax_pipeline="target",
         passes_of_fixes=True,
     ),
     "fixes-folded": Pipeline(
-        "parameters bound, FoldConstant before anything is lowered, then as fixes-build",
+        "parameters bound, FoldConstant before anything is lowered, then relax.build; with the "
+        "fixes, their pipeline",
         before=("BindParams", "FoldConstant"),
         constants_as_parameters=True,
         passes_of_fixes=True,
     ),
 }
+
+
+def steps_before(name: str, program: Program) -> tuple[str, ...]:
+    """The steps of the pipeline ``name`` before ``relax.build`` that do something to ``program``.
+
+    Where it has no constants, there is nothing to bind.
+    """
+    bound = any(tensor.constant for tensor in program.inputs)
+    return tuple(step for step in PIPELINES[name].before if bound or step != _BINDS)
+
+
+def described(name: str, program: Program) -> str:
+    """The way to compile ``program`` in words, as ``steps_before``, with the fixes off."""
+    words = PIPELINES[name].description.partition("; with the fixes")[0]
+    return words if _BINDS in steps_before(name, program) else words.removeprefix(_BOUND)

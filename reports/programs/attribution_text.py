@@ -14,7 +14,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES
 from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.triage.reduction.search import RUNNING
-from relaxcheck.reports.programs.difference_text import SHORT, side_text
+from relaxcheck.reports.programs.difference_text import SHORT, side_text, without_idle
 from relaxcheck.reports.programs.dtype_words import dtype_words
 from relaxcheck.reports.programs.python_source import shape_text
 
@@ -132,8 +132,8 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
     """``attribution`` without what TVM's users do not see.
 
     That is the item that a program takes of a tuple, the attributes of a node that is no call of
-    an operator, and a shape that follows from other changes. A blamed dtype gets its siblings, and
-    a symbol of a single call the shapes that have it.
+    an operator, a shape that follows from other changes, a pass with nothing to do. A blamed dtype
+    gets its siblings, and a symbol of a single call the shapes that have it.
     """
     calls = [node for node in case.program.nodes if form(node.operator) == "call"]
     seen = {name for node in calls for name in node.attributes} - {ITEM}
@@ -141,7 +141,7 @@ def in_tvms_terms(attribution: Attribution, case: Case) -> Attribution:
     conditions = []
     for condition in _with_siblings(attribution):
         shown = tuple(
-            difference
+            without_idle(difference, case.program)
             for difference in condition.differences
             if difference.what is not Aspect.ATTRIBUTE or difference.name not in hidden
         )

@@ -21,7 +21,7 @@ from relaxcheck.generators.core.program import (
 )
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import EXTREMES
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
     TOGETHER,
@@ -241,7 +241,8 @@ def _settings(
     innocent = innocent_attributes(attribution)
     if blame:
         innocent |= _at_default(repro.case)
-    return [*attributes_of(repro, innocent), *PIPELINES[repro.case.pipeline].before]
+    case = repro.case
+    return [*attributes_of(repro, innocent), *steps_before(case.pipeline, case.program)]
 
 
 def _axes(repro: Reproduction, blame: Mapping[str, str]) -> list[str]:
@@ -260,7 +261,7 @@ def _axis(repro: Reproduction, axis: str, value: str) -> Iterator[str]:
     elif axis in _UNUSUAL_VALUES:
         yield _UNUSUAL_VALUES[axis](value)
     elif axis == "pipeline":
-        yield from PIPELINES[value].before if value in PIPELINES else ()
+        yield from steps_before(value, repro.case.program) if value in PIPELINES else ()
     elif axis.split(".")[0] == "symbolic":
         yield from (f"symbolic {name}" for name in repro.case.program.symbols)
     else:

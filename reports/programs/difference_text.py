@@ -1,15 +1,16 @@
 """One difference between two cases in words: a setting as it was, or as it was put back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import ml_dtypes
 import numpy as np
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.program import DTYPES, Attribute, ShapeValue
+from relaxcheck.generators.core.axes import PIPELINE
+from relaxcheck.generators.core.program import DTYPES, Attribute, Program, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import before_largest
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.pipelines import PIPELINES, Pipeline, steps_before
 from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 
 _PLAIN_BUILD = "relax.build alone"
@@ -154,9 +155,24 @@ def _setting(name: str, value: object) -> str:
         "opt_level": f"LLVM's opt-level {value}",
         "regime": _INPUTS.get(str(value), str(value)),
     }
-    if name != "pipeline":
+    if name != PIPELINE:
         return words[name]
-    pipeline = PIPELINES[str(value)]
-    if pipeline.before:
-        return ", ".join(pipeline.before)
+    pipeline = PIPELINES.get(str(value))
+    return str(value) if pipeline is None else _pipeline(pipeline, pipeline.before)
+
+
+def without_idle(difference: Difference, program: Program) -> Difference:
+    """``difference``; of pipelines in words, without the passes that do nothing to ``program``."""
+    if difference.what is not Aspect.SETTING or difference.name != PIPELINE:
+        return difference
+    was, to = (
+        _pipeline(PIPELINES[name], steps_before(name, program))
+        for name in (str(difference.was), str(difference.to))
+    )
+    return replace(difference, was=was, to=to)
+
+
+def _pipeline(pipeline: Pipeline, before: Sequence[str]) -> str:
+    if before:
+        return ", ".join(before)
     return "relax.get_default_pipeline" if pipeline.relax_pipeline == "target" else _PLAIN_BUILD

@@ -21,7 +21,7 @@ from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.outcomes.refusals import OF_CPP
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.legalization_log import SYMPTOM
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.pipelines import described, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING
@@ -326,7 +326,7 @@ def _expected(repro: Reproduction, called: str) -> str:
     if outcome.verdict is Verdict.UNSUPPORTED:
         return f"{subject} compiles and runs: the program is valid."
     if outcome.verdict is Verdict.OPAQUE_CRASH:
-        if outcome.stage in PIPELINES[case.pipeline].before:
+        if outcome.stage in steps_before(case.pipeline, case.program):
             return f"`{outcome.stage}` takes the program, which is valid. {_of_error(outcome)}"
         return f"{subject} compiles and runs: the program is valid. {_of_error(outcome)}"
     return f"{subject} compiles and runs, or an exception is raised."
@@ -334,7 +334,7 @@ def _expected(repro: Reproduction, called: str) -> str:
 
 def _pipeline(case: Case) -> str:
     """The way to compile ``case`` in words; a layout is wanted only of operators that have one."""
-    words = PIPELINES[case.pipeline].description
+    words = described(case.pipeline, case.program)
     return words if desired_layouts(case.program) else words.replace(" to channels-last", "")
 
 

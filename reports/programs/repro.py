@@ -16,7 +16,7 @@ from relaxcheck.harness.outcomes import errors
 from relaxcheck.harness.outcomes.errors import corrupts_heap, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.invalid.rejection import subject_of
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators
@@ -302,7 +302,7 @@ def _build(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
     target = f'tvm.target.Target({{"kind": "llvm", "opt-level": {case.opt_level}}})'
     lines.append(f"target = {target}")
     steps = []
-    for step in pipeline.before:
+    for step in steps_before(case.pipeline, case.program):
         if repro.way is Way.LEFT and step == "LegalizeOps":
             break
         steps.append(f"    mod = {_step(step, case, names)}(mod)")

@@ -14,7 +14,7 @@ from relaxcheck.harness.outcomes.plain import on_heap, where
 from relaxcheck.harness.outcomes.refusals import TOO_LATE, is_accident, refuses
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.programs.pipelines import steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import signature_of
@@ -110,7 +110,7 @@ def distinctions(repro: Reproduction) -> Iterator[str]:
         yield f'with "{words}"'
     if attributes := attributes_of(repro):
         yield f"with {', '.join(attributes)}"
-    if before := PIPELINES[repro.case.pipeline].before:
+    if before := steps_before(repro.case.pipeline, repro.case.program):
         yield f"after {', '.join(before)}"
     else:
         yield "with no pass before relax.build"

@@ -130,6 +130,23 @@ def test_a_script_binds_and_folds_first() -> None:
     assert "LegalizeOps" not in text
 
 
+@pytest.mark.parametrize("bound", [False, True])
+def test_binding_runs_only_where_there_is_something_to_bind(bound: bool) -> None:
+    inputs = tuple(
+        msgspec.structs.replace(tensor, constant=tensor.constant and bound)
+        for tensor in FOLDED.program.inputs
+    )
+    program = msgspec.structs.replace(FOLDED.program, inputs=inputs)
+    case = msgspec.structs.replace(FOLDED, program=program)
+    stages: list[str] = []
+    build(emit(case, constants_as_parameters=True), case, stages.append)
+    failed = reproduction(case, Outcome(Verdict.WRONG_VALUE, "compare"))
+    script = "\n".join(_build(failed, {"c": "c"}))
+    assert ("BindParams" in stages, "BindParams" in script) == (bound, bound)
+    assert "FoldConstant" in stages
+    assert "FoldConstant()" in script
+
+
 @pytest.mark.parametrize("name", ["broadcast-symbols", "conv2d-transpose-kernel-layout"])
 def test_a_silent_bail_has_the_error_that_a_user_of_build_sees(name: str) -> None:
     outcome = execute(entry(name).case)

@@ -22,6 +22,8 @@ from relaxcheck.reports.programs.titles import title_text
 from relaxcheck.reports.rendering import Came
 from tests.cli.test_export import BLAME, FAMILY, LEFT, failing
 
+RELU = Node("y", "nn.relu", ("x",))
+
 
 def test_a_title_without_attributes_names_what_is_not_as_usual() -> None:
     inputs = (Input("x", ("n", 0), "float16"), Input("y", ("n", 0), "float16"))
@@ -46,6 +48,24 @@ def test_a_title_names_the_passes_that_run_first() -> None:
     case = msgspec.structs.replace(failing(), pipeline="mixed-precision")
     title = title_text(reproduction(case, LEFT), None)
     assert title.endswith('(groups=2, data_layout="NHWC", ToMixedPrecision)')
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_an_issue_names_no_pass_that_does_nothing(bound: bool) -> None:
+    """BindParams binds constants: a program without them is what it was."""
+    program = Program((Input("x", (2,), "float32", constant=bound),), (RELU,), ("y",))
+    case = Case("toy", program, pipeline="fixes-folded")
+    pipeline = Difference(Aspect.SETTING, "pipeline", "fixes-folded", "build")
+    condition = Condition((pipeline,), (Verdict.PASS,), 0)
+    repro = reproduction(case, Outcome(Verdict.OPAQUE_CRASH, "codegen", message="ValueError: no"))
+    passes = "BindParams, FoldConstant" if bound else "FoldConstant"
+    target = f"{'parameters bound, ' * bound}FoldConstant before anything is lowered, then"
+    for attribution in (None, Attribution(1, 1, (condition,))):
+        assert title_text(repro, attribution).endswith(f" ({passes})")
+        text = issue_text(repro, "It", "", {}, attribution=attribution)
+        assert f"\n* target: llvm (CPU); {target} relax.build\n" in text
+        assert ("BindParams" in text) is (bound and attribution is not None)
+    assert f"\nFails with {passes}; passes with relax.build alone." in text
 
 
 def test_a_title_names_what_a_campaign_blames_where_nothing_else_is_known() -> None:
