@@ -39,7 +39,6 @@ try:
     mod = program()
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
     with target:
-        mod = relax.transform.BindParams("main", {})(mod)
         mod = relax.transform.FoldConstant()(mod)
     relax.build(mod, target)
 except Exception as error:
