@@ -1,12 +1,14 @@
 """Normalizations in dtypes, and over axes, that TOPI does not support.
 
-layer_norm, group_norm and instance_norm refuse float64; rms_norm computes it in float32, and cannot
-normalize over all axes. group_norm does not compile if several dimensions are expressions of one
-symbol. batch_norm of float16 returns float32: the results do not have the type of the call, and
-calls on them are refused.
+layer_norm, group_norm and instance_norm refuse float64; rms_norm computes it in float32. rms_norm
+normalizes over the last axes alone, and not over all. It and layer_norm read their weights as if
+the axes rose, so that axes in another order give wrong results. group_norm does not compile if
+several dimensions are expressions of one symbol. batch_norm of float16 returns float32: the results
+do not have the type of the call, and calls on them are refused.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ OPERATORS = tuple(
 
 
 def _in_own_dtype(original: Legalization) -> Legalization:
-    """``original``, except where it fails, or is less precise than the tensor's dtype."""
+    """``original``, except where it fails, is wrong, or less precise than the tensor's dtype."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         data = call.args[0]
@@ -34,12 +36,16 @@ def _in_own_dtype(original: Legalization) -> Legalization:
         rank = int(tvm_api.type_of(data).ndim)
         axes = [int(axis) % rank for axis in call.attrs.axes]
         attrs = call.attrs
-        whole = name == "rms_norm" and len(axes) == rank
+        last = list(range(rank - len(axes), rank))
+        elsewhere = name == "rms_norm" and (len(axes) == rank or axes != last)
+        # The axes of weights are in the order of the call.
+        disordered = name == "layer_norm" and axes != sorted(axes)
         grouped = hasattr(attrs, "num_groups") and any(
             tvm_api.as_int(dim) is None and not tvm_api.is_variable(dim)
             for dim in tvm_api.shape_of(data)
         )
-        if tvm_api.dtype_of(data) != "float64" and not whole and not grouped:
+        wrong = elsewhere or disordered or grouped
+        if tvm_api.dtype_of(data) != "float64" and not wrong:
             return original(builder, call)
         channel = int(attrs.channel_axis) % rank if hasattr(attrs, "channel_axis") else None
         groups = int(attrs.num_groups) if hasattr(attrs, "num_groups") else None
@@ -174,6 +180,28 @@ def normalizes_all_axes() -> bool:
     return probes.computes(call, [array, np.ones_like(array)], array / 12.5**0.5)
 
 
+def normalizes_leading_axes() -> bool:
+    """True if rms_norm may normalize over axes that another one follows."""
+    call = probes.one_call(lambda x, w: relax.op.nn.rms_norm(x, w, axes=[0]), (2, 1), (2,))
+    array = np.array([[3], [4]], "float32")
+    return probes.computes(call, [array, np.ones(2, "float32")], array / 12.5**0.5)
+
+
+def normalizes_axes_in_any_order() -> bool:
+    """True if layer_norm and rms_norm read the weight of axes that do not rise."""
+    data = np.array([[[1, -1], [1, -1]]], "float32")
+    weight = np.array([[1, 2], [3, 4]], "float32")
+    arrays = [data, weight, np.zeros_like(weight)]
+    return all(
+        probes.computes(
+            probes.one_call(partial(make, axes=[2, 1]), *(array.shape for array in taken)),
+            taken,
+            data * weight.T,
+        )
+        for make, taken in ((relax.op.nn.rms_norm, arrays[:2]), (relax.op.nn.layer_norm, arrays))
+    )
+
+
 def normalizes_groups_of_expressions() -> bool:
     """True if group_norm compiles over dimensions such as ``m - 1`` and m."""
     m = tvm_api.shape_var("m")
@@ -227,14 +255,17 @@ FIX = Fix(
     name="normalization",
     operators=(*OPERATORS, "relax.nn.batch_norm"),
     fault=(
-        "normalizations refuse float64, or compute it in float32; rms_norm cannot normalize over"
-        " all axes; group_norm does not compile over expressions of one symbol; batch_norm of"
+        "normalizations refuse float64, or compute it in float32; rms_norm fails over all axes, and"
+        " over axes that are not the last; layer_norm and rms_norm misread weights of axes that do"
+        " not rise; group_norm does not compile over expressions of one symbol; batch_norm of"
         " float16 returns float32"
     ),
     issue=None,
     parts=(
         FaultPart("float64", lambda: not normalizes_float64()),
         FaultPart("all axes", lambda: not normalizes_all_axes()),
+        FaultPart("leading axes", lambda: not normalizes_leading_axes()),
+        FaultPart("order of axes", lambda: not normalizes_axes_in_any_order()),
         FaultPart("groups", lambda: not normalizes_groups_of_expressions()),
         FaultPart("batches of float16", lambda: not normalizes_float16_batches()),
     ),
@@ -242,6 +273,7 @@ FIX = Fix(
         *(OperatorAttribute(name, LEGALIZE, _in_own_dtype) for name in OPERATORS),
         OperatorAttribute("relax.nn.batch_norm", LEGALIZE, _of_type_of_call),
     ),
+    # Axes that do not rise are wrong as well, but no record draws them.
     single=("relax.nn.rms_norm",),
     after="unlowered",
     patch=(

@@ -1,5 +1,7 @@
 """Normalizations, lowered by the fix, agree with NumPy."""
 
+from functools import partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,42 @@ def test_normalizations_of_float64(make: Any, reference: Any, weights: Any, fuse
         np.testing.assert_allclose(run(*arrays), reference(*arrays), rtol=1e-9, atol=1e-12)
 
 
+AXES = [axes for count in (1, 2, 3) for axes in permutations(range(3), count)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("biased", [False, True])
+def test_axes_in_any_place_and_order(biased: bool, dtype: str) -> None:
+    shape = (2, 3, 4)
+    make = OP.nn.layer_norm if biased else OP.nn.rms_norm
+    tolerance = 5e-3 if dtype == "float16" else 1e-5
+    for axes in AXES:
+        for counted in (axes, tuple(axis - 3 for axis in axes)):
+            sizes = tuple(shape[axis] for axis in axes)
+            arrays = [
+                compiled.sample(taken, dtype, seed)
+                for seed, taken in enumerate([shape, sizes, sizes][: 2 + biased])
+            ]
+            run = compiled.run_with(
+                normalization.FIX,
+                partial(make, axes=list(counted)),
+                *(array.shape for array in arrays),
+                dtypes=(dtype,) * len(arrays),
+                fused=False,
+            )
+            wide = [array.astype("float64") for array in arrays]
+            rising = np.argsort(axes)
+            along = [size if axis in axes else 1 for axis, size in enumerate(shape)]
+            weights = [weight.transpose(rising).reshape(along) for weight in wide[1:]]
+            np.testing.assert_allclose(
+                run(*arrays),
+                normalized(wide[0], axes, *weights),
+                rtol=tolerance,
+                atol=tolerance,
+                err_msg=f"{counted}",
+            )
+
+
 def test_float16_is_normalized_over_all_axes_in_float32() -> None:
     def make(x: Any, w: Any) -> Any:
         return OP.nn.rms_norm(x, w, axes=[0])
@@ -93,6 +131,14 @@ PROGRAMS: whole.Programs = {
             for name in ("layer_norm", "rms_norm")
         ),
         "all axes": (whole.upstream("normalization", "rms_norm_over_all_axes"),),
+        "leading axes": tuple(
+            whole.upstream("normalization", "rms_norm_over_leading_axes", axes)
+            for axes in ([0], [1], [0, 1], [0, 2])
+        ),
+        "order of axes": tuple(
+            whole.upstream("normalization", f"{name}_over_axes_that_do_not_rise")
+            for name in ("layer_norm", "rms_norm")
+        ),
         "groups": (whole.upstream("normalization", "group_norm_over_expressions"),),
         "batches of float16": (whole.upstream("normalization", "batch_norm_of_float16"),),
     },

@@ -1,6 +1,7 @@
 """Normalizations in the dtype of their arguments, and over every axis."""
 
 import numpy as np
+import pytest
 import tvm
 import tvm.testing
 from tvm import relax
@@ -70,6 +71,59 @@ def test_rms_norm_over_all_axes():
     array = sample(3, 4).astype("float32")
     want = normalized(array, (0, 1), centred=False)
     np.testing.assert_allclose(run(Module, array, np.ones_like(array)), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("axes", [[0], [1], [0, 1], [0, 2]])
+def test_rms_norm_over_leading_axes(axes):
+    array = sample(2, 3, 4).astype("float32")
+    sizes = [array.shape[axis] for axis in axes]
+    weight = np.arange(1, 1 + np.prod(sizes), dtype="float32").reshape(sizes)
+    kind = getattr(relax, "TensorStructInfo", None) or relax.TensorType
+    x = relax.Var("x", kind(array.shape, "float32"))
+    w = relax.Var("w", kind(weight.shape, "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x, w]):
+        builder.emit_func_output(builder.emit(relax.op.nn.rms_norm(x, w, axes=axes)))
+    along = [size if axis in axes else 1 for axis, size in enumerate(array.shape)]
+    want = normalized(array, tuple(axes), centred=False) * weight.reshape(along)
+    np.testing.assert_allclose(run(builder.get(), array, weight), want, rtol=1e-5)
+
+
+def test_rms_norm_over_axes_that_do_not_rise():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor(("n", 3, 4), "float32"), w: R.Tensor((4, 3), "float32")):
+            with R.dataflow():
+                y = R.nn.rms_norm(x, w, axes=[2, 1])
+                R.output(y)
+            return y
+
+    array = sample(2, 3, 4).astype("float32")
+    weight = np.arange(1, 13, dtype="float32").reshape(4, 3)
+    want = normalized(array, (1, 2), centred=False) * weight.T
+    np.testing.assert_allclose(run(Module, array, weight), want, rtol=1e-5)
+
+
+def test_layer_norm_over_axes_that_do_not_rise():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(
+            x: R.Tensor(("n", 3, 4), "float32"),
+            w: R.Tensor((4, 3), "float32"),
+            b: R.Tensor((4, 3), "float32"),
+        ):
+            with R.dataflow():
+                y = R.nn.layer_norm(x, w, b, axes=[2, 1])
+                R.output(y)
+            return y
+
+    array = sample(2, 3, 4).astype("float32")
+    weight = np.arange(1, 13, dtype="float32").reshape(4, 3)
+    bias = weight - 6
+    want = normalized(array, (1, 2)) * weight.T + bias.T
+    np.testing.assert_allclose(run(Module, array, weight, bias), want, rtol=1e-4, atol=1e-5)
 
 
 def test_batch_norm_of_float16():
