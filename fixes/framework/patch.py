@@ -57,13 +57,15 @@ class Checking:
 class Override:
     """Register ``function`` above what TVM's C++ registers as attribute ``key`` of ``operators``.
 
-    With ``wraps``, register what ``function`` returns for the present attribute.
+    With ``wraps``, register what ``function`` returns for the present attribute. Without
+    ``registered``, TVM registers none, neither in C++ nor in Python.
     """
 
     operators: tuple[str, ...]
     key: str
     function: Function
     wraps: bool
+    registered: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Maps our definitions to places in TVM's own sources, by the recipes of the fixes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -63,6 +63,21 @@ def public_names() -> dict[Definition, str]:
     return {name: name[1].lstrip("_") for name in named if name[1].startswith("_")}
 
 
-def over_cpp(name: str) -> bool:
-    """True if the patch overrides something in TVM's C++, which it cannot change."""
-    return any(isinstance(step, Override) for step in STEPS[name])
+def over_cpp(steps: Iterable[Step]) -> bool:
+    """True if a patch of ``steps`` overrides functions of TVM's C++, and does nothing else."""
+    steps = tuple(steps)
+    return bool(steps) and all(_is_over_cpp(step) for step in steps)
+
+
+def operators_over_cpp(steps: Iterable[Step]) -> tuple[str, ...]:
+    """The operators of which a patch of ``steps`` overrides a function of TVM's C++."""
+    return tuple(
+        operator
+        for step in steps
+        if isinstance(step, Override) and _is_over_cpp(step)
+        for operator in step.operators
+    )
+
+
+def _is_over_cpp(step: Step) -> bool:
+    return isinstance(step, Override) and step.registered

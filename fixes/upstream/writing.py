@@ -135,8 +135,9 @@ def _override(changes: Change, step: Override) -> None:
         lines.append(f'    original = Op.get(operator).get_attr("{step.key}")')
         argument = f"{function}(original)"
     lines.append(f'    register_op_attr(operator, "{step.key}", {argument}, level={_OVER})')
-    comment = "# Above the level of what is registered in C++."
-    changes.tails.setdefault(module, []).append("\n".join([comment, *lines]))
+    if step.registered:
+        lines.insert(0, "# Above the level of what is registered in C++.")
+    changes.tails.setdefault(module, []).append("\n".join(lines))
     source = changes.source(_PASSES)
     changes.files[_PASSES] = editing.with_last_import(source, _import(step.function, _PASSES))
 

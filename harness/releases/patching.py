@@ -4,14 +4,20 @@
 """
 
 import sys
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from relaxcheck.harness.paths import UPSTREAM_TESTS
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.releases.surveying import probe_parts, query, result_stream
+
+if TYPE_CHECKING:
+    # Only the process in the release's environment imports TVM.
+    from relaxcheck.fixes.framework.patch import Step
 
 _THERE = "tests/python/relax"
 """The folder of the tests in TVM's repository."""
@@ -27,8 +33,8 @@ _AGAINST = "Against apache-tvm "
 class Patch(msgspec.Struct, frozen=True):
     """A fix as text for ``git apply``; empty if there is no patch, as ``why`` explains.
 
-    ``failed``: it should have one, and could not be written. ``over_cpp``: it overrides a fault in
-    TVM's C++ instead of mending it.
+    ``failed``: it should have one, and could not be written. ``over_cpp``: it does nothing but
+    override faults in TVM's C++.
     """
 
     name: str
@@ -115,7 +121,7 @@ def patched(names: list[str]) -> Patched:
     patches = []
     for name in names or list(every):
         fix = every[name]
-        over_cpp = writing.over_cpp(name)
+        over_cpp = writing.over_cpp(fix.patch)
         if not any(part.present for part in probe_parts(fix)):
             patches.append(Patch(name, why="upstream already", over_cpp=over_cpp))
             continue
@@ -123,7 +129,7 @@ def patched(names: list[str]) -> Patched:
             patches.append(Patch(name, why="a pass, which fixes.pipeline(target) runs; no patch"))
             continue
         try:
-            text = _head(fix.name, fix.fault, fix.issue, over_cpp=over_cpp)
+            text = _head(fix.name, fix.fault, fix.issue, _above(fix.patch))
             text += writing.unified_diff([name], _tests([name], writing.licence()))
         except writing.PatchError as error:
             why = f"cannot be a patch: {error}"
@@ -138,18 +144,27 @@ def patched(names: list[str]) -> Patched:
     return Patched(_version(), tuple(patches), together)
 
 
-def _head(name: str, fault: str, issue: str | None, *, over_cpp: bool = False) -> str:
-    """The head of a patch; tools that apply the patch skip it."""
+def _head(name: str, fault: str, issue: str | None, *notes: str) -> str:
+    """The head of a patch, with a paragraph for each note; tools that apply the patch skip it."""
     lines = [f"{name}: {fault}", ""]
     if issue:
         lines += [f"Upstream issue: {issue}", ""]
-    if over_cpp:
-        lines += [
-            "The fault is in C++. This changes no C++: it registers another function above the one",
-            "that is registered there.",
-            "",
-        ]
+    lines += [line for note in notes if note for line in (*textwrap.wrap(note, 88), "")]
     return "\n".join([*lines, f"{_AGAINST}{_version()}", "", ""])
+
+
+def _above(steps: Sequence["Step"]) -> str:
+    """The note on faults in C++ that a patch of ``steps`` overrides; empty without any."""
+    from relaxcheck.fixes import upstream as writing
+
+    operators = writing.operators_over_cpp(steps)
+    if not operators:
+        return ""
+    where = "" if writing.over_cpp(steps) else f" of {', '.join(operators)}"
+    return (
+        f"The fault{where} is in C++. This changes no C++: it registers another function above the"
+        " one that is registered there."
+    )
 
 
 def test_file(name: str) -> Path:

@@ -44,7 +44,7 @@ class SurveyedPart(msgspec.Struct, frozen=True):
 class Surveyed(msgspec.Struct, frozen=True):
     """A fix, and how much a release needs it (``relaxcheck.fixes.framework.fix.Need``).
 
-    ``over_cpp``: its patch overrides a fault in C++ instead of mending it. ``passes``: it consists
+    ``over_cpp``: its patch does nothing but override faults in C++. ``passes``: it consists
     of passes in ``fixes.pipeline(target)`` and has no patch.
     """
 
@@ -144,7 +144,7 @@ def _surveyed() -> Iterator[Surveyed]:
             fix.issue,
             need,
             parts,
-            over_cpp(fix.name),
+            over_cpp(fix.patch),
             bool(fix.passes),
         )
 

@@ -285,6 +285,20 @@ def test_one_patch_has_its_head_and_its_test() -> None:
     assert not patched.together
 
 
+def test_a_head_says_of_which_operators_the_fault_is_in_cpp() -> None:
+    patched = patching.patches(own(), ("multiply_add", "tables"))
+    texts = {
+        patch.name: " ".join(patch.text.split("diff --git ")[0].split())
+        for patch in patched.patches
+    }
+    assert "The fault of relax.outer is in C++. This changes no C++" in texts["tables"]
+    assert "C++" not in texts["multiply_add"]
+    assert not any(patch.over_cpp for patch in patched.patches)
+    added = patched.patches[0].text
+    assert 'register_op_attr(operator, "FLegalize"' in added
+    assert "C++" not in added
+
+
 def test_an_export_recognizes_its_own_files(tmp_path: Path) -> None:
     patched = patching.patches(own(), ("unlowered", "empty_permute"))
     assert patching.write(patched, tmp_path, every=False) == ()
