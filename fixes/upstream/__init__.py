@@ -10,11 +10,11 @@ several fixes is their common patch.
 import difflib
 from collections.abc import Iterable, Mapping
 
-from relaxcheck.fixes.upstream.places import STEPS, operators_over_cpp, over_cpp
+from relaxcheck.fixes.upstream.places import STEPS, note_on_cpp, over_cpp
 from relaxcheck.fixes.upstream.source import PatchError
 from relaxcheck.fixes.upstream.writing import change, licence
 
-__all__ = ["STEPS", "PatchError", "licence", "operators_over_cpp", "over_cpp", "unified_diff"]
+__all__ = ["STEPS", "PatchError", "licence", "note_on_cpp", "over_cpp", "unified_diff"]
 
 _CONTEXT = 3
 

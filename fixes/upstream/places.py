@@ -69,14 +69,24 @@ def over_cpp(steps: Iterable[Step]) -> bool:
     return bool(steps) and all(_is_over_cpp(step) for step in steps)
 
 
-def operators_over_cpp(steps: Iterable[Step]) -> tuple[str, ...]:
-    """The operators of which a patch of ``steps`` overrides a function of TVM's C++."""
-    return tuple(
-        operator
-        for step in steps
-        if isinstance(step, Override) and _is_over_cpp(step)
-        for operator in step.operators
-    )
+def note_on_cpp(steps: Iterable[Step]) -> str:
+    """A note on what a patch of ``steps`` registers beside what TVM's C++ does; may be empty."""
+    steps = tuple(steps)
+    overrides = [step for step in steps if isinstance(step, Override)]
+    above = [name for step in overrides if step.registered for name in step.operators]
+    notes = []
+    if above:
+        where = "" if over_cpp(steps) else f" of {', '.join(above)}"
+        notes.append(
+            f"The fault{where} is in C++. This changes no C++: it registers another function above"
+            " the one that is registered there."
+        )
+    notes += [
+        f"TVM registers no {step.key} of {', '.join(step.operators)}. This registers one in Python."
+        for step in overrides
+        if not step.registered
+    ]
+    return " ".join(notes)
 
 
 def _is_over_cpp(step: Step) -> bool:

@@ -5,19 +5,14 @@
 
 import sys
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from relaxcheck.harness.paths import UPSTREAM_TESTS
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.releases.surveying import probe_parts, query, result_stream
-
-if TYPE_CHECKING:
-    # Only the process in the release's environment imports TVM.
-    from relaxcheck.fixes.framework.patch import Step
 
 _THERE = "tests/python/relax"
 """The folder of the tests in TVM's repository."""
@@ -129,7 +124,7 @@ def patched(names: list[str]) -> Patched:
             patches.append(Patch(name, why="a pass, which fixes.pipeline(target) runs; no patch"))
             continue
         try:
-            text = _head(fix.name, fix.fault, fix.issue, _above(fix.patch))
+            text = _head(fix.name, fix.fault, fix.issue, writing.note_on_cpp(fix.patch))
             text += writing.unified_diff([name], _tests([name], writing.licence()))
         except writing.PatchError as error:
             why = f"cannot be a patch: {error}"
@@ -151,20 +146,6 @@ def _head(name: str, fault: str, issue: str | None, *notes: str) -> str:
         lines += [f"Upstream issue: {issue}", ""]
     lines += [line for note in notes if note for line in (*textwrap.wrap(note, 88), "")]
     return "\n".join([*lines, f"{_AGAINST}{_version()}", "", ""])
-
-
-def _above(steps: Sequence["Step"]) -> str:
-    """The note on faults in C++ that a patch of ``steps`` overrides; empty without any."""
-    from relaxcheck.fixes import upstream as writing
-
-    operators = writing.operators_over_cpp(steps)
-    if not operators:
-        return ""
-    where = "" if writing.over_cpp(steps) else f" of {', '.join(operators)}"
-    return (
-        f"The fault{where} is in C++. This changes no C++: it registers another function above the"
-        " one that is registered there."
-    )
 
 
 def test_file(name: str) -> Path:

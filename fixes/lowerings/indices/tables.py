@@ -209,6 +209,6 @@ FIX = Fix(
         Wrapping(HOT, _from_front),
         Wrapping(SLICE, _of_any_axis),
         Wrapping(MEDIAN, _in_shape),
-        Override((OUTER,), KEY, _same, wraps=False),
+        Override((OUTER,), KEY, _same, wraps=False, registered=False),
     ),
 )
