@@ -10,22 +10,26 @@ several fixes is their common patch.
 import difflib
 from collections.abc import Iterable, Mapping
 
-from relaxcheck.fixes.upstream.places import STEPS, note_on_cpp, over_cpp
+from relaxcheck.fixes.upstream.places import STEPS, note_on_cpp, over_cpp, steps_for
 from relaxcheck.fixes.upstream.source import PatchError
 from relaxcheck.fixes.upstream.writing import change, licence
 
-__all__ = ["STEPS", "PatchError", "licence", "note_on_cpp", "over_cpp", "unified_diff"]
+__all__ = ["STEPS", "PatchError", "licence", "note_on_cpp", "over_cpp", "steps_for", "unified_diff"]
 
 _CONTEXT = 3
 
 
-def unified_diff(fixes: Iterable[str], tests: Mapping[str, str]) -> str:
+def unified_diff(
+    fixes: Iterable[str], tests: Mapping[str, str], operators: tuple[str, ...] = ()
+) -> str:
     """The patch of ``fixes``, by name, with ``tests``: texts by path in TVM's repository.
+
+    With ``operators``, it has the steps for these.
 
     Raises:
         PatchError: the installed TVM lacks a place that a fix changes.
     """
-    changed = change(tuple(fixes))
+    changed = change(tuple(fixes), operators)
     files = {f"python/tvm/{file}": source.text for file, source in changed.files.items()}
     originals = {f"python/tvm/{file}": source.text for file, source in changed.originals.items()}
     after = {**files, **tests}

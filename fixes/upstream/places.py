@@ -1,11 +1,21 @@
 """Maps our definitions to places in TVM's own sources, by the recipes of the fixes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from importlib import import_module
 from typing import Any
 
 from relaxcheck import fixes
-from relaxcheck.fixes.framework.patch import Body, Entry, Import, NewFile, Override, Step
+from relaxcheck.fixes.framework.patch import (
+    Body,
+    Checking,
+    Entry,
+    Import,
+    Lowering,
+    NewFile,
+    Override,
+    Step,
+    Wrapping,
+)
 from relaxcheck.fixes.upstream.slices import Definition
 from relaxcheck.fixes.upstream.source import PatchError
 
@@ -21,6 +31,35 @@ _BELOW_THE_FRAMEWORK = {
 
 STEPS: dict[str, tuple[Step, ...]] = {fix.name: fix.patch for fix in fixes.ALL}
 """The steps of each fix's patch; none for a fix that is made of passes."""
+
+_OF_ONE_FAULT = {fix.name for fix in fixes.ALL if fix.mends_one_fault}
+
+
+def steps_for(name: str, operators: Collection[str] = ()) -> tuple[Step, ...]:
+    """The steps of the fix ``name`` for ``operators``; all without any.
+
+    A step that is of no operator is for each. All steps are taken of a fix that mends one fault,
+    and of one that has none for these operators.
+    """
+    steps = STEPS[name]
+    if not operators or name in _OF_ONE_FAULT:
+        return steps
+    wanted = set(operators)
+    owned = [step for step in steps if wanted & _operators(step)]
+    if not owned:
+        return steps
+    return tuple(step for step in steps if step in owned or not _operators(step))
+
+
+def _operators(step: Step) -> frozenset[str]:
+    match step:
+        case Lowering() | Wrapping():
+            return frozenset([step.operator])
+        case Checking():
+            return frozenset([f"relax.nn.{step.constructor}"])
+        case Override():
+            return frozenset(step.operators)
+    return frozenset()
 
 
 def definition(function: Callable[..., Any]) -> Definition:

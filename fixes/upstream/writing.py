@@ -24,7 +24,14 @@ from relaxcheck.fixes.framework.patch import (
     Wrapping,
 )
 from relaxcheck.fixes.upstream import editing
-from relaxcheck.fixes.upstream.places import STEPS, definition, file_of, new_file, public_names
+from relaxcheck.fixes.upstream.places import (
+    STEPS,
+    definition,
+    file_of,
+    new_file,
+    public_names,
+    steps_for,
+)
 from relaxcheck.fixes.upstream.slices import Definition, Slices
 from relaxcheck.fixes.upstream.source import Edit, PatchError, Source, is_text, names, unannotated
 
@@ -47,6 +54,8 @@ class Change:
     originals: dict[str, Source] = field(default_factory=dict)
     tails: dict[str, list[str]] = field(default_factory=dict)
     """Statements at the end of new files, by our module."""
+    part: bool = False
+    """Some steps of a fix are left out, of which the docstrings of our modules tell in detail."""
 
     def source(self, file: str) -> Source:
         """``file`` of TVM with the edits so far."""
@@ -64,14 +73,17 @@ class Change:
 
 
 @cache
-def change(fixes: tuple[str, ...]) -> Change:
+def change(fixes: tuple[str, ...], operators: tuple[str, ...] = ()) -> Change:
     """The change that ``fixes``, by name, make together; made once a process, and then only read.
+
+    With ``operators``, it is the part of ``steps_for`` these.
 
     Raises:
         PatchError: TVM lacks a place that a fix changes.
     """
-    changes = Change(Slices())
-    steps = dict.fromkeys(step for name in fixes for step in STEPS[name])
+    part = any(steps_for(name, operators) != STEPS[name] for name in fixes)
+    changes = Change(Slices(), part=part)
+    steps = dict.fromkeys(step for name in fixes for step in steps_for(name, operators))
     for step in steps:
         _take(changes, step)
     for file in list(changes.originals):
@@ -206,6 +218,8 @@ def _new(changes: Change, module: str, place: NewFile) -> str:
     texts = slices.text(module, partial(_written, module))
     tail = changes.tails.get(module, [])
     about = place.docstring or ast.get_docstring(slices.module(module).source.tree) or ""
+    if changes.part:
+        about, _, _ = about.partition("\n\n")
     if "\n" in about:
         about = about.strip() + "\n"
     lines = slices.imported(module, texts)

@@ -1,7 +1,7 @@
 """Copies the TVM of a release with patches of fixes, in a process of that release's environment.
 
-``python -m relaxcheck.harness.releases.patched_copy FOLDER NAME…`` is that process; it writes one
-JSON object. On ``$PYTHONPATH``, the folder stands before the installed TVM.
+``python -m relaxcheck.harness.releases.patched_copy FOLDER OPERATORS NAME…`` is that process; it
+writes one JSON object. On ``$PYTHONPATH``, the folder stands before the installed TVM.
 """
 
 import gc
@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from relaxcheck.harness.releases.patching import patched
+from relaxcheck.harness.releases.patching import patched, reduced
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.releases.surveying import query, result_stream
 
@@ -21,20 +21,27 @@ class PatchedCopy(msgspec.Struct, frozen=True):
     """A patch as text for ``git apply``, and the licence that precedes each of TVM's files.
 
     ``text`` is empty if the fixes cannot be a patch of this TVM; nothing was copied then.
+    ``reduced``: of a fix, it is the part for some operators.
     """
 
     text: str
     licence: str
+    reduced: bool = False
 
 
-def patched_copy(release: Release, names: tuple[str, ...], to: Path) -> PatchedCopy:
+def patched_copy(
+    release: Release, names: tuple[str, ...], operators: tuple[str, ...], to: Path
+) -> PatchedCopy:
     """The common patch of the fixes ``names``, and in ``to`` the TVM of ``release`` with it.
+
+    With ``operators``, it has the parts of the fixes for these.
 
     Raises:
         ReleaseError: there is no fix of that name, or the process does not start.
     """
     module = "relaxcheck.harness.releases.patched_copy"
-    return query(release, module, str(to.absolute()), *names, type=PatchedCopy)
+    arguments = str(to.absolute()), ",".join(operators), *names
+    return query(release, module, *arguments, type=PatchedCopy)
 
 
 def copy_package(installed: Path, changed: dict[str, str], to: Path) -> None:
@@ -56,24 +63,30 @@ def copy_package(installed: Path, changed: dict[str, str], to: Path) -> None:
         (to / file).write_text(text)
 
 
-def _copied(to: Path, names: list[str]) -> PatchedCopy:
+def _copied(to: Path, operators: tuple[str, ...], names: list[str]) -> PatchedCopy:
     from relaxcheck.fixes.upstream.writing import INSTALLED, change, licence
 
-    result = patched(names)
+    result = patched(names, operators)
     if any(not patch.text for patch in result.patches):
         return PatchedCopy("", licence())
-    files = {file: source.text for file, source in change(tuple(names)).files.items()}
+    files = {file: source.text for file, source in change(tuple(names), operators).files.items()}
     copy_package(INSTALLED, files, to / INSTALLED.name)
-    return PatchedCopy(result.together or result.patches[0].text, licence())
+    text = result.together or result.patches[0].text
+    return PatchedCopy(text, licence(), any(reduced(name, operators) for name in names))
 
 
 def main() -> None:
-    """Copy TVM into the folder that comes first, with the patches of the fixes that follow."""
-    folder, *names = sys.argv[1:]
+    """Copy TVM into the folder that comes first, with the patches of the fixes that follow.
+
+    Between them are the operators that the patches are for, joined by commas; all, if there are
+    none.
+    """
+    folder, joined, *names = sys.argv[1:]
+    operators = tuple(joined.split(",")) if joined else ()
     # A short life: all it would collect among are the modules.
     gc.disable()
     with result_stream() as out:
-        out.write(msgspec.json.encode(_copied(Path(folder), names)))
+        out.write(msgspec.json.encode(_copied(Path(folder), operators, names)))
 
 
 if __name__ == "__main__":

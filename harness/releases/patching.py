@@ -100,8 +100,11 @@ def _made_against(path: Path) -> str | None:
     return versions[-1] if versions and head.startswith(f"{path.stem}: ") else None
 
 
-def patched(names: list[str]) -> Patched:
+def patched(names: list[str], operators: tuple[str, ...] = ()) -> Patched:
     """The fixes ``names``, or all, as patches of the running TVM.
+
+    With ``operators``, each fix that mends several faults is reduced to its part for these. The
+    tests of such a fix are left out, since they also test the others.
 
     Raises:
         SystemExit: there is no fix of that name.
@@ -124,8 +127,10 @@ def patched(names: list[str]) -> Patched:
             patches.append(Patch(name, why="a pass, which fixes.pipeline(target) runs; no patch"))
             continue
         try:
-            text = _head(fix.name, fix.fault, fix.issue, writing.note_on_cpp(fix.patch))
-            text += writing.unified_diff([name], _tests([name], writing.licence()))
+            steps = writing.steps_for(name, operators)
+            notes = _part(name, operators), writing.note_on_cpp(steps)
+            text = _head(fix.name, fix.fault, fix.issue, *notes)
+            text += writing.unified_diff([name], _tests([name], operators), operators)
         except writing.PatchError as error:
             why = f"cannot be a patch: {error}"
             patches.append(Patch(name, why=why, failed=True, over_cpp=over_cpp))
@@ -134,8 +139,9 @@ def patched(names: list[str]) -> Patched:
     written = [patch.name for patch in patches if patch.text]
     together = ""
     if len(written) > 1:
-        together = _head(TOGETHER, f"{len(written)} fixes in one, each helper once", None)
-        together += writing.unified_diff(written, _tests(written, writing.licence()))
+        parts = (_part(name, operators) for name in written)
+        together = _head(TOGETHER, f"{len(written)} fixes in one, each helper once", None, *parts)
+        together += writing.unified_diff(written, _tests(written, operators), operators)
     return Patched(_version(), tuple(patches), together)
 
 
@@ -148,16 +154,34 @@ def _head(name: str, fault: str, issue: str | None, *notes: str) -> str:
     return "\n".join([*lines, f"{_AGAINST}{_version()}", "", ""])
 
 
+def reduced(name: str, operators: tuple[str, ...]) -> bool:
+    """True if the fix ``name`` has steps that are for none of ``operators``."""
+    from relaxcheck.fixes import upstream as writing
+
+    return writing.steps_for(name, operators) != writing.STEPS[name]
+
+
+def _part(name: str, operators: tuple[str, ...]) -> str:
+    """A note that the patch is a part of the fix ``name``; empty if it is all of it."""
+    if not reduced(name, operators):
+        return ""
+    return f"Of {name}, this is the part for {', '.join(operators)}."
+
+
 def test_file(name: str) -> Path:
     """The test in TVM's style of the fix ``name``."""
     (path,) = UPSTREAM_TESTS.rglob(f"test_{name}.py")
     return path
 
 
-def _tests(names: list[str], licence: str) -> dict[str, str]:
-    """The text of each test, by path in TVM's repository."""
+def _tests(names: list[str], operators: tuple[str, ...]) -> dict[str, str]:
+    """The text of the test of each fix that is not reduced, by path in TVM's repository."""
+    from relaxcheck.fixes.upstream import licence
+
     return {
-        f"{_THERE}/test_{name}.py": f"{licence}\n{test_file(name).read_text()}" for name in names
+        f"{_THERE}/test_{name}.py": f"{licence()}\n{test_file(name).read_text()}"
+        for name in names
+        if not reduced(name, operators)
     }
 
 

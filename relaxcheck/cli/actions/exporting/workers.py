@@ -18,6 +18,8 @@ T = TypeVar("T")
 _BESIDE = 2
 """Threads beside the caller's: each waits for a process, mostly one that imports a TVM."""
 
+Names = tuple[str, ...]
+
 Say = Callable[[str], None]
 """Called with each step as it begins."""
 
@@ -40,7 +42,7 @@ class Workers:
         self.limits = limits
         self._pools: dict[str, Future[Pool]] = {}
         self._beside = ThreadPoolExecutor(max_workers=_BESIDE)
-        self._copies: dict[tuple[str, tuple[str, ...]], tuple[PatchedCopy, Path]] = {}
+        self._copies: dict[tuple[str, Names, Names], tuple[PatchedCopy, Path]] = {}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -100,14 +102,17 @@ class Workers:
     def _pool(self, name: str) -> Pool:
         return Pool(1, self.limits, release=release(name))
 
-    def copy(self, name: str, fixes: tuple[str, ...]) -> tuple[PatchedCopy, Path]:
+    def copy(self, name: str, fixes: Names, operators: Names) -> tuple[PatchedCopy, Path]:
         """The patch of ``fixes``, and the folder with a copy of the release ``name`` that has it.
+
+        With ``operators``, it has the parts of the fixes for these.
 
         Raises:
             ReleaseError: it is not installed, or the process that copies does not start.
         """
-        if (name, fixes) not in self._copies:
+        key = name, fixes, operators
+        if key not in self._copies:
             folder = tempfile.TemporaryDirectory(prefix="relaxcheck-tvm-")
             to = Path(self._stack.enter_context(folder))
-            self._copies[name, fixes] = patched_copy(release(name), fixes, to), to
-        return self._copies[name, fixes]
+            self._copies[key] = patched_copy(release(name), fixes, operators, to), to
+        return self._copies[key]
