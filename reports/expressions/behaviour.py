@@ -65,7 +65,7 @@ def title_text(case: ExpressionCase, outcome: Outcome) -> str:
         words = own_words(outcome.message).split()
         cut = " …" * (len(words) > _TITLE_WORDS)
         return f'{place} raises "{" ".join(words[:_TITLE_WORDS])}{cut}": {about}'
-    ends = {Verdict.TIMEOUT: "does not end", Verdict.OUT_OF_MEMORY: "takes all memory"}
+    ends = {Verdict.TIMEOUT: "does not end in time", Verdict.OUT_OF_MEMORY: "takes all memory"}
     return f"{place} {ends.get(outcome.verdict, 'ends the process')}: {about}"
 
 

@@ -55,7 +55,7 @@ _HAPPENS = {
     Verdict.WRONG_DTYPE: "gives an output of the wrong dtype",
     Verdict.WRONG_VALUE: "gives wrong values",
     Verdict.PROCESS_DEATH: "kills the process{where}",
-    Verdict.TIMEOUT: "does not end{where}",
+    Verdict.TIMEOUT: "does not end in time{where}",
     Verdict.OUT_OF_MEMORY: "takes all memory{where}",
 }
 """The behaviour of an operator by verdict, in TVM's words: a maintainer knows no verdicts."""
