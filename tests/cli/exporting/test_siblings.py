@@ -9,7 +9,7 @@ from relaxcheck.harness.triage.causes import Cause
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 
 
-def test_an_export_names_the_siblings_that_need_other_dimensions(tmp_path: Path) -> None:
+def test_an_export_names_the_siblings_that_need_symbolic_dimensions(tmp_path: Path) -> None:
     def finding(operator: str, size: int | str) -> Finding:
         shape = Program((Input("x", (size,), "float32"),), (Node("y", operator, ("x",)),), ("y",))
         case = Case("toy", shape, ({"m": 2},) if size == "m" else ({},))
@@ -21,4 +21,4 @@ def test_an_export_names_the_siblings_that_need_other_dimensions(tmp_path: Path)
     lead_has_none = Cause((static, symbolic, *both))
     wanted = [of_cause(each, tmp_path, {}, 60) for each in (lead_has_symbols, lead_has_none)]
     assert [each.recorded.siblings for each in wanted] == [("prod", "exp"), ("sum", "exp")]
-    assert [each.recorded.otherwise for each in wanted] == [("prod", "exp"), ("sum",)]
+    assert [each.recorded.symbolic for each in wanted] == [(), ("sum",)]

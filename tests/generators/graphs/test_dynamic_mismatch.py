@@ -1,6 +1,7 @@
 """Calls with a dimension off: which are made, and how they are judged."""
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -93,7 +94,8 @@ def test_a_call_that_goes_through_is_a_failure(monkeypatch: pytest.MonkeyPatch) 
         program=Program(case.program.inputs[:1], case.program.nodes[:1], ("x_",)),
         bindings=({"m": 3},),
     )
-    monkeypatch.setattr(executing.compiling, "run", lambda main, values: ())
+    result = (np.zeros((3, 4), "float32"),)
+    monkeypatch.setattr(executing.compiling, "run", lambda main, values, *fill: result)
     assert execute(case).verdict is Verdict.ACCEPTS_INVALID
 
 
