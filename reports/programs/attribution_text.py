@@ -23,7 +23,7 @@ _NO_NEWS = frozenset({Aspect.SHAPE, Aspect.INPUT})
 TOGETHER, _WITHOUT = "together with ", "without "
 
 _FEW_SHAPES = 2
-"""Up to so many inputs are named, all that have a symbol; of more, the first one."""
+"""Up to so many inputs are named, all that have a symbol; of more, the symbol alone."""
 
 ERRORS = frozenset({Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED})
 _OTHER = {
@@ -174,7 +174,7 @@ def _placed(attribution: Attribution, case: Case) -> Attribution:
         return attribution
     named = [tensor for tensor in inputs if any(tensor in each for each in having.values())]
     if len(named) > _FEW_SHAPES:
-        named = [tensor for tensor in inputs if any(tensor is each[0] for each in having.values())]
+        return attribution
     text = series([f"{tensor.name} of shape {shape_text(tensor.shape)}" for tensor in named])
 
     def placed(each: Difference) -> Difference:

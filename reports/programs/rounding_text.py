@@ -40,5 +40,5 @@ def _text(number: float, *, up: bool = False) -> str:
     ``up``: it is rounded up, so that it is at most so much.
     """
     if _WHOLE <= number < _MANY:
-        return f"{math.ceil(number) if up else math.floor(number):,}"
+        return f"{math.ceil(number) if up else round(number):,}"
     return f"{rounded_up(number) if up else number:.3g}"

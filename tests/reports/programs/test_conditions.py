@@ -131,7 +131,7 @@ def test_a_symbol_is_named_by_the_shapes_that_have_it() -> None:
     assert words((3, "m")) == "(input of shape (3, m))"
     assert words((1,), (3, "m")) == "(x1 of shape (3, m))"
     assert words((1, "m"), ("2*m", 3)) == "(x0 of shape (1, m) and x1 of shape (2*m, 3))"
-    assert words((1, "m"), ("m",), ("m",)) == "(x0 of shape (1, m))"
+    assert words((1, "m"), ("m",), ("m",)) == "(symbolic m)"
     assert words(("m",)) == "(symbolic m)"
     assert words((3, "m"), (1,), calls=2) == "(symbolic m)"
 

@@ -15,8 +15,8 @@ ULP = 2.0**-23
     [
         (21 * ULP, 8 * ULP, "off by 21 ulp (units in the last place of float32); rounding of"),
         (21 * ULP, 8 * ULP, "operations adds up to at most 8 ulp."),
-        # From 100 on, the error is rounded down; the bound is always rounded up.
-        (1234.9 * ULP, 100.1 * ULP, "off by 1,234 ulp"),
+        # From 100 on, the error is a whole number; the bound is always rounded up.
+        (1234.9 * ULP, 100.1 * ULP, "off by 1,235 ulp"),
         (1234.9 * ULP, 100.1 * ULP, "at most 101 ulp"),
         (9 * ULP, 2.3412 * ULP, "at most 2.35 ulp"),
         (8.001 * ULP, 8 * ULP, "off by 8.001 ulp"),
