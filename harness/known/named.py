@@ -253,6 +253,5 @@ def _named(entry: Entry, versions: Sequence[str], *, fits: bool) -> NamedCause:
         if within(version, release)
     ]
     cured = bool(on) and all(verdict is not None and verdict.is_right for verdict in on)
-    return NamedCause(
-        record.title, entry.name, record.issue, cured, fits, fault=record.fault * fits
-    )
+    fault = record.fault if fits else ""
+    return NamedCause(record.title, entry.name, record.issue, cured, fits, fault=fault)

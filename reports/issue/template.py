@@ -35,7 +35,7 @@ def on_release(came: Came, seen: Outcome) -> str:
         return f"not known: it {DOES[came.verdict]}"
     # Of an invalid program that nothing checks, all failures have one cause, but do not look alike.
     if came.alike and (came.verdict is seen.verdict or not seen.verdict.is_failure):
-        return f"fails in this way{_MAYBE_RIGHT * undefined}"
+        return f"fails in this way{_MAYBE_RIGHT if undefined else ''}"
     words = DOES[came.verdict]
     if came.alike is None or not seen.verdict.is_failure:
         return f"fails: it {words}"

@@ -167,19 +167,13 @@ def printed_names(program: Program) -> dict[str, str]:
     names: dict[str, str] = {}
     if any(node.operator == CALL for node in program.nodes):
         return names
+    own = {each.name: each.name for each in (*program.inputs, *program.nodes)}
     tuples: dict[str, str] = {}
     emitted = 0
     for node in program.nodes:
-        emitted += len(_bound(node, _OwnNames(), tuples)) if form(node.operator) != "tir" else 1
+        emitted += len(_bound(node, own, tuples)) if form(node.operator) != "tir" else 1
         names[node.name] = f"lv{emitted - 1}" if emitted > 1 else "lv"
     return names
-
-
-class _OwnNames(dict[str, str]):
-    """Every value by its own name."""
-
-    def __missing__(self, name: str) -> str:
-        return name
 
 
 def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
