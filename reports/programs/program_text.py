@@ -167,7 +167,8 @@ def printed_names(program: Program) -> dict[str, str]:
     names: dict[str, str] = {}
     if any(node.operator == CALL for node in program.nodes):
         return names
-    own = {each.name: each.name for each in (*program.inputs, *program.nodes)}
+    own = {tensor.name: tensor.name for tensor in program.inputs}
+    own |= {node.name: node.name for node in program.nodes}
     tuples: dict[str, str] = {}
     emitted = 0
     for node in program.nodes:
