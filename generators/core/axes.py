@@ -286,7 +286,7 @@ def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
     return (
         Axis(PIPELINE, tuple(pipelines), pipelines[0]),
         Axis("exec_mode", ("bytecode", "compiled"), "bytecode"),
-        Axis("opt_level", (0, 3), 0, default_weight=9, steered=False),
+        Axis("opt_level", (0, 3), 0, default_weight=19, steered=False),
         # Exact results leave a fault no room at all: more than a third, steering or not.
         Axis(
             "regime",

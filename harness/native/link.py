@@ -13,6 +13,8 @@ from typing import Any
 
 import tvm_ffi
 
+from relaxcheck.harness.native.debug_info import without_debug_info
+
 _LINKER = shutil.which("ld")
 
 
@@ -47,7 +49,7 @@ def shared_library(module: Any) -> Any:
     try:
         with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
             compiled, shared = Path(folder, "case.o"), Path(folder, "case.so")
-            module.write_to_file(str(compiled), "o")
+            without_debug_info(module, Path(folder)).write_to_file(str(compiled), "o")
             done = subprocess.run(
                 [str(_LINKER), "-shared", "-o", shared, compiled], capture_output=True, text=True
             )

@@ -23,7 +23,7 @@ class Limits:
     memory: int = 4 << 30
     kept: int = 1 << 30
     cases: int = 1000
-    together: int = 8
+    together: int = 16
 
 
 def limits_of(outcome: Outcome, otherwise: Limits) -> Limits:

@@ -20,7 +20,7 @@ from relaxcheck.harness.releases.environment import single_threaded
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.bench.spent import Spent, total
-from tests.measure.bench.subjects import FAMILIES
+from tests.measure.bench.subjects import CHEAP, FAMILIES
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -90,7 +90,9 @@ class Engine:
         self._stack.close()
 
     def __call__(self, cases: Sequence[Case]) -> Spent:
-        plan = _Redrawn(FAMILIES, 0, float("inf"), (True,), len(cases), drawn=tuple(cases))
+        plan = _Redrawn(
+            (*FAMILIES, *CHEAP), 0, float("inf"), (True,), len(cases), drawn=tuple(cases)
+        )
         with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
             began, wall = _cpu(), time.monotonic()
             state = Campaign(plan, self._pool, journal, ()).run(lambda state: None)
