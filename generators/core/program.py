@@ -23,6 +23,7 @@ from relaxcheck.generators.core.case import (
     decoded,
 )
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.drawn import Drawn
 
 FORMAT = 1
 """The format number of a case that is a program; it changes when an older reader would misread."""
@@ -97,7 +98,7 @@ class Misfit(Data, frozen=True, tag="misfit"):
     shape: tuple[Dim, ...]
 
 
-Fill = Random | Literal | Offsets | LongestSegment | Below | Within | Positive | Misfit
+Fill = Random | Literal | Offsets | LongestSegment | Below | Within | Positive | Misfit | Drawn
 
 
 class Input(Data, frozen=True):

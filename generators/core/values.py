@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxcheck.generators.core.dims import evaluate
+from relaxcheck.generators.core.drawn import Drawn
+from relaxcheck.generators.core.drawn_values import filled
 from relaxcheck.generators.core.program import (
     Below,
     Case,
@@ -92,9 +94,11 @@ def _fill(
         case Misfit(shape=other):
             shape = tuple(evaluate(dim, binding) for dim in other)
     words = _words(case, tensor, run, prod(shape))
+    if isinstance(tensor.fill, Drawn):
+        return filled(tensor.fill, words.reshape(shape)).astype(dtype)
     if isinstance(tensor.fill, Positive):
-        drawn = _in_regime(case, tensor, run, words, regime, dtype)
-        moved: Array = np.abs(drawn) + dtype.type(tensor.fill.least)
+        sized = _in_regime(case, tensor, run, words, regime, dtype)
+        moved: Array = np.abs(sized) + dtype.type(tensor.fill.least)
         return moved.astype(dtype).reshape(shape)
     return _in_regime(case, tensor, run, words, regime, dtype).reshape(shape)
 

@@ -24,10 +24,10 @@ from relaxcheck.generators.graphs.templates import TEMPLATES
 from relaxcheck.generators.operators import OPERATORS
 
 STEPS: dict[str, Step] = {
-    **{name: record_step(record) for name, record in OPERATORS.items()},
+    **{name: record_step(record) for name, record in OPERATORS.items() if record.is_in_graphs},
     **IDIOMS,
 }
-"""Every step: one for each operator, and the idioms."""
+"""Every step: one for each operator that graphs call, and the idioms."""
 
 SIMPLEST = "add"
 """The step that shrinking ends at."""

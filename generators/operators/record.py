@@ -88,13 +88,14 @@ class OwnOperand:
     point)`` makes the operand in a family, ``bindings(point)`` gives the sizes that its symbols are
     run at. ``describe(value)`` gives a point's values for an operand of a graph: of the axes that
     the operand decides, and of others that a graph is not to vary; it raises ``Unfit`` where the
-    operator does not take the operand.
+    operator does not take the operand. Without it no graph calls the operator: its operands hold
+    values that no other operator makes.
     """
 
     names: frozenset[str]
     start: Callable[[Draft, Point], Value]
     bindings: Callable[[Point], tuple[Mapping[str, int], ...]]
-    describe: Callable[[Value], Point]
+    describe: Callable[[Value], Point] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,11 @@ class Operator:
     window: Window | None = None
 
     @property
+    def is_in_graphs(self) -> bool:
+        """True if graphs call it."""
+        return self.own is None or self.own.describe is not None
+
+    @property
     def hand(self) -> Operand:
         """The operand at hand."""
         return self.like or self.operands[self.at_hand]
@@ -188,10 +194,11 @@ class Operator:
         Raises:
             Unfit: the operator does not take it.
         """
-        if self.own is not None:
+        if self.own is not None and self.own.describe is not None:
             return self.own.describe(value)
         operand = self.hand
-        if value.rank not in operand.ranks or value.dtype not in operand.dtypes:
+        known = value.rank in operand.ranks and value.dtype in operand.dtypes
+        if self.own is not None or not known:
             raise Unfit(f"{self.name} takes no {value.dtype} of rank {value.rank}")
         return facts(value.shape, value.dtype)
 

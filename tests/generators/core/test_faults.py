@@ -13,6 +13,8 @@ from relaxcheck.generators.core.layouts import packing, parts
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import families
+from tests.generators.core.rules import REQUIRED as LISTED
+from tests.generators.core.rules import RULES
 from tests.generators.drawn import PIPELINES, at_random
 
 FAMILIES: list[Any] = [family for family in families(PIPELINES) if family.record.own is not None]
@@ -23,6 +25,9 @@ KINDS = [(family, fault) for family in FAMILIES for fault in family.faults]
 
 def _violations(case: Case) -> set[str]:
     """The names of the faults of ``case``, at its first binding."""
+    for node in case.program.nodes:
+        if node.operator in RULES:
+            return RULES[node.operator](node, case)
     [node] = [node for node in case.program.nodes if node.operator.startswith("nn.") and
               node.operator != "nn.relu"]  # fmt: skip
     shapes = {each.name: case.shape(each.name, case.bindings[0]) for each in case.program.inputs}
@@ -175,6 +180,7 @@ REQUIRED = {
     "attention_var_len": {
         *("heads-do-not-divide", "lengths-differ", "offsets-differ"),
     },
+    **LISTED,
 }
 
 
