@@ -25,10 +25,48 @@ def _sampled(node: Node, case: Case) -> set[str]:
     return faults | ({"batch"} if sample[0] != rows[0] else set())
 
 
-RULES: Mapping[str, Rule] = {"multinomial_from_uniform": _sampled}
+def _row_places(node: Node, length: int) -> set[str]:
+    score, identity = node.attributes["score_index"], node.attributes["id_index"]
+    assert isinstance(score, int)
+    assert isinstance(identity, int)
+    faults = set() if 0 <= score < length else {"score_index"}
+    return faults | (set() if -1 <= identity < length else {"id_index"})
+
+
+def _counted(node: Node, case: Case) -> set[str]:
+    ((shape, _),) = _operands(node, case)
+    return {"rank"} if len(shape) != 3 else _row_places(node, shape[2])
+
+
+def _suppressed(node: Node, case: Case) -> set[str]:
+    made = {each.name: each.arguments[0] for each in case.program.nodes}
+    if node.arguments[0] in made:
+        # These are the rows of one input, counted.
+        data = case.shape(made[node.arguments[0]], case.bindings[0])
+        counts, places, kind, other = data[:1], data[:2], "int32", "int32"
+    else:
+        (data, _), (counts, kind), (places, other) = _operands(node, case)
+    faults = set() if (kind, other) == ("int32", "int32") else {"dtype"}
+    if (len(data), len(counts), len(places)) != (3, 1, 2):
+        return faults | {"rank"}
+    faults |= _row_places(node, data[2])
+    start = node.attributes["coord_start"]
+    assert isinstance(start, int)
+    faults |= set() if 0 <= start <= data[2] - 4 else {"coord_start"}
+    faults |= {"batch"} if not data[0] == counts[0] == places[0] else set()
+    return faults | ({"anchor"} if data[1] != places[1] else set())
+
+
+RULES: Mapping[str, Rule] = {
+    "multinomial_from_uniform": _sampled,
+    "vision.get_valid_counts": _counted,
+    "vision.non_max_suppression": _suppressed,
+}
 """Rules by operator."""
 
 REQUIRED: Mapping[str, Any] = {
     "multinomial_from_uniform": {"dtype-int32", "numbers-of-samples-differ", "rank-of-argument-2"},
+    "get_valid_counts": {"rank-of-argument-0", "score-index-negative", "id-index-below-none"},
+    "non_max_suppression": {"batches-differ", "numbers-of-boxes-differ", "corners-out-of-range"},
 }
 """Kinds of faults that a family has at least."""

@@ -25,9 +25,9 @@ KINDS = [(family, fault) for family in FAMILIES for fault in family.faults]
 
 def _violations(case: Case) -> set[str]:
     """The names of the faults of ``case``, at its first binding."""
-    for node in case.program.nodes:
-        if node.operator in RULES:
-            return RULES[node.operator](node, case)
+    ruled = [node for node in case.program.nodes if node.operator in RULES]
+    if ruled:
+        return set().union(*(RULES[node.operator](node, case) for node in ruled))
     [node] = [node for node in case.program.nodes if node.operator.startswith("nn.") and
               node.operator != "nn.relu"]  # fmt: skip
     shapes = {each.name: case.shape(each.name, case.bindings[0]) for each in case.program.inputs}

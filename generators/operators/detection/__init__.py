@@ -1,0 +1,1 @@
+"""Operators of object detection: boxes that are decoded, counted and suppressed."""

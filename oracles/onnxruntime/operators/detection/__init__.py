@@ -1,0 +1,1 @@
+"""ONNX nodes for the operators of object detection."""

@@ -1,0 +1,1 @@
+"""PyTorch's operators of object detection."""
