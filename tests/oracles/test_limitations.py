@@ -25,6 +25,7 @@ from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.limitations import Limitation
 from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles.agreeing import program_of
+from tests.oracles.detections import detected
 
 LIMITATIONS = tuple(limitations.limitations())
 
@@ -120,9 +121,16 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("onnxruntime", "computed indices"): lambda _: [_sliced()],
     ("onnxruntime", "computed sequence starts"): lambda _: [_sequences()],
     ("onnxruntime", "always"): lambda name: [program_of(name, [(5,)], axis=0)],
-    ("onnxruntime", "dtype float64"): lambda name: [
-        program_of(name, [(50,)], "float64"),
-        program_of(name, [(3,)], "float64", [Literal((-3, 10, 20))]),
+    ("onnxruntime", "dtype float64"): lambda name: (
+        [detected("float64")]
+        if name == "vision.all_class_non_max_suppression"
+        else [
+            program_of(name, [(50,)], "float64"),
+            program_of(name, [(3,)], "float64", [Literal((-3, 10, 20))]),
+        ]
+    ),
+    ("onnxruntime", "output_format tensorflow"): lambda _: [
+        detected(output_format="tensorflow", item=2)
     ],
     # Its kernels for vectors, which few numbers do not reach, are off.
     ("onnxruntime", "dtype float32"): lambda name: [

@@ -57,8 +57,16 @@ def _suppressed(node: Node, case: Case) -> set[str]:
     return faults | ({"anchor"} if data[1] != places[1] else set())
 
 
+def _of_classes(node: Node, case: Case) -> set[str]:
+    (boxes, _), (scores, _), *_ = _operands(node, case)
+    if len(boxes) != 3 or len(scores) != 3:
+        return {"rank"}
+    return set() if boxes[1] == scores[2] else {"boxes"}
+
+
 RULES: Mapping[str, Rule] = {
     "multinomial_from_uniform": _sampled,
+    "vision.all_class_non_max_suppression": _of_classes,
     "vision.get_valid_counts": _counted,
     "vision.non_max_suppression": _suppressed,
 }
@@ -66,6 +74,7 @@ RULES: Mapping[str, Rule] = {
 
 REQUIRED: Mapping[str, Any] = {
     "multinomial_from_uniform": {"dtype-int32", "numbers-of-samples-differ", "rank-of-argument-2"},
+    "all_class_non_max_suppression": {"rank-of-argument-1", "numbers-of-boxes-differ"},
     "get_valid_counts": {"rank-of-argument-0", "score-index-negative", "id-index-below-none"},
     "non_max_suppression": {"batches-differ", "numbers-of-boxes-differ", "corners-out-of-range"},
 }

@@ -28,7 +28,7 @@ def _valid_counts(node: Node, operands: list[Held]) -> Held:
     return Held(moved.masked_fill(empty[..., None], -1), data.dtype)
 
 
-def _overlap(box: Tensor, others: Tensor) -> Tensor:
+def overlap(box: Tensor, others: Tensor) -> Tensor:
     """The quotient of intersection and union of ``box``, (4,), and each of ``others``, (n, 4)."""
     ends = torch.sort(torch.stack([box.expand_as(others), others]).unflatten(-1, (2, 2)), 2).values
     low, high = ends.unbind(2)
@@ -51,7 +51,7 @@ def _kept(rows: Tensor, attributes: dict[str, Any]) -> tuple[Tensor, Tensor, Ten
         at = int(scores.masked_fill(~left, -torch.inf).argmax())
         chosen.append(at)
         left[at] = False
-        shared = _overlap(boxes[at], boxes)
+        shared = overlap(boxes[at], boxes)
         touched = left.clone()
         if identity >= 0:
             touched &= rows[places, identity] == rows[places[at], identity]

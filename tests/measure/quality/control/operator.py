@@ -25,11 +25,15 @@ class UnknownShape(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """Shape and dtype of a tensor; ``values`` of a short integer vector, where they are known."""
+    """Shape and dtype of a tensor; ``values`` of a short integer vector, where they are known.
+
+    ``most``: values decide the sizes, which are at most those of ``shape``.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     values: tuple[int, ...] | None = None
+    most: bool = False
 
     @property
     def rank(self) -> int:

@@ -82,7 +82,7 @@ def _infer_suppressed(node: Node, operands: Sequence[Type]) -> Type:
     return ([data] * _is_soft(node) + items)[whole(node, ITEM)]
 
 
-def _quotient(a: Array, b: Array) -> Array:
+def quotient(a: Array, b: Array) -> Array:
     """Intersection over union of two boxes, in their dtype."""
     top, left = max(a[0], b[0]), max(a[1], b[1])
     bottom, right = min(a[2], b[2]), min(a[3], b[3])
@@ -110,12 +110,12 @@ def _stay(node: Node, rows: Array, identity: int) -> list[tuple[int, int]]:
             if identity >= 0 and rows[at, identity] != rows[other, identity]:
                 continue
             box, against = rows[at, corners : corners + 4], rows[other, corners : corners + 4]
-            quotient = _quotient(box, against)
-            if quotient >= limit:
+            shared = quotient(box, against)
+            if shared >= limit:
                 left.remove(other)
             elif sigma > 0:
                 scale = rows.dtype.type(-0.5 / sigma)
-                rows[other, score] *= np.exp(scale * quotient * quotient)
+                rows[other, score] *= np.exp(scale * shared * shared)
                 if rows[other, score] <= least:
                     left.remove(other)
     return stay
