@@ -1,0 +1,1 @@
+"""Lowerings of operators of object detection."""
