@@ -108,6 +108,7 @@ class Draft:
     unsettled: tuple[Value, ...] = ()
     required: list[Require] = field(default_factory=list)
     functions: dict[str, Program] = field(default_factory=dict)
+    counted: tuple[str, ...] = ()
     most: int = 20_000
     step: int = 0
     supply: "Supply | None" = None
@@ -214,6 +215,15 @@ class Draft:
                 return name
         raise Unfit("no symbol is left")
 
+    def count(self) -> str:
+        """A new symbol, which a ``match_cast`` is to bind to a size that the data decide.
+
+        Nothing is required of dimensions that have it.
+        """
+        name = f"count{len(self.counted)}"
+        self.counted = (*self.counted, name)
+        return name
+
     def start(self, shape: Sequence[Dim], dtype: str | None = None) -> Value:
         """A new run-time input that later steps may take."""
         value = self.input(shape, dtype)
@@ -272,6 +282,8 @@ class Draft:
         return tuple(shape) if self.as_written else _kept(shape)
 
     def _size(self, shape: Sequence[Dim]) -> None:
+        if any(symbols(dim).intersection(self.counted) for dim in shape):
+            return
         for dim in shape:
             # A symbol by itself is never below 0.
             if not (isinstance(dim, str) and dim.isidentifier()):
@@ -291,7 +303,18 @@ class Draft:
         kept = tuple(
             tensor for tensor in self.inputs if tensor.name in used or self._defines(tensor)
         )
-        return Program(kept, tuple(self.nodes), outputs, self.functions)
+        return Program(
+            kept, tuple(self.nodes), outputs, self.functions, counted=self._counted_symbols()
+        )
+
+    def _counted_symbols(self) -> tuple[str, ...]:
+        """The counted symbols that a node names."""
+        if not self.counted:
+            return ()
+        values = (value for node in self.nodes for value in node.attributes.values())
+        shapes = (value.dims for value in values if isinstance(value, ShapeValue))
+        named = {name for shape in shapes for dim in shape for name in symbols(dim)}
+        return tuple(name for name in self.counted if name in named)
 
     def _defines(self, tensor: Input) -> bool:
         return not tensor.constant and any(isinstance(dim, str) for dim in tensor.shape)

@@ -130,6 +130,10 @@ class Node(Data, frozen=True):
     attributes: dict[str, Attribute] = msgspec.field(default_factory=dict)
 
 
+MATCH_CAST = "match_cast"
+"""The operator that checks a shape, and binds the symbols in it that nothing bound before."""
+
+
 CALL = "call"
 """The operator of a node that calls one of the program's own functions, named by ``function``.
 
@@ -150,6 +154,9 @@ class Program(Data, frozen=True, omit_defaults=True):
     ``size_parameters`` (in JSON ``told``) are the parameters, before all inputs, by which a caller
     passes the sizes of the symbols: one shape, scalars, or none, so that the sizes follow from the
     inputs' shapes.
+
+    ``counted`` are symbols whose sizes only the data decide, such as the number of elements that
+    are not zero: no case binds them, and a ``match_cast`` gives them their values.
     """
 
     inputs: tuple[Input, ...]
@@ -157,6 +164,7 @@ class Program(Data, frozen=True, omit_defaults=True):
     outputs: tuple[str, ...]
     functions: dict[str, "Program"] = msgspec.field(default_factory=dict)
     size_parameters: typing.Literal["", "shape", "scalars"] = msgspec.field(default="", name="told")
+    counted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.size_parameters not in ("", "shape", "scalars"):
@@ -194,18 +202,20 @@ class Program(Data, frozen=True, omit_defaults=True):
                 raise ValueError(f"output {output!r} is not defined")
         if not self.outputs:
             raise ValueError("a program has at least one output")
+        if self.counted:
+            _check_counted(self)
         for name, function in self.functions.items():
             _check_function(name, function)
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The names of all symbolic dimensions, sorted."""
+        """The names of all symbolic dimensions that a case binds, sorted."""
         names: set[str] = set()
         for dim in self._all_dims():
             # Most are integers.
             if isinstance(dim, str):
                 names |= dims.symbols(dim)
-        return tuple(sorted(names))
+        return tuple(sorted(names.difference(self.counted)))
 
     def _all_dims(self) -> Iterator[Dim]:
         for tensor in self.inputs:
@@ -272,6 +282,29 @@ def _check_function(name: str, function: Program) -> None:
             f"function {name!r}: it has run-time inputs, one output that a node makes, no "
             "functions of its own, and is not told the sizes of its symbols"
         )
+
+
+def _check_counted(program: Program) -> None:
+    """Check that a ``match_cast`` gives the counted symbols their values before they are used."""
+    for name in program.counted:
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is not a name")
+    for tensor in program.inputs:
+        for dim in tensor.shape:
+            if dims.symbols(dim).intersection(program.counted):
+                raise ValueError(f"input {tensor.name}: {dim!r} is counted while the program runs")
+    bound: set[Dim] = set()
+    for node in program.nodes:
+        for value in node.attributes.values():
+            shape = value.dims if isinstance(value, ShapeValue) else ()
+            if node.operator == MATCH_CAST:
+                bound.update(shape)
+            for dim in shape:
+                unbound = (
+                    dims.symbols(dim).intersection(program.counted).difference(map(str, bound))
+                )
+                if unbound:
+                    raise ValueError(f"node {node.name}: no match_cast gives {min(unbound)} a size")
 
 
 def _define(name: str, defined: set[str]) -> None:

@@ -3,11 +3,11 @@
 That is what an oracle is given: it needs no binding, and knows operators only.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from relaxcheck.generators.core.dims import evaluate
+from relaxcheck.generators.core.dims import evaluate, symbols
 from relaxcheck.generators.core.program import (
     CALL,
     Attribute,
@@ -27,7 +27,7 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
     """``program`` with every dimension at its value under ``binding``.
 
     Attributes that are shapes become lists of integers, and calls of functions what these do: of
-    those of TIR the operator that computes the same.
+    those of TIR the operator that computes the same. Symbols that the program counts remain.
 
     Raises:
         KeyError: a symbol has no value.
@@ -47,12 +47,14 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
         if node.operator == CALL_TIR:
             nodes.append(meant(node))
             continue
-        plain = msgspec.structs.replace(node, attributes=_static(node.attributes, binding))
+        plain = msgspec.structs.replace(
+            node, attributes=_static(node.attributes, binding, program.counted)
+        )
         if node.operator == CALL:
             nodes += _inlined(plain, program.functions)
         else:
             nodes.append(plain)
-    return Program(inputs, tuple(nodes), program.outputs)
+    return Program(inputs, tuple(nodes), program.outputs, counted=program.counted)
 
 
 def _is_static(program: Program) -> bool:
@@ -73,14 +75,20 @@ def _static_fill(fill: Fill, binding: Mapping[str, int]) -> Fill:
 
 
 def _static(
-    attributes: Mapping[str, Attribute], binding: Mapping[str, int]
+    attributes: Mapping[str, Attribute], binding: Mapping[str, int], counted: Sequence[str]
 ) -> dict[str, Attribute]:
     return {
-        name: tuple(evaluate(dim, binding) for dim in value.dims)
-        if isinstance(value, ShapeValue)
-        else value
+        name: _evaluated(value, binding, counted) if isinstance(value, ShapeValue) else value
         for name, value in attributes.items()
     }
+
+
+def _evaluated(shape: ShapeValue, binding: Mapping[str, int], counted: Sequence[str]) -> Attribute:
+    sizes = tuple(
+        dim if symbols(dim).intersection(counted) else evaluate(dim, binding) for dim in shape.dims
+    )
+    numbers = tuple(size for size in sizes if isinstance(size, int))
+    return numbers if len(numbers) == len(sizes) else ShapeValue(sizes)
 
 
 def _inlined(node: Node, functions: Mapping[str, Program]) -> Iterator[Node]:

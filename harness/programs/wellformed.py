@@ -10,7 +10,7 @@ from keyword import iskeyword
 from math import prod
 
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
-from relaxcheck.generators.core.dims import Dim, evaluate, fold
+from relaxcheck.generators.core.dims import Dim, evaluate, fold, symbols
 from relaxcheck.generators.core.program import (
     CALL,
     DTYPES,
@@ -192,7 +192,7 @@ def _check_values(tensor: Input) -> None:
 
 
 def _shapes(program: Program) -> Iterator[tuple[str, tuple[Dim, ...]]]:
-    """Every shape in ``program``, with a name for it."""
+    """Every shape in ``program`` that its symbols decide, with a name for it."""
     for tensor in program.inputs:
         yield f"input {tensor.name}", tensor.shape
         match tensor.fill:
@@ -203,7 +203,8 @@ def _shapes(program: Program) -> Iterator[tuple[str, tuple[Dim, ...]]]:
     for node in program.nodes:
         for name, value in node.attributes.items():
             if isinstance(value, ShapeValue):
-                yield f"attribute {name} of {node.name}", value.dims
+                known = (dim for dim in value.dims if not symbols(dim) & set(program.counted))
+                yield f"attribute {name} of {node.name}", tuple(known)
 
 
 def _check_sizes(program: Program, binding: Mapping[str, int], *, lenient: bool) -> None:

@@ -243,5 +243,6 @@ def test_an_oracle_takes_only_programs_and_number_formats_from_the_generators(fo
         (f"{beneath}.core.program", "ITEM"),
         (f"{beneath}.core.program", "Node"),
         (f"{beneath}.core.program", "Program"),
+        (f"{beneath}.core.program", "ShapeValue"),
         (f"{beneath}.core.values", "numpy_dtype"),
     }

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from relaxcheck.generators.core.program import ITEM, Node
+from relaxcheck.generators.core.program import ITEM, Node, ShapeValue
 from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import axes_of, integer, integers, number, text
@@ -252,8 +252,14 @@ def _truncated(operand: Estimate, dtype: str) -> Estimate:
 
 @operator("match_cast")
 def _match_cast(node: Node, operands: list[Estimate]) -> Estimate:
-    operand, shape = operands[0], integers(node, "shape")
-    if operand.value.shape != shape or operand.dtype != text(node, "dtype"):
+    operand, stated = operands[0], node.attributes.get("shape")
+    shape = stated.dims if isinstance(stated, ShapeValue) else integers(node, "shape")
+    # A symbol that the program counts has any size.
+    fits = len(shape) == operand.value.ndim and all(
+        isinstance(dim, str) or dim == size
+        for dim, size in zip(shape, operand.value.shape, strict=True)
+    )
+    if not fits or operand.dtype != text(node, "dtype"):
         raise ValueError(f"{operand.dtype} {operand.value.shape} is no {shape}")
     return operand
 

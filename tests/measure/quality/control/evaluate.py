@@ -142,7 +142,12 @@ def _run(program: Program, held: dict[str, Held], mixed: bool, freedom: Freedom)
 
 def _apply(node: Node, operands: Sequence[Held], mixed: bool, freedom: Freedom) -> Held:
     operator = _operator(node)
-    result = operator.infer(node, [each.type for each in operands])
+    try:
+        result = operator.infer(node, [each.type for each in operands])
+    except UnknownShape:
+        # The data decide, and mixed precision leaves them.
+        value = operator.compute(node, [each.array for each in operands], freedom)
+        return Held(value, value.dtype.name)
     mixed = mixed and any(each.dtype == "float32" for each in operands)
     may_narrow = mixed and (
         operator.narrows or all(each.half or each.constant for each in operands)

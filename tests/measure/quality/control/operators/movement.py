@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxcheck.generators.core.program import ITEM, Node
+from relaxcheck.generators.core.program import ITEM, Node, ShapeValue
 from relaxcheck.generators.core.values import numpy_dtype
 from tests.measure.quality.control.operator import (
     FLOATS,
@@ -357,7 +357,11 @@ def _astype(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
 
 
 def _infer_match_cast(node: Node, operands: Sequence[Type]) -> Type:
-    (x,), shape, dtype = operands, wholes(node, "shape"), text(node, "dtype", "")
+    (x,), dtype, stated = operands, text(node, "dtype", ""), node.attributes.get("shape")
+    shape = stated.dims if isinstance(stated, ShapeValue) else wholes(node, "shape")
+    if isinstance(stated, ShapeValue) and len(shape) == x.rank:
+        # Symbols that the program counts have any size.
+        shape = tuple(n if isinstance(d, str) else d for d, n in zip(shape, x.shape, strict=True))
     if (x.shape, x.dtype) != (shape, dtype):
         raise refuse(node, f"shape {list(x.shape)} of {x.dtype} is not {list(shape)} of {dtype}")
     return x
