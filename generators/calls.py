@@ -1,7 +1,8 @@
 """The form of the call of a node's operator, read from its record; a plain call without one."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from relaxcheck.generators.core.case import Expectation, IllFormed, Valid
 from relaxcheck.generators.core.program import Node, Program, ShapeValue
@@ -11,16 +12,52 @@ from relaxcheck.generators.operators.record import REQUIRED
 T = TypeVar("T")
 
 
-def form(operator: str) -> Literal["call", "cast", "tir"]:
+def form(operator: str) -> Literal["call", "cast", "tir", "bare"]:
     """The form of the operator's call; see ``Operator.form``."""
     record = OPERATORS.get(operator)
     return record.form if record is not None else "call"
 
 
+def has_effect(operator: str) -> bool:
+    """True if the operator is called for its effect; see ``Operator.effect``."""
+    record = OPERATORS.get(operator)
+    return record is not None and record.effect
+
+
+def is_pure(program: Program) -> bool:
+    """True if no call of ``program`` has an effect."""
+    return not any(has_effect(node.operator) for node in program.nodes)
+
+
+class Block(NamedTuple):
+    """Neighbouring nodes that all have an ``effect``, or none.
+
+    ``kept`` are the names of those that later blocks, or the outputs, use.
+    """
+
+    effect: bool
+    nodes: Sequence[Node]
+    kept: Sequence[str]
+
+
+def blocks(program: Program) -> list[Block]:
+    """The nodes of ``program`` in blocks: a dataflow block must not have a call with an effect."""
+    made: list[Block] = []
+    done = 0
+    for effect, group in groupby(program.nodes, lambda node: has_effect(node.operator)):
+        nodes = tuple(group)
+        done += len(nodes)
+        later = {argument for node in program.nodes[done:] for argument in node.arguments}
+        used = later | {*program.outputs}
+        made.append(Block(effect, nodes, [node.name for node in nodes if node.name in used]))
+    return made
+
+
 def grouped(operator: str, arguments: Sequence[T]) -> list[T | list[T]]:
     """``arguments`` as TVM's function takes them: those of an operand of many as one list."""
     record = OPERATORS.get(operator)
-    many = [at for at, operand in enumerate(record.operands) if operand.many] if record else []
+    listed = [operand.many and not operand.apart for operand in record.operands] if record else []
+    many = [at for at, is_listed in enumerate(listed) if is_listed]
     if record is None or not many:
         return list(arguments)
     (at,) = many

@@ -69,14 +69,15 @@ def programs(
 
     Args:
         operators: the Relax names, without ``relax.op.``, of all operators that nodes may call;
-            None for every operator with a record.
+            None for every operator with a record that random programs may have.
         max_nodes: the most nodes.
         symbolic: whether dimensions may have symbols.
         dtypes: the dtypes of floating-point inputs, the simplest first.
 
     Raises:
-        ValueError: an operator has no record, or ``max_nodes`` is below 1. Drawing raises it where
-            no program keeps to the limits, as where an operator needs another one for its operands.
+        ValueError: no random program has an operator, or ``max_nodes`` is below 1. Drawing raises
+            it where no program keeps to the limits, as where an operator needs another one for its
+            operands.
     """
     return _programs(_drafts(operators, max_nodes, symbolic, dtypes))
 
@@ -254,6 +255,9 @@ def _drafts(
     unknown = set(operators) - set(OPERATORS)
     if unknown or not operators:
         raise ValueError(f"no record of an operator {', '.join(sorted(unknown)) or '(none named)'}")
+    alone = sorted(name for name in operators if OPERATORS[name].alone)
+    if alone:
+        raise ValueError(f"no random program has the operator {', '.join(alone)}")
     return any_program(Limits(max_nodes, frozenset(operators), symbolic), tuple(dtypes))
 
 

@@ -166,6 +166,11 @@ def number(value: float) -> Any:
     return relax.PrimValue(tirx.FloatImm("float64", value) if isinstance(value, float) else value)
 
 
+def axis_number(value: int) -> Any:
+    """``value`` as an int64 argument of a call that no function of TVM's builds."""
+    return number(tvm_api.integer(value))
+
+
 def fields_values(tuple_: Expr) -> list[PrimExpr]:
     """The integer expressions in a tuple.
 

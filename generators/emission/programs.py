@@ -1,7 +1,7 @@
 """Emission: a case's program as a Relax module."""
 
-from collections.abc import Hashable, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import tvm
@@ -9,7 +9,15 @@ from tvm import relax, te
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
-from relaxcheck.generators.calls import attributes_of_type, form, grouped, undefined_symbols
+from relaxcheck.generators.calls import (
+    attributes_of_type,
+    blocks,
+    form,
+    grouped,
+    has_effect,
+    is_pure,
+    undefined_symbols,
+)
 from relaxcheck.generators.core import values
 from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
 from relaxcheck.generators.core.dims import ARITHMETIC, Dim, fold, symbols
@@ -36,7 +44,8 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
     Its parameters are the sizes that the program is told, if it is, and the run-time inputs in
     order, followed by the constant inputs in order where
     ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
-    nodes stand in one dataflow block. Each symbol is one int64 variable.
+    nodes stand in one dataflow block, but for calls with an effect, which stand between two. Each
+    symbol is one int64 variable.
 
     Raises:
         UnknownOperator: the running TVM lacks an operator of the program.
@@ -75,10 +84,11 @@ def _sizes(program: Program) -> tuple[list[Any], dict[str, Any]]:
         both = {name: tvm_api_shapes.scalar_parameter(name) for name in program.symbols}
         parameters = [parameter for parameter, _ in both.values()]
         return parameters, {name: symbol for name, (_, symbol) in both.items()}
-    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}
-    if not program.size_parameters or not sizes:
+    sizes = {name: tvm_api.shape_var(name) for name in (*program.symbols, *program.counted)}
+    if not program.size_parameters or not program.symbols:
         return [], sizes
-    return [relax.Var(SIZES, tvm_api_shapes.shape_type(list(sizes.values())))], sizes
+    shape = tvm_api_shapes.shape_type([sizes[name] for name in program.symbols])
+    return [relax.Var(SIZES, shape)], sizes
 
 
 def _emit_function(builder: Any, name: str, function: Program) -> Any:
@@ -101,18 +111,52 @@ def _emit_body(
     called: Mapping[str, Any],
 ) -> Any:
     """The global variable of the function ``name``, private but for ``main``."""
-    tuples: dict[Hashable, Any] = {}
-    with builder.function(name, parameters, private=name != "main"):
-        with builder.dataflow():
-            for node in program.nodes:
-                if node.operator == CALL:
-                    arguments = [bound[argument] for argument in node.arguments]
-                    call = relax.Call(called[str(node.attributes["function"])], arguments)
-                    bound[node.name] = builder.emit(call, name_hint=node.name)
-                else:
-                    bound[node.name] = _emitted(builder, node, bound, sizes, tuples)
-            results = [builder.emit_output(bound[output]) for output in program.outputs]
+    pure = is_pure(program)
+    with builder.function(name, parameters, pure=pure, private=name != "main"):
+        body = _Body(builder, sizes, called, bound)
+        results = (_results if pure else _results_between_effects)(body, program)
         return builder.emit_func_output(results[0] if len(results) == 1 else relax.Tuple(results))
+
+
+class _Body(NamedTuple):
+    """The body of a function while it is emitted; ``bound`` are the variables of its values."""
+
+    builder: Any
+    sizes: Mapping[str, Any]
+    called: Mapping[str, Any]
+    bound: dict[str, Any]
+
+    def emit(self, nodes: Iterable[Node]) -> None:
+        """Emit ``nodes`` into the block that is open."""
+        tuples: dict[Hashable, Any] = {}
+        for node in nodes:
+            if node.operator == CALL:
+                arguments = [self.bound[argument] for argument in node.arguments]
+                call = relax.Call(self.called[str(node.attributes["function"])], arguments)
+                self.bound[node.name] = self.builder.emit(call, name_hint=node.name)
+            else:
+                variable = _emitted(self.builder, node, self.bound, self.sizes, tuples)
+                self.bound[node.name] = variable
+
+
+def _results(body: _Body, program: Program) -> list[Any]:
+    """The variables of the outputs, all of one dataflow block."""
+    with body.builder.dataflow():
+        body.emit(program.nodes)
+        return [body.builder.emit_output(body.bound[output]) for output in program.outputs]
+
+
+def _results_between_effects(body: _Body, program: Program) -> list[Any]:
+    """The variables of the outputs, where no dataflow block has a call with an effect."""
+    for block in blocks(program):
+        if block.effect:
+            body.emit(block.nodes)
+            continue
+        with body.builder.dataflow():
+            body.emit(block.nodes)
+            for name in block.kept:
+                body.bound[name] = body.builder.emit_output(body.bound[name])
+    return [body.bound[output] for output in program.outputs]
 
 
 def _require_definitions(case: Case) -> None:
@@ -161,6 +205,14 @@ def _emitted(
         return builder.emit(relax.op.call_tir(function, operands, to), name_hint=node.name)
     for name in attributes_of_type(node.operator, "constant"):
         attributes[name] = _scalar(attributes[name], attributes)
+    if form(node.operator) == "bare":
+        numbers = (tvm_api_shapes.axis_number(value) for value in node.attributes.values())
+        arguments = [*operands, *numbers]
+        call = relax.Call(tvm_api.get_op(f"relax.{node.operator}"), arguments)
+        return builder.emit(call, name_hint=node.name)
+    if has_effect(node.operator):
+        builder.emit(_function(node)(*operands, **attributes))
+        return bound[node.arguments[-1]]
     if ITEM not in node.attributes:
         return builder.emit(_function(node)(*operands, **attributes), name_hint=node.name)
     others = {name: value for name, value in node.attributes.items() if name != ITEM}

@@ -45,7 +45,8 @@ REQUIRED = _Required()
 class Operand:
     """An argument that is a tensor (or a shape, as a value).
 
-    ``many``: the operator takes a list of such operands in place of this one.
+    ``many``: the operator takes a list of such operands in place of this one; or, where they stand
+    ``apart``, so many arguments.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Operand:
     dtypes: tuple[str, ...] = FLOATS
     optional: bool = False
     many: bool = False
+    apart: bool = False
     kind: Literal["tensor", "shape"] = "tensor"
 
 
@@ -139,7 +141,9 @@ class Operator:
     its family is compiled by that pass too. ``also`` are further operators that the same function
     of ``relax.op`` calls. ``window`` is what slides over the operand, where reduction is to end at
     a size of it that people use. ``form`` is how it is called: as a function of
-    ``relax.op``, as a binding that casts, or by ``call_tir``.
+    ``relax.op``, as a binding that casts, by ``call_tir``, or bare, for TVM has no function of it.
+    ``effect``: it is called for its effect, and a node of it stands for its last operand. ``alone``:
+    no random program of several operators has it.
     """
 
     name: str
@@ -154,7 +158,9 @@ class Operator:
     operand_fits: Callable[[tuple[Dim, ...]], bool] | None = field(default=None, repr=False)
     faults: tuple[Fault, ...] = ()
     layouts: tuple[str, ...] = ()
-    form: Literal["call", "cast", "tir"] = "call"
+    form: Literal["call", "cast", "tir", "bare"] = "call"
+    effect: bool = False
+    alone: bool = False
     at_hand: int = 0
     like: Operand | None = None
     own: OwnOperand | None = None
@@ -165,7 +171,7 @@ class Operator:
     @property
     def is_in_graphs(self) -> bool:
         """True if graphs call it."""
-        return self.own is None or self.own.describe is not None
+        return not self.alone and (self.own is None or self.own.describe is not None)
 
     @property
     def hand(self) -> Operand:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 import tvm
 from tvm import relax
 
@@ -291,8 +292,8 @@ def run(
     try:
         with filled(fresh):
             result = main(*map(_argument, arguments))
-        tensors = [result] if hasattr(result, "numpy") else list(result)
-        return tuple(tensor.numpy() for tensor in tensors)
+        single = isinstance(result, int) or hasattr(result, "numpy")
+        return tuple(map(_array, [result] if single else result))
     except NotDirect:
         raise
     except Exception as error:
@@ -304,6 +305,12 @@ def run_on_filled_stack(
 ) -> tuple[Array, ...]:
     """As ``run``, where the stack and the pool of workspaces hold the byte ``fresh``, too."""
     return on_filled_stack(fresh, partial(run, main, arguments, fresh))
+
+
+def _array(output: Any) -> Array:
+    """``output`` as an array; a scalar is an int64, whatever its type in the module."""
+    array: Array = np.array(output, np.int64) if isinstance(output, int) else output.numpy()
+    return array
 
 
 def _argument(argument: Argument) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.program import Program
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -27,7 +28,8 @@ class Expected:
     ``value`` the expression of it and ``bound`` that of its bound, ``remark`` where that comes
     from; ``single``, whether it is one number for all elements. ``dtype`` is what both are
     compared in, ``type`` the shape and dtype that the output has, as text. ``finite`` says whether
-    all of it is finite with a finite bound; ``signed``, whether the signs of zeros count.
+    all of it is finite with a finite bound; ``signed``, whether the signs of zeros count. Where the
+    output is a ``number``, it is no tensor.
     """
 
     output: int
@@ -40,6 +42,7 @@ class Expected:
     type: str
     finite: bool
     signed: bool
+    number: bool
 
 
 def expected_of(repro: Reproduction, names: Mapping[str, str]) -> Expected:
@@ -72,7 +75,14 @@ def expected_of(repro: Reproduction, names: Mapping[str, str]) -> Expected:
         type=f'({shape_text(wanted.value.shape)}, "{wanted.dtype}")',
         finite=bool(np.isfinite(wanted.value).all() and np.isfinite(wanted.bound).all()),
         signed=wanted.signed_zeros and repro.runs[0].regime == "special",
+        number=repro.output in number_outputs(repro.case.program),
     )
+
+
+def number_outputs(program: Program) -> frozenset[str]:
+    """The outputs of ``program`` that are numbers: fields of tensors, which bare calls give."""
+    bare = {node.name for node in program.nodes if form(node.operator) == "bare"}
+    return bare & frozenset(program.outputs)
 
 
 def _wrapping(wanted: Bounded, integer: bool) -> str:

@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from relaxcheck.generators.calls import attributes_of_type, form, grouped, telling
+from relaxcheck.generators.calls import (
+    attributes_of_type,
+    blocks,
+    form,
+    grouped,
+    has_effect,
+    is_pure,
+    telling,
+)
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.program import (
     CALL,
@@ -46,7 +54,8 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
     parameters = [*size_names(program), *run_time, *late]
-    lines.append(f'    with bb.function("main", [{", ".join(parameters)}]):')
+    pure = "" if is_pure(program) else ", pure=False"
+    lines.append(f'    with bb.function("main", [{", ".join(parameters)}]{pure}):')
     lines += [f"        {line}" for line in _body(program, names)]
     return [*lines, "    return bb.get()"]
 
@@ -75,7 +84,8 @@ def size_names(program: Program) -> list[str]:
 
 
 def _symbols(program: Program) -> list[str]:
-    lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in program.symbols]
+    own = (*program.symbols, *program.counted)
+    lines = [f'{symbol} = tirx.Var("{symbol}", "int64")' for symbol in own]
     names = size_names(program)
     if not names:
         return lines
@@ -119,6 +129,8 @@ def _type(shape: Sequence[Dim], dtype: object) -> str:
 
 def _body(program: Program, names: Mapping[str, str]) -> list[str]:
     """The lines of a function's body."""
+    if not is_pure(program):
+        return _body_between_effects(program, names)
     lines = ["with bb.dataflow():"]
     tuples: dict[str, str] = {}
     for node in program.nodes:
@@ -131,6 +143,23 @@ def _body(program: Program, names: Mapping[str, str]) -> list[str]:
         f"    outputs = [{', '.join(outputs)}]",
         "bb.emit_func_output(relax.Tuple(outputs))",
     ]
+
+
+def _body_between_effects(program: Program, names: Mapping[str, str]) -> list[str]:
+    """The lines of a body that has calls with an effect, outside of its dataflow blocks."""
+    lines: list[str] = []
+    for effect, nodes, kept in blocks(program):
+        tuples: dict[str, str] = {}
+        bound = [line for node in nodes for line in _bound(node, names, tuples)]
+        if effect:
+            lines += bound
+            continue
+        lines.append("with bb.dataflow():")
+        lines += [f"    {line}" for line in bound]
+        lines += [f"    {names[name]} = bb.emit_output({names[name]})" for name in kept]
+    outputs = [names[name] for name in program.outputs]
+    whole = outputs[0] if len(outputs) == 1 else f"relax.Tuple([{', '.join(outputs)}])"
+    return [*lines, f"bb.emit_func_output({whole})"]
 
 
 def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list[str]:
@@ -149,6 +178,8 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
         text = f"relax.Call({function}, [{', '.join(arguments)}])"
     else:
         text = _call(node, arguments)
+    if has_effect(node.operator):
+        return [f"bb.emit({text})", f"{names[node.name]} = {arguments[-1]}"]
     if ITEM not in node.attributes:
         return [f"{names[node.name]} = bb.emit({text})"]
     lines = []
@@ -162,10 +193,11 @@ def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list
 def printed_names(program: Program) -> dict[str, str]:
     """The name in TVM's messages of each node that the script emits: ``lv``, ``lv1``, ….
 
-    There are none where the program calls functions of its own, in which names go on.
+    There are none where the program calls functions of its own, in which names go on, nor where it
+    has several blocks.
     """
     names: dict[str, str] = {}
-    if any(node.operator == CALL for node in program.nodes):
+    if any(node.operator == CALL for node in program.nodes) or not is_pure(program):
         return names
     own = {tensor.name: tensor.name for tensor in program.inputs}
     own |= {node.name: node.name for node in program.nodes}
@@ -199,6 +231,13 @@ def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
 
 
 def _call(node: Node, arguments: Sequence[str]) -> str:
+    if form(node.operator) == "bare":
+        numbers = [
+            f'getattr(relax, "PrimValue", lambda number: number)(tirx.IntImm("int64", {value}))'
+            for value in node.attributes.values()
+        ]
+        operator = f'tvm.ir.Op.get("relax.{node.operator}")'
+        return f"relax.Call({operator}, [{', '.join([*arguments, *numbers])}])"
     operands = operand_texts(node, arguments)
     listed = attributes_of_type(node.operator, "expressions")
     extents = attributes_of_type(node.operator, "extent")

@@ -20,7 +20,7 @@ from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators
-from relaxcheck.reports.programs.expected import Expected, expected_of
+from relaxcheck.reports.programs.expected import Expected, expected_of, number_outputs
 from relaxcheck.reports.programs.program_text import program_lines, size_names
 from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
 from relaxcheck.reports.programs.python_source import (
@@ -42,7 +42,8 @@ _TEMPLATES = Environment(
 
 _TAKEN = frozenset(
     {
-        *("F", "R", "actual", "bb", "bound", "calls", "checks", "child", "ctypes", "end", "error"),
+        *("F", "R", "actual", "arrays", "bb", "bound", "calls", "checks", "child", "ctypes", "end"),
+        "error",
         *("expected", "found", "hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main"),
         *("mask", "math", "ml_dtypes", "mod", "named", "names", "np", "os", "output", "outputs"),
         *("program", "pytest", "q", "q0", "q1", "q_starts", "re", "reference", "relax", "resource"),
@@ -97,7 +98,8 @@ class Script:
     """The parts of a script, each as logical lines of Python.
 
     ``constants`` are the constant inputs, ``build`` what compiles the module ``mod``, ``calls``
-    for each run its binding as text, the lines of its inputs, and the call.
+    for each run its binding as text, the lines of its inputs, and the call. Some outputs are
+    ``numbers``, and no tensors.
     """
 
     program: Sequence[str]
@@ -105,6 +107,7 @@ class Script:
     build: Sequence[str]
     calls: Sequence[tuple[str, Sequence[str], str]]
     expected: Expected | None
+    numbers: bool
 
 
 def repro_text(repro: Reproduction, title: str, environment: Mapping[str, str]) -> str:
@@ -265,6 +268,7 @@ def _script(repro: Reproduction) -> Script:
         build=_build(repro, names),
         calls=[_call(case, run, names) for run in repro.runs],
         expected=expected,
+        numbers=bool(number_outputs(case.program)),
     )
 
 
@@ -272,7 +276,7 @@ def _names(case: Case) -> dict[str, str]:
     """The script's variables for inputs and nodes."""
     own = [*(tensor.name for tensor in case.program.inputs), *(n.name for n in case.program.nodes)]
     sizes = size_names(case.program)
-    taken = {*_TAKEN, *case.program.symbols, *sizes, *keyword.kwlist}
+    taken = {*_TAKEN, *case.program.symbols, *case.program.counted, *sizes, *keyword.kwlist}
     names = {name: name for name in own if name not in taken}
     for name in own:
         if name in taken:

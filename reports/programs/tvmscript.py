@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
-from relaxcheck.generators.calls import attributes_of_type, form, telling
+from relaxcheck.generators.calls import (
+    Block,
+    attributes_of_type,
+    blocks,
+    form,
+    has_effect,
+    is_pure,
+    telling,
+)
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.program import (
@@ -24,18 +32,21 @@ def tvmscript(program: Program) -> str:
 
     Constants stand among the parameters, with a remark. Attributes at TVM's default are left out.
     """
-    lines = ["@R.function", "def main("]
+    pure = is_pure(program)
+    lines = ["@R.function" if pure else "@R.function(pure=False)", "def main("]
     for tensor in program.inputs:
         remark = "  # constant" if tensor.constant else ""
         lines.append(f"    {tensor.name}: {_tensor(tensor)},{remark}")
     lines.append("):")
     lines += [f"    {name} = T.int64()" for name in _needed(program)]
-    lines.append("    with R.dataflow():")
-    tuples: dict[str, str] = {}
-    for node in program.nodes:
-        for line in _bound(node, tuples):
-            lines += fitted(line, 8)
-    lines.append(f"        R.output({', '.join(dict.fromkeys(program.outputs))})")
+    whole = [Block(False, program.nodes, tuple(dict.fromkeys(program.outputs)))]
+    for effect, nodes, kept in whole if pure else blocks(program):
+        tuples: dict[str, str] = {}
+        lines += [] if effect else ["    with R.dataflow():"]
+        for node in nodes:
+            for line in _bound(node, tuples):
+                lines += fitted(line, 4 if effect else 8)
+        lines += [] if effect else [f"        R.output({', '.join(kept)})"]
     returned = ", ".join(program.outputs)
     lines.append(f"    return {returned if len(program.outputs) == 1 else f'({returned})'}")
     return "\n".join(lines)
@@ -80,6 +91,8 @@ def _symbols(shape: Sequence[Dim]) -> set[str]:
 def _bound(node: Node, tuples: dict[str, str]) -> list[str]:
     """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples."""
     text = _call(node)
+    if has_effect(node.operator):
+        return [text, f"{node.name} = {node.arguments[-1]}"]
     if ITEM not in node.attributes:
         return [f"{node.name} = {text}"]
     lines = []
@@ -98,6 +111,10 @@ def _call(node: Node) -> str:
         return f"R.match_cast({node.arguments[0]}, {to})"
     if node.operator == CALL:
         return f"{node.attributes['function']}({', '.join(node.arguments)})"
+    if form(node.operator) == "bare":
+        numbers = (f"R.prim_value({value})" for value in node.attributes.values())
+        operator = f"tvm.ir.Op.get({string_text(f'relax.{node.operator}')})"
+        return f"relax.Call({operator}, [{', '.join([*node.arguments, *numbers])}])"
     operands = operand_texts(node, node.arguments)
     named = {name: value for name, value in telling(node).items() if name != ITEM}
     listed = attributes_of_type(node.operator, "expressions")

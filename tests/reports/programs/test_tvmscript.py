@@ -1,6 +1,7 @@
 import pytest
 import tvm
 from msgspec.structs import replace
+from tvm import relax
 from tvm.script import relax as R
 from tvm.script import tirx as T
 
@@ -54,7 +55,9 @@ def test_tvm_reads_the_text_as_the_program_that_it_is_given(case: Case) -> None:
     emitted = emit(replace(case, program=replace(case.program, inputs=run_time)))
     # A type that TVM itself infers from a shape in a variable it takes for ill-formed.
     read = tvm.script.from_source(
-        tvmscript(case.program), extra_vars={"R": R, "T": T}, check_well_formed=False
+        tvmscript(case.program),
+        extra_vars={"R": R, "T": T, "relax": relax, "tvm": tvm},
+        check_well_formed=False,
     )
     # Emission gives each output a name of its own.
     plain = tvm.relax.transform.CanonicalizeBindings()
