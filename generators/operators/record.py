@@ -142,8 +142,8 @@ class Operator:
     of ``relax.op`` calls. ``window`` is what slides over the operand, where reduction is to end at
     a size of it that people use. ``form`` is how it is called: as a function of
     ``relax.op``, as a binding that casts, by ``call_tir``, or bare, for TVM has no function of it.
-    ``effect``: it is called for its effect, and a node of it stands for its last operand. ``alone``:
-    no random program of several operators has it.
+    ``effect``: it is called for its effect, and a node of it stands for its last operand.
+    ``alone``: no random program of several operators has it.
     """
 
     name: str

@@ -1,0 +1,1 @@
+"""ONNX nodes for operators of what is known when a program runs."""

@@ -1,0 +1,1 @@
+"""PyTorch's operators of what is known when a program runs."""

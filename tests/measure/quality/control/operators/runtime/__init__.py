@@ -1,0 +1,1 @@
+"""The control's operators of what is known when a program runs."""
