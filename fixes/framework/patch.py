@@ -35,10 +35,14 @@ class Lowering:
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """Register what ``function`` returns for the present lowering of ``operator``."""
+    """Register what ``function`` returns for the present lowering of ``operator``.
+
+    It also lowers calls of unknown shapes where it is for ``any_shapes``.
+    """
 
     operator: str
     function: Function
+    any_shapes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ To find out whether an operator call can be folded, the pass lowers it, whatever
 fails if a shape is unknown. If a call is lowered to several, some of them remain, to functions that
 the module does not contain. Up to 0.25, a tensor made from a symbolic shape ends the process. Here
 the pass receives only calls with constant arguments, outside the module; their constants then
-replace them.
+replace them. A shape is left to the runtime if its sizes are narrower than the 64 bits that the
+pass reads of each.
 """
 
 from typing import Any
 
+import numpy as np
 import tvm
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
@@ -26,6 +28,8 @@ from relaxcheck.fixes.tvm_api.functions import Binding, Function, Module
 _ORIGINAL = transform.FoldConstant
 
 _CALL_TIR = "relax.call_tir"
+
+_TO_SHAPE = "relax.tensor_to_shape"
 
 _Values = dict[Expr, Expr]
 """Values by variable."""
@@ -106,6 +110,8 @@ def _is_foldable(value: Expr, foldable: _Values, dataflow: bool) -> bool:
     if not isinstance(value, relax.Call):
         return _is_settled(value, foldable)
     if not isinstance(value.op, tvm.ir.Op):
+        return False
+    if value.op.name == _TO_SHAPE and tvm_api.dtype_of(value.args[0]) != "int64":
         return False
     if value.op.name == _CALL_TIR:
         return len(value.args) == 2 and _is_settled(value.args[1], foldable)
@@ -214,6 +220,18 @@ def folds_around_symbols() -> bool:
     )
 
 
+def folds_narrow_sizes() -> bool:
+    """True if a shape that is made of sizes of 32 bits is right after FoldConstant."""
+    sizes = tvm_api.const(np.array([2, 3], "int32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", []):
+        with builder.dataflow():
+            shape = builder.emit(relax.op.tensor_to_shape(sizes))
+            result = builder.emit_output(relax.op.shape_to_tensor(shape))
+        builder.emit_func_output(result)
+    return probes.run(relax.transform.FoldConstant()(builder.get())).tolist() == [2, 3]
+
+
 _INDEXED = ("float32", "int64")
 
 
@@ -230,17 +248,20 @@ def _folds(make: probes.Make, *shapes: probes.Shape, dtypes: tuple[str, ...] = (
 
 FIX = Fix(
     name="folding",
-    operators=(),
+    operators=("relax.tensor_to_shape",),
     fault=(
         "FoldConstant lowers calls that it does not fold: it fails on unknown shapes, and leaves"
-        " calls of functions that the module does not contain"
+        " calls of functions that the module does not contain; it reads sizes of 16 and 32 bits as"
+        " if they had 64"
     ),
     issue=None,
     parts=(
         FaultPart("unknown shapes", lambda: not folds_around_unknown_shapes()),
         FaultPart("several calls", lambda: not folds_around_several_calls()),
         FaultPart("symbols as tensors", lambda: not folds_around_symbols(), deadly=True),
+        FaultPart("narrow sizes", lambda: not folds_narrow_sizes()),
     ),
+    single=("relax.tensor_to_shape",),
     rebindings=lambda: (Rebinding(_ORIGINAL, FoldConstant),),
     after="empty_tensors",
     patch=(Body("relax/transform/transform.py", FoldConstant),),

@@ -67,6 +67,12 @@ def wrapped(source: Source, operator: str, function: str) -> Edit:
     return Edit(source.start(argument), source.end(argument), f"{function}({text})")
 
 
+def followed(source: Source, operator: str, settings: Iterable[str]) -> Edit:
+    """Put ``settings`` behind the registration of the present legalization."""
+    end = source.end(_registered(source, operator))
+    return Edit(end, end, "".join(f"\n{setting}" for setting in settings))
+
+
 def _registered(source: Source, operator: str) -> ast.stmt:
     node = registration(source, operator)
     if node is None:

@@ -115,6 +115,10 @@ def _take(changes: Change, step: Step) -> None:
             file, function = _legalization(step.operator), _asked(changes, step.function)
             edit = editing.wrapped(changes.source(file), step.operator, function)
             changes.edit(file, edit, _import(step.function, file))
+            if step.any_shapes:
+                settings = _settings(step.operator)
+                edit = editing.followed(changes.source(file), step.operator, settings)
+                changes.edit(file, edit, _REGISTER)
         case Checking():
             changes.slices.ask([_CHECKS])
             function = _called(_asked(changes, step.function), step.arguments)

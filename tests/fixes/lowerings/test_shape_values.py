@@ -10,6 +10,7 @@ OP = relax.op
 PROGRAMS: whole.Programs = {
     "shape_values": {
         "shapes of tensors": (whole.upstream("shape_values", "reshape_to_the_shape_of_another"),),
+        "shapes in tensors": (whole.upstream("shape_values", "reshape_to_sizes_in_a_tensor"),),
     },
 }
 

@@ -130,6 +130,7 @@ PROGRAMS: whole.Programs = {
         ),
         "several calls": (whole.upstream("folding", "a_call_that_is_lowered_to_several"),),
         "symbols as tensors": (whole.upstream("folding", "a_shape_with_a_symbol_as_a_tensor"),),
+        "narrow sizes": (whole.upstream("folding", "sizes_of_32_bits"),),
     },
 }
 

@@ -101,5 +101,19 @@ def test_constants_are_folded():
     np.testing.assert_array_equal(run(result, data), 4 * data)
 
 
+def test_sizes_of_32_bits():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(sizes: R.Tensor((2,), "int32")):
+            with R.dataflow():
+                y = R.shape_to_tensor(R.tensor_to_shape(sizes))
+                R.output(y)
+            return y
+
+    bound = relax.transform.BindParams("main", {"sizes": np.array([3, 2], "int32")})(Module)
+    np.testing.assert_array_equal(run(folded(bound)), [3, 2])
+
+
 if __name__ == "__main__":
     tvm.testing.main()
