@@ -119,6 +119,9 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ],
     ("onnxruntime", "a shape that is a value"): lambda name: [_to_a_computed_shape(name)],
     ("onnxruntime", "computed indices"): lambda _: [_sliced()],
+    ("onnxruntime", "computed data"): lambda name: [
+        _copied([Input("x", (5,), "float32")], ("x",), name)
+    ],
     ("onnxruntime", "computed sequence starts"): lambda _: [_sequences()],
     ("onnxruntime", "always"): lambda name: [program_of(name, [(5,)], axis=0)],
     ("onnxruntime", "dtype float64"): lambda name: (

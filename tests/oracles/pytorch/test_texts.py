@@ -38,7 +38,7 @@ def test_a_text_computes_what_the_reference_says(operator: str) -> None:
             continue
         empty = 0 in reference.value.shape or any(0 in each.shape for each in values.values())
         # A script writes such results out in figures.
-        if empty or "bfloat16" in str(program):
+        if empty or "bfloat16" in str(program) or len(program.nodes) > 1:
             continue
         lines = _lines(program, values, reference)
         if lines is not None:

@@ -39,6 +39,12 @@ def _recorded(operator: str) -> Iterator[Program]:
     for choice in range(_POINTS):
         program, bindings = drafted(OPERATORS[operator], steering.point(choice))
         plain = static(program, bindings[0])
+        if OPERATORS[operator].alone:
+            # What follows it is there for the compiler.
+            ends = [at for at, node in enumerate(plain.nodes, 1) if node.operator == operator]
+            plain = msgspec.structs.replace(
+                plain, nodes=plain.nodes[: ends[-1]], outputs=(plain.nodes[ends[-1] - 1].name,)
+            )
         last = msgspec.structs.replace(plain.nodes[-1], name="y")
         # Items of a tuple are nodes of their own: one of them is enough.
         alone = {source.name for source in plain.inputs}.issuperset(last.arguments)
