@@ -14,6 +14,7 @@ from tests.measure.quality.planted.bugs import (
     normalization,
     reductions,
     relations,
+    runtime,
     stages,
     var_len,
     windows,
@@ -35,6 +36,7 @@ PLANTS: tuple[Plant, ...] = (
     *normalization.PLANTS,
     *movement.PLANTS,
     *indices.PLANTS,
+    *runtime.PLANTS,
     *windows.PLANTS,
 )
 
