@@ -5,9 +5,10 @@ A node of one stands for its last operand, so that it has its place in the progr
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.faults import Fault, with_dtype, with_shape
 from relaxcheck.generators.core.points import Given, text
 from relaxcheck.generators.core.program import Literal
-from relaxcheck.generators.operators.faults import argument_dtype, argument_rank
+from relaxcheck.generators.operators.faults import argument
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
 from relaxcheck.generators.operators.shape import DTYPES
 
@@ -51,6 +52,8 @@ def _assert_op(draft: Draft, value: Value, point: Point) -> None:
 
 _INPUT: Point = {"condition": "input"}
 
+_CONDITION = ("condition", "boolean", "scalar")
+
 OPERATORS = (
     Operator(
         "print",
@@ -92,8 +95,20 @@ OPERATORS = (
         numerics=Numerics.COPIES,
         requires="a condition that is true",
         faults=(
-            argument_dtype("assert_op", 0, "int32", pinned=_INPUT),
-            argument_rank("assert_op", 0, pinned=_INPUT),
+            Fault(
+                "condition-dtype",
+                _CONDITION,
+                lambda program, _: with_dtype(program, argument(program, "assert_op", 0), "int32"),
+                _INPUT,
+            ),
+            Fault(
+                "condition-rank",
+                _CONDITION,
+                lambda program, _: with_shape(
+                    program, argument(program, "assert_op", 0), lambda shape: (1, *shape)
+                ),
+                _INPUT,
+            ),
         ),
         effect=True,
         alone=True,
