@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from relaxcheck.generators.core.case import Expectation, IllFormed, Valid
 from relaxcheck.generators.core.program import Node, Program, ShapeValue
 from relaxcheck.generators.operators import OPERATORS
-from relaxcheck.generators.operators.record import REQUIRED
+from relaxcheck.generators.operators.record import REQUIRED, Form
 
 T = TypeVar("T")
 
 
-def form(operator: str) -> Literal["call", "cast", "tir", "bare"]:
+def form(operator: str) -> Form:
     """The form of the operator's call; see ``Operator.form``."""
     record = OPERATORS.get(operator)
     return record.form if record is not None else "call"
@@ -24,32 +24,38 @@ def has_effect(operator: str) -> bool:
     return record is not None and record.effect
 
 
+def _is_in_dataflow(node: Node) -> bool:
+    """True if TVM allows ``node`` in a dataflow block."""
+    record = OPERATORS.get(node.operator)
+    return record is None or (record.pure and not record.effect)
+
+
 def is_pure(program: Program) -> bool:
-    """True if no call of ``program`` has an effect."""
-    return not any(has_effect(node.operator) for node in program.nodes)
+    """True unless ``program`` has a call that may have side effects, by what TVM says of it."""
+    return all(map(_is_in_dataflow, program.nodes))
 
 
 class Block(NamedTuple):
-    """Neighbouring nodes that all have an ``effect``, or none.
+    """Neighbouring nodes all of which a dataflow block may have, or none.
 
     ``kept`` are the names of those that later blocks, or the outputs, use.
     """
 
-    effect: bool
+    is_dataflow: bool
     nodes: Sequence[Node]
     kept: Sequence[str]
 
 
 def blocks(program: Program) -> list[Block]:
-    """The nodes of ``program`` in blocks: a dataflow block must not have a call with an effect."""
+    """The nodes of ``program`` in blocks, where not all may stand in a dataflow block."""
     made: list[Block] = []
     done = 0
-    for effect, group in groupby(program.nodes, lambda node: has_effect(node.operator)):
+    for is_dataflow, group in groupby(program.nodes, _is_in_dataflow):
         nodes = tuple(group)
         done += len(nodes)
         later = {argument for node in program.nodes[done:] for argument in node.arguments}
         used = later | {*program.outputs}
-        made.append(Block(effect, nodes, [node.name for node in nodes if node.name in used]))
+        made.append(Block(is_dataflow, nodes, [node.name for node in nodes if node.name in used]))
     return made
 
 

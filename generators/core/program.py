@@ -140,6 +140,13 @@ CALL = "call"
 ``sizes`` are what the function's symbols are there, in the order of their names.
 """
 
+CLOSURES = ("invoke_closure", "invoke_pure_closure")
+"""The operators of nodes that call such a function as a closure, also made by the node.
+
+Of the arguments, the last ``captured`` ones are bound when the closure is made. The result has the
+type of the attributes ``shape`` and ``dtype``.
+"""
+
 
 SIZES = "sizes"
 """The parameter that tells the sizes of a program's symbols as a shape, in their order."""
@@ -195,7 +202,7 @@ class Program(Data, frozen=True, omit_defaults=True):
                 if argument not in defined:
                     raise ValueError(f"node {node.name}: argument {argument!r} is not defined yet")
             _define(node.name, defined)
-            if node.operator == CALL:
+            if node.operator in (CALL, *CLOSURES):
                 _check_call(node, self.functions)
         for output in self.outputs:
             if output not in defined:

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from relaxcheck.generators.core.called import meanings as called_functions
+from relaxcheck.generators.core.called.meanings import CALLS
 from relaxcheck.generators.core.dims import evaluate, symbols
 from relaxcheck.generators.core.program import (
     CALL,
+    CLOSURES,
     Attribute,
     Below,
     Fill,
@@ -27,7 +30,8 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
     """``program`` with every dimension at its value under ``binding``.
 
     Attributes that are shapes become lists of integers, and calls of functions what these do: of
-    those of TIR the operator that computes the same. Symbols that the program counts remain.
+    those of TIR, and of packed ones, the operators that compute the same. Symbols that the program
+    counts remain.
 
     Raises:
         KeyError: a symbol has no value.
@@ -50,8 +54,10 @@ def static(program: Program, binding: Mapping[str, int]) -> Program:
         plain = msgspec.structs.replace(
             node, attributes=_static(node.attributes, binding, program.counted)
         )
-        if node.operator == CALL:
+        if node.operator in (CALL, *CLOSURES):
             nodes += _inlined(plain, program.functions)
+        elif node.operator in CALLS:
+            nodes += called_functions.meant(plain)
         else:
             nodes.append(plain)
     return Program(inputs, tuple(nodes), program.outputs, counted=program.counted)

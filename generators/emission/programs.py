@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tvm
-from tvm import relax, te
+from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
@@ -20,7 +20,6 @@ from relaxcheck.generators.calls import (
 )
 from relaxcheck.generators.core import values
 from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
-from relaxcheck.generators.core.dims import ARITHMETIC, Dim, fold, symbols
 from relaxcheck.generators.core.program import (
     CALL,
     ITEM,
@@ -31,7 +30,8 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.generators.core.tir_functions import FUNCTIONS, argument_dims
+from relaxcheck.generators.emission import calls
+from relaxcheck.generators.emission.dims import emitted_dim
 
 
 class UnknownOperator(CaseError):
@@ -63,7 +63,7 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
         if tensor.constant and not constants_as_parameters:
             bound[tensor.name] = tvm_api.const(constants[tensor.name])
             continue
-        shape = [_dim(dim, sizes) for dim in tensor.shape]
+        shape = [emitted_dim(dim, sizes) for dim in tensor.shape]
         bound[tensor.name] = relax.Var(tensor.name, tvm_api.tensor_type(shape, tensor.dtype))
         (parameters if tensor.constant else run_time).append(bound[tensor.name])
     for each in (program, *program.functions.values()):
@@ -96,7 +96,7 @@ def _emit_function(builder: Any, name: str, function: Program) -> Any:
     sizes = {symbol: tvm_api.shape_var(symbol) for symbol in function.symbols}
     bound = {}
     for tensor in function.inputs:
-        shape = [_dim(dim, sizes) for dim in tensor.shape]
+        shape = [emitted_dim(dim, sizes) for dim in tensor.shape]
         bound[tensor.name] = relax.Var(tensor.name, tvm_api.tensor_type(shape, tensor.dtype))
     return _emit_body(builder, name, function, list(bound.values()), bound, sizes, {})
 
@@ -135,8 +135,9 @@ class _Body(NamedTuple):
                 call = relax.Call(self.called[str(node.attributes["function"])], arguments)
                 self.bound[node.name] = self.builder.emit(call, name_hint=node.name)
             else:
-                variable = _emitted(self.builder, node, self.bound, self.sizes, tuples)
-                self.bound[node.name] = variable
+                self.bound[node.name] = _emitted(
+                    self.builder, node, self.bound, self.sizes, tuples, self.called
+                )
 
 
 def _results(body: _Body, program: Program) -> list[Any]:
@@ -147,9 +148,9 @@ def _results(body: _Body, program: Program) -> list[Any]:
 
 
 def _results_between_effects(body: _Body, program: Program) -> list[Any]:
-    """The variables of the outputs, where no dataflow block has a call with an effect."""
+    """The variables of the outputs, where no dataflow block has a call with side effects."""
     for block in blocks(program):
-        if block.effect:
+        if not block.is_dataflow:
             body.emit(block.nodes)
             continue
         with body.builder.dataflow():
@@ -179,8 +180,13 @@ def _emitted(
     bound: Mapping[str, Any],
     sizes: Mapping[str, Any],
     tuples: dict[Hashable, Any],
+    called: Mapping[str, Any],
 ) -> Any:
-    """The variable that ``node`` is bound to; ``tuples`` are the calls that gave tuples so far."""
+    """The variable that ``node`` is bound to.
+
+    ``tuples`` are the calls that gave tuples so far, and the closures; ``called`` are the functions
+    of the program.
+    """
     operands = grouped(node.operator, [bound[argument] for argument in node.arguments])
     listed = attributes_of_type(node.operator, "expressions")
     attributes = {
@@ -195,45 +201,39 @@ def _emitted(
         # A program made static has a list of one number.
         dims = value.dims if isinstance(value, ShapeValue) else value
         if isinstance(dims, tuple):
-            attributes[name] = _dim(dims[0], sizes)
+            attributes[name] = emitted_dim(dims[0], sizes)
     if form(node.operator) == "cast":
         to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
         return builder.match_cast(operands[0], to, name_hint=node.name)
-    if form(node.operator) == "tir":
-        to = tvm_api.tensor_type(list(attributes["shape"].values), attributes["dtype"])
-        function = builder.add_func(_tir_function(node), str(node.attributes["function"]))
-        return builder.emit(relax.op.call_tir(function, operands, to), name_hint=node.name)
     for name in attributes_of_type(node.operator, "constant"):
         attributes[name] = _scalar(attributes[name], attributes)
-    if form(node.operator) == "bare":
-        numbers = (tvm_api_shapes.axis_number(value) for value in node.attributes.values())
-        arguments = [*operands, *numbers]
-        call = relax.Call(tvm_api.get_op(f"relax.{node.operator}"), arguments)
-        return builder.emit(call, name_hint=node.name)
     if has_effect(node.operator):
         builder.emit(_function(node)(*operands, **attributes))
         return bound[node.arguments[-1]]
+
+    def call() -> Any:
+        arguments = [bound[argument] for argument in node.arguments]
+        match form(node.operator):
+            case "tir":
+                return calls.tir_call(builder, node, arguments, sizes)
+            case "packed":
+                return calls.packed_call(node, arguments, sizes)
+            case "closure":
+                return calls.closure_call(builder, node, arguments, sizes, called, tuples)
+            case "bare":
+                numbers = map(tvm_api_shapes.axis_number, node.attributes.values())
+                operator = tvm_api.get_op(f"relax.{node.operator}")
+                return relax.Call(operator, [*operands, *numbers])
+        return _function(node)(*operands, **attributes)
+
     if ITEM not in node.attributes:
-        return builder.emit(_function(node)(*operands, **attributes), name_hint=node.name)
+        return builder.emit(call(), name_hint=node.name)
     others = {name: value for name, value in node.attributes.items() if name != ITEM}
     key = (node.operator, node.arguments, tuple(sorted(others.items())))
     if key not in tuples:
-        tuples[key] = builder.emit(_function(node)(*operands, **attributes))
+        tuples[key] = builder.emit(call())
     item = relax.TupleGetItem(tuples[key], node.attributes[ITEM])
     return builder.emit(item, name_hint=node.name)
-
-
-def _tir_function(node: Node) -> Any:
-    """The function of TIR that ``node`` calls."""
-    axes = {name: tvm_api.shape_var(name) for dim in argument_dims(node) for name in symbols(dim)}
-    # A number of Python's would be 32 bits wide.
-    dims = (_dim(dim, axes) for dim in argument_dims(node))
-    shape = [tvm_api.integer(dim) if isinstance(dim, int) else dim for dim in dims]
-    x = te.placeholder(shape, str(node.attributes["dtype"]), name="x")
-    names = {"te": te, "tir_x": x, "tir_k": te.reduce_axis((0, x.shape[-1]))}
-    # Written as text, for the scripts that are made of a finding have it so.
-    result = eval(FUNCTIONS[str(node.attributes["function"])].source, names)
-    return te.create_prim_func([x, result]).without_attr("global_symbol")
 
 
 def _scalar(value: Any, attributes: Mapping[str, Any]) -> Any:
@@ -243,7 +243,7 @@ def _scalar(value: Any, attributes: Mapping[str, Any]) -> Any:
 
 def _listed(value: Attribute, sizes: Mapping[str, Any]) -> Any:
     dims = value.dims if isinstance(value, ShapeValue) else value
-    return [_dim(dim, sizes) for dim in dims] if isinstance(dims, tuple) else dims
+    return [emitted_dim(dim, sizes) for dim in dims] if isinstance(dims, tuple) else dims
 
 
 def _function(node: Node) -> Any:
@@ -257,30 +257,10 @@ def _function(node: Node) -> Any:
     return function
 
 
-def _dim(dim: Dim, sizes: Mapping[str, Any]) -> Any:
-    if not symbols(dim):
-        return dim
-    # TIR's own // and % of expressions are refused as ambiguous; its floordiv and floormod are not.
-    # Its + and * would make m of m + 0 and 1*m.
-    operations = {
-        **ARITHMETIC,
-        "+": tvm.tirx.Add,
-        "*": tvm.tirx.Mul,
-        "//": tvm.tirx.floordiv,
-        "%": tvm.tirx.floormod,
-    }
-    return fold(
-        dim,
-        constant=tvm_api.integer,
-        symbol=lambda name: sizes[name],
-        binary=lambda sign, left, right: operations[sign](left, right),
-    )
-
-
 def _attribute(value: Attribute, sizes: Mapping[str, Any]) -> Any:
     match value:
         case ShapeValue(dims=dims):
-            return relax.ShapeExpr([_dim(dim, sizes) for dim in dims])
+            return relax.ShapeExpr([emitted_dim(dim, sizes) for dim in dims])
         case tuple():
             return list(value)
     return value

@@ -16,6 +16,8 @@ from relaxcheck.generators.core.draft import Draft, Unfit, Value
 from relaxcheck.generators.core.faults import Fault
 from relaxcheck.generators.core.operand import facts, operand_axes
 
+Form = Literal["call", "cast", "tir", "packed", "closure", "bare"]
+
 FLOATS = ("float32", "float64", "float16")
 
 
@@ -141,9 +143,10 @@ class Operator:
     its family is compiled by that pass too. ``also`` are further operators that the same function
     of ``relax.op`` calls. ``window`` is what slides over the operand, where reduction is to end at
     a size of it that people use. ``form`` is how it is called: as a function of
-    ``relax.op``, as a binding that casts, by ``call_tir``, or bare, for TVM has no function of it.
-    ``effect``: it is called for its effect, and a node of it stands for its last operand.
-    ``alone``: no random program of several operators has it.
+    ``relax.op``, as a binding that casts, as a call of a function of TIR, of a packed function or
+    of a closure, or bare, for TVM has no function of it. ``effect``: it is called for its effect,
+    and a node of it stands for its last operand. ``pure``: TVM allows it in a dataflow block.
+    ``alone``: its family has it, and no graph.
     """
 
     name: str
@@ -158,8 +161,9 @@ class Operator:
     operand_fits: Callable[[tuple[Dim, ...]], bool] | None = field(default=None, repr=False)
     faults: tuple[Fault, ...] = ()
     layouts: tuple[str, ...] = ()
-    form: Literal["call", "cast", "tir", "bare"] = "call"
+    form: Form = "call"
     effect: bool = False
+    pure: bool = True
     alone: bool = False
     at_hand: int = 0
     like: Operand | None = None

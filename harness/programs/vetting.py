@@ -7,6 +7,7 @@ need not be. The reference holds its program to the definition of each operator
 
 import msgspec
 
+from relaxcheck.generators.core.called import overwriting
 from relaxcheck.generators.core.case import Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.static import static
@@ -53,6 +54,7 @@ def reference(case: Case) -> Reference:
     every = msgspec.structs.replace(case.program, outputs=names or case.program.outputs)
     computed = []
     try:
+        overwriting.check(case.program)
         for at in range(len(case.bindings)):
             plain = static(every, case.bindings[at])
             computed.append(evaluate(plain, arrays(case, at)))

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from math import prod
 
+from relaxcheck.generators.core.called.meanings import CALLS
+from relaxcheck.generators.core.called.meanings import FUNCTIONS as FUNCTIONS_CALLED
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate, fold, symbols
 from relaxcheck.generators.core.program import (
     CALL,
+    CLOSURES,
     DTYPES,
     ITEM,
     Attribute,
@@ -66,7 +69,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 """By ``Declared.type``."""
 
-_SPECIAL = {CALL: {"function", "sizes"}, CALL_TIR: {"function", "of", "shape", "dtype"}}
+_CALL = {"function", "sizes"}
+_SPECIAL = {
+    CALL: _CALL,
+    **dict.fromkeys(CLOSURES, _CALL),
+    CALL_TIR: {"function", "of", "shape", "dtype"},
+}
 """The attributes of operators that are no functions of ``relax.op``."""
 
 
@@ -157,6 +165,8 @@ def _check_call(node: Node, record: Operator, *, lenient: bool) -> None:
             _check_type(node, declared[name], value)
     if node.operator == CALL_TIR and node.attributes.get("function") not in FUNCTIONS:
         raise CaseError(f"node {node.name}: no function of TIR is called so")
+    if node.operator in CALLS and node.attributes.get("function") not in FUNCTIONS_CALLED:
+        raise CaseError(f"node {node.name}: no function is called so")
 
 
 def _check_type(node: Node, declared: Declared, value: Attribute) -> None:
@@ -221,7 +231,7 @@ def _check_sizes(program: Program, binding: Mapping[str, int], *, lenient: bool)
         if max(sizes, default=0) > LARGEST_SIZE or prod(map(abs, sizes)) > MOST_ELEMENTS:
             raise CaseError(f"{place}: no tensor of shape {_short(sizes)} fits into memory")
     for node in program.nodes:
-        if node.operator == CALL:
+        if node.operator in (CALL, *CLOSURES):
             function, dims = called(node, program.functions)
             sizes = _sizes(f"node {node.name}", dims, binding)
             inner = dict(zip(function.symbols, sizes, strict=True))

@@ -11,25 +11,28 @@ from relaxcheck.generators.calls import (
     is_pure,
     telling,
 )
-from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.program import (
     CALL,
+    CLOSURES,
     ITEM,
     SIZES,
     Attribute,
     Case,
-    Input,
     Node,
     Program,
     ShapeValue,
 )
-from relaxcheck.generators.core.tir_functions import FUNCTIONS, argument_dims
 from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.reports.programs.call_text import (
+    closure_lines,
+    packed_lines,
+    tir_lines,
+    type_text,
+)
 from relaxcheck.reports.programs.python_source import (
     attribute_text,
     dim_text,
     free_name,
-    shape_text,
 )
 
 
@@ -54,8 +57,8 @@ def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
     if not program.functions:
         lines.append("    bb = relax.BlockBuilder()")
     parameters = [*size_names(program), *run_time, *late]
-    pure = "" if is_pure(program) else ", pure=False"
-    lines.append(f'    with bb.function("main", [{", ".join(parameters)}]{pure}):')
+    impure = "" if is_pure(program) else ", pure=False"
+    lines.append(f'    with bb.function("main", [{", ".join(parameters)}]{impure}):')
     lines += [f"        {line}" for line in _body(program, names)]
     return [*lines, "    return bb.get()"]
 
@@ -115,26 +118,19 @@ def _variables(program: Program, names: Mapping[str, str], as_parameters: bool) 
         if tensor.constant and not as_parameters:
             lines.append(f'{name} = relax.const({name}, "{tensor.dtype}")')
         else:
-            lines.append(f'{name} = relax.Var("{tensor.name}", {_tensor(tensor)})')
+            lines.append(
+                f'{name} = relax.Var("{tensor.name}", {type_text(tensor.shape, tensor.dtype)})'
+            )
     return lines
-
-
-def _tensor(tensor: Input) -> str:
-    return _type(tensor.shape, tensor.dtype)
-
-
-def _type(shape: Sequence[Dim], dtype: object) -> str:
-    return f'R.Tensor({shape_text(shape, in_tvm=True)}, "{dtype}")'
 
 
 def _body(program: Program, names: Mapping[str, str]) -> list[str]:
     """The lines of a function's body."""
     if not is_pure(program):
         return _body_between_effects(program, names)
-    lines = ["with bb.dataflow():"]
     tuples: dict[str, str] = {}
-    for node in program.nodes:
-        lines += [f"    {line}" for line in _bound(node, names, tuples)]
+    bound = [line for node in program.nodes for line in _bound(node, names, tuples)]
+    lines = ["with bb.dataflow():", *(f"    {line}" for line in bound)]
     outputs = [f"bb.emit_output({names[name]})" for name in program.outputs]
     if len(outputs) == 1:
         return [*lines, f"    output = {outputs[0]}", "bb.emit_func_output(output)"]
@@ -146,12 +142,12 @@ def _body(program: Program, names: Mapping[str, str]) -> list[str]:
 
 
 def _body_between_effects(program: Program, names: Mapping[str, str]) -> list[str]:
-    """The lines of a body that has calls with an effect, outside of its dataflow blocks."""
+    """The lines of a body that has calls with side effects, outside of its dataflow blocks."""
     lines: list[str] = []
-    for effect, nodes, kept in blocks(program):
+    for is_dataflow, nodes, kept in blocks(program):
         tuples: dict[str, str] = {}
         bound = [line for node in nodes for line in _bound(node, names, tuples)]
-        if effect:
+        if not is_dataflow:
             lines += bound
             continue
         lines.append("with bb.dataflow():")
@@ -163,30 +159,27 @@ def _body_between_effects(program: Program, names: Mapping[str, str]) -> list[st
 
 
 def _bound(node: Node, names: Mapping[str, str], tuples: dict[str, str]) -> list[str]:
-    """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples."""
+    """The lines that bind ``node``; ``tuples`` are the variables of calls that gave tuples.
+
+    Closures are among them.
+    """
     arguments = [names[name] for name in node.arguments]
     if form(node.operator) == "cast":
         shape = node.attributes["shape"]
         dims = shape.dims if isinstance(shape, ShapeValue) else shape
         assert isinstance(dims, tuple)
-        to = _type(dims, node.attributes["dtype"])
+        to = type_text(dims, node.attributes["dtype"])
         return [f"{names[node.name]} = bb.match_cast({arguments[0]}, {to})"]
-    if form(node.operator) == "tir":
-        return _tir_call(node, names[node.name], arguments)
-    if node.operator == CALL:
-        function = node.attributes["function"]
-        text = f"relax.Call({function}, [{', '.join(arguments)}])"
-    else:
-        text = _call(node, arguments)
     if has_effect(node.operator):
-        return [f"bb.emit({text})", f"{names[node.name]} = {arguments[-1]}"]
+        return [f"bb.emit({_call(node, arguments)})", f"{names[node.name]} = {arguments[-1]}"]
+    before, text = _called(node, names, arguments, tuples)
     if ITEM not in node.attributes:
-        return [f"{names[node.name]} = bb.emit({text})"]
-    lines = []
-    if text not in tuples:
-        tuples[text] = f"{names[node.name]}_all"
-        lines.append(f"{tuples[text]} = bb.emit({text})")
-    item = f"relax.TupleGetItem({tuples[text]}, {node.attributes[ITEM]})"
+        return [*before, f"{names[node.name]} = bb.emit({text})"]
+    lines, key = [], "\n".join([*before, text])
+    if key not in tuples:
+        tuples[key] = f"{names[node.name]}_all"
+        lines = [*before, f"{tuples[key]} = bb.emit({text})"]
+    item = f"relax.TupleGetItem({tuples[key]}, {node.attributes[ITEM]})"
     return [*lines, f"{names[node.name]} = bb.emit({item})"]
 
 
@@ -197,37 +190,36 @@ def printed_names(program: Program) -> dict[str, str]:
     has several blocks.
     """
     names: dict[str, str] = {}
-    if any(node.operator == CALL for node in program.nodes) or not is_pure(program):
+    if any(node.operator in (CALL, *CLOSURES) for node in program.nodes) or not is_pure(program):
         return names
     own = {tensor.name: tensor.name for tensor in program.inputs}
     own |= {node.name: node.name for node in program.nodes}
     tuples: dict[str, str] = {}
     emitted = 0
     for node in program.nodes:
-        emitted += len(_bound(node, own, tuples)) if form(node.operator) != "tir" else 1
+        lines = _bound(node, own, tuples)
+        emitted += sum(" = bb.emit(" in line or " = bb.match_cast(" in line for line in lines)
         names[node.name] = f"lv{emitted - 1}" if emitted > 1 else "lv"
     return names
 
 
-def _tir_call(node: Node, name: str, arguments: Sequence[str]) -> list[str]:
-    """The lines of a function of TIR and of its call."""
-    function, dtype, to = (node.attributes[each] for each in ("function", "dtype", "shape"))
-    assert isinstance(to, ShapeValue)
-    parts = [
-        f'tirx.Var("{dim}", "int64")' if isinstance(dim, str) else f'tirx.IntImm("int64", {dim})'
-        for dim in argument_dims(node)
-    ]
-    source = FUNCTIONS[str(function)].source
-    reduced = ["tir_k = te.reduce_axis((0, tir_x.shape[-1]))"] if "tir_k" in source else []
-    made = 'te.create_prim_func([tir_x, tir_y]).without_attr("global_symbol")'
-    operands = ", ".join(arguments)
-    return [
-        f'tir_x = te.placeholder([{", ".join(parts)}], "{dtype}", name="x")',
-        *reduced,
-        f"tir_y = {source}",
-        f'tir = bb.add_func({made}, "{function}")',
-        f"{name} = bb.emit(relax.op.call_tir(tir, [{operands}], {_type(to.dims, dtype)}))",
-    ]
+def _called(
+    node: Node, names: Mapping[str, str], arguments: Sequence[str], made: dict[str, str]
+) -> tuple[list[str], str]:
+    """The lines that make the function that ``node`` calls, if it does; and the call.
+
+    ``made`` are the variables of closures.
+    """
+    match form(node.operator):
+        case "tir":
+            return tir_lines(node, arguments)
+        case "packed":
+            return packed_lines(node, arguments)
+        case "closure":
+            return closure_lines(node, names[node.name], arguments, made)
+    if node.operator == CALL:
+        return [], f"relax.Call({node.attributes['function']}, [{', '.join(arguments)}])"
+    return [], _call(node, arguments)
 
 
 def _call(node: Node, arguments: Sequence[str]) -> str:

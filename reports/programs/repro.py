@@ -21,6 +21,7 @@ from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of, number_outputs
+from relaxcheck.reports.programs.imports import imports_of, packages_of
 from relaxcheck.reports.programs.program_text import program_lines, size_names
 from relaxcheck.reports.programs.python_inputs import helper_lines, input_lines
 from relaxcheck.reports.programs.python_source import (
@@ -42,33 +43,17 @@ _TEMPLATES = Environment(
 
 _TAKEN = frozenset(
     {
-        *("F", "R", "actual", "arrays", "bb", "bound", "calls", "checks", "child", "ctypes", "end"),
-        "error",
+        *("F", "R", "T", "actual", "arrays", "bb", "bound", "calls", "checks", "child", "ctypes"),
+        *("end", "error"),
         *("expected", "found", "hashlib", "k", "k0", "k1", "k_starts", "left_behind", "main"),
         *("mask", "math", "ml_dtypes", "mod", "named", "names", "np", "os", "output", "outputs"),
         *("program", "pytest", "q", "q0", "q1", "q_starts", "re", "reference", "relax", "resource"),
         *("result", "said", "signal", "size", "sizes", "subprocess", "sys", "target", "te", "tir"),
-        *("tir_k", "tir_x", "tir_y", "tirx", "torch", "tvm", "v", "vm", "wrong"),
+        *("tir_k", "tir_size", "tir_x", "tir_y", "tirx", "torch", "tvm", "v", "vm", "wrong"),
+        *("arguments", "last", "packed", "parameters", "result0", "result1", "values"),
     }
 )
 """Names that a script has of its own."""
-
-
-_MODULES = {
-    "ml_dtypes": "ml_dtypes",
-    "numpy": "np",
-    "pytest": "pytest",
-    "torch": "torch",
-    "torch.nn.functional": "F",
-}
-"""Modules that a script may import before TVM, with the names that it gives them."""
-
-
-_STANDARD = (
-    *("base64", "ctypes", "hashlib", "math", "os", "re", "resource"),
-    *("signal", "subprocess", "sys", "zlib"),
-)
-"""Modules of Python's own that a script may import."""
 
 
 _UNDECIDED = ",\nand with 2 where it is ended by a signal that says nothing of it"
@@ -169,20 +154,10 @@ def _rendered(
     # The last one: a title is text of anybody.
     head, body = rendered.rsplit("#BODY\n", 1)
     lines = [part for line in body.splitlines() for part in _fitted(line)]
-    imports = _imports(body)
+    imports = imports_of(body)
     body = "\n".join([*imports, *helper_lines(body), *lines]) + "\n"
-    head = head.replace(_NEEDS, _needs(imports))
+    head = head.replace(_NEEDS, packages_of(imports))
     return head + re.sub(r"\n{4,}", "\n\n\n", body)
-
-
-def _needs(imports: Sequence[str]) -> str:
-    """The packages to install for ``imports``."""
-    packages = [
-        name for name in ("numpy", "torch", "ml_dtypes") if f"import {name}" in " ".join(imports)
-    ]
-    return ", ".join(["tvm", *packages[:-1]]) + "".join(
-        f" and {package}" for package in packages[-1:]
-    )
 
 
 def _seen(verdict: Verdict, version: str) -> str:
@@ -235,25 +210,6 @@ def _fitted(line: str) -> list[str]:
     if stripped.startswith(("#", '"""')):
         return [line]
     return fitted(stripped, len(line) - len(stripped))
-
-
-def _imports(body: str) -> list[str]:
-    """The imports that ``body``, and what draws its inputs, needs."""
-    text = body + "\n".join(helper_lines(body))
-
-    def used(*modules: str) -> list[str]:
-        return [name for name in modules if re.search(rf"\b{name}\.", text)]
-
-    standard = used(*_STANDARD)
-    lines = [f"import {name}" for name in standard] + [""] * bool(standard)
-    for module, name in _MODULES.items():
-        if used(name):
-            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
-    lines.append("import tvm")
-    if "tvm.testing." in text:
-        lines.append("import tvm.testing")
-    lines.append("from tvm import " + ", ".join(["relax", *used("te", "tirx")]))
-    return [*lines, "from tvm.script import relax as R"]
 
 
 def _script(repro: Reproduction) -> Script:

@@ -39,14 +39,14 @@ def tvmscript(program: Program) -> str:
         lines.append(f"    {tensor.name}: {_tensor(tensor)},{remark}")
     lines.append("):")
     lines += [f"    {name} = T.int64()" for name in _needed(program)]
-    whole = [Block(False, program.nodes, tuple(dict.fromkeys(program.outputs)))]
-    for effect, nodes, kept in whole if pure else blocks(program):
+    whole = [Block(True, program.nodes, tuple(dict.fromkeys(program.outputs)))]
+    for is_dataflow, nodes, kept in whole if pure else blocks(program):
         tuples: dict[str, str] = {}
-        lines += [] if effect else ["    with R.dataflow():"]
+        lines += ["    with R.dataflow():"] if is_dataflow else []
         for node in nodes:
             for line in _bound(node, tuples):
-                lines += fitted(line, 4 if effect else 8)
-        lines += [] if effect else [f"        R.output({', '.join(kept)})"]
+                lines += fitted(line, 8 if is_dataflow else 4)
+        lines += [f"        R.output({', '.join(kept)})"] if is_dataflow else []
     returned = ", ".join(program.outputs)
     lines.append(f"    return {returned if len(program.outputs) == 1 else f'({returned})'}")
     return "\n".join(lines)

@@ -53,7 +53,9 @@ def test_calls_of_no_function_have_a_form_of_their_own() -> None:
     assert all(name.startswith("inspect.tensor_") for name in bare)
     assert {name: forms[name] for name in forms.keys() - bare} == {
         "match_cast": "cast",
-        "call_tir": "tir",
+        **dict.fromkeys(("call_tir", "call_tir_inplace", "call_tir_with_grad"), "tir"),
+        **dict.fromkeys(("call_dps_packed", "call_inplace_packed", "call_pure_packed"), "packed"),
+        **dict.fromkeys(("invoke_closure", "invoke_pure_closure"), "closure"),
     }
     assert form("match_cast") == "cast"
     assert form("unheard.of") == "call"

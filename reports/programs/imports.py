@@ -1,0 +1,52 @@
+"""The imports of a script, and the packages to install for them."""
+
+import re
+from collections.abc import Sequence
+
+from relaxcheck.reports.programs.python_inputs import helper_lines
+
+_MODULES = {
+    "ml_dtypes": "ml_dtypes",
+    "numpy": "np",
+    "pytest": "pytest",
+    "torch": "torch",
+    "torch.nn.functional": "F",
+}
+"""Modules that a script may import before TVM, with the names that it gives them."""
+
+
+_STANDARD = (
+    *("base64", "ctypes", "hashlib", "math", "os", "re", "resource"),
+    *("signal", "subprocess", "sys", "zlib"),
+)
+"""Modules of Python's own that a script may import."""
+
+
+def imports_of(body: str) -> list[str]:
+    """The imports that ``body``, and what draws its inputs, needs."""
+    text = body + "\n".join(helper_lines(body))
+
+    def used(*modules: str) -> list[str]:
+        return [name for name in modules if re.search(rf"\b{name}\.", text)]
+
+    standard = used(*_STANDARD)
+    lines = [f"import {name}" for name in standard] + [""] * bool(standard)
+    for module, name in _MODULES.items():
+        if used(name):
+            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
+    lines.append("import tvm")
+    if "tvm.testing." in text:
+        lines.append("import tvm.testing")
+    lines.append("from tvm import " + ", ".join(["relax", *used("te", "tirx")]))
+    lines.append("from tvm.script import relax as R")
+    return [*lines, *(["from tvm.script import tirx as T"] if used("T") else [])]
+
+
+def packages_of(imports: Sequence[str]) -> str:
+    """The packages to install for ``imports``."""
+    packages = [
+        name for name in ("numpy", "torch", "ml_dtypes") if f"import {name}" in " ".join(imports)
+    ]
+    return ", ".join(["tvm", *packages[:-1]]) + "".join(
+        f" and {package}" for package in packages[-1:]
+    )
