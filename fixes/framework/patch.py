@@ -62,7 +62,8 @@ class Override:
     """Register ``function`` above what TVM's C++ registers as attribute ``key`` of ``operators``.
 
     With ``wraps``, register what ``function`` returns for the present attribute. Without
-    ``registered``, TVM registers none, neither in C++ nor in Python.
+    ``registered``, TVM registers none, neither in C++ nor in Python. ``shapeless``: LegalizeOps is
+    to call it whether or not it knows the shapes of the arguments.
     """
 
     operators: tuple[str, ...]
@@ -70,6 +71,7 @@ class Override:
     function: Function
     wraps: bool
     registered: bool = True
+    shapeless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

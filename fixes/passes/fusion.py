@@ -3,15 +3,19 @@
 FuseOps may lose the result shape of a fused function if that is an expression of a symbol, and
 FuseTIR may fail on the functions of FuseOps. Neither can handle the condition in a dimension of
 ``strided_slice``, whose bound may count from the end. FuseOps may fuse calls on both sides of a
-match_cast, although the cast depends on the one and the other on the cast. The module is as correct
-without fusion: if one group is at fault, nothing is fused.
+match_cast, although the cast depends on the one and the other on the cast. It may move a read of a
+value behind the call that overwrites the value, and FuseTIR fails on some calls that overwrite. The
+module is as correct without fusion: if one group is at fault, nothing is fused.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import tvm
 from tvm import relax
 from tvm.relax.transform import _ffi_api, transform
+from tvm.script import tirx as script
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
@@ -23,6 +27,8 @@ _ORIGINAL = transform.FuseOps
 
 _CALL_TIR = "relax.call_tir"
 
+_OVERWRITING = ("relax.call_tir_inplace", "relax.call_inplace_packed")
+
 _FAULTS = (
     "remap_.count(source)",
     # A match_cast between two calls of one group.
@@ -30,6 +36,8 @@ _FAULTS = (
     # A condition in a dimension; releases word it differently.
     "Do not have a default for",
     "Cannot find the FInfer",
+    # Symbolic dimensions of a function that overwrites have names of their own.
+    "Inconsistent buffers",
 )
 """Errors of FuseOps and FuseTIR on valid modules."""
 
@@ -40,6 +48,8 @@ def FuseOps(fuse_opt_level: int = -1) -> Any:
     lowering = _ffi_api.FuseTIR()
 
     def run(module: Any, context: Any) -> Any:
+        if _reads_what_is_overwritten(module):
+            return module
         try:
             fused = fusing(module)
             if _loses_variables(fused):
@@ -48,6 +58,11 @@ def FuseOps(fuse_opt_level: int = -1) -> Any:
         except tvm.error.InternalError as error:
             # Another failing check is another fault.
             if not any(fault in str(error) for fault in _FAULTS):
+                raise
+            return module
+        except IndexError:
+            # Of several results, not all of which overwrite or are used.
+            if not _overwritten(module):
                 raise
             return module
         return module if _loses_shapes(lowered) else fused
@@ -68,6 +83,47 @@ def _loses_shapes(module: Any) -> bool:
     for _, function in tvm_api_functions.functions(module):
         relax.analysis.post_order_visit(function, visit)
     return any(lost)
+
+
+def _reads_what_is_overwritten(module: Any) -> bool:
+    """True if a value that a call overwrites is also read by another one."""
+    overwritten = _overwritten(module)
+    reads: list[Any] = []
+
+    def visit(expr: Any) -> None:
+        if isinstance(expr, relax.Call):
+            reads.extend(_operands(expr))
+
+    if overwritten:
+        for _, function in tvm_api_functions.functions(module):
+            relax.analysis.post_order_visit(function, visit)
+    return any(sum(read.same_as(value) for read in reads) > 1 for value in overwritten)
+
+
+def _overwritten(module: Any) -> list[Any]:
+    """The values that calls in ``module`` overwrite."""
+    values: list[Any] = []
+
+    def visit(expr: Any) -> None:
+        if isinstance(expr, relax.Call) and getattr(expr.op, "name", "") in _OVERWRITING:
+            operands = _operands(expr)
+            indices = (int(index) for index in expr.attrs.inplace_indices)
+            values.extend(operands[index] for index in indices if index >= 0)
+
+    for _, function in tvm_api_functions.functions(module):
+        relax.analysis.post_order_visit(function, visit)
+    return values
+
+
+def _operands(call: Any) -> list[Any]:
+    """The operands of ``call``, without a function that it calls."""
+    name = getattr(call.op, "name", "")
+    operands = list(call.args)[name.startswith("relax.call_") :]
+    return [
+        field
+        for operand in operands
+        for field in (operand.fields if isinstance(operand, relax.Tuple) else [operand])
+    ]
 
 
 def _loses_variables(module: Any) -> bool:
@@ -113,6 +169,112 @@ def fuses_around_casts() -> bool:
     return True
 
 
+def keeps_reads_in_place() -> bool:
+    """True if a value is read before a call overwrites it, as written."""
+    array = np.array([1, 3, 5], "float32")
+
+    def doubled_before(builder: Any, x: Any) -> Any:
+        before = builder.emit(relax.op.add(x, x))
+        after = builder.emit(overwriting(builder, _SUM, [x], [0, -1], [(3,), ()]))
+        return relax.op.add(builder.emit(relax.TupleGetItem(after, 0)), before)
+
+    result = probes.run_fused(_computed((3,), doubled_before), array)
+    return bool((result == 2 * array).all())
+
+
+def fuses_overwriting() -> bool:
+    """True if calls are fused that overwrite, of two results, or of a tensor with equal sizes."""
+    m = tvm_api.shape_var("m")
+
+    def mixed(builder: Any, x: Any) -> Any:
+        types: list[Any] = [(3,), (3,)]
+        results = builder.emit(overwriting(builder, _NEGATION_AND_COPY, [x], [0, -1], types))
+        return relax.TupleGetItem(results, 0)
+
+    def alike(builder: Any, x: Any) -> Any:
+        return overwriting(builder, _NEGATION, [x], [0], [(m, m)])
+
+    array = np.array([[1, 3], [5, 7]], "float32")
+    return _gives(_computed((3,), mixed), array[0, [0, 1, 1]]) and _gives(
+        _computed((m, m), alike), array
+    )
+
+
+def _gives(module: Any, array: Any) -> bool:
+    """True if ``module`` is compiled, and its result is twice ``array``, negated."""
+    try:
+        result = probes.run_fused(module, array)
+    except Exception:
+        return False
+    return bool((result == -2 * array).all())
+
+
+def _computed(shape: Sequence[Any], make: Callable[[Any, Any], Any]) -> Any:
+    """The program ``make(builder, y)`` of twice a tensor of ``shape``, y."""
+    builder = relax.BlockBuilder()
+    (x,) = probes.inputs([tuple(shape)])
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            doubled = builder.emit(relax.op.add(x, x))
+            result = builder.emit_output(builder.emit(make(builder, doubled)))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+def overwriting(
+    builder: Any,
+    source: str,
+    arguments: Sequence[Any],
+    indices: Sequence[int],
+    shapes: Sequence[Sequence[Any]],
+) -> Any:
+    """A call of the function of TIR in ``source`` with results of ``shapes``."""
+    function = tvm.script.from_source(source, extra_vars={"T": script})
+    types = [tvm_api.tensor_type(shape, "float32") for shape in shapes]
+    called = builder.add_func(function, "overwriting")
+    return relax.op.call_tir_inplace(called, list(arguments), list(indices), types)
+
+
+_NEGATION = """
+@T.prim_func(private=True, s_tir=True)
+def overwriting(handle: T.handle):
+    rows, columns = T.int64(), T.int64()
+    x = T.match_buffer(handle, (rows, columns), "float32")
+    for i, j in T.grid(rows, columns):
+        with T.sblock("negation"):
+            row, column = T.axis.remap("SS", [i, j])
+            x[row, column] = -x[row, column]
+"""
+
+_NEGATION_AND_COPY = """
+@T.prim_func(private=True, s_tir=True)
+def overwriting(x: T.Buffer((T.int64(3),), "float32"), y: T.Buffer((T.int64(3),), "float32")):
+    for i in T.grid(T.int64(3)):
+        with T.sblock("copy"):
+            at = T.axis.remap("S", [i])
+            y[at] = x[at]
+    for i in T.grid(T.int64(3)):
+        with T.sblock("negation"):
+            at = T.axis.remap("S", [i])
+            x[at] = -x[at]
+"""
+
+_SUM = """
+@T.prim_func(private=True, s_tir=True)
+def overwriting(x: T.Buffer((T.int64(3),), "float32"), total: T.Buffer((), "float32")):
+    for i in T.grid(T.int64(3)):
+        with T.sblock("total"):
+            at = T.axis.remap("R", [i])
+            with T.init():
+                total[()] = T.float32(0)
+            total[()] = total[()] + x[at]
+    for i in T.grid(T.int64(3)):
+        with T.sblock("negation"):
+            at = T.axis.remap("S", [i])
+            x[at] = -x[at]
+"""
+
+
 def _is_fused(make: probes.Make, *shapes: probes.Shape) -> bool:
     try:
         fused_program(make, *shapes)
@@ -145,8 +307,8 @@ FIX = Fix(
     name="fusion",
     operators=(),
     fault=(
-        "FuseOps loses shapes over symbols, or fuses calls on both sides of a match_cast, and"
-        " FuseTIR fails on some fused functions"
+        "FuseOps loses shapes over symbols, fuses calls on both sides of a match_cast, or moves"
+        " reads behind a call that overwrites, and FuseTIR fails on some fused functions"
     ),
     issue=None,
     parts=(
@@ -154,6 +316,8 @@ FIX = Fix(
         FaultPart("fused repeats", lambda: not fuses_repeats()),
         FaultPart("conditional dimensions", lambda: not fuses_slices()),
         FaultPart("casts between", lambda: not fuses_around_casts()),
+        FaultPart("reads before overwriting", lambda: not keeps_reads_in_place()),
+        FaultPart("overwriting", lambda: not fuses_overwriting()),
     ),
     rebindings=lambda: (Rebinding(_ORIGINAL, FuseOps),),
     after="folding",

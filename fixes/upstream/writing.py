@@ -151,6 +151,8 @@ def _override(changes: Change, step: Override) -> None:
         lines.append(f'    original = Op.get(operator).get_attr("{step.key}")')
         argument = f"{function}(original)"
     lines.append(f'    register_op_attr(operator, "{step.key}", {argument}, level={_OVER})')
+    if step.shapeless:
+        lines.append(f'    register_op_attr(operator, "{_SHAPES}", False)')
     if step.registered:
         lines.insert(0, "# Above the level of what is registered in C++.")
     changes.tails.setdefault(module, []).append("\n".join(lines))

@@ -58,6 +58,7 @@ def test_the_level_is_handed_on() -> None:
         ("Do not have a default for tirx.Call", False),
         ("(depgroup != cur_group) is false: A cyclic dependency detected between", False),
         ("Cannot find the FInferType attribute registered to op: prim.if_then_else", False),
+        ("Inconsistent buffers y and x mapped to the same relax var: lv", False),
         ("(another) is false: ", True),
     ],
 )
@@ -71,6 +72,42 @@ def test_a_module_that_cannot_be_fused_is_left_as_it_was(
             fusion.FuseOps()(module)
     else:
         assert fusion.FuseOps()(module).same_as(module)
+
+
+def overwriting(*, read: bool) -> Any:
+    """A module, lowered, that overwrites twice a tensor; with ``read`` that is read before."""
+    m, n = map(tvm_api.shape_var, "mn")
+
+    def make(builder: Any, x: Any) -> Any:
+        before = builder.emit(OP.exp(x)) if read else None
+        after = builder.emit(fusion.overwriting(builder, fusion._NEGATION, [x], [0], [(m, n)]))
+        return OP.add(before, after) if read else after
+
+    module = fusion._computed((m, n), make)
+    return relax.transform.AnnotateTIROpPattern()(relax.transform.LegalizeOps()(module))
+
+
+def test_a_module_that_reads_what_it_overwrites_is_left_as_it_was() -> None:
+    module = overwriting(read=True)
+    assert fusion.FuseOps()(module).same_as(module)
+    module = overwriting(read=False)
+    tvm.ir.assert_structural_equal(fusion.FuseOps()(module), fusion._ORIGINAL()(module))
+
+
+@pytest.mark.parametrize("overwrites", [False, True])
+def test_an_index_error_is_about_overwriting_alone(
+    overwrites: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def out_of_bounds(module: Any) -> Any:
+        raise IndexError("Index 1 out of bounds 1")
+
+    replaced(monkeypatch, "FuseTIR", out_of_bounds)
+    module = overwriting(read=False) if overwrites else lowered()
+    if overwrites:
+        assert fusion.FuseOps()(module).same_as(module)
+    else:
+        with pytest.raises(IndexError, match="out of bounds"):
+            fusion.FuseOps()(module)
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -111,6 +148,10 @@ PROGRAMS: whole.Programs = {
             whole.upstream("fusion", "a_slice_whose_bound_may_be_negative"),
         ),
         "casts between": (whole.upstream("fusion", "a_cast_between_two_calls"),),
+        "reads before overwriting": (
+            whole.upstream("fusion", "a_value_is_read_before_it_is_overwritten"),
+        ),
+        "overwriting": (whole.upstream("fusion", "an_overwritten_tensor_of_equal_sizes"),),
     },
 }
 

@@ -78,6 +78,66 @@ def test_a_cast_between_two_calls():
     np.testing.assert_allclose(run(Module, data), np.exp(data) ** 2, rtol=1e-5)
 
 
+def test_a_value_is_read_before_it_is_overwritten():
+    @I.ir_module(s_tir=True)
+    class Module:
+        @T.prim_func(private=True, s_tir=True)
+        def negate(x: T.Buffer((T.int64(3),), "float32"), total: T.Buffer((), "float32")):
+            for i in T.grid(T.int64(3)):
+                with T.sblock("total"):
+                    at = T.axis.remap("R", [i])
+                    with T.init():
+                        total[()] = T.float32(0)
+                    total[()] = total[()] + x[at]
+            for i in T.grid(T.int64(3)):
+                with T.sblock("negate"):
+                    at = T.axis.remap("S", [i])
+                    x[at] = -x[at]
+
+        @R.function
+        def main(x: R.Tensor((3,), "float32")):
+            cls = Module
+            with R.dataflow():
+                y = R.add(x, x)
+                before = R.add(y, y)
+                both = R.call_tir_inplace(
+                    cls.negate, (y,), [0, -1], [R.Tensor((3,), "float32"), R.Tensor((), "float32")]
+                )
+                z = R.add(both[0], before)
+                R.output(z)
+            return z
+
+    data = np.array([1, 3, 5], "float32")
+    np.testing.assert_array_equal(run(Module, data), 2 * data)
+
+
+def test_an_overwritten_tensor_of_equal_sizes():
+    @I.ir_module(s_tir=True)
+    class Module:
+        @T.prim_func(private=True, s_tir=True)
+        def negate(handle: T.handle):
+            rows = T.int64()
+            columns = T.int64()
+            x = T.match_buffer(handle, (rows, columns), "float32")
+            for i, j in T.grid(rows, columns):
+                with T.sblock("negate"):
+                    row, column = T.axis.remap("SS", [i, j])
+                    x[row, column] = -x[row, column]
+
+        @R.function
+        def main(x: R.Tensor(("m", "m"), "float32")):
+            m = T.int64()
+            cls = Module
+            with R.dataflow():
+                y = R.add(x, x)
+                z = R.call_tir_inplace(cls.negate, (y,), [0], R.Tensor((m, m), "float32"))
+                R.output(z)
+            return z
+
+    data = np.array([[1, 3], [5, 7]], "float32")
+    np.testing.assert_array_equal(run(Module, data), -2 * data)
+
+
 def test_fusible_calls_are_fused():
     @I.ir_module
     class Module:
