@@ -23,10 +23,11 @@ UPSTREAM = NewFile("relax/transform/legalize_ops/empty_reduction.py")
 
 _SUMS = ("sum", "prod", "matmul", "einsum", *(f"nn.conv{rank}d" for rank in (1, 2, 3)))
 _COLLAPSES = ("collapse_sum_to", "collapse_sum_like")
+_LOSSES = ("nn.nll_loss", "nn.cross_entropy_with_logits")
 _MEANS = ("mean", "variance", "std")
 _CHOICES = ("max", "min", "argmax", "argmin")
 
-OPERATORS = tuple(f"relax.{name}" for name in (*_SUMS, *_COLLAPSES, *_MEANS, *_CHOICES))
+OPERATORS = tuple(f"relax.{name}" for name in (*_SUMS, *_COLLAPSES, *_LOSSES, *_MEANS, *_CHOICES))
 """Operators whose outputs may have elements although the reduced input has none."""
 
 
@@ -94,6 +95,20 @@ def initializes_collapses() -> bool:
     return _writes(to, [empty], (1,)) and _writes(like, [empty, target], (1,))
 
 
+def initializes_losses() -> bool:
+    """True if losses over nothing are written."""
+    n = tvm_api.shape_var("n")
+    loss = probes.one_call(
+        lambda *tensors: relax.op.nn.nll_loss(*tensors, reduction="sum"),
+        *((n, 1), (n,)),
+        dtypes=("float32", "int64"),
+    )
+    cross = probes.one_call(relax.op.nn.cross_entropy_with_logits, (1, n), (1, n))
+    empty = np.zeros((0, 1), "float32")
+    none = empty.reshape(1, 0)
+    return _writes(loss, [empty, np.zeros(0, "int64")], ()) and _writes(cross, [none, none], ())
+
+
 def _writes(call: Call, arrays: Sequence[probes.Array], shape: Sequence[int]) -> bool:
     lowered = probes.lowered(call)
     if lowered is None:
@@ -114,6 +129,7 @@ FIX = Fix(
         FaultPart("sums", lambda: not initializes(relax.op.sum)),
         FaultPart("products", lambda: not initializes_products()),
         FaultPart("collapsed sums", lambda: not initializes_collapses()),
+        FaultPart("losses", lambda: not initializes_losses()),
         FaultPart("choices", lambda: not initializes(relax.op.max)),
     ),
     attributes=tuple(OperatorAttribute(name, LEGALIZE, initializing) for name in OPERATORS),

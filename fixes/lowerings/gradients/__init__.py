@@ -1,0 +1,1 @@
+"""Losses, and gradients of losses, indices and pooling."""
