@@ -13,17 +13,18 @@ from relaxcheck.oracles.onnxruntime.graph import Wire, is_float
 from relaxcheck.oracles.onnxruntime.layouts import pack, unpack
 
 
-def _list(value: Any, rank: int) -> list[int]:
+def listed(value: Any, rank: int) -> list[int]:
+    """``value``, a number or a list, as a list of ``rank``."""
     return [value] * rank if isinstance(value, int) else list(value) * (rank // len(value) or 1)
 
 
-def _common(
+def window(
     call: Call, size: Sequence[int], sizes: Sequence[int]
 ) -> tuple[dict[str, Any], tuple[int, ...]]:
     """ONNX's attributes of a window of ``size`` that slides over ``sizes``, and its places."""
     attributes, rank = dict(call.node.attributes), len(size)
-    strides, dilations = (_list(attributes.get(name, 1), rank) for name in ("strides", "dilation"))
-    pads = _list(attributes.get("padding", 0), rank)
+    strides, dilations = (listed(attributes.get(name, 1), rank) for name in ("strides", "dilation"))
+    pads = listed(attributes.get("padding", 0), rank)
     if len(pads) == rank:
         pads = pads * 2
     spans = [d * (k - 1) + 1 for d, k in zip(dilations, size, strict=True)]
@@ -34,7 +35,8 @@ def _common(
     return {"strides": strides, "pads": pads, "dilations": dilations}, out
 
 
-def _nothing(call: Call, shape: tuple[int, ...], dtype: str) -> Wire:
+def nothing(call: Call, shape: tuple[int, ...], dtype: str) -> Wire:
+    """Zeros of ``shape``."""
     kind = np.float64 if dtype == "float64" else np.float32
     zeros = np.zeros(shape, kind if is_float(dtype) else np.int64)
     return Wire(call.graph.constant(zeros), shape, dtype)
@@ -75,10 +77,10 @@ def _conv(spatial: str) -> Callable[[Call], Wire]:
         data, kernel = (graph.cast(each, dtype) for each in call.operands)
         x = unpack(graph, data, layout, f"NC{spatial}")
         w = unpack(graph, kernel, options.get("kernel_layout", f"OI{spatial}"), f"OI{spatial}")
-        attributes, out = _common(call, w.shape[2:], x.shape[2:])
+        attributes, out = window(call, w.shape[2:], x.shape[2:])
         shape = (x.shape[0], w.shape[0], *out)
         if not prod(x.shape) or not prod(w.shape):
-            convolution = _nothing(call, shape, dtype)
+            convolution = nothing(call, shape, dtype)
         else:
             groups = options.get("groups", 1)
             name = graph.call("Conv", x.name, w.name, group=groups, **attributes)
@@ -91,11 +93,11 @@ def _conv(spatial: str) -> Callable[[Call], Wire]:
 
 def _pool(call: Call, rank: int, onnx_operator: str, **more: Any) -> Wire:
     (x,) = call.operands
-    size = _list(call.node.attributes.get("pool_size", 1), rank)
-    attributes, out = _common(call, size, x.shape[2:])
+    size = listed(call.node.attributes.get("pool_size", 1), rank)
+    attributes, out = window(call, size, x.shape[2:])
     shape = (*x.shape[:2], *out)
     if not prod(x.shape):
-        return _nothing(call, shape, x.dtype)
+        return nothing(call, shape, x.dtype)
     name = call.graph.call(onnx_operator, x.name, kernel_shape=size, **attributes, **more)
     return call.graph.settle(name, shape, x.dtype)
 
@@ -157,10 +159,10 @@ def _adaptive(call: Call, rank: int) -> Wire:
     """ONNX has none: the sums of the windows along each axis in turn, divided by their sizes."""
     (x,), graph = call.operands, call.graph
     wanted = call.node.attributes.get("output_size")
-    out = list(x.shape[2:]) if wanted is None else _list(wanted, rank)
+    out = list(x.shape[2:]) if wanted is None else listed(wanted, rank)
     shape = (*x.shape[:2], *out)
     if not prod(x.shape):
-        return _nothing(call, shape, call.operands[0].dtype)
+        return nothing(call, shape, call.operands[0].dtype)
     name, counts = x.name, np.ones((1,) * rank)
     for axis, size, places in zip(range(2, 2 + rank), x.shape[2:], out, strict=True):
         at = graph.integers((axis,))
@@ -183,9 +185,9 @@ def _adaptive(call: Call, rank: int) -> Wire:
 def _resize2d(call: Call) -> Wire:
     attributes: dict[str, Any] = dict(call.node.attributes)
     x, graph = call.operands[0], call.graph
-    shape = (*x.shape[:2], *_list(attributes["size"], 2))
+    shape = (*x.shape[:2], *listed(attributes["size"], 2))
     if not prod(x.shape):
-        return _nothing(call, shape, call.operands[0].dtype)
+        return nothing(call, shape, call.operands[0].dtype)
     more: dict[str, Any] = {"mode": attributes.get("method", "linear").removesuffix("_neighbor")}
     if more["mode"] == "nearest":
         more["nearest_mode"] = attributes.get("rounding_method", "round")
@@ -207,7 +209,7 @@ def _is_rounded(size: int, places: int) -> bool:
 def _rounds_scale(call: limitations.Call) -> bool:
     if call.attributes.get("method") != "nearest_neighbor":
         return False
-    sizes = call.operands[0].shape[2:], _list(call.attributes.get("size", 1), 2)
+    sizes = call.operands[0].shape[2:], listed(call.attributes.get("size", 1), 2)
     return bool(prod(call.operands[0].shape)) and any(map(_is_rounded, *sizes))
 
 

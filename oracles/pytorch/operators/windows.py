@@ -90,7 +90,8 @@ def _conv3d(node: Node, operands: list[Held]) -> Held:
     return _conv("DHW", node, operands)
 
 
-def _max_pool(rank: int, node: Node, held: Held) -> Held:
+def max_pool(rank: int, node: Node, held: Held) -> Held:
+    """The largest elements of windows over ``rank`` axes."""
     attributes: dict[str, Any] = dict(node.attributes)
     x, size = held.tensor, _list(attributes.get("pool_size", 1), rank)
     if not x.numel():
@@ -103,20 +104,21 @@ def _max_pool(rank: int, node: Node, held: Held) -> Held:
 
 @operator("nn.max_pool1d")
 def _max_pool1d(node: Node, operands: list[Held]) -> Held:
-    return _max_pool(1, node, operands[0])
+    return max_pool(1, node, operands[0])
 
 
 @operator("nn.max_pool2d")
 def _max_pool2d(node: Node, operands: list[Held]) -> Held:
-    return _max_pool(2, node, operands[0])
+    return max_pool(2, node, operands[0])
 
 
 @operator("nn.max_pool3d")
 def _max_pool3d(node: Node, operands: list[Held]) -> Held:
-    return _max_pool(3, node, operands[0])
+    return max_pool(3, node, operands[0])
 
 
-def _is_dilated(call: Call) -> bool:
+def is_dilated(call: Call) -> bool:
+    """Return True if a window skips elements."""
     dilation: Any = call.attributes.get("dilation", 1)
     return set(_list(dilation, 1)) != {1}
 
@@ -124,12 +126,13 @@ def _is_dilated(call: Call) -> bool:
 for _rank in _RANKS:
     limit(
         f"nn.avg_pool{_rank}d",
-        When("dilation other than 1", _is_dilated),
+        When("dilation other than 1", is_dilated),
         "avg_pool has no dilation",
     )
 
 
-def _avg_pool(rank: int, node: Node, held: Held, include: bool) -> Held:
+def avg_pool(rank: int, node: Node, held: Held, include: bool) -> Held:
+    """The means of windows over ``rank`` axes; ``include``: padding counts."""
     attributes: dict[str, Any] = dict(node.attributes)
     x, size = held.tensor, _list(attributes.get("pool_size", 1), rank)
     strides = _list(attributes.get("strides", 1), rank)
@@ -169,19 +172,19 @@ def _sums(x: Tensor, size: list[int], strides: list[int]) -> Tensor:
 @operator("nn.avg_pool1d")
 def _avg_pool1d(node: Node, operands: list[Held]) -> Held:
     include = bool(node.attributes.get("count_include_pad", True))
-    return _avg_pool(1, node, operands[0], include)
+    return avg_pool(1, node, operands[0], include)
 
 
 @operator("nn.avg_pool2d")
 def _avg_pool2d(node: Node, operands: list[Held]) -> Held:
     include = bool(node.attributes.get("count_include_pad", False))
-    return _avg_pool(2, node, operands[0], include)
+    return avg_pool(2, node, operands[0], include)
 
 
 @operator("nn.avg_pool3d")
 def _avg_pool3d(node: Node, operands: list[Held]) -> Held:
     include = bool(node.attributes.get("count_include_pad", True))
-    return _avg_pool(3, node, operands[0], include)
+    return avg_pool(3, node, operands[0], include)
 
 
 def _adaptive(rank: int, node: Node, held: Held) -> Held:

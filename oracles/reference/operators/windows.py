@@ -174,7 +174,8 @@ def _max_pool3d(node: Node, operands: list[Estimate]) -> Estimate:
     return _max_pool(3, node, operands[0])
 
 
-def _pool_window(rank: int, node: Node) -> Window:
+def pool_window(rank: int, node: Node) -> Window:
+    """The window of a pooling. Raises ``ValueError`` for padding of more than half of it."""
     window = _window(node, rank, several(node, "pool_size", 1, rank))
     for before, after, size in zip(window.before, window.after, window.size, strict=True):
         if max(before, after) > size // 2:
@@ -184,7 +185,7 @@ def _pool_window(rank: int, node: Node) -> Window:
 
 def _max_pool(rank: int, node: Node, data: Estimate) -> Estimate:
     """Padding is below every element; a window of padding alone is unconstrained."""
-    window = _pool_window(rank, node)
+    window = pool_window(rank, node)
     x = ordinary(data)
     if x.value.dtype.kind == "i":
         least: float = -(2**62)
@@ -218,7 +219,7 @@ def _avg_pool3d(node: Node, operands: list[Estimate]) -> Estimate:
 
 
 def _avg_pool(rank: int, node: Node, data: Estimate, include_pad: bool) -> Estimate:
-    window = _pool_window(rank, node)
+    window = pool_window(rank, node)
 
     def windows(each: Array) -> Array:
         summed: Array = np.add.reduce([elements for _, elements in window.taps(each)])

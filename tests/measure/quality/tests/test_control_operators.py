@@ -145,7 +145,7 @@ WRONG: dict[str, tuple[ModuleType | type, str, Callable[..., Any], str]] = {
     "a convolution reads one further on": (windows.Slide, "sources", _later, "nn.conv2d"),
     "a pooling reads one further on": (windows.Slide, "sources", _later, "nn.max_pool1d"),
     "an average divides by one more": (
-        *(windows, "_divided", lambda right: lambda s, n, f: right(s, n + 1, f)),
+        *(windows, "divided", lambda right: lambda s, n, f: right(s, n + 1, f)),
         "nn.avg_pool2d",
     ),
     "an image is read from its first element": (

@@ -197,7 +197,7 @@ for _rank in SPATIAL:
     operator(f"nn.conv{_rank}d", _infer_convolution, narrows=True, accumulates=True)(_convolved)
 
 
-def _pooled(node: Node, x: Type, rank: int) -> tuple[str, tuple[Slide, ...]]:
+def pooled(node: Node, x: Type, rank: int) -> tuple[str, tuple[Slide, ...]]:
     """The layout of a pooling, and its windows."""
     letters = "NC" + SPATIAL[rank]
     layout = text(node, "layout", letters)
@@ -223,7 +223,7 @@ def _infer_pool(rank: int) -> Callable[[Node, Sequence[Type]], Type]:
     def infer(node: Node, operands: Sequence[Type]) -> Type:
         (x,) = operands
         letters = "NC" + SPATIAL[rank]
-        layout, along = _pooled(node, x, rank)
+        layout, along = pooled(node, x, rank)
         batch, channels, *_ = extents(layout, letters, x.shape)
         sizes = (batch, channels, *(slide.places for slide in along))
         return Type(laid_out(layout, letters, sizes), x.dtype)
@@ -241,7 +241,7 @@ def _declare_max(rank: int) -> None:
     @operator(f"nn.max_pool{rank}d", _infer_pool(rank))
     def compute(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
         (x,), letters = operands, "NC" + SPATIAL[rank]
-        layout, along = _pooled(node, Type(x.shape, x.dtype.name), rank)
+        layout, along = pooled(node, Type(x.shape, x.dtype.name), rank)
         elements, inside = _windows(read(x, layout, letters), along)
         shown = inside.reshape(len(inside), 1, 1, *inside.shape[1:])
         maximum = np.maximum if freedom.choice(("maximum", "number")) == "maximum" else np.fmax
@@ -266,7 +266,7 @@ def _declare_average(rank: int, counted: bool) -> None:
     @operator(f"nn.avg_pool{rank}d", _infer_pool(rank))
     def compute(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
         letters = "NC" + SPATIAL[rank]
-        layout, along = _pooled(node, Type(operands[0].shape, operands[0].dtype.name), rank)
+        layout, along = pooled(node, Type(operands[0].shape, operands[0].dtype.name), rank)
         everything = flag(node, "count_include_pad", counted)
 
         def averages(x: Array) -> Array:
@@ -274,12 +274,12 @@ def _declare_average(rank: int, counted: bool) -> None:
             shown = inside.reshape(len(inside), 1, 1, *inside.shape[1:])
             kept = np.where(shown, elements, np.zeros((), x.dtype))
             counts = np.full(inside.shape[1:], len(inside)) if everything else inside.sum(axis=0)
-            return write(_divided(reduced(kept, freedom), counts, freedom), layout, letters)
+            return write(divided(reduced(kept, freedom), counts, freedom), layout, letters)
 
         return computed_in(operands[0].dtype, freedom, operands[0], compute=averages)
 
 
-def _divided(sums: Array, counts: Array, freedom: Freedom) -> Array:
+def divided(sums: Array, counts: Array, freedom: Freedom) -> Array:
     """``sums`` by whole numbers, by division or as a product with the inverse."""
     divisors = counts.astype(sums.dtype)
     if freedom.choice(("quotient", "product")) == "quotient":
@@ -343,7 +343,7 @@ def _declare_adaptive(rank: int) -> None:
                 window = canonical[_last(ends)]
                 count = prod(window.shape[2:])
                 values = np.moveaxis(window.reshape(*window.shape[:2], count), -1, 0)
-                mean = _divided(reduced(values, freedom), np.array(count), freedom)
+                mean = divided(reduced(values, freedom), np.array(count), freedom)
                 result[_last(place)] = mean
             return write(result, layout, letters)
 
