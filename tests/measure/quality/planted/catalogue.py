@@ -16,6 +16,7 @@ from tests.measure.quality.planted.bugs import (
     relations,
     runtime,
     stages,
+    training,
     var_len,
     windows,
 )
@@ -38,6 +39,7 @@ PLANTS: tuple[Plant, ...] = (
     *indices.PLANTS,
     *runtime.PLANTS,
     *windows.PLANTS,
+    *training.PLANTS,
 )
 
 
