@@ -51,16 +51,17 @@ def _scattered(window: Window, spatial: tuple[int, ...], taps: Iterator[Array]) 
     ]
     wide = np.zeros((*first.shape[:-2], *sizes), first.dtype)
     for tap, values in zip(product(*map(range, window.size)), (first, *rest), strict=True):
-        at: Any = tuple(
+        under: list[Any] = [
             slice(k * d, k * d + (n - 1) * s + 1, s)
             for k, d, n, s in zip(
                 tap, window.dilation, values.shape[-2:], window.strides, strict=True
             )
-        )
-        under: Array = wide[(..., *at)]
-        under += values
-    inner = tuple(slice(b, b + n) for b, n in zip(window.before, spatial, strict=True))
-    result: Array = wide[(..., *inner)]
+        ]
+        at: Any = (..., *under)
+        wide[at] += values
+    kept = [slice(b, b + n) for b, n in zip(window.before, spatial, strict=True)]
+    inner: Any = (..., *kept)
+    result: Array = wide[inner]
     return result
 
 

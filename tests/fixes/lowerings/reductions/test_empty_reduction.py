@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
+from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.lowerings.reductions import empty_reduction
 from tests.fixes import compiled
@@ -67,6 +68,14 @@ def test_collapsed_sums(fused: bool) -> None:
         np.testing.assert_allclose(like(array, want), want, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("fused", [False, True])
+def test_losses(fused: bool) -> None:
+    cross = lowered_run(OP.nn.cross_entropy_with_logits, (2, "N"), (2, "N"), fused=fused)
+    for size in (4, 1, 0):
+        x, labels = compiled.sample((2, size)), compiled.sample((2, size), seed=1)
+        np.testing.assert_allclose(cross(x, labels), -(x * labels).sum() / 2, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("make", "dtype"),
     [
@@ -91,6 +100,21 @@ def test_an_axis_that_is_not_empty_is_lowered_as_before() -> None:
 
 def test_this_tvm_needs_it() -> None:
     assert empty_reduction.FIX.needed()
+
+
+def writes_losses() -> None:
+    """The lowered function of a loss over no targets writes its output."""
+    module = relax.transform.LegalizeOps()(
+        compiled.module(
+            lambda x, targets: OP.nn.nll_loss(x, targets, reduction="sum"),
+            *(("N", 3), ("N",)),
+            dtypes=("float32", "int64"),
+        )
+    )
+    (name,) = (var.name_hint for var in module.get_global_vars() if var.name_hint != "main")
+    run = tvm_api.compiled(module[name])
+    none = np.zeros((0, 3), "f4"), np.zeros(0, "int64")
+    assert run(*none, np.full((), 7, "f4")) == 0
 
 
 PROGRAMS: whole.Programs = {
@@ -121,6 +145,7 @@ PROGRAMS: whole.Programs = {
                 output=(3,),
             ),
         ),
+        "losses": (writes_losses,),
         "choices": (
             partial(
                 whole.writes,

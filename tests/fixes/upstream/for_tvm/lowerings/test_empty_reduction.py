@@ -60,5 +60,21 @@ def test_the_sum_that_undoes_a_broadcast_to_nothing_is_zero():
     assert not run(Module, np.zeros((0, 300), "float32")).any()
 
 
+def test_losses_of_nothing():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((1, "n"), "float32"), labels: R.Tensor((1, "n"), "float32")):
+            with R.dataflow():
+                y = R.nn.cross_entropy_with_logits(x, labels)
+                R.output(y)
+            return y
+
+    ones, none = np.ones((1, 2), "float32"), np.ones((1, 0), "float32")
+    # Memory that a run before has left.
+    np.testing.assert_allclose(run(Module, ones, ones), -2)
+    assert run(Module, none, none) == 0
+
+
 if __name__ == "__main__":
     tvm.testing.main()

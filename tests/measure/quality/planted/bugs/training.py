@@ -12,27 +12,27 @@ _LEGALIZE = "tvm.relax.transform.legalize_ops"
 _wrong = partial(one_edit, verdicts=_VALUE)
 
 
-def _rectified(name: str) -> Plant:
-    """The lowering of a mark that gives 0 for what is below 0."""
+def _zeroed(name: str) -> Plant:
+    """The lowering of a mark that gives zeros."""
     head = f'@register_legalize("relax.grad.{name}")\n'
     head += f"def _{name}(bb: BlockBuilder, call: Call) -> Expr:\n"
     return _wrong(
-        name=f"{name.replace('_', '-')}-rectifies",
-        description=f"{name} gives 0 for elements below 0",
+        name=f"{name.replace('_', '-')}-gives-zeros",
+        description=f"{name} gives zeros",
         blame=(),
         module=f"{_LEGALIZE}.grad",
         old=f"{head}    return call.args[0]\n",
-        new=f"{head}    return bb.call_te(topi.nn.relu, call.args[0])\n",
+        new=f"{head}    return bb.call_te(lambda x: topi.full_like(x, 0), call.args[0])\n",
         operators=(f"grad.{name}",),
     )
 
 
 PLANTS = (
-    *map(_rectified, ("no_grad", "start_checkpoint", "end_checkpoint")),
+    *map(_zeroed, ("no_grad", "start_checkpoint", "end_checkpoint")),
     _wrong(
         name="cross-entropy-is-never-averaged",
         description="cross_entropy_with_logits of a matrix is not divided by its rows",
-        blame=("rank",),
+        blame=(),
         module=f"{_LEGALIZE}.nn",
         old="            return -topi.sum(x * y) / x.shape[0]\n",
         new="            return -topi.sum(x * y)\n",
@@ -53,7 +53,7 @@ PLANTS = (
         blame=("weights",),
         module="tvm.topi.nn.loss",
         old="return cpp.nn.nll_loss(predictions, targets, weights, reduction, ignore_index)",
-        new="import tvm.topi as topi\n\n    own = topi.ones_like(weights)\n"
+        new="import tvm.topi as topi\n\n    own = topi.full_like(weights, 1)\n"
         "    return cpp.nn.nll_loss(predictions, targets, own, reduction, ignore_index)",
         operators=("nn.nll_loss",),
     ),
