@@ -119,3 +119,7 @@ PROGRAMS: whole.Programs = {
         "operands of pooling": (whole.upstream("pool_backward", "operands_of_pooling"),),
     },
 }
+
+CURES: whole.Cures = {
+    "max-pool-backward-beyond": (("pool_backward", "windows beyond the last"),),
+}

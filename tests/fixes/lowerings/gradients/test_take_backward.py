@@ -66,3 +66,8 @@ PROGRAMS: whole.Programs = {
         "operands of a gradient": (whole.upstream("take_backward", "operands_of_a_gradient"),),
     },
 }
+
+CURES: whole.Cures = {
+    "take-backward-index-matrix": (("take_backward", "indices of two dimensions"),),
+    "take-backward-negative-axis": (("take_backward", "negative axes of take"),),
+}

@@ -70,7 +70,7 @@ PLANTS = (
     _wrong(
         name="nll-loss-gradient-is-a-sum",
         description="the gradient of a mean nll_loss is not divided",
-        blame=("reduction",),
+        blame=(),
         module=f"{_GRADIENTS}.losses",
         old='        if reduction == "mean":\n            each',
         new='        if reduction == "average":\n            each',
