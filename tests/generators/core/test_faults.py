@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import point_of, points
 from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.dims import evaluate
 from relaxcheck.generators.core.faults import Breakable, Fault, broken, pin
 from relaxcheck.generators.core.layouts import packing, parts
 from relaxcheck.generators.core.program import Case
@@ -28,12 +29,14 @@ def _violations(case: Case) -> set[str]:
     ruled = [node for node in case.program.nodes if node.operator in RULES]
     if ruled:
         return set().union(*(RULES[node.operator](node, case) for node in ruled))
-    [node] = [node for node in case.program.nodes if node.operator.startswith("nn.") and
+    [node] = [node for node in case.program.nodes if "." in node.operator and
               node.operator != "nn.relu"]  # fmt: skip
     shapes = {each.name: case.shape(each.name, case.bindings[0]) for each in case.program.inputs}
     dtypes = {each.name: each.dtype for each in case.program.inputs}
     if node.operator == "nn.pixel_shuffle":
         return _pixel_shuffle(node.attributes["upscale_factor"], shapes["data"])
+    if node.operator == "image.affine_grid":
+        return _affine_grid(case, dict(node.attributes), shapes["data"])
     if "conv" in node.operator:
         return _convolution(case, dict(node.attributes), shapes, dtypes)
     return _attention(dict(node.attributes), shapes, dtypes)
@@ -45,6 +48,16 @@ def _pixel_shuffle(factor: Any, shape: tuple[int, ...]) -> set[str]:
     if len(shape) < 3:
         return {"rank"}
     return {"channel"} if shape[-3] % factor**2 else set()
+
+
+def _affine_grid(case: Case, a: dict[str, Any], shape: tuple[int, ...]) -> set[str]:
+    size = [evaluate(dim, case.bindings[0]) for dim in getattr(a["size"], "dims", a["size"])]
+    if len(size) not in (2, 3):
+        return {"size"}
+    if len(shape) != 3:
+        return {"rank"}
+    faults = {"size"} if min(size) < 1 + a.get("align_corners", True) else set()
+    return faults | ({"shape"} if shape[1:] != (len(size), len(size) + 1) else set())
 
 
 def _convolution(case: Case, a: dict[str, Any], shapes: Any, dtypes: Any) -> set[str]:
@@ -172,6 +185,7 @@ REQUIRED = {
         *("output-zero", "groups-do-not-divide", "strides-zero", "data_layout-repeated-letter"),
         *("channels-differ", "packing-does-not-divide", "dtypes-differ"),
     },
+    "affine_grid": {"matrix-rows", "matrix-columns", "data-rank", "size-length"},
     "pixel_shuffle": {"factor-zero", "factor-negative", "channels-do-not-divide", "data-rank"},
     "attention": {
         *("key-batch-differs", "heads-do-not-divide", "lengths-differ", "head-dims-differ"),

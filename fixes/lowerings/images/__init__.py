@@ -1,0 +1,1 @@
+"""Lowerings of images that are sampled at computed places."""

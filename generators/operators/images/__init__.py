@@ -1,0 +1,1 @@
+"""Images sampled at computed places: grids, regions and volumes."""

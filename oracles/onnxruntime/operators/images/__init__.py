@@ -1,0 +1,1 @@
+"""ONNX nodes for the operators that sample images at computed places."""

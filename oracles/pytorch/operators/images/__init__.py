@@ -1,0 +1,1 @@
+"""PyTorch's operators that sample images at computed places."""

@@ -1,0 +1,1 @@
+"""The reference's operators that sample images at computed places."""

@@ -1,0 +1,1 @@
+"""The control's operators that sample images at computed places."""
