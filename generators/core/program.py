@@ -86,6 +86,23 @@ class Within(Below, frozen=True, tag="within"):
     """Integers from ``-limit`` to ``limit - 1``: places on an axis, the negative from its end."""
 
 
+class Regions(Below, frozen=True, tag="regions"):
+    """Rows of five: a place on an axis of ``limit``, then a box's corners x1, y1, x2, y2.
+
+    Corners are quarters from -2 on, whatever the regime. A box begins before ``reach``, and is at
+    most so long; none is empty.
+    """
+
+    reach: int
+
+
+class Steps(Data, frozen=True, tag="steps"):
+    """Multiples of ``1 / parts``, from minus to plus ``reach`` of them, whatever the regime."""
+
+    parts: int
+    reach: int
+
+
 class Positive(Data, frozen=True, tag="positive"):
     """Magnitudes of drawn values, plus ``least``: what a logarithm or a divisor needs."""
 
@@ -98,7 +115,19 @@ class Misfit(Data, frozen=True, tag="misfit"):
     shape: tuple[Dim, ...]
 
 
-Fill = Random | Literal | Offsets | LongestSegment | Below | Within | Positive | Misfit | Drawn
+Fill = (
+    Random
+    | Literal
+    | Offsets
+    | LongestSegment
+    | Below
+    | Within
+    | Regions
+    | Steps
+    | Positive
+    | Misfit
+    | Drawn
+)
 
 
 class Input(Data, frozen=True):

@@ -20,6 +20,7 @@ from relaxcheck.generators.core.drawn import Drawn
 from relaxcheck.generators.core.drawn_values import filled
 from relaxcheck.generators.core.program import (
     Below,
+    Regions,
     Case,
     Input,
     Literal,
@@ -27,6 +28,7 @@ from relaxcheck.generators.core.program import (
     Misfit,
     Offsets,
     Positive,
+    Steps,
     Within,
 )
 
@@ -86,11 +88,20 @@ def _fill(
             return _offsets(_words(case, tensor, run, size), size, shape[0] - 1).astype(dtype)
         case LongestSegment(of=of):
             return np.array(np.diff(made[of]).max(initial=0), dtype).reshape(shape)
+        case Regions(limit=limit, reach=reach):
+            size = max(evaluate(limit, binding), 1)
+            rows = -(-prod(shape) // 5)
+            drawn = _boxes(_words(case, tensor, run, 5 * rows), size, reach).astype(dtype)
+            # A wrong call may have rows of six.
+            return drawn.ravel()[: prod(shape)].reshape(shape)
+        case Steps(parts=parts, reach=reach):
+            places = _drawn(_words(case, tensor, run, prod(shape)), 2 * reach + 1) - reach
+            return (places / parts).astype(dtype).reshape(shape)
         case Below(limit=limit):
             size = max(evaluate(limit, binding), 1)
             most = 2 * size if isinstance(tensor.fill, Within) else size
-            places = (_words(case, tensor, run, prod(shape)) >> np.uint64(32)) % np.uint64(most)
-            return (places.astype(np.int64) - (most - size)).astype(dtype).reshape(shape)
+            places = _drawn(_words(case, tensor, run, prod(shape)), most)
+            return (places - (most - size)).astype(dtype).reshape(shape)
         case Misfit(shape=other):
             shape = tuple(evaluate(dim, binding) for dim in other)
     words = _words(case, tensor, run, prod(shape))
@@ -101,6 +112,19 @@ def _fill(
         moved: Array = np.abs(sized) + dtype.type(tensor.fill.least)
         return moved.astype(dtype).reshape(shape)
     return _in_regime(case, tensor, run, words, regime, dtype).reshape(shape)
+
+
+def _drawn(words: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
+    """Integers from 0 to ``most - 1``."""
+    return ((words >> np.uint64(32)) % np.uint64(most)).astype(np.int64)
+
+
+def _boxes(words: NDArray[np.uint64], places: int, reach: int) -> NDArray[np.float64]:
+    """Rows of a place, of ``places``, and two corners."""
+    rows = words.reshape(-1, 5)
+    first = _drawn(rows[:, 1:3], 4 * (reach + 2)) / 4 - 2
+    last = first + (1 + _drawn(rows[:, 3:], 4 * reach)) / 4
+    return np.concatenate([_drawn(rows[:, :1], places), first, last], axis=1)
 
 
 def _in_regime(

@@ -16,6 +16,12 @@ from relaxcheck.oracles.answer import Array, Unsupported
 OPSET = 23
 """The first opset with the Attention operator."""
 
+_OLDER = {"GridSample": 21, "MaxRoiPool": 21, "RoiAlign": 21}
+"""Operators of which ONNX Runtime has no kernel for the opset above, and the last one that it has.
+
+A model with one of them is of that opset.
+"""
+
 _IR_VERSION = 10
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -176,6 +182,19 @@ def _ready(model: _Model) -> onnxruntime.InferenceSession:
     return session(_written(model))
 
 
+def _opset(model: _Model) -> int:
+    """The opset of ``model``.
+
+    Raises:
+        Unsupported: one of its operators is too new for another.
+    """
+    opset = min((_OLDER.get(node.operator, OPSET) for node in model.nodes), default=OPSET)
+    for node in model.nodes if opset < OPSET else ():
+        if not onnx.defs.has(node.operator, opset):
+            raise Unsupported(f"onnxruntime: {node.operator} is not in opset {opset}")
+    return opset
+
+
 def _written(model: _Model) -> onnx.ModelProto:
     nodes = [
         helper.make_node(node.operator, node.arguments, node.outputs, **dict(node.attributes))
@@ -188,7 +207,7 @@ def _written(model: _Model) -> onnx.ModelProto:
     outputs = [helper.make_tensor_value_info(name, kind, None) for name, kind in model.outputs]
     graph = helper.make_graph(nodes, "program", inputs, outputs)
     return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION
+        graph, opset_imports=[helper.make_opsetid("", _opset(model))], ir_version=_IR_VERSION
     )
 
 

@@ -103,6 +103,12 @@ def _nearest(shape: tuple[int, ...] = IMAGE, **attributes: object) -> Program:
     return program_of("image.resize2d", [shape], **{"size": (7, 9), **nearest, **attributes})
 
 
+def _regions(operator: str, dtype: str = "float32", **attributes: object) -> Program:
+    fills = [Random(), Literal((0, 0, 0, 3, 2))]
+    named = {"pooled_size": (2, 2), "spatial_scale": 1.0, **attributes}
+    return program_of(operator, [IMAGE, (1, 5)], dtype, fills, **named)
+
+
 EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("*", "dtype uint64"): lambda _: [
         program_of("less", [(2,), (2,)], "uint64", [Literal((2**63, 1)), Literal((1, 2**63))])
@@ -147,6 +153,8 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
             reduction="mean",
         )
     ],
+    ("onnxruntime", "mode max"): lambda name: [_regions(name, mode="max")],
+    ("onnxruntime", "regions of float64"): lambda name: [_regions(name, "float64")],
     ("pytorch", "dilation other than 1"): lambda name: [_windowed(name, dilation=2)],
 }
 """By oracle (or ``*``) and condition: calls of an operator under which the condition holds.

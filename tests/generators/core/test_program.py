@@ -20,6 +20,7 @@ from relaxcheck.generators.core.case import (
 )
 from relaxcheck.generators.core.program import (
     Below,
+    Regions,
     Case,
     Input,
     Literal,
@@ -30,6 +31,7 @@ from relaxcheck.generators.core.program import (
     Program,
     Random,
     ShapeValue,
+    Steps,
     decode,
     read,
 )
@@ -71,6 +73,8 @@ def programs(draw: st.DrawFn) -> Program:
             Literal((1, -2.5)),
             Offsets(draw(DIMS)),
             Below(4),
+            Regions(3, 4),
+            Steps(4, 6),
             Misfit((1, 2)),
         ]
         if inputs:

@@ -8,12 +8,14 @@ import pytest
 from relaxcheck.generators.core.program import (
     REGIMES,
     Below,
+    Regions,
     Case,
     Input,
     Literal,
     LongestSegment,
     Offsets,
     Program,
+    Steps,
     Within,
 )
 from relaxcheck.generators.core.values import arrays, constants, numpy_dtype
@@ -267,3 +269,22 @@ def test_places_within_an_axis_count_from_both_ends() -> None:
     places = arrays(case, 0)["i"]
     size = case.bindings[0]["m"]
     assert set(places.ravel().tolist()) == set(range(-size, size))
+
+
+def test_boxes_have_a_place_and_two_corners_the_first_before_the_last() -> None:
+    for regime in ("normal", "special"):
+        case = _case(Input("r", (200, 5), "float16", fill=Regions(3, 4)), regime=regime)
+        place, *first, x, y = arrays(case, 0)["r"].astype(np.float64).T
+        assert set(place) == {0, 1, 2}
+        corners = np.array([*first, x, y])
+        assert (corners * 4 == np.round(corners * 4)).all()
+        assert np.unique(np.array(first)).tolist() == np.arange(-2, 4, 0.25).tolist()
+        lengths = np.array([x, y]) - np.array(first)
+        assert np.unique(lengths).tolist() == np.arange(0.25, 4.25, 0.25).tolist()
+
+
+def test_steps_are_multiples_in_every_regime() -> None:
+    for regime in ("normal", "boundary", "special"):
+        case = _case(Input("g", (40, 5), "float32", fill=Steps(4, 6)), regime=regime)
+        values = np.unique(arrays(case, 0)["g"])
+        assert values.tolist() == np.arange(-1.5, 1.75, 0.25).tolist()

@@ -6,6 +6,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.measure.quality.planted.plant import one_edit
 
 _VALUE = (Verdict.WRONG_VALUE,)
+_ALIGN, _POOL = "tvm.topi.vision.roi_align", "tvm.topi.vision.roi_pool"
 _GRID, _FIXED = "tvm.topi.image.grid_sample", "relaxcheck.fixes.lowerings.images"
 
 _wrong = partial(one_edit, verdicts=_VALUE)
@@ -31,4 +32,53 @@ _AFFINE = (
     ),
 )
 
-PLANTS = (*_AFFINE,)
+_REGIONS = (
+    _wrong(
+        name="roi-align-samples-corners",
+        description="roi_align samples the corner of a part, not its middle, along x",
+        blame=(),
+        module=_ALIGN,
+        old="+ (tvm.tirx.Cast(dtype, rw_idx) + tvm.tirx.const(0.5, dtype))",
+        new="+ tvm.tirx.Cast(dtype, rw_idx)",
+        operators=("vision.roi_align",),
+    ),
+    _wrong(
+        name="roi-align-is-always-legacy",
+        description="roi_align gives aligned boxes at least one pixel, too",
+        blame=("aligned",),
+        module=_ALIGN,
+        old="    if aligned:\n        roi_h = roi_end_h - roi_start_h\n"
+        "        roi_w = roi_end_w - roi_start_w\n",
+        new="    if False:\n        pass\n",
+        operators=("vision.roi_align",),
+    ),
+    _wrong(
+        name="roi-align-of-channels-last-turns-images",
+        description="roi_align takes the height for the width where channels are last",
+        blame=("layout",),
+        module=_ALIGN,
+        old="    _, height, width, channel = data.shape",
+        new="    _, width, height, channel = data.shape",
+        operators=("vision.roi_align",),
+    ),
+    _wrong(
+        name="roi-pool-without-its-last-row",
+        description="roi_pool leaves out the last row of a box",
+        blame=(),
+        module=_POOL,
+        old="roi_h = te.max(roi_end_h - roi_start_h + 1,",
+        new="roi_h = te.max(roi_end_h - roi_start_h,",
+        operators=("vision.roi_pool",),
+    ),
+    _wrong(
+        name="roi-pool-forgets-its-scale",
+        description="roi_pool of a scale above 1 leaves boxes as they are",
+        blame=("spatial_scale",),
+        module=f"{_FIXED}.roi_pool",
+        old="scale = float(call.attrs.spatial_scale)",
+        new="scale = min(float(call.attrs.spatial_scale), 1.0)",
+        operators=("vision.roi_pool",),
+    ),
+)
+
+PLANTS = (*_AFFINE, *_REGIONS)
