@@ -32,6 +32,43 @@ _AFFINE = (
     ),
 )
 
+_SAMPLED = (
+    _wrong(
+        name="grid-sample-swaps-its-coordinates",
+        description="grid_sample of images takes x for y",
+        blame=(),
+        module=_GRID,
+        old="        y = grid[n, 1, h, w]\n        x = grid[n, 0, h, w]\n"
+        "        y, x = _unnormalize(y, x)\n\n        if padding_mode",
+        new="        y = grid[n, 0, h, w]\n        x = grid[n, 1, h, w]\n"
+        "        y, x = _unnormalize(y, x)\n\n        if padding_mode",
+        operators=("image.grid_sample",),
+    ),
+    _wrong(
+        name="grid-sample-clamps-to-the-size",
+        description="grid_sample with a border clamps coordinates to the size, not to the last "
+        "element",
+        blame=("padding_mode",),
+        module=_GRID,
+        old="    def _clip_coordinates(x, size):\n"
+        "        return te.min(te.max(x, 0), size - 1)\n\n"
+        "    def _compute_source_index(n, h, w):",
+        new="    def _clip_coordinates(x, size):\n"
+        "        return te.min(te.max(x, 0), size)\n\n"
+        "    def _compute_source_index(n, h, w):",
+        operators=("image.grid_sample",),
+    ),
+    _wrong(
+        name="reflected-samples-turn-once",
+        description="grid_sample reflects at the edges' centres where corners are not aligned",
+        blame=("padding_mode",),
+        module=f"{_FIXED}.grid_sample",
+        old="low = tirx.const(0 if aligned else -0.5, dtype)",
+        new="low = tirx.const(0, dtype)",
+        operators=("image.grid_sample",),
+    ),
+)
+
 _REGIONS = (
     _wrong(
         name="roi-align-samples-corners",
@@ -81,4 +118,4 @@ _REGIONS = (
     ),
 )
 
-PLANTS = (*_AFFINE, *_REGIONS)
+PLANTS = (*_AFFINE, *_SAMPLED, *_REGIONS)
