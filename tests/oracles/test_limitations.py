@@ -155,6 +155,9 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ],
     ("onnxruntime", "mode max"): lambda name: [_regions(name, mode="max")],
     ("onnxruntime", "regions of float64"): lambda name: [_regions(name, "float64")],
+    ("onnxruntime", "another dtype"): lambda name: [
+        program_of(name, [(4,)], "float32", dtype="int32")
+    ],
     ("pytorch", "dilation other than 1"): lambda name: [_windowed(name, dilation=2)],
 }
 """By oracle (or ``*``) and condition: calls of an operator under which the condition holds.

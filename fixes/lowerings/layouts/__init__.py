@@ -1,0 +1,1 @@
+"""Fixes of operators about how the elements of a tensor lie in memory."""

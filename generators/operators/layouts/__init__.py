@@ -1,0 +1,1 @@
+"""Operators about how the elements of a tensor lie in memory."""

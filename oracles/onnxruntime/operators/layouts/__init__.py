@@ -1,0 +1,1 @@
+"""ONNX nodes for operators about how the elements of a tensor lie in memory."""

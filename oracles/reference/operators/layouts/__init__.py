@@ -1,0 +1,1 @@
+"""The reference's operators about how the elements of a tensor lie in memory."""
