@@ -155,6 +155,9 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ],
     ("onnxruntime", "mode max"): lambda name: [_regions(name, mode="max")],
     ("onnxruntime", "regions of float64"): lambda name: [_regions(name, "float64")],
+    ("onnxruntime", "dtype int64"): lambda name: [
+        program_of(name, [(2,)], "int64", [Literal((2**63 - 1, 1))], subscripts="i->")
+    ],
     ("onnxruntime", "another dtype"): lambda name: [
         program_of(name, [(4,)], "float32", dtype="int32")
     ],

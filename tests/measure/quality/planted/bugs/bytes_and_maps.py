@@ -1,9 +1,10 @@
-"""Plants in views of bytes."""
+"""Plants in views of bytes and in einsum."""
 
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.measure.quality.planted.plant import Plant, one_edit
 
 _VIEW = "tvm.relax.op.memory.view"
+_EINSUM = "tvm.topi.einsum"
 
 PLANTS: tuple[Plant, ...] = (
     one_edit(
@@ -35,5 +36,26 @@ PLANTS: tuple[Plant, ...] = (
         old="return _ffi_api.ensure_zero_offset(data)",
         new="return data",
         operators=("memory.ensure_zero_offset",),
+    ),
+    one_edit(
+        name="einsum-knows-no-diagonal",
+        description="einsum takes a letter that occurs twice in a row for two letters",
+        verdicts=(Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH, Verdict.WRONG_SHAPE),
+        blame=("subscripts",),
+        module=_EINSUM,
+        old="return cpp.einsum(subscripts, operand)",
+        new='return cpp.einsum(subscripts.replace("ii", "iz"), operand)',
+        operators=("einsum",),
+    ),
+    one_edit(
+        name="einsum-implicit-in-reverse",
+        description="einsum of one operand and no arrow has the axes in reverse",
+        verdicts=(Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH, Verdict.WRONG_SHAPE),
+        blame=("subscripts",),
+        module=_EINSUM,
+        old="return cpp.einsum(subscripts, operand)",
+        new='back = "->" not in subscripts and len(operand) == 1\n'
+        "    return cpp.einsum(subscripts[::-1] if back else subscripts, operand)",
+        operators=("einsum",),
     ),
 )

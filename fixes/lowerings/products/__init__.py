@@ -1,0 +1,1 @@
+"""Fixes of products along named axes."""

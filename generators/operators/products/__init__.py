@@ -1,0 +1,1 @@
+"""Operators that multiply and add along named axes."""

@@ -1,0 +1,1 @@
+"""ONNX nodes for products along named axes."""

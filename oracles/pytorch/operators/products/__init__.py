@@ -1,0 +1,1 @@
+"""PyTorch's products along named axes."""

@@ -1,0 +1,1 @@
+"""The reference's products along named axes."""

@@ -1,0 +1,1 @@
+"""Products along named axes."""
