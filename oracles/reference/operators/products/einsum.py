@@ -103,7 +103,11 @@ def _in_any_order(plan: _Sum, operands: Sequence[Estimate], dtype: str) -> Estim
             exact = exact & (partial <= 2.0**target.precision)
         value = plan.of(*(each.value for each in finite))
     result = Estimate(value, np.where(exact, 0.0, error), dtype)
-    return bounds.unconstrain(result, _touched(plan, operands) | (over & ~exact))
+    touched = _touched(plan, operands)
+    if not plan.count and any(unknown(each).any() for each in operands):
+        # An operand summed by itself is 0, which may then be multiplied by infinity.
+        touched = np.ones(touched.shape, np.bool_)
+    return bounds.unconstrain(result, touched | (over & ~exact))
 
 
 def _are_whole(operands: Sequence[Estimate]) -> np.bool_:

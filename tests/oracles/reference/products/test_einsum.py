@@ -108,6 +108,12 @@ def test_specials_of_a_product_are_certain(x: list[float], y: list[float], bound
     assert not np.isfinite(reference.value)
 
 
+def test_an_infinity_beside_a_sum_of_nothing_has_room() -> None:
+    program = program_of("einsum", [(0,), (1,)], "float32", subscripts="i,i")
+    values = {"x0": np.zeros(0, np.float32), "x1": np.array([INF], np.float32)}
+    assert np.isinf(agree_on(program, values).bound).all()
+
+
 def test_a_product_that_overflows_on_the_way_has_room() -> None:
     program = program_of("einsum", [(1,), (1,), (1,)], "float32", subscripts="i,i,i->i")
     values = {f"x{at}": np.array([each], np.float32) for at, each in enumerate((1e30, 1e30, 1e-30))}
