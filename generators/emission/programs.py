@@ -18,7 +18,7 @@ from relaxcheck.generators.calls import (
     is_pure,
     undefined_symbols,
 )
-from relaxcheck.generators.core import values
+from relaxcheck.generators.core import index_maps, values
 from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
 from relaxcheck.generators.core.program import (
     CALL,
@@ -202,6 +202,8 @@ def _emitted(
         dims = value.dims if isinstance(value, ShapeValue) else value
         if isinstance(dims, tuple):
             attributes[name] = emitted_dim(dims[0], sizes)
+    for name in attributes_of_type(node.operator, "index_map"):
+        attributes[name] = _index_map(str(attributes[name]))
     if form(node.operator) == "cast":
         to = tvm_api.tensor_type(attributes["shape"], attributes["dtype"])
         return builder.match_cast(operands[0], to, name_hint=node.name)
@@ -234,6 +236,13 @@ def _emitted(
         tuples[key] = builder.emit(call())
     item = relax.TupleGetItem(tuples[key], node.attributes[ITEM])
     return builder.emit(item, name_hint=node.name)
+
+
+def _index_map(text: str) -> Any:
+    index_map = index_maps.read(text)
+    indices = {name: tvm_api.shape_var(name) for name in index_map.names}
+    places = [emitted_dim(result, indices) for result in index_map.results]
+    return tvm.tirx.IndexMap(list(indices.values()), places, None)
 
 
 def _scalar(value: Any, attributes: Mapping[str, Any]) -> Any:

@@ -69,13 +69,14 @@ class Attribute:
     ``value`` is a number that older releases take as a ``PrimValue`` only; an
     ``extent`` is a number, or a shape of one dimension that stands for it. A
     ``constant`` is a number that it takes as a Relax constant of the dtype that the attribute
-    ``dtype`` names. Where a default is one number, a list of that number alone is the default too.
+    ``dtype`` names. An ``index_map`` is the text of one (see ``generators.core.index_maps``). Where
+    a default is one number, a list of that number alone is the default too.
     """
 
     name: str
     type: Literal[
         "bool", "int", "float", "text", "dtype", "layout", "axis", "axes", "ints", "shape",
-        "expressions", "extent", "value", "constant",
+        "expressions", "extent", "value", "constant", "index_map",
     ]  # fmt: skip
     default: object = REQUIRED
 

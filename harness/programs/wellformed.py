@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from math import prod
 
+from relaxcheck.generators.core import index_maps
 from relaxcheck.generators.core.called.meanings import CALLS
 from relaxcheck.generators.core.called.meanings import FUNCTIONS as FUNCTIONS_CALLED
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
@@ -66,6 +67,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "extent": (int, float, tuple, ShapeValue),
     "value": (int, float),
     "constant": (int, float),
+    "index_map": (str,),
 }
 """By ``Declared.type``."""
 
@@ -176,6 +178,11 @@ def _check_type(node: Node, declared: Declared, value: Attribute) -> None:
         fits = declared.default is None
     if declared.type == "dtype" and isinstance(value, str):
         fits = value in DTYPES or value == declared.default
+    if declared.type == "index_map" and isinstance(value, str):
+        try:
+            index_maps.read(value)
+        except ValueError:
+            fits = False
     if not fits:
         raise CaseError(
             f"node {node.name}: attribute {declared.name} of {node.operator} is no "

@@ -11,6 +11,7 @@ from relaxcheck.generators.calls import (
     is_pure,
     telling,
 )
+from relaxcheck.generators.core.index_maps import read
 from relaxcheck.generators.core.program import (
     CALL,
     CLOSURES,
@@ -235,6 +236,7 @@ def _call(node: Node, arguments: Sequence[str]) -> str:
     extents = attributes_of_type(node.operator, "extent")
     constant = attributes_of_type(node.operator, "constant")
     numbers = attributes_of_type(node.operator, "value")
+    maps = attributes_of_type(node.operator, "index_map")
     for name, value in telling(node).items():
         if name == ITEM:
             continue
@@ -245,6 +247,8 @@ def _call(node: Node, arguments: Sequence[str]) -> str:
         if name in numbers:
             # Older releases take a PrimValue only.
             text = f'getattr(relax, "PrimValue", {type(value).__name__})({text})'
+        if name in maps:
+            text = read(str(value)).source
         if name in constant:
             text = f'relax.const({text}, "{node.attributes["dtype"]}")'
         operands.append(f"{name}={text}")

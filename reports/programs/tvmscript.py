@@ -13,6 +13,7 @@ from relaxcheck.generators.calls import (
 )
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.index_maps import read
 from relaxcheck.generators.core.program import (
     CALL,
     ITEM,
@@ -126,6 +127,8 @@ def _call(node: Node) -> str:
             texts[name] = str(dims[0])
     for name in attributes_of_type(node.operator, "constant"):
         texts[name] = f"R.const({texts[name]}, {string_text(str(node.attributes['dtype']))})"
+    for name in attributes_of_type(node.operator, "index_map"):
+        texts[name] = read(str(named[name])).source
     attributes = [f"{name}={text}" for name, text in texts.items()]
     return f"R.{node.operator}({', '.join([*operands, *attributes])})"
 
