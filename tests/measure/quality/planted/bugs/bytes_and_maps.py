@@ -1,10 +1,11 @@
-"""Plants in views of bytes and in einsum."""
+"""Plants in views of bytes, layouts and einsum."""
 
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.measure.quality.planted.plant import Plant, one_edit
 
 _VIEW = "tvm.relax.op.memory.view"
 _EINSUM = "tvm.topi.einsum"
+_MANIPULATE = "tvm.relax.transform.legalize_ops.manipulate"
 
 PLANTS: tuple[Plant, ...] = (
     one_edit(
@@ -57,5 +58,26 @@ PLANTS: tuple[Plant, ...] = (
         new='back = "->" not in subscripts and len(operand) == 1\n'
         "    return cpp.einsum(subscripts[::-1] if back else subscripts, operand)",
         operators=("einsum",),
+    ),
+    one_edit(
+        name="layout-pads-with-zeros",
+        description="layout_transform pads with zeros, whatever pad_value says",
+        verdicts=(Verdict.WRONG_VALUE,),
+        blame=("pad_value", "index_map"),
+        module=_MANIPULATE,
+        old="        pad_value = pad_value.value\n",
+        new="        pad_value = type(pad_value.value)(0)\n",
+        operators=("layout_transform",),
+    ),
+    one_edit(
+        name="layout-stays-as-it-is",
+        description="layout_transform of a single axis does nothing",
+        verdicts=(Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE, Verdict.OPAQUE_CRASH),
+        blame=("index_map",),
+        module="tvm.relax.op.manipulate",
+        old="    x_dtype = x.ty.dtype\n\n    # Explicitly convert python int/float pad_value",
+        new="    if len(index_map.initial_indices) == 1:\n        return x\n"
+        "    x_dtype = x.ty.dtype\n\n    # Explicitly convert python int/float pad_value",
+        operators=("layout_transform",),
     ),
 )
