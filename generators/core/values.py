@@ -20,7 +20,6 @@ from relaxcheck.generators.core.drawn import Drawn
 from relaxcheck.generators.core.drawn_values import filled
 from relaxcheck.generators.core.program import (
     Below,
-    Regions,
     Case,
     Input,
     Literal,
@@ -28,6 +27,7 @@ from relaxcheck.generators.core.program import (
     Misfit,
     Offsets,
     Positive,
+    Regions,
     Steps,
     Within,
 )

@@ -223,7 +223,8 @@ def _emitted(
             case "closure":
                 return calls.closure_call(builder, node, arguments, sizes, called, tuples)
             case "bare":
-                numbers = map(tvm_api_shapes.axis_number, node.attributes.values())
+                places = (at for at in node.attributes.values() if isinstance(at, int))
+                numbers = map(tvm_api_shapes.axis_number, places)
                 operator = tvm_api.get_op(f"relax.{node.operator}")
                 return relax.Call(operator, [*operands, *numbers])
         return _function(node)(*operands, **attributes)

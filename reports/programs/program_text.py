@@ -225,12 +225,12 @@ def _called(
 
 def _call(node: Node, arguments: Sequence[str]) -> str:
     if form(node.operator) == "bare":
-        numbers = [
+        places = [
             f'getattr(relax, "PrimValue", lambda number: number)(tirx.IntImm("int64", {value}))'
             for value in node.attributes.values()
         ]
         operator = f'tvm.ir.Op.get("relax.{node.operator}")'
-        return f"relax.Call({operator}, [{', '.join([*arguments, *numbers])}])"
+        return f"relax.Call({operator}, [{', '.join([*arguments, *places])}])"
     operands = operand_texts(node, arguments)
     listed = attributes_of_type(node.operator, "expressions")
     extents = attributes_of_type(node.operator, "extent")

@@ -20,7 +20,6 @@ from relaxcheck.generators.core.case import (
 )
 from relaxcheck.generators.core.program import (
     Below,
-    Regions,
     Case,
     Input,
     Literal,
@@ -30,6 +29,7 @@ from relaxcheck.generators.core.program import (
     Offsets,
     Program,
     Random,
+    Regions,
     ShapeValue,
     Steps,
     decode,

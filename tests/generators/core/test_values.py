@@ -8,13 +8,13 @@ import pytest
 from relaxcheck.generators.core.program import (
     REGIMES,
     Below,
-    Regions,
     Case,
     Input,
     Literal,
     LongestSegment,
     Offsets,
     Program,
+    Regions,
     Steps,
     Within,
 )
