@@ -223,10 +223,9 @@ def _emitted(
             case "closure":
                 return calls.closure_call(builder, node, arguments, sizes, called, tuples)
             case "bare":
-                places = (at for at in node.attributes.values() if isinstance(at, int))
+                places = (at for at in attributes.values() if isinstance(at, int))
                 numbers = map(tvm_api_shapes.axis_number, places)
-                operator = tvm_api.get_op(f"relax.{node.operator}")
-                return relax.Call(operator, [*operands, *numbers])
+                return relax.Call(_function(node), [*operands, *numbers])
         return _function(node)(*operands, **attributes)
 
     if ITEM not in node.attributes:
@@ -257,12 +256,22 @@ def _listed(value: Attribute, sizes: Mapping[str, Any]) -> Any:
 
 
 def _function(node: Node) -> Any:
-    if node.operator == CALL or form(node.operator) != "call":
+    """The function that makes a call of ``node``, or its operator, where TVM has no function of it.
+
+    Raises:
+        UnknownOperator: the running TVM has neither.
+    """
+    if node.operator == CALL or form(node.operator) in ("cast", "tir"):
         return None
-    function: Any = relax.op
-    for part in node.operator.split("."):
-        function = getattr(function, part, None)
-    if not callable(function):
+    if form(node.operator) == "bare":
+        function = tvm_api.get_op(f"relax.{node.operator}")
+        known = function is not None
+    else:
+        function = relax.op
+        for part in node.operator.split("."):
+            function = getattr(function, part, None)
+        known = callable(function)
+    if not known:
         raise UnknownOperator(f"node {node.name}: this TVM has no operator {node.operator!r}")
     return function
 

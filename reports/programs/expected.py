@@ -81,8 +81,8 @@ def expected_of(repro: Reproduction, names: Mapping[str, str]) -> Expected:
 
 def number_outputs(program: Program) -> frozenset[str]:
     """The outputs of ``program`` that are numbers: fields of tensors, which bare calls give."""
-    bare = {node.name for node in program.nodes if form(node.operator) == "bare"}
-    return frozenset(bare).intersection(program.outputs)
+    bare = frozenset(node.name for node in program.nodes if form(node.operator) == "bare")
+    return bare & frozenset(program.outputs)
 
 
 def _wrapping(wanted: Bounded, integer: bool) -> str:

@@ -57,7 +57,8 @@ def _unique(draft: Draft, value: Value, point: Point) -> None:
     if not point["sorted"]:
         attributes["sorted"] = False
     count: Dim = draft.count() if value.rank else 1
-    shape, whole = (count,), times(*value.shape)
+    shape: tuple[Dim, ...] = (count,)
+    whole = times(*value.shape)
     axis = point["axis"]
     if isinstance(axis, int):
         attributes["axis"] = axis

@@ -141,6 +141,18 @@ def test_an_unknown_operator_is_one_line(operator: str) -> None:
         emit(Case("any", program))
 
 
+def test_an_operator_that_a_release_lacks_is_one_line_where_it_is_called_bare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    node = Node("y", "inspect.tensor_ndim", ("x",))
+    case = Case("any", Program((Input("x", (1,), "float32"),), (node,), ("y",)))
+    (call,) = _calls(emit(case))
+    assert call.op.name == "relax.inspect.tensor_ndim"
+    monkeypatch.setattr(tvm_api, "get_op", lambda name: None)
+    with pytest.raises(UnknownOperator, match=r"no operator 'inspect\.tensor_ndim'"):
+        emit(case)
+
+
 def test_a_symbol_that_no_input_has_is_one_line() -> None:
     flat = Node("y", "reshape", ("x",), {"shape": ShapeValue(("k",))})
     program = Program((Input("x", ("2*m", "m"), "float32"),), (flat,), ("y",))

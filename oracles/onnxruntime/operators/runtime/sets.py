@@ -53,7 +53,7 @@ def _unique(call: Call) -> Wire:
     count = len({row.tobytes() for row in rows})
     item = attributes.get(ITEM, 0)
     if not item:
-        shape = (count,)
+        shape: tuple[int, ...] = (count,)
         if axis is not None:
             shape = tuple(
                 count if at == axis % len(x.shape) else size for at, size in enumerate(x.shape)
