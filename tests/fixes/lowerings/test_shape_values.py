@@ -17,4 +17,5 @@ PROGRAMS: whole.Programs = {
 CURES: whole.Cures = {
     "shape-of-reshape": (("shape_values", "shapes of tensors"),),
     "reshape-to-value": (("shape_values", "shapes of tensors"),),
+    "reshape-to-sizes-in-a-tensor": (("shape_values", "shapes in tensors"),),
 }

@@ -56,4 +56,6 @@ PROGRAMS: whole.Programs = {
     },
 }
 
-CURES: whole.Cures = {}
+CURES: whole.Cures = {
+    "unique-inverse-of-a-matrix": (("unique", "inverse indices"),),
+}

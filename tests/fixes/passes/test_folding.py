@@ -137,4 +137,5 @@ PROGRAMS: whole.Programs = {
 CURES: whole.Cures = {
     "folded-shape-of-broadcast": (("folding", "unknown shapes"),),
     "folded-slice-of-values": (("folding", "several calls"),),
+    "tensor-to-shape-of-32-bits-folded": (("folding", "narrow sizes"),),
 }
