@@ -261,7 +261,7 @@ def _function(node: Node) -> Any:
     Raises:
         UnknownOperator: the running TVM has neither.
     """
-    if node.operator == CALL or form(node.operator) in ("cast", "tir"):
+    if node.operator == CALL or form(node.operator) not in ("call", "bare"):
         return None
     if form(node.operator) == "bare":
         function = tvm_api.get_op(f"relax.{node.operator}")
