@@ -46,6 +46,9 @@ def _windowed(operator: str, dtype: str = "float32", **attributes: object) -> Pr
         attributes = {"size": (7, 9), **attributes}
     elif "adaptive" not in operator:
         attributes = {"pool_size": (2,) * (len(shape) - 2), "strides": 2, **attributes}
+    if "backward" in operator:
+        # The gradient of the result comes first.
+        shapes.insert(0, (*shape[:2], *(size // 2 for size in shape[2:])))
     return program_of(operator, shapes, dtype, **attributes)
 
 
