@@ -36,14 +36,18 @@ def _image(operator: str) -> tuple[int, ...]:
     return LINE if "1d" in operator else VOLUME if "3d" in operator else IMAGE
 
 
+def _rank(operator: str) -> int:
+    return len(_image(operator)) - 2
+
+
 def _windowed(operator: str, dtype: str = "float32", **attributes: object) -> Program:
     """A call of a convolution, pooling or interpolation."""
     shape = _image(operator)
     shapes = [shape]
     if "conv" in operator:
         shapes.append((4, 4, *[2] * (len(shape) - 2)))
-    elif operator == "image.resize2d":
-        attributes = {"size": (7, 9), **attributes}
+    elif operator.startswith("image.resize"):
+        attributes = {"size": (4, 7, 9)[-_rank(operator) :], **attributes}
     elif "adaptive" not in operator:
         attributes = {"pool_size": (2,) * (len(shape) - 2), "strides": 2, **attributes}
     if "backward" in operator:
@@ -97,13 +101,15 @@ def _sliced() -> Program:
     return _copied(inputs, tuple(ends), "dynamic_strided_slice")
 
 
-def _nearest(shape: tuple[int, ...] = IMAGE, **attributes: object) -> Program:
+def _nearest(operator: str, shape: tuple[int, ...] = (), **attributes: object) -> Program:
     nearest = {
         "method": "nearest_neighbor",
         "coordinate_transformation_mode": "asymmetric",
         "rounding_method": "floor",
     }
-    return program_of("image.resize2d", [shape], **{"size": (7, 9), **nearest, **attributes})
+    if not shape:
+        return _windowed(operator, **{**nearest, **attributes})
+    return program_of(operator, [shape], **{**nearest, **attributes})
 
 
 def _regions(operator: str, dtype: str = "float32", **attributes: object) -> Program:
@@ -123,8 +129,8 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
         _windowed(name, dtype) for dtype in ("int16", "int32")
     ],
     ("onnxruntime", "a size that is a value"): lambda _: [_resized_to_a_computed_size()],
-    ("onnxruntime", "nearest neighbour by a scale that is no power of two"): lambda _: [
-        _nearest((1, 1, 14, 14), size=(4, 2))
+    ("onnxruntime", "nearest neighbour by a scale that is no power of two"): lambda name: [
+        _nearest(name, (1, 1, 1, 14, 14)[-len(_image(name)) :], size=(1, 4, 2)[-_rank(name) :])
     ],
     ("onnxruntime", "a shape that is a value"): lambda name: [_to_a_computed_shape(name)],
     ("onnxruntime", "computed indices"): lambda _: [_sliced()],
@@ -194,7 +200,10 @@ OPEN: dict[str, Callable[[str], tuple[Program, Program]]] = {
         _windowed(name, method="cubic"),
         _windowed(name, method="linear"),
     ),
-    "nearest neighbour other than by floor": lambda _: (_nearest(rounding_method=""), _nearest()),
+    "nearest neighbour other than by floor": lambda name: (
+        _nearest(name, rounding_method="ceil"),
+        _nearest(name),
+    ),
     **{
         f"{attribute} other than {own}": partial(_reordered, attribute=attribute)
         for attribute in ("layout", "data_layout", "kernel_layout", "out_layout")

@@ -147,7 +147,8 @@ def _linear(places: _Places) -> Taps:
     share = places.at - low
     taps: Taps = []
     for step in range(-1, 3):
-        number, inside = _inside(places.axis, low + step)
+        # What is brought back has no share, but may be multiplied by it.
+        number, inside = _inside(places.axis, places.axis.brought(low + step))
         weight = {0: 1 - share, 1: share}.get(step, np.zeros_like(share))
         reached = inside & ((places.off > 0) | (step in (0, 1)))
         taps.append((number, np.where(inside, weight, 0), places.off, reached))

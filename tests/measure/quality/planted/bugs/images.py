@@ -7,6 +7,7 @@ from tests.measure.quality.planted.plant import one_edit
 
 _VALUE = (Verdict.WRONG_VALUE,)
 _ALIGN, _POOL = "tvm.topi.vision.roi_align", "tvm.topi.vision.roi_pool"
+_IMAGE = "tvm.topi.image.resize"
 _GRID, _FIXED = "tvm.topi.image.grid_sample", "relaxcheck.fixes.lowerings.images"
 
 _wrong = partial(one_edit, verdicts=_VALUE)
@@ -69,6 +70,27 @@ _SAMPLED = (
     ),
 )
 
+_VOLUMES = (
+    _wrong(
+        name="volumes-turn-their-depth",
+        description="resize3d interpolates along the depth by the share of the height",
+        blame=("depth", "height", "mode"),
+        module=_IMAGE,
+        old="        value = _lerp(top, bottom, z_lerp)\n",
+        new="        value = _lerp(top, bottom, y_lerp)\n",
+        operators=("image.resize3d",),
+    ),
+    _wrong(
+        name="doubled-volumes-forget-half-pixels",
+        description="resize3d of float64 or of symbolic size starts at the first element's corner",
+        blame=("dtype", "symbolic", "mode"),
+        module=f"{_FIXED}.resize3d",
+        old="coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out) - half",
+        new="coordinate = place.astype(dtype) * (size.astype(dtype) / out)",
+        operators=("image.resize3d",),
+    ),
+)
+
 _REGIONS = (
     _wrong(
         name="roi-align-samples-corners",
@@ -118,4 +140,4 @@ _REGIONS = (
     ),
 )
 
-PLANTS = (*_AFFINE, *_SAMPLED, *_REGIONS)
+PLANTS = (*_AFFINE, *_SAMPLED, *_VOLUMES, *_REGIONS)

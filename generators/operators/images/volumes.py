@@ -1,0 +1,107 @@
+"""Interpolation of volumes."""
+
+from collections.abc import Sequence
+from math import prod
+
+from relaxcheck.generators.core import program
+from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.dims import Dim, symbols
+from relaxcheck.generators.core.draft import Draft, Value, shape_value
+from relaxcheck.generators.core.points import text
+from relaxcheck.generators.core.polynomials import times
+from relaxcheck.generators.operators.choices import has_no_zero
+from relaxcheck.generators.operators.faults import RANKS, attribute_is
+from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
+
+_NAME = "image.resize3d"
+
+_MODES = ("linear half_pixel", "linear align_corners", "nearest_neighbor asymmetric")
+"""Method and coordinates: those that all frameworks define alike."""
+
+_SIZES = ("same", "twice", "4", "1")
+_WIDTHS = ("twice", "same", "three times", "4", "1")
+_MOST = 1000
+"""Elements of a volume, which is 12 times as large at most once it is resized."""
+
+
+def _sized(choice: str, dim: Dim) -> Dim:
+    match choice:
+        case "twice":
+            return times(2, dim)
+        case "three times":
+            return times(3, dim)
+        case "same":
+            return dim
+    return int(choice)
+
+
+def _resize3d(draft: Draft, value: Value, point: Point) -> None:
+    layout = text(point, "layout")
+    spatial = tuple(layout.index(letter) for letter in "DHW")
+    for at in spatial:
+        draft.require(value.shape[at], 1)
+    size = tuple(
+        _sized(text(point, name), value.shape[at])
+        for at, name in zip(spatial, ("depth", "height", "width"), strict=True)
+    )
+    shape = list(value.shape)
+    for at, dim in zip(spatial, size, strict=True):
+        shape[at] = dim
+    method, _, mode = text(point, "mode").partition(" ")
+    attributes: dict[str, program.Attribute] = {}
+    if method == "nearest_neighbor":
+        attributes["rounding_method"] = "floor"
+    draft.call(
+        _NAME,
+        [value],
+        shape,
+        size=shape_value(size),
+        layout=layout,
+        method=method,
+        coordinate_transformation_mode=mode,
+        **attributes,
+    )
+
+
+def _fits(shape: Sequence[Dim]) -> bool:
+    static = [int(dim) for dim in shape if not symbols(dim)]
+    return has_no_zero(shape[1:]) and prod(static) <= _MOST
+
+
+OPERATORS = (
+    Operator(
+        _NAME,
+        meaning="The volume at another depth, height and width: the nearest element, or the mean "
+        "of eight weighted by distance, clamped to the edges.",
+        source="docstrings of relax.op.image.resize3d and topi.image.resize3d; MEANINGS.md, "
+        "Images sampled at computed places",
+        operands=(Operand("data", ranks=(5,)),),
+        attributes=(
+            Attribute("size", "shape"),
+            Attribute("roi", "ints", None),
+            Attribute("layout", "layout", "NCDHW"),
+            Attribute("method", "text", "linear"),
+            Attribute("coordinate_transformation_mode", "text", "half_pixel"),
+            Attribute("rounding_method", "text", ""),
+            Attribute("cubic_alpha", "float", -0.75),
+            Attribute("cubic_exclude", "int", 0),
+            Attribute("extrapolation_value", "float", 0.0),
+            Attribute("out_dtype", "dtype", None),
+        ),
+        axes=(
+            Axis("mode", _MODES, _MODES[0]),
+            Axis("layout", ("NCDHW", "NDHWC"), "NCDHW"),
+            *(Axis(name, _SIZES, "same") for name in ("depth", "height")),
+            Axis("width", _WIDTHS, "twice"),
+        ),
+        apply=_resize3d,
+        numerics=Numerics.APPROXIMATES,
+        requires="an element along each spatial axis, before and after",
+        operand_fits=_fits,
+        faults=(
+            attribute_is("method-unknown", _NAME, "method", "sideways"),
+            attribute_is("layout-unknown", _NAME, "layout", "NXDHW", RANKS),
+            attribute_is("size-length", _NAME, "size", (2, 2), ("shape",)),
+        ),
+    ),
+)

@@ -1,0 +1,67 @@
+"""Interpolation of volumes with the fix, against PyTorch's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.lowerings.images import resize3d
+from tests.fixes import compiled
+from tests.fixes import whole_programs as whole
+
+WAYS: dict[str, dict[str, Any]] = {
+    "half_pixel": {"method": "linear", "coordinate_transformation_mode": "half_pixel"},
+    "align_corners": {"method": "linear", "coordinate_transformation_mode": "align_corners"},
+    "nearest": {"method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"},
+}
+
+
+def _wanted(volume: Any, size: Any, way: str) -> Any:
+    double = torch.from_numpy(volume.astype("float64"))
+    if way == "nearest":
+        return torch.nn.functional.interpolate(double, size, mode="nearest").numpy()
+    return torch.nn.functional.interpolate(
+        double, size, mode="trilinear", align_corners=way == "align_corners"
+    ).numpy()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("size", [(1, 1, 1), (4, 2, 8), ("H", 4, "W")])
+def test_it_is_pytorch_s(way: str, dtype: str, last: bool, size: tuple[compiled.Dim, ...]) -> None:
+    layout = "NDHWC" if last else "NCDHW"
+    for dims in ((2, 2, 4), ("D", "H", "W")):
+        if isinstance(size[0], str) and isinstance(dims[0], int):
+            continue
+
+        def make(x: relax.Expr) -> relax.Expr:
+            own = tvm_api.shape_of(x)[1:4] if last else tvm_api.shape_of(x)[2:]
+            names = dict(zip("DHW", own, strict=True))
+            sizes = relax.ShapeExpr([names.get(dim, dim) for dim in size])
+            return relax.op.image.resize3d(x, sizes, layout=layout, **WAYS[way])
+
+        shape = (2, *dims, 3) if last else (2, 3, *dims)
+        run = compiled.run_with(resize3d.FIX, make, shape, dtypes=(dtype,), fused=False)
+        volume = compiled.sample((2, 3, 2, 2, 4), dtype)
+        sizes = [{"D": 2, "H": 2, "W": 4}.get(dim, dim) for dim in size]
+        actual = run(np.moveaxis(volume, 1, -1).copy() if last else volume)
+        assert actual.dtype == dtype
+        actual = np.moveaxis(actual, -1, 1) if last else actual
+        tolerance = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-12}[dtype]
+        wanted = _wanted(volume, sizes, way)
+        np.testing.assert_allclose(actual, wanted, rtol=tolerance, atol=tolerance)
+
+
+PROGRAMS: whole.Programs = {
+    "resize3d": {
+        "aligned corners": (whole.upstream("resize3d", "aligned_corners"),),
+        "one element": (whole.upstream("resize3d", "one_element_of_aligned_corners"),),
+        "float64": (whole.upstream("resize3d", "float64"),),
+    },
+}
+
+CURES: whole.Cures = {}

@@ -1,0 +1,112 @@
+"""``image.resize3d``: the three agree in every form, and at places worked out here."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relaxcheck.generators.core.program import Literal
+from relaxcheck.oracles.reference.evaluate import evaluate
+from relaxcheck.oracles.reference.operators.images import volumes
+from tests.oracles.agreeing import agree, program_of, wrong_is_seen
+from tests.oracles.declared import declared_in
+
+NAME = "image.resize3d"
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+REGIMES = ("normal", "exact", "moderate", "boundary", "special")
+NEAREST = {
+    "method": "nearest_neighbor",
+    "coordinate_transformation_mode": "asymmetric",
+    "rounding_method": "floor",
+}
+WAYS: dict[str, dict[str, Any]] = {
+    "half_pixel": {},
+    "align_corners": {"coordinate_transformation_mode": "align_corners"},
+    "nearest": NEAREST,
+}
+CALLS = (
+    ((2, 3, 2, 4, 5), (4, 4, 10)),
+    ((1, 2, 3, 2, 7), (1, 6, 4)),
+    ((1, 1, 1, 1, 1), (2, 1, 3)),
+    ((0, 2, 2, 2, 2), (3, 3, 3)),
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("shape", "size"), CALLS)
+def test_every_form(dtype: str, way: str, shape: tuple[int, ...], size: tuple[int, ...]) -> None:
+    for layout in ("NCDHW", "NDHWC"):
+        laid = shape if layout == "NCDHW" else (shape[0], *shape[2:], shape[1])
+        program = program_of(NAME, [laid], dtype, size=size, layout=layout, **WAYS[way])
+        for regime in REGIMES:
+            reference = agree(program, regime, oracles=1)
+            if regime == "normal" and way != "nearest" and dtype != "float64":
+                wrong_is_seen(reference)
+            elif way == "nearest":
+                assert not reference.bound[np.isfinite(reference.bound)].any()
+
+
+def test_a_double_keeps_its_digits_where_float32_holds_the_coordinates() -> None:
+    for way in WAYS.values():
+        program = program_of(NAME, [(2, 1, 2, 4, 4)], "float64", size=(4, 2, 4), **way)
+        if "align_corners" not in way.values():
+            wrong_is_seen(agree(program, oracles=1))
+
+
+def test_two_oracles_answer_most_calls() -> None:
+    for way in WAYS.values():
+        agree(program_of(NAME, [(1, 2, 2, 4, 4)], size=(4, 2, 8), **way), oracles=2)
+
+
+def _line(size: int, **named: Any) -> list[float]:
+    """Of 1, 2, 4, 8 along the depth, alone along the other axes."""
+    fill = [Literal((1, 2, 4, 8))]
+    program = program_of(NAME, [(1, 1, 4, 1, 1)], "float32", fill, size=(size, 1, 1), **named)
+    line: list[float] = agree(program).value.ravel().tolist()
+    return line
+
+
+def test_linear_by_half_pixels_and_between_corners() -> None:
+    assert _line(8) == [1, 1.25, 1.75, 2.5, 3.5, 5, 7, 8]
+    assert _line(2) == [1.5, 6]
+    assert _line(7, **WAYS["align_corners"]) == [1, 1.5, 2, 3, 4, 6, 8]
+    assert _line(1, **WAYS["align_corners"]) == [1]
+
+
+def test_nearest_takes_the_one_before() -> None:
+    assert _line(8, **NEAREST) == [1, 1, 2, 2, 4, 4, 8, 8]
+    assert _line(2, **NEAREST) == [1, 4]
+
+
+def test_a_whole_coordinate_may_be_rounded_down() -> None:
+    # Place 3 of 6 in 4 elements is at 2, or a little less.
+    program = program_of(
+        NAME, [(1, 1, 1, 1, 4)], "float32", [Literal((1, 2, 4, 8))], size=(1, 1, 6), **NEAREST
+    )
+    (reference,) = evaluate(
+        program, {"x0": np.array([1, 2, 4, 8], np.float32).reshape(1, 1, 1, 1, 4)}
+    )
+    assert np.isinf(reference.bound).ravel().tolist() == [False] * 3 + [True] + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "attributes", "why"),
+    [
+        ((1, 1, 2, 2, 2), {"layout": "NDCHW"}, "layout"),
+        ((1, 1, 2, 2), {}, "rank 4"),
+        ((1, 1, 0, 2, 2), {}, "to"),
+        ((1, 1, 2, 2, 2), {"size": (2, 2)}, "size"),
+        ((1, 1, 2, 2, 2), {"size": (2, 0, 2)}, "to"),
+    ],
+)
+def test_wrong_calls_are_refused(
+    shape: tuple[int, ...], attributes: dict[str, Any], why: str
+) -> None:
+    program = program_of(NAME, [shape], **{"size": (2, 2, 2), **attributes})
+    with pytest.raises(ValueError, match=why):
+        evaluate(program, {"x0": np.zeros(shape, np.float32)})
+
+
+def test_the_module_holds_this_operator_alone() -> None:
+    assert declared_in(volumes) == {NAME}
