@@ -67,7 +67,7 @@ def _sampled(images: Tensor, grid: Tensor, method: str, padding: str, aligned: b
     for axis, size in enumerate(sizes):
         at = _coordinates(grid, rank - 1 - axis, size, aligned, dtype)
         if method != "bicubic":
-            at = _each(at, lambda x, size=size: bring(x, size), dtype)
+            at = _each(at, partial(bring, size=size), dtype)
         low = _each(at, tirx.nearbyint if method == "nearest" else tirx.floor, dtype)
         lines.append([_tap(at, low, step, size, method, bring) for step in offsets])
 

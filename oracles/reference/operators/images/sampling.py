@@ -6,7 +6,6 @@ the shares of the elements around it. The nearest element is unconstrained where
 be meant.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -132,7 +131,8 @@ def _quantum(x: Array) -> Errors:
     fraction, exponent = np.frexp(np.where(x == 0, 1, x).astype(np.float64))
     bits = np.abs(np.ldexp(fraction, 53)).astype(np.int64)
     lowest = np.ldexp((bits & -bits).astype(np.float64), exponent - 53)
-    return np.minimum(lowest, 1.0)
+    quantum: Errors = np.minimum(lowest, 1.0)
+    return quantum
 
 
 def _inside(axis: _Axis, number: Array) -> tuple[Array, Flags]:
@@ -223,15 +223,19 @@ def _weighted(data: Estimate, taps: list[Taps], shape: tuple[int, ...], wild: Fl
 def _nearest(
     data: Estimate, places: list[_Places], shape: tuple[int, ...], wild: Flags
 ) -> Estimate:
-    numbers, inside, unsure = [], np.True_, np.False_
+    flat = (shape[0], prod(shape[2:]))
+    numbers: list[Array] = []
+    inside: Flags = np.ones(flat, np.bool_)
+    unsure: Flags = np.zeros(flat, np.bool_)
     for each in places:
         number, within = _inside(each.axis, np.rint(each.at))
         numbers.append(number)
         inside = inside & within
         unsure = unsure | (np.rint(each.at - each.off) != np.rint(each.at + each.off))
-    present: Callable[[Array], Array] = lambda array: np.where(  # noqa: E731
-        inside[:, None], _picked(array, numbers), np.zeros((), array.dtype)
-    ).reshape(shape)
+
+    def present(array: Array) -> Array:
+        picked = np.where(inside[:, None], _picked(array, numbers), np.zeros((), array.dtype))
+        return picked.reshape(shape)
+
     result = Estimate(present(data.value), present(data.error), data.dtype)
-    flags = np.broadcast_to(unsure, inside.shape).reshape(shape[0], 1, *shape[2:])
-    return unconstrain(result, flags | wild)
+    return unconstrain(result, unsure.reshape(shape[0], 1, *shape[2:]) | wild)

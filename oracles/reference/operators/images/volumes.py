@@ -101,7 +101,8 @@ def _taken(estimate: Estimate, numbers: Array, axis: int) -> Estimate:
 
 def _differ(first: Estimate, second: Estimate) -> Flags:
     same = (first.value == second.value) & (first.error == second.error)
-    return ~(same | (np.isnan(first.value) & np.isnan(second.value)))
+    differ: Flags = ~(same | (np.isnan(first.value) & np.isnan(second.value)))
+    return differ
 
 
 def _linear(data: Estimate, axes: list[int], size: tuple[int, ...], aligned: bool) -> Estimate:
