@@ -20,17 +20,18 @@ from tvm.script.ir_builder import tirx as T
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import (
+    LEGALIZE,
     FaultPart,
     Fix,
+    OperatorAttribute,
     checked,
     invalid,
-    legalization,
     require_shapes,
 )
-from relaxcheck.fixes.framework.patch import Guard, Lowering, NewFile
-from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr, Tensor
+from relaxcheck.fixes.framework.patch import Guard, NewFile, Wrapping
+from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 
-UPSTREAM = NewFile("relax/transform/legalize_ops/all_class_nms.py")
+UPSTREAM = NewFile("relax/transform/legalize_ops/nms.py")
 
 OPERATOR = "relax.vision.all_class_non_max_suppression"
 _ORIGINAL = relax.op.vision.all_class_non_max_suppression
@@ -81,6 +82,11 @@ def _lower(builder: BlockBuilder, call: Call) -> Expr:
     )
     kept = builder.emit(relax.op.dynamic_strided_slice(rows, begin, end, steps))
     return relax.Tuple([kept, count])
+
+
+def _chosen_one_by_one(original: Legalization) -> Legalization:
+    """A lowering that takes nothing of ``original``."""
+    return _lower
 
 
 def _begin(count: Tensor) -> Tensor:
@@ -302,11 +308,11 @@ FIX = Fix(
         FaultPart("no boxes", lambda: not _is([], **_NONE)),
         FaultPart("scores of other boxes", lambda: not refuses_other_boxes()),
     ),
-    attributes=legalization(OPERATOR, _lower),
+    attributes=(OperatorAttribute(OPERATOR, LEGALIZE, _chosen_one_by_one),),
     rebindings=lambda: (checked(_ORIGINAL, _check),),
     after="tables",
     patch=(
-        Lowering(OPERATOR, _lower),
+        Wrapping(OPERATOR, _chosen_one_by_one),
         Guard(
             "relax/op/vision/nms.py",
             "all_class_non_max_suppression",

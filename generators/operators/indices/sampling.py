@@ -93,7 +93,7 @@ OPERATORS = (
             Axis(DTYPE, FLOATS, "float32", default_weight=4),
             *(Axis(name, sizes, sizes[0], least=(1,)) for name, sizes in _SIZES.items()),
             *(toggle(f"symbolic.{name}") for name in _SIZES),
-            Axis("sample_dtype", ("same", *FLOATS), "same", default_weight=4),
+            Axis("sample_dtype", ("same", "float64"), "same", default_weight=4),
             Axis("index_dtype", _INTEGERS, "int64"),
             Axis("out_dtype", _INTEGERS, "int64"),
         ),

@@ -6,6 +6,7 @@ from tests.measure.quality.planted.bugs import (
     attention,
     bytes_and_maps,
     conv_transpose,
+    detection,
     dtypes,
     elementwise,
     functions,
@@ -42,6 +43,7 @@ PLANTS: tuple[Plant, ...] = (
     *bytes_and_maps.PLANTS,
     *indices.PLANTS,
     *runtime.PLANTS,
+    *detection.PLANTS,
     *windows.PLANTS,
     *training.PLANTS,
 )
