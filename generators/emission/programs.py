@@ -18,7 +18,8 @@ from relaxcheck.generators.calls import (
     is_pure,
     undefined_symbols,
 )
-from relaxcheck.generators.core import index_maps, values
+from relaxcheck.generators.core import values
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
 from relaxcheck.generators.core.program import (
     CALL,
@@ -239,7 +240,7 @@ def _emitted(
 
 
 def _index_map(text: str) -> Any:
-    index_map = index_maps.read(text)
+    index_map = index_map_of(text)
     indices = {name: tvm_api.shape_var(name) for name in index_map.names}
     places = [emitted_dim(result, indices) for result in index_map.results]
     return tvm.tirx.IndexMap(list(indices.values()), places, None)

@@ -69,7 +69,7 @@ class Attribute:
     ``value`` is a number that older releases take as a ``PrimValue`` only; an
     ``extent`` is a number, or a shape of one dimension that stands for it. A
     ``constant`` is a number that it takes as a Relax constant of the dtype that the attribute
-    ``dtype`` names. An ``index_map`` is the text of one (see ``generators.core.index_maps``). Where
+    ``dtype`` names. An ``index_map`` is the text of one (see ``generators.core.attributes``). Where
     a default is one number, a list of that number alone is the default too.
     """
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from math import prod
 
-from relaxcheck.generators.core import index_maps
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.called.meanings import CALLS
 from relaxcheck.generators.core.called.meanings import FUNCTIONS as FUNCTIONS_CALLED
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
@@ -180,7 +180,7 @@ def _check_type(node: Node, declared: Declared, value: Attribute) -> None:
         fits = value in DTYPES or value == declared.default
     if declared.type == "index_map" and isinstance(value, str):
         try:
-            index_maps.read(value)
+            index_map_of(value)
         except ValueError:
             fits = False
     if not fits:

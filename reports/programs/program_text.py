@@ -11,7 +11,7 @@ from relaxcheck.generators.calls import (
     is_pure,
     telling,
 )
-from relaxcheck.generators.core.index_maps import read
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.program import (
     CALL,
     CLOSURES,
@@ -248,7 +248,7 @@ def _call(node: Node, arguments: Sequence[str]) -> str:
             # Older releases take a PrimValue only.
             text = f'getattr(relax, "PrimValue", {type(value).__name__})({text})'
         if name in maps:
-            text = read(str(value)).source
+            text = index_map_of(str(value)).source
         if name in constant:
             text = f'relax.const({text}, "{node.attributes["dtype"]}")'
         operands.append(f"{name}={text}")

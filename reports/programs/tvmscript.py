@@ -12,8 +12,8 @@ from relaxcheck.generators.calls import (
     telling,
 )
 from relaxcheck.generators.core import dims
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.index_maps import read
 from relaxcheck.generators.core.program import (
     CALL,
     ITEM,
@@ -128,7 +128,7 @@ def _call(node: Node) -> str:
     for name in attributes_of_type(node.operator, "constant"):
         texts[name] = f"R.const({texts[name]}, {string_text(str(node.attributes['dtype']))})"
     for name in attributes_of_type(node.operator, "index_map"):
-        texts[name] = read(str(named[name])).source
+        texts[name] = index_map_of(str(named[name])).source
     attributes = [f"{name}={text}" for name, text in texts.items()]
     return f"R.{node.operator}({', '.join([*operands, *attributes])})"
 

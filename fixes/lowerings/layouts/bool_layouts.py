@@ -41,7 +41,7 @@ def moves_truth_values() -> bool:
         result = probes.run(module, np.array([[True, False]]))
     except Exception:
         return False
-    return result.tolist() == [[True], [False]]
+    return bool((result == [[True], [False]]).all())
 
 
 FIX = Fix(

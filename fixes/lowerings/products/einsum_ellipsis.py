@@ -49,7 +49,7 @@ def sums_without_letters() -> bool:
         result = probes.run(module, np.ones((2, 3), "float32"))
     except Exception:
         return False
-    return result.tolist() == [2, 2, 2]
+    return bool((result == [2, 2, 2]).all())
 
 
 FIX = Fix(

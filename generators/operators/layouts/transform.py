@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from relaxcheck.generators.core import program
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, fold, symbols
 from relaxcheck.generators.core.draft import Draft, Value
-from relaxcheck.generators.core.index_maps import read
 from relaxcheck.generators.core.operand import DTYPE, FitsDims
 from relaxcheck.generators.core.points import Given, integer, text
 from relaxcheck.generators.core.polynomials import minus, over, plus, times
@@ -33,7 +33,7 @@ _MAPS = (
 
 
 def _fits(shape: Sequence[Dim], pattern: str) -> bool:
-    if len(read(pattern.replace("{last}", "1")).names) != len(shape):
+    if len(index_map_of(pattern.replace("{last}", "1")).names) != len(shape):
         return False
     return "{last}" not in pattern or (not symbols(shape[-1]) and int(shape[-1]) > 0)
 
@@ -63,7 +63,7 @@ def _size(result: str, sizes: dict[str, Dim]) -> Dim:
 
 def _layout_transform(draft: Draft, value: Value, point: Point) -> None:
     written = text(point, "index_map").replace("{last}", str(value.shape[-1]))
-    index_map = read(written)
+    index_map = index_map_of(written)
     sizes = dict(zip(index_map.names, value.shape, strict=True))
     shape = [_size(result, sizes) for result in index_map.results]
     attributes: dict[str, program.Attribute] = {"index_map": written}

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.dims import fold
-from relaxcheck.generators.core.index_maps import read
 from relaxcheck.oracles.onnxruntime.call import Call, operator
 from relaxcheck.oracles.onnxruntime.graph import Wire, is_float
 
@@ -14,7 +14,7 @@ from relaxcheck.oracles.onnxruntime.graph import Wire, is_float
 @operator("layout_transform")
 def _layout_transform(call: Call) -> Wire:
     (x,), attributes, graph = call.operands, dict[str, Any](call.node.attributes), call.graph
-    index_map = read(attributes["index_map"])
+    index_map = index_map_of(attributes["index_map"])
     ends = dict(zip(index_map.names, x.shape, strict=True))
     shape = tuple(_end(result, ends) for result in index_map.results)
     count = prod(x.shape)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from relaxcheck.generators.core.attributes import IndexMap, index_map_of
 from relaxcheck.generators.core.dims import fold
-from relaxcheck.generators.core.index_maps import IndexMap, read
 from relaxcheck.generators.core.program import Node
 from relaxcheck.generators.core.values import numpy_dtype
 from relaxcheck.oracles.pytorch.source import Value, source
@@ -31,7 +31,7 @@ def _shape(index_map: IndexMap, sizes: Sequence[int]) -> list[int]:
 
 @operator("layout_transform")
 def _layout_transform(node: Node, operands: list[Held]) -> Held:
-    (x,), index_map = operands, read(str(node.attributes["index_map"]))
+    (x,), index_map = operands, index_map_of(str(node.attributes["index_map"]))
     pad: Any = node.attributes.get("pad_value") or 0
     ranges = (torch.arange(size) for size in x.tensor.shape)
     grid = dict(zip(index_map.names, torch.meshgrid(*ranges, indexing="ij"), strict=True))
@@ -42,7 +42,7 @@ def _layout_transform(node: Node, operands: list[Held]) -> Held:
 
 @source("layout_transform")
 def _layout_transform_text(node: Node, operands: Sequence[Value], result: Value) -> list[str]:
-    (x,), index_map = operands, read(str(node.attributes["index_map"]))
+    (x,), index_map = operands, index_map_of(str(node.attributes["index_map"]))
     pad = np.array(node.attributes.get("pad_value") or 0).astype(numpy_dtype(x.dtype)).item()
     ranges = ", ".join(f"torch.arange({size})" for size in x.shape)
     comma = "," if len(index_map.names) == 1 else ""

@@ -43,9 +43,9 @@ def _view(node: Node, operands: list[Estimate]) -> Estimate:
 def _has_known_bits(x: Estimate) -> Flags:
     """Flag elements whose bits all correct implementations agree on."""
     known: Flags = x.error == 0
-    if x.dtype not in FORMATS:
-        return known
-    return known & ~np.isnan(x.value) & ((x.value != 0) | np.bool_(x.signed))
+    if x.dtype in FORMATS:
+        known = known & ~np.isnan(x.value) & ((x.value != 0) | np.bool_(x.signed))
+    return known
 
 
 @operator("memory.ensure_zero_offset")

@@ -4,8 +4,8 @@ from math import prod
 
 import numpy as np
 
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.dims import fold
-from relaxcheck.generators.core.index_maps import read
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import number, text
@@ -15,7 +15,7 @@ from relaxcheck.oracles.reference.evaluation import operator
 
 @operator("layout_transform")
 def _layout_transform(node: Node, operands: list[Estimate]) -> Estimate:
-    (x,), index_map = operands, read(text(node, "index_map"))
+    (x,), index_map = operands, index_map_of(text(node, "index_map"))
     old = x.value.shape
     if len(index_map.names) != len(old):
         raise ValueError(f"layout_transform: {len(index_map.names)} indices for rank {len(old)}")

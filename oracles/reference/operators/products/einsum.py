@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class _Sum:
     def of(self, *arrays: Array) -> Array:
         """The sum of the products of ``arrays``."""
         number = {label: at for at, label in enumerate(self.sizes)}
-        arguments: list[object] = []
+        arguments: list[Any] = []
         for array, term in zip(arrays, self.terms, strict=True):
             arguments += [array, [number[label] for label in term]]
         value: Array = np.asarray(np.einsum(*arguments, [number[label] for label in self.result]))
@@ -92,7 +93,8 @@ def _in_any_order(plan: _Sum, operands: Sequence[Estimate], dtype: str) -> Estim
         error = error + (bounds.gamma(steps, target.unit) + bounds.gamma(steps, OWN_UNIT)) * (
             magnitude
         )
-        over, exact = np.zeros(magnitude.shape, np.bool_), _are_whole(finite)
+        over = np.zeros(magnitude.shape, np.bool_)
+        exact: Array = np.full(magnitude.shape, _are_whole(finite))
         for chosen in _subsets(len(operands)):
             # A product of these alone, and what is multiplied with its underflow.
             inside = [each[at in chosen] for at, each in enumerate(zip(ones, reaches, strict=True))]
@@ -110,12 +112,10 @@ def _in_any_order(plan: _Sum, operands: Sequence[Estimate], dtype: str) -> Estim
     return bounds.unconstrain(result, touched | (over & ~exact))
 
 
-def _are_whole(operands: Sequence[Estimate]) -> np.bool_:
+def _are_whole(operands: Sequence[Estimate]) -> bool:
     """True if all elements are integers: sums of their products are, too."""
-    whole = (
-        not each.error.any() and (each.value == np.rint(each.value)).all() for each in operands
-    )
-    return np.bool_(all(whole))
+    fractions = (each.error + np.abs(each.value - np.rint(each.value)) for each in operands)
+    return not any(each.any() for each in fractions)
 
 
 def _subsets(count: int) -> list[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.index_maps import read
+from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.program import Literal
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.layouts import transform
@@ -84,8 +84,8 @@ def test_what_is_no_index_map_is_refused(index_map: str, pad: float, why: str) -
 
 def test_the_source_of_a_map_computes_it() -> None:
     for text in ("i, j: j, i//4, i%4", "i, j: i*4 + j"):
-        function = eval(read(text).source)
-        assert function(9, 3) == read(text).places({"i": 9, "j": 3})
+        function = eval(index_map_of(text).source)
+        assert function(9, 3) == index_map_of(text).places({"i": 9, "j": 3})
 
 
 def test_the_module_holds_this_operator_alone() -> None:

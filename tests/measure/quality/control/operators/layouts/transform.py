@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from relaxcheck.generators.core.attributes import IndexMap, index_map_of
 from relaxcheck.generators.core.dims import fold
-from relaxcheck.generators.core.index_maps import IndexMap, read
 from relaxcheck.generators.core.program import Node
 from tests.measure.quality.control.operator import Array, Type, number, operator, refuse, text
 from tests.measure.quality.control.summation import Freedom
@@ -26,7 +26,7 @@ def _shape(index_map: IndexMap, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _infer(node: Node, operands: Sequence[Type]) -> Type:
-    (x,), index_map = operands, read(text(node, "index_map", ""))
+    (x,), index_map = operands, index_map_of(text(node, "index_map", ""))
     if len(index_map.names) != x.rank:
         raise refuse(node, f"{len(index_map.names)} indices of a tensor of rank {x.rank}")
     pad = number(node, "pad_value", 0)
@@ -37,7 +37,7 @@ def _infer(node: Node, operands: Sequence[Type]) -> Type:
 
 @operator("layout_transform", _infer)
 def _layout_transform(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
-    (x,), index_map = operands, read(text(node, "index_map", ""))
+    (x,), index_map = operands, index_map_of(text(node, "index_map", ""))
     free = node.attributes.get("pad_value") is None
     pad = freedom.choice(("0", "1")) if free else number(node, "pad_value")
     result = np.full(_shape(index_map, x.shape), float(pad)).astype(x.dtype)
