@@ -25,6 +25,7 @@ from relaxcheck.generators.graphs.growth import Limits, begun
 from relaxcheck.generators.graphs.idioms import ABOUT
 from relaxcheck.generators.graphs.programs import NAMES, STEPS
 from relaxcheck.generators.graphs.templates import TEMPLATES
+from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute
 from relaxcheck.oracles.answer import Unsupported
@@ -248,6 +249,8 @@ def test_floating_point_begins_in_the_dtype_of_the_point() -> None:
         program = FAMILY.build(point, at).program
         if not program.nodes[0].arguments:
             continue  # it begins with numbers that an operator makes, of any dtype
+        if point["dtype"] not in OPERATORS[program.nodes[0].operator].hand.dtypes:
+            continue  # it begins with an operator that is not defined for the dtype
         # Where it begins with truth values, an operator may make numbers of any dtype of them.
         first = program.inputs[0].dtype
         if first.startswith("float"):
