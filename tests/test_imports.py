@@ -20,6 +20,8 @@ FRONTS = ("cli", "pytest_plugin", "strategies", "__main__", "__init__")
 """Modules of the face, which stands on top of every room."""
 
 IMPORTS_TVM = {
+    "generators/emission/calls.py",
+    "generators/emission/dims.py",
     "generators/emission/expressions.py",
     "generators/emission/programs.py",
     "harness/expressions/kernels.py",

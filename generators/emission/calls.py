@@ -48,7 +48,7 @@ def tir_call(builder: Any, node: Node, operands: Sequence[Any], sizes: Sizes) ->
         return relax.op.call_tir_inplace(function, list(operands), indices, types)
     function = builder.add_func(_with_sizes(node), name)
     gradient = str(node.attributes["te_grad_name"])
-    further = [emitted_dim(dim, sizes) for dim in dims_of(node.attributes.get("size", ()))]
+    further = [emitted_dim(dim, sizes) for dim in dims_of(node.attributes.get("extent", ()))]
     numbers = [tvm_api.integer(dim) if isinstance(dim, int) else dim for dim in further]
     return tvm_api_calls.call_tir_with_grad(function, operands, numbers, types, gradient)
 
@@ -61,9 +61,9 @@ def packed_call(node: Node, operands: Sequence[Any], sizes: Sizes) -> Any:
     if "lead" in node.attributes:
         lead = dims_of(node.attributes["lead"])
         arguments.append(relax.ShapeExpr([emitted_dim(dim, sizes) for dim in lead]))
-    for bound in ("low", "high"):
-        if bound in node.attributes:
-            arguments.append(_scalar(node.attributes[bound]))
+    numbers = [emitted_dim(dim, sizes) for dim in dims_of(node.attributes.get("extent", ()))]
+    numbers += [node.attributes[name] for name in ("low", "high") if name in node.attributes]
+    arguments += map(_scalar, numbers)
     if node.operator == DPS_PACKED:
         return relax.op.call_dps_packed(name, arguments, types)
     if node.operator == INPLACE_PACKED:

@@ -67,10 +67,10 @@ def _with_sizes(node: Node, arguments: Sequence[str], types: str) -> tuple[list[
         lines += [*_reduced(result.tensor), f"result{at} = {result.tensor}"]
     parameters, operands = [*tensors, *results], ", ".join(arguments)
     gradient = f'"{node.attributes["te_grad_name"]}"'
-    if "size" not in node.attributes:
+    if "extent" not in node.attributes:
         lines.append(_added(f"[{', '.join(parameters)}]", node))
         return lines, f"relax.op.call_tir_with_grad(tir, [{operands}], {types}, {gradient})"
-    (dim,) = dims_of(node.attributes["size"])
+    (dim,) = dims_of(node.attributes["extent"])
     size = f'tirx.IntImm("int64", {dim})' if isinstance(dim, int) else dim_text(dim)
     plain, last = ", ".join(tensors), ", ".join(results)
     lines = [
@@ -110,11 +110,11 @@ def packed_lines(node: Node, arguments: Sequence[str]) -> tuple[list[str], str]:
     if "lead" in node.attributes:
         lead = ", ".join(map(dim_text, dims_of(node.attributes["lead"])))
         operands.append(f"relax.ShapeExpr([{lead}])")
-    for bound in ("low", "high"):
-        if bound in node.attributes:
-            # Older releases take a PrimValue only.
-            wrap = 'relax.PrimValue if hasattr(relax, "PrimValue") else relax.prim_value'
-            operands.append(f"({wrap})({node.attributes[bound]})")
+    numbers = [dim_text(dim) for dim in dims_of(node.attributes.get("extent", ()))]
+    numbers += [str(node.attributes[name]) for name in ("low", "high") if name in node.attributes]
+    # Older releases take a PrimValue only.
+    wrap = 'relax.PrimValue if hasattr(relax, "PrimValue") else relax.prim_value'
+    operands += [f"({wrap})({number})" for number in numbers]
     name, types = packed_name(node), _types(node)
     lines = packed_source(node)
     if node.operator == DPS_PACKED:

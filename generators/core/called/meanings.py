@@ -52,7 +52,7 @@ class Result:
 class Function:
     """A function of ``arguments`` tensors.
 
-    ``further`` names what it takes behind them, attributes of the node: ``size`` a size, ``lead``
+    ``further`` names what it takes behind them, attributes of the node: ``size`` the size ``extent``, ``lead``
     a shape, ``bounds`` the numbers ``low`` and ``high``.
     """
 
@@ -159,7 +159,7 @@ def meant(node: Node) -> list[Node]:
     match function.further:
         case "size":
             size = f"{node.name}__size"
-            (fill,) = dims_of(node.attributes["size"])
+            (fill,) = dims_of(node.attributes["extent"])
             named: dict[str, Any] = {"dtype": node.attributes["dtype"]}
             made.append(Node(size, "full", (), {"shape": (), "fill_value": fill, **named}))
             arguments = (*arguments, size)

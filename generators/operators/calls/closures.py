@@ -23,17 +23,19 @@ _NAME = "inner"
 
 
 def _function(shape: Sequence[Dim], dtype: str, captured: int, turned: bool) -> Program:
-    """The differences of an argument and captured tensors; twice the argument without any.
+    """The difference of an argument and a captured tensor, or the larger of that and another one.
 
-    Of booleans it is the exclusive disjunction.
+    Twice the argument, where nothing is captured. Of booleans it is a disjunction, an exclusive one
+    first.
     """
     names = ("x", *(f"c{at}" for at in range(captured)))
     inputs = tuple(Input(name, tuple(shape), dtype) for name in names)
-    combined = "bitwise_xor" if dtype == "bool" else "subtract" if captured else "add"
+    first = "bitwise_xor" if dtype == "bool" else "subtract" if captured else "add"
+    operators = (first, "bitwise_or" if dtype == "bool" else "maximum")
     nodes: list[Node] = []
     last = "x"
     for at, other in enumerate(names[1:] or names):
-        nodes.append(Node(f"d{at}", combined, (last, other)))
+        nodes.append(Node(f"d{at}", operators[at], (last, other)))
         last = f"d{at}"
     if turned:
         nodes.append(Node("t", "permute_dims", (last,)))
@@ -71,7 +73,8 @@ def _record(operator: str, how: str, *also: str) -> Operator:
     return Operator(
         operator,
         meaning="A function of Relax whose last arguments are bound when make_closure makes a "
-        f"closure of it, {how}: the differences of its argument and the bound tensors.",
+        f"closure of it, {how}: the difference of its argument and a bound tensor, or the larger "
+        "of that and another one, in the shape of the argument or with its axes reversed.",
         source=f"docstrings of relax.op.make_closure and relax.op.{operator}; vm.builtin."
         "make_closure, which binds the last arguments; LambdaLift, which emits both",
         operands=(

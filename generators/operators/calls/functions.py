@@ -53,7 +53,7 @@ def further_arguments(function: str, shape: Sequence[Dim]) -> dict[str, Attribut
     """The attributes by which a call passes what ``function`` takes behind tensors of ``shape``."""
     match FUNCTIONS[function].further:
         case "size":
-            return {"size": shape_value(shape[:1])}
+            return {"extent": shape_value(shape[:1])}
         case "lead":
             return {"lead": shape_value((shape[0], *shape))}
         case "bounds":

@@ -22,7 +22,7 @@ from relaxcheck.generators.operators.record import (
 
 _FUNCTIONS = (
     *("turned", "opposite", "row_sum", "difference", "opposite_and_sum", "sum_and_opposite"),
-    *("spread", "clipped"),
+    *("spread", "clipped", "at_most"),
 )
 
 
@@ -36,10 +36,10 @@ def _calling(operator: str) -> Apply:
 def _record(operator: str, how: str) -> Operator:
     return Operator(
         operator,
-        meaning=f"A packed function {how}: of one tensor the elements negated or between two "
-        "numbers that the call passes, the axes reversed, sums of rows, or copies in a shape that "
-        "the call passes; of two the difference; both elements negated and sums of rows, as a "
-        "tuple.",
+        meaning=f"A packed function {how}: of one tensor the elements negated, between two "
+        "numbers or at most a size that the call passes, the axes reversed, sums of rows, or "
+        "copies in a shape that the call passes; of two the difference; both elements negated and "
+        "sums of rows, as a tuple.",
         source=f"docstring of relax.op.{operator}; the functions mean operators of Relax",
         operands=(
             Operand(
@@ -54,6 +54,7 @@ def _record(operator: str, how: str) -> Operator:
             Attribute("of", "shape"),
             Attribute("dtype", "dtype"),
             Attribute("lead", "shape", None),
+            Attribute("extent", "shape", None),
             Attribute("low", "int", None),
             Attribute("high", "int", None),
         ),

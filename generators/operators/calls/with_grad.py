@@ -45,7 +45,7 @@ OPERATORS = (
             Attribute("of", "shape"),
             Attribute("dtype", "dtype"),
             Attribute("te_grad_name", "text"),
-            Attribute("size", "shape", None),
+            Attribute("extent", "shape", None),
         ),
         axes=(
             function_axis(

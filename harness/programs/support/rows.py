@@ -95,7 +95,7 @@ def support(
     limited = {(limit.operator, limit.oracle) for limit in limits}
 
     def answer(operator: str, oracle: str) -> str:
-        if operator in OPERATORS and OPERATORS[operator].form == "tir":
+        if operator in OPERATORS and OPERATORS[operator].form in ("tir", "packed", "closure"):
             # Oracles are asked about the operators that the functions compute.
             return YES
         if operator not in tables[oracle]:

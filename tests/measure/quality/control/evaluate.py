@@ -19,7 +19,7 @@ from relaxcheck.generators.core.program import Case, Node, Program
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import constants, numpy_dtype
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from tests.measure.quality.control import operators
+from tests.measure.quality.control import operators, overwriting
 from tests.measure.quality.control.operator import (
     OPERATORS,
     Operator,
@@ -67,6 +67,8 @@ def check(case: Case) -> None:
         Refused: a node is not allowed by its operator's definition, which the message names.
         NotImplementedError: the control lacks an operator.
     """
+    for node in case.program.nodes:
+        overwriting.check(node)
     for binding in case.bindings:
         program = static(case.program, binding)
         types = {

@@ -5,6 +5,7 @@ from tests.measure.quality.planted.bugs import (
     around,
     attention,
     bytes_and_maps,
+    calls,
     conv_transpose,
     detection,
     dtypes,
@@ -46,6 +47,7 @@ PLANTS: tuple[Plant, ...] = (
     *detection.PLANTS,
     *windows.PLANTS,
     *training.PLANTS,
+    *calls.PLANTS,
 )
 
 

@@ -140,7 +140,7 @@ _EXECUTION = (
         "a symbolic batch is emitted as the size of the first binding",
         _CRASH,
         ("symbolic.batch",),
-        "relaxcheck.generators.emission.programs",
+        "relaxcheck.generators.emission.dims",
         "    if not symbols(dim):\n        return dim\n",
         '    if not symbols(dim):\n        return dim\n    if dim == "B":\n        return 2\n',
     ),
