@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from math import prod
 
+from relaxcheck.generators.calls import required
 from relaxcheck.generators.core.attributes import index_map_of
+from relaxcheck.generators.core.called import meanings
 from relaxcheck.generators.core.called.meanings import CALLS
-from relaxcheck.generators.core.called.meanings import FUNCTIONS as FUNCTIONS_CALLED
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate, fold, symbols
 from relaxcheck.generators.core.program import (
@@ -167,8 +168,26 @@ def _check_call(node: Node, record: Operator, *, lenient: bool) -> None:
             _check_type(node, declared[name], value)
     if node.operator == CALL_TIR and node.attributes.get("function") not in FUNCTIONS:
         raise CaseError(f"node {node.name}: no function of TIR is called so")
-    if node.operator in CALLS and node.attributes.get("function") not in FUNCTIONS_CALLED:
+    if node.operator in CALLS:
+        _check_function(node)
+
+
+def _check_function(node: Node) -> None:
+    """Check that ``node`` names a function and has what that takes, of whatever value."""
+    function = meanings.FUNCTIONS.get(str(node.attributes.get("function")))
+    if function is None:
         raise CaseError(f"node {node.name}: no function is called so")
+    missing = {*required(node.operator), *meanings.further_attributes(function)}
+    missing -= node.attributes.keys()
+    if missing:
+        raise CaseError(f"node {node.name}: no attribute {', '.join(sorted(missing))}")
+    count = len(function.results)
+    items = range(count) if count > 1 else (None,)
+    if len(node.arguments) != function.arguments or node.attributes.get(ITEM) not in items:
+        raise CaseError(
+            f"node {node.name}: {node.attributes['function']} has {function.arguments} arguments "
+            f"and {count} results"
+        )
 
 
 def _check_type(node: Node, declared: Declared, value: Attribute) -> None:

@@ -52,8 +52,8 @@ class Result:
 class Function:
     """A function of ``arguments`` tensors.
 
-    ``further`` names what it takes behind them, attributes of the node: ``size`` the size ``extent``, ``lead``
-    a shape, ``bounds`` the numbers ``low`` and ``high``.
+    ``further`` says what it takes behind them, attributes of the node: ``size`` a size, which is
+    ``extent``, ``lead`` a shape, ``bounds`` the numbers ``low`` and ``high``.
     """
 
     results: tuple[Result, ...]
@@ -131,6 +131,12 @@ def function_of(node: Node) -> Function:
     return FUNCTIONS[str(node.attributes["function"])]
 
 
+def further_attributes(function: Function) -> frozenset[str]:
+    """The attributes of a node by which it passes what ``function`` takes behind the tensors."""
+    named = {"size": ("extent",), "lead": ("lead",), "bounds": ("low", "high")}
+    return frozenset(named.get(function.further, ()))
+
+
 def dims_of(value: Attribute) -> Shape:
     """The dimensions of an attribute that is a shape."""
     dims = value.dims if isinstance(value, ShapeValue) else value
@@ -166,5 +172,5 @@ def meant(node: Node) -> list[Node]:
         case "bounds":
             attributes |= {"min": node.attributes["low"], "max": node.attributes["high"]}
         case "lead":
-            attributes["shape"] = dims_of(node.attributes["lead"])
+            attributes["shape"] = node.attributes["lead"]
     return [*made, Node(node.name, result.operator, arguments, attributes)]
