@@ -33,3 +33,7 @@ PROGRAMS: whole.Programs = {
         "without gradient": (whole.upstream("gradient_names", "call_tir_with_grad_is_lowered"),),
     },
 }
+
+CURES: whole.Cures = {
+    "not-lowered": (("gradient_names", "without gradient"),),
+}

@@ -156,6 +156,8 @@ PROGRAMS: whole.Programs = {
 }
 
 CURES: whole.Cures = {
+    "read-fused-behind": (("fusion", "reads before overwriting"),),
+    "two-results-fused": (("fusion", "overwriting"),),
     "slice-below-zero-fused": (("fusion", "conditional dimensions"),),
     "slice-to-multiple-fused": (("fusion", "conditional dimensions"),),
     "decoder-fused": (("fusion", "fused repeats"),),

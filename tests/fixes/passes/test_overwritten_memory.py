@@ -63,3 +63,7 @@ PROGRAMS: whole.Programs = {
         ),
     },
 }
+
+CURES: whole.Cures = {
+    "overwritten-memory": (("overwritten_memory", "results that are arguments"),),
+}
