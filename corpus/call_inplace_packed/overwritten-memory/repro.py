@@ -20,14 +20,14 @@ def program():
     with bb.function("main", [x0, x1, x2]):
         with bb.dataflow():
             n0_0 = bb.emit(relax.op.maximum(x0, x2))
-            @tvm.register_global_func("relaxcheck.inplace.difference_0", override=True)
+            @tvm.register_global_func("test.inplace.difference_0", override=True)
             def packed(x, y):
                 values = (lambda x, y: [np.asarray(np.subtract(x, y))])(x.numpy(), y.numpy())
                 x.copyfrom(values[0])
                 return x
             n0_1 = bb.emit(
                 relax.op.call_inplace_packed(
-                    "relaxcheck.inplace.difference_0",
+                    "test.inplace.difference_0",
                     n0_0,
                     x1,
                     inplace_indices=[0],

@@ -1,4 +1,4 @@
-"""FuseOps moves a read behind the call_tir_inplace that overwrites the value
+"""FuseOps puts a read behind the call_tir_inplace that overwrites the value
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

@@ -51,7 +51,7 @@ def variables(of: Sequence[Dim]) -> Shape:
 
 def packed_name(node: Node) -> str:
     """The name under which the packed function that ``node`` calls is registered."""
-    name = f"relaxcheck.{_KINDS.get(node.operator, 'pure')}.{node.attributes['function']}"
+    name = f"test.{_KINDS.get(node.operator, 'pure')}.{node.attributes['function']}"
     if node.operator != INPLACE_PACKED:
         return name
     # The text depends on what is overwritten.

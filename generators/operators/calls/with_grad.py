@@ -20,7 +20,7 @@ def _call_tir_with_grad(draft: Draft, value: Value, point: Point) -> None:
         WITH_GRAD,
         arguments(draft, value, point),
         text(point, FUNCTION),
-        te_grad_name="relaxcheck.gradient",
+        te_grad_name="test.gradient",
     )
 
 
