@@ -1,13 +1,12 @@
 """Aligned regions of interest in float16, which TOPI computes, and returns, in float32."""
 
-import numpy as np
 from tvm import relax, topi
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, OperatorAttribute
 from relaxcheck.fixes.framework.patch import NewFile, Wrapping
-from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization
+from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, Tensor
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/roi_align.py")
 
@@ -15,28 +14,41 @@ OPERATOR = "relax.vision.roi_align"
 
 
 def _in_its_dtype(original: Legalization) -> Legalization:
-    """``original``, whose result is cast to the dtype that the call is typed with."""
+    """``original``, but TOPI's result of float16 is cast to it."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
-        dtype = tvm_api.dtype_of(call)
-        pooled = builder.normalize(original(builder, call))
-        if not tvm_api.has_shape(call.args[0]) or tvm_api.dtype_of(pooled) == dtype:
-            return pooled
-        return builder.call_te(topi.cast, builder.emit(pooled), dtype)
+        data, rois = call.args
+        dtype, attrs = tvm_api.dtype_of(data), call.attrs
+        if dtype != "float16" or not tvm_api.has_shape(data) or not tvm_api.has_shape(rois):
+            return original(builder, call)
+
+        def align(images: Tensor, boxes: Tensor) -> Tensor:
+            pooled = topi.vision.roi_align(
+                images,
+                boxes,
+                attrs.pooled_size,
+                attrs.spatial_scale,
+                mode=str(attrs.mode),
+                sample_ratio=int(attrs.sample_ratio),
+                aligned=bool(attrs.aligned),
+                layout=str(attrs.layout),
+            )
+            return topi.cast(pooled, dtype)
+
+        return builder.call_te(align, data, rois, primfunc_name_hint="roi_align")
 
     return lower
 
 
 def keeps_float16() -> bool:
-    """True if the result of float16 is float16."""
-    image, box = np.array([[[[1, 3]]]], "float16"), np.array([[0, 0, 0, 1, 1]], "float16")
-    module = probes.program(
-        lambda x, rois: relax.op.vision.roi_align(x, rois, (1, 1), 1.0),
-        *(image.shape, box.shape),
+    """True if float16 is lowered to a kernel of float16 results."""
+    call = probes.one_call(
+        lambda x, rois: relax.op.vision.roi_align(x, rois, (1, 1), 1.0, sample_ratio=1),
+        *((1, 1, 1, 2), (1, 5)),
         dtypes=("float16", "float16"),
     )
-    result = probes.run(module, image, box)
-    return result.dtype == "float16" and bool((result == 2).all())
+    lowered = probes.lowered(call)
+    return lowered is not None and lowered[1] == "float16"
 
 
 FIX = Fix(
