@@ -140,10 +140,10 @@ class Operator:
     ``operand_fits`` restricts the operand's shapes in a family (sizes are numbers there); ``own``
     replaces the operand's usual axes (rank, sizes, symbolic, dtype). ``faults`` are the ways to
     make a valid program of the family invalid. ``layouts`` is what ConvertLayout is asked for,
-    where the operator has layouts. ``narrowed``: ToMixedPrecision computes it in float16, so that
-    its family is compiled by that pass too. ``also`` are further operators that the same function
-    of ``relax.op`` calls. ``window`` is what slides over the operand, where reduction is to end at
-    a size of it that people use. ``form`` is how it is called: as a function of
+    where the operator has layouts. ``narrowed``: ToMixedPrecision computes it in float16, or fails
+    on it, so that its family is compiled by that pass too. ``also`` are further operators that the
+    same function of ``relax.op`` calls. ``window`` is what slides over the operand, where reduction
+    is to end at a size of it that people use. ``form`` is how it is called: as a function of
     ``relax.op``, as a binding that casts, as a call of a function of TIR, of a packed function or
     of a closure, or bare, for TVM has no function of it. ``effect``: it is called for its effect,
     and a node of it stands for its last operand. ``pure``: TVM allows it in a dataflow block.

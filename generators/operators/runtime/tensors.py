@@ -50,6 +50,7 @@ def _record(name: str, meaning: str, ranks: tuple[int, ...] = _RANKS, *, fixed: 
         numerics=Numerics.COPIES,
         form="bare",
         alone=True,
+        narrowed=True,
     )
 
 
@@ -72,6 +73,7 @@ def _along_axis(name: str, meaning: str, *, empty: bool) -> Operator:
         ),
         form="bare",
         alone=True,
+        narrowed=True,
     )
 
 
