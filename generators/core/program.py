@@ -23,7 +23,7 @@ from relaxcheck.generators.core.case import (
     decoded,
 )
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.drawn import Drawn
+from relaxcheck.generators.fills.drawn import Drawn
 
 FORMAT = 1
 """The format number of a case that is a program; it changes when an older reader would misread."""

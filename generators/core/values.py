@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxcheck.generators.core.dims import evaluate
-from relaxcheck.generators.core.drawn import Drawn
-from relaxcheck.generators.core.drawn_values import filled
 from relaxcheck.generators.core.program import (
     Below,
     Case,
@@ -31,6 +29,7 @@ from relaxcheck.generators.core.program import (
     Steps,
     Within,
 )
+from relaxcheck.generators.fills.drawn import Drawn, filled
 
 Array = NDArray[Any]
 

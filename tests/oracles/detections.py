@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from relaxcheck.generators.core.drawn import Boxes, Ranked
 from relaxcheck.generators.core.program import Fill, Literal, Program
+from relaxcheck.generators.fills.drawn import Boxes, Ranked
 from tests.oracles.agreeing import program_of
 
 Box = tuple[float, float, float, float]

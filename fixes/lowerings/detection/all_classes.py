@@ -124,13 +124,14 @@ def _of_all(boxes: Tensor, scores: Tensor, *limits: Tensor) -> list[Tensor]:
                 _choose(buffers, space, state, select)
             return builder.get()
 
-    return te.extern(
+    results: list[Tensor] = te.extern(
         [(batch * classes * count, 3), (1,), (count,), (2,)],
         [boxes, scores, *limits],
         body,
         dtype=["int64"] * 4,
         name="all_class_nms",
     )
+    return results
 
 
 def _of_batches(boxes: Tensor, scores: Tensor, *limits: Tensor) -> list[Tensor]:
@@ -160,13 +161,14 @@ def _of_batches(boxes: Tensor, scores: Tensor, *limits: Tensor) -> list[Tensor]:
                 _choose(buffers, space, state, select)
             return builder.get()
 
-    return te.extern(
+    results: list[Tensor] = te.extern(
         [(batch, every, 2), (batch, every), (batch,), (count,), (2,)],
         [boxes, scores, *limits],
         body,
         dtype=["int64", "float32", "int64", "int64", "int64"],
         name="all_class_nms",
     )
+    return results
 
 
 Select = Callable[[PrimExpr, PrimExpr, PrimExpr], None]

@@ -36,7 +36,8 @@ def argsort(
     along = axis % len(data.shape)
     kind = tvm_api.dtype_of(data)
 
-    def counted(*place: PrimExpr) -> PrimExpr:
+    def of_valid(*place: PrimExpr) -> PrimExpr:
+        assert valid_count is not None
         # The last in order, whatever else there is.
         if kind.startswith(("float", "bfloat")):
             last = tirx.infinity(kind) if is_ascend else -tirx.infinity(kind)
@@ -47,7 +48,7 @@ def argsort(
         return tirx.Select(is_valid, data[place], last)
 
     if valid_count is not None:
-        data, dtype = te.compute(data.shape, counted, name="counted"), "int32"
+        data, dtype = te.compute(data.shape, of_valid, name="counted"), "int32"
     # A function of the runtime takes a whole buffer: none that starts within another.
     source, places = (tirx.decl_buffer(data.shape, each, layout=None) for each in (kind, dtype))
     return te.extern(

@@ -46,7 +46,8 @@ def _kept(
     boxes: torch.Tensor, scores: torch.Tensor, most: float, limit: float, least: float
 ) -> list[int]:
     """The boxes that stay, the best first."""
-    left, kept = scores > least, []
+    left = scores > least
+    kept: list[int] = []
     while left.any() and len(kept) < most:
         at = int(scores.masked_fill(~left, -torch.inf).argmax())
         kept.append(at)

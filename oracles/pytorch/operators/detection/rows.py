@@ -46,7 +46,8 @@ def _kept(rows: Tensor, attributes: dict[str, Any]) -> tuple[Tensor, Tensor, Ten
     best, most = attributes.get("top_k", -1), attributes.get("max_output_size", -1)
     places = torch.argsort(rows[:, score], descending=True)[: best if best > 0 else None]
     scores, boxes = rows[places, score].clone(), rows[places, corners : corners + 4].double()
-    left, chosen = scores > least, []
+    left = scores > least
+    chosen: list[int] = []
     while left.any() and len(chosen) != most:
         at = int(scores.masked_fill(~left, -torch.inf).argmax())
         chosen.append(at)
@@ -84,4 +85,5 @@ def _suppressed(node: Node, operands: list[Held]) -> Held:
     if not attributes.get("return_indices", True):
         return Held(of_rows, data.dtype)
     items = [Held(of_places, "int32"), Held(numbers, "int32")]
-    return ([Held(of_rows, data.dtype)] * bool(sigma) + items)[attributes[ITEM]]
+    result: Held = ([Held(of_rows, data.dtype)] * bool(sigma) + items)[attributes[ITEM]]
+    return result

@@ -7,7 +7,7 @@ import numpy as np
 from relaxcheck.generators.core.program import ITEM, Node
 from relaxcheck.oracles.reference.attribute_values import integer, number
 from relaxcheck.oracles.reference.bounds import unconstrain
-from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, unknown
+from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, Flags, unknown
 from relaxcheck.oracles.reference.evaluation import operator
 
 
@@ -29,7 +29,7 @@ def _valid_counts(node: Node, operands: list[Estimate]) -> Estimate:
         valid &= data.value[..., identity] >= 0
         unsure |= np.abs(data.value[..., identity]) < data.error[..., identity]
     unsure |= unknown(data).any(-1)
-    open_batches = unsure.any(1)
+    open_batches: Flags = np.asarray(unsure.any(1))
     counts = valid.sum(1)
     order = np.argsort(~valid, axis=1, kind="stable")
     after = np.arange(data.value.shape[1]) >= counts[:, None]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.drawn import Detections
 from relaxcheck.generators.core.program import Below, Fill, Literal, Program
+from relaxcheck.generators.fills.drawn import Detections
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.detection import counts, suppression

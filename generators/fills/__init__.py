@@ -1,0 +1,1 @@
+"""Kinds of input values, and how random words make them."""
