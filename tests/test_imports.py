@@ -27,6 +27,7 @@ IMPORTS_TVM = {
     "harness/expressions/kernels.py",
     "harness/programs/compile.py",
     "harness/programs/late_linking.py",
+    "harness/native/debug_info.py",
     "harness/native/link.py",
     "harness/native/target.py",
     "harness/programs/direct.py",

@@ -16,19 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxcheck.generators.core.dims import Dim, evaluate, symbols
+from relaxcheck.generators.core.fills.kinds import Fill, Literal, Positive, Random
 from relaxcheck.generators.core.polynomials import simplified, times
-from relaxcheck.generators.core.program import (
-    ITEM,
-    Attribute,
-    Fill,
-    Input,
-    Literal,
-    Node,
-    Positive,
-    Program,
-    Random,
-    ShapeValue,
-)
+from relaxcheck.generators.core.program import ITEM, Attribute, Input, Node, Program, ShapeValue
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17)
 """Bindings of a symbol: nothing, one, small primes, powers of two and their neighbours."""

@@ -9,21 +9,18 @@ import msgspec
 
 from relaxcheck.generators.core.called import meanings as called_functions
 from relaxcheck.generators.core.called.meanings import CALLS
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR, meant
 from relaxcheck.generators.core.dims import evaluate, symbols
+from relaxcheck.generators.core.fills.kinds import Below, Fill, Misfit, Offsets
 from relaxcheck.generators.core.program import (
     CALL,
     CLOSURES,
     Attribute,
-    Below,
-    Fill,
-    Misfit,
     Node,
-    Offsets,
     Program,
     ShapeValue,
     called,
 )
-from relaxcheck.generators.core.tir_functions import CALL_TIR, meant
 
 
 def static(program: Program, binding: Mapping[str, int]) -> Program:

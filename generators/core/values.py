@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxcheck.generators.core.dims import evaluate
-from relaxcheck.generators.core.program import (
+from relaxcheck.generators.core.fills.drawn import Drawn, filled
+from relaxcheck.generators.core.fills.kinds import (
     Below,
-    Case,
-    Input,
     Literal,
     LongestSegment,
     Misfit,
@@ -29,7 +28,7 @@ from relaxcheck.generators.core.program import (
     Steps,
     Within,
 )
-from relaxcheck.generators.fills.drawn import Drawn, filled
+from relaxcheck.generators.core.program import Case, Input
 
 Array = NDArray[Any]
 

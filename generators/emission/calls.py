@@ -26,9 +26,9 @@ from relaxcheck.generators.core.called.sources import (
     packed_source,
     variables,
 )
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.program import Node
-from relaxcheck.generators.core.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from relaxcheck.generators.emission.dims import emitted_dim
 
 Sizes = Mapping[str, Any]

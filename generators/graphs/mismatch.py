@@ -14,7 +14,8 @@ from relaxcheck.generators.calls import expectation
 from relaxcheck.generators.core.axes import SEEDS, Axis, Point, points
 from relaxcheck.generators.core.case import Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate, symbols
-from relaxcheck.generators.core.program import Case, Misfit, Program, Random
+from relaxcheck.generators.core.fills.kinds import Misfit, Random
+from relaxcheck.generators.core.program import Case, Program
 
 _FURTHEST = 300
 """The search for a symbol's value that gives a size ends here."""

@@ -13,18 +13,8 @@ import msgspec
 
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.program import (
-    Attribute,
-    Below,
-    Fill,
-    Input,
-    LongestSegment,
-    Misfit,
-    Node,
-    Offsets,
-    Program,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Below, Fill, LongestSegment, Misfit, Offsets
+from relaxcheck.generators.core.program import Attribute, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.graphs.choices import Choices
 

@@ -7,9 +7,10 @@ from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Unfit, Value
 from relaxcheck.generators.core.faults import Fault
+from relaxcheck.generators.core.fills.kinds import Positive
 from relaxcheck.generators.core.operand import FitsDims, divides
 from relaxcheck.generators.core.points import Given, integer, text, toggle
-from relaxcheck.generators.core.program import ITEM, Positive
+from relaxcheck.generators.core.program import ITEM
 from relaxcheck.generators.operators.choices import decimal, has_no_zero
 from relaxcheck.generators.operators.faults import argument_grown, attribute_is, axis_out_of_range
 from relaxcheck.generators.operators.record import Apply, Attribute, Numerics, Operand, Operator

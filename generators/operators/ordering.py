@@ -6,9 +6,10 @@ from dataclasses import replace
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.operand import Fits, at_least
 from relaxcheck.generators.core.points import integer, text
-from relaxcheck.generators.core.program import ITEM, Literal
+from relaxcheck.generators.core.program import ITEM
 from relaxcheck.generators.core.program import Attribute as Given
 from relaxcheck.generators.operators.choices import axis_choice, replaced
 from relaxcheck.generators.operators.faults import (

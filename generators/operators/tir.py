@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
 from relaxcheck.generators.core.operand import Fits, at_least
 from relaxcheck.generators.core.points import text
-from relaxcheck.generators.core.tir_functions import CALL_TIR, FUNCTIONS
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
 
 _SUM, _CIRCULAR, _TRANSPOSED = "row_sum", "backwards", "turned"

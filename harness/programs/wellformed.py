@@ -13,26 +13,23 @@ from relaxcheck.generators.calls import required
 from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.called import meanings
 from relaxcheck.generators.core.called.meanings import CALLS
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate, fold, symbols
+from relaxcheck.generators.core.fills.kinds import Below, Literal, Misfit, Offsets
 from relaxcheck.generators.core.program import (
     CALL,
     CLOSURES,
     DTYPES,
     ITEM,
     Attribute,
-    Below,
     Case,
     Input,
-    Literal,
-    Misfit,
     Node,
-    Offsets,
     Program,
     ShapeValue,
     called,
 )
-from relaxcheck.generators.core.tir_functions import CALL_TIR, FUNCTIONS
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.dims import symbols
-from relaxcheck.generators.core.program import ITEM, Case, Literal, ShapeValue
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import ITEM, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.plain import DOES

@@ -18,9 +18,9 @@ from relaxcheck.generators.core.called.sources import (
     packed_source,
     variables,
 )
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.program import Node
-from relaxcheck.generators.core.tir_functions import CALL_TIR, FUNCTIONS, argument_dims
 from relaxcheck.reports.programs.python_source import dim_text, shape_text
 
 _OLDER = 'hasattr(relax, "TensorStructInfo")'

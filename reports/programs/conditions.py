@@ -11,14 +11,8 @@ from msgspec.structs import replace
 from relaxcheck.generators import families
 from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.program import (
-    ITEM,
-    ORDINARY_REGIMES,
-    Case,
-    Literal,
-    Random,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Literal, Random
+from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, Case, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import EXTREMES
 from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before

@@ -3,7 +3,8 @@
 import msgspec
 import numpy as np
 
-from relaxcheck.generators.core.program import Case, Input, Misfit, Random
+from relaxcheck.generators.core.fills.kinds import Misfit, Random
+from relaxcheck.generators.core.program import Case, Input
 from relaxcheck.generators.core.values import Array, arrays, exponents
 from relaxcheck.harness.programs.reproduction import Run
 from relaxcheck.oracles.reference.estimate import FORMATS

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from relaxcheck.generators.core.program import Case, Fill, Input, Program, Random
+from relaxcheck.generators.core.fills.kinds import Fill, Random
+from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.core.values import Array, arrays, numpy_dtype
 from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.compare import Comparison, within

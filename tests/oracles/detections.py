@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from relaxcheck.generators.core.program import Fill, Literal, Program
-from relaxcheck.generators.fills.drawn import Boxes, Ranked
+from relaxcheck.generators.core.fills.drawn import Boxes, Ranked
+from relaxcheck.generators.core.fills.kinds import Fill, Literal
+from relaxcheck.generators.core.program import Program
 from tests.oracles.agreeing import program_of
 
 Box = tuple[float, float, float, float]

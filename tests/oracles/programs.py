@@ -5,7 +5,8 @@ from math import prod
 
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.program import Case, Input, LongestSegment, Node, Offsets, Program
+from relaxcheck.generators.core.fills.kinds import LongestSegment, Offsets
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WIDER = {

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from relaxcheck import oracles
-from relaxcheck.generators.core.program import Case, Input, LongestSegment, Offsets, Program
+from relaxcheck.generators.core.fills.kinds import LongestSegment, Offsets
+from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.independent import ORACLES

@@ -7,16 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import (
-    Case,
-    Input,
-    Literal,
-    LongestSegment,
-    Node,
-    Offsets,
-    Program,
-    Random,
-)
+from relaxcheck.generators.core.fills.kinds import Literal, LongestSegment, Offsets, Random
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles import limitations
 from relaxcheck.oracles.answer import Unsupported

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Unfit, Value
+from relaxcheck.generators.core.fills.kinds import LongestSegment, Offsets
 from relaxcheck.generators.core.points import Given, bindings, integer, text, toggle
 from relaxcheck.generators.core.polynomials import minus, plus
-from relaxcheck.generators.core.program import LongestSegment, Offsets
 from relaxcheck.generators.operators.attention.axes import (
     ATTRIBUTES,
     DTYPES,

@@ -4,11 +4,12 @@ from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault, with_shape
+from relaxcheck.generators.core.fills.drawn import Boxes, Ranked
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.operand import DTYPE
 from relaxcheck.generators.core.points import Given, integer, text
 from relaxcheck.generators.core.polynomials import times
-from relaxcheck.generators.core.program import ITEM, Literal, Program
-from relaxcheck.generators.fills.drawn import Boxes, Ranked
+from relaxcheck.generators.core.program import ITEM, Program
 from relaxcheck.generators.operators.detection.sizes import CLASSES
 from relaxcheck.generators.operators.faults import SHAPES, argument_rank
 from relaxcheck.generators.operators.record import (

@@ -6,12 +6,13 @@ from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault, with_shape
+from relaxcheck.generators.core.fills.drawn import Detections
+from relaxcheck.generators.core.fills.kinds import Below
 from relaxcheck.generators.core.operand import DTYPE
 from relaxcheck.generators.core.points import Given, integer, text, toggle
 from relaxcheck.generators.core.polynomials import plus
-from relaxcheck.generators.core.program import ITEM, Below, Program
+from relaxcheck.generators.core.program import ITEM, Program
 from relaxcheck.generators.core.program import Attribute as Number
-from relaxcheck.generators.fills.drawn import Detections
 from relaxcheck.generators.operators.choices import decimal
 from relaxcheck.generators.operators.detection.sizes import ROWS
 from relaxcheck.generators.operators.faults import (

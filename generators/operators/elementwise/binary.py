@@ -3,8 +3,8 @@
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault
+from relaxcheck.generators.core.fills.kinds import Positive
 from relaxcheck.generators.core.points import text, toggle
-from relaxcheck.generators.core.program import Positive
 from relaxcheck.generators.operators.choices import INTEGERS, decimal
 from relaxcheck.generators.operators.elementwise.partners import SWAPPED, partner, partner_axes
 from relaxcheck.generators.operators.faults import PLAIN, argument_dtype, argument_grown

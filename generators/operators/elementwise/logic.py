@@ -2,7 +2,7 @@
 
 from relaxcheck.generators.core.axes import Point
 from relaxcheck.generators.core.draft import Draft, Value
-from relaxcheck.generators.core.program import Below
+from relaxcheck.generators.core.fills.kinds import Below
 from relaxcheck.generators.operators.choices import INTEGERS
 from relaxcheck.generators.operators.elementwise.partners import SWAPPED, partner, partner_axes
 from relaxcheck.generators.operators.faults import argument_grown

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Fill
 from relaxcheck.generators.core.operand import FitsDims
 from relaxcheck.generators.core.points import text, toggle
-from relaxcheck.generators.core.program import Fill
 
 _OTHERS = (
     *("alike", "itself", "scalar", "rank zero", "trailing"),

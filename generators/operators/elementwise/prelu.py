@@ -6,9 +6,9 @@ from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Unfit, Value
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.operand import RANK, FitsDims
 from relaxcheck.generators.core.points import Given, integer, text
-from relaxcheck.generators.core.program import Literal
 from relaxcheck.generators.operators.faults import (
     argument_dtype,
     argument_grown,

@@ -4,8 +4,8 @@ from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Regions
 from relaxcheck.generators.core.points import integer, text
-from relaxcheck.generators.core.program import Regions
 from relaxcheck.generators.operators.choices import (
     decimal,
     extent,

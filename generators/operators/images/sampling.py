@@ -4,9 +4,9 @@ from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Steps
 from relaxcheck.generators.core.operand import RANK
 from relaxcheck.generators.core.points import Given, text
-from relaxcheck.generators.core.program import Steps
 from relaxcheck.generators.operators.choices import extent, extent_choice, has_no_zero
 from relaxcheck.generators.operators.faults import RANKS, attribute_is
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator

@@ -3,9 +3,9 @@
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Below, Literal, Positive
 from relaxcheck.generators.core.operand import DTYPE, RANK
 from relaxcheck.generators.core.points import Given, integer, text
-from relaxcheck.generators.core.program import Below, Literal, Positive
 from relaxcheck.generators.operators.choices import axis_choice
 from relaxcheck.generators.operators.faults import argument_dtype, axis_out_of_range
 from relaxcheck.generators.operators.record import (

@@ -5,10 +5,10 @@ from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value as Choice
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
+from relaxcheck.generators.core.fills.kinds import Below
 from relaxcheck.generators.core.operand import RANK, SHAPE, dims
 from relaxcheck.generators.core.points import Given, integer, text
 from relaxcheck.generators.core.polynomials import minus, plus, times
-from relaxcheck.generators.core.program import Below
 from relaxcheck.generators.operators.faults import attribute_is
 from relaxcheck.generators.operators.record import (
     FLOATS,

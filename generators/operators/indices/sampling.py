@@ -6,10 +6,11 @@ from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault, with_shape
+from relaxcheck.generators.core.fills.drawn import BetweenParts, Distribution
+from relaxcheck.generators.core.fills.kinds import Below
 from relaxcheck.generators.core.operand import DTYPE
 from relaxcheck.generators.core.points import bindings, integer, text, toggle
-from relaxcheck.generators.core.program import Below, Program
-from relaxcheck.generators.fills.drawn import BetweenParts, Distribution
+from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.operators.faults import RANKS, SHAPES, argument_dtype, argument_rank
 from relaxcheck.generators.operators.record import (
     FLOATS,

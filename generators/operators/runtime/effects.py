@@ -6,8 +6,8 @@ A node of one stands for its last operand, so that it has its place in the progr
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault, with_dtype, with_shape
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.points import Given, text
-from relaxcheck.generators.core.program import Literal
 from relaxcheck.generators.operators.faults import argument
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
 from relaxcheck.generators.operators.shape import DTYPES

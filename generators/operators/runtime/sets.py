@@ -6,10 +6,11 @@ from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Below, Within
 from relaxcheck.generators.core.operand import DTYPE, RANK, Fits, at_least
 from relaxcheck.generators.core.points import Given, toggle
 from relaxcheck.generators.core.polynomials import times
-from relaxcheck.generators.core.program import ITEM, MATCH_CAST, Below, ShapeValue, Within
+from relaxcheck.generators.core.program import ITEM, MATCH_CAST, ShapeValue
 from relaxcheck.generators.operators.choices import INTEGERS, replaced
 from relaxcheck.generators.operators.faults import axis_out_of_range
 from relaxcheck.generators.operators.record import (

@@ -3,10 +3,10 @@
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import symbols
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.operand import FitsDims
 from relaxcheck.generators.core.points import text
 from relaxcheck.generators.core.polynomials import times
-from relaxcheck.generators.core.program import Literal
 from relaxcheck.generators.operators.choices import has_no_zero
 from relaxcheck.generators.operators.faults import STATIC, argument_dtype, argument_rank
 from relaxcheck.generators.operators.record import Numerics, Operand, Operator

@@ -6,9 +6,9 @@ from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value
+from relaxcheck.generators.core.fills.kinds import Below
 from relaxcheck.generators.core.operand import Fits, at_least
 from relaxcheck.generators.core.points import integer, text
-from relaxcheck.generators.core.program import Below
 from relaxcheck.generators.operators.choices import extent, extent_choice, replaced
 from relaxcheck.generators.operators.faults import (
     PLAIN,

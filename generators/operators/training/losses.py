@@ -9,9 +9,9 @@ from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault
+from relaxcheck.generators.core.fills.kinds import Below, Fill, Literal, Positive
 from relaxcheck.generators.core.operand import FitsDims, at_least
 from relaxcheck.generators.core.points import text
-from relaxcheck.generators.core.program import Below, Fill, Literal, Positive
 from relaxcheck.generators.operators.faults import (
     argument_dtype,
     argument_grown,

@@ -14,14 +14,8 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.calls import attributes_of_type, defaults, grouped, required, telling
 from relaxcheck.generators.core.axes import Family, complete
-from relaxcheck.generators.core.program import (
-    ITEM,
-    Attribute,
-    Case,
-    Node,
-    Random,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Random
+from relaxcheck.generators.core.program import ITEM, Attribute, Case, Node, ShapeValue
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.programs.attribution.differences import differences

@@ -16,16 +16,8 @@ from msgspec.structs import replace
 from relaxcheck.generators.calls import required, telling
 from relaxcheck.generators.core.axes import Family, non_default, point_of, with_defaults
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import (
-    ORDINARY_REGIMES,
-    Below,
-    Case,
-    Fill,
-    Literal,
-    Node,
-    Random,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Below, Fill, Literal, Random
+from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case, Node, ShapeValue
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import (
     Aspect,

@@ -16,7 +16,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from relaxcheck.generators.core.program import Case, Literal, Random
+from relaxcheck.generators.core.fills.kinds import Literal, Random
+from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Condition, Difference

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.calls import attributes_of_type
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.program import DTYPES, Case, Literal, Random
+from relaxcheck.generators.core.fills.kinds import Literal, Random
+from relaxcheck.generators.core.program import DTYPES, Case
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.attribution import Aspect, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from relaxcheck.generators.core.case import Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate
-from relaxcheck.generators.core.program import Case, Misfit
+from relaxcheck.generators.core.fills.kinds import Misfit
+from relaxcheck.generators.core.program import Case
 
 CALLED = "called with "
 """The start of the line of an outcome's message about the wrong argument."""

@@ -11,7 +11,8 @@ from math import prod
 
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.program import Case, Fill, Input, Literal, Random
+from relaxcheck.generators.core.fills.kinds import Fill, Literal, Random
+from relaxcheck.generators.core.program import Case, Input
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.programs.reduction.steps import candidate, remade
 from relaxcheck.harness.programs.reduction.value_steps import WRITTEN_OUT

@@ -10,8 +10,9 @@ from math import prod
 import msgspec
 
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.fills.kinds import Fill, Literal, Random
 from relaxcheck.generators.core.layouts import parts
-from relaxcheck.generators.core.program import Attribute, Case, Fill, Input, Literal, Node, Random
+from relaxcheck.generators.core.program import Attribute, Case, Input, Node
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Operator, Window
 from relaxcheck.harness.programs.reduction.steps import candidate, remade, with_node

@@ -7,7 +7,8 @@ from itertools import count, islice
 import msgspec
 
 from relaxcheck.generators.core.dims import Dim, evaluate, symbols
-from relaxcheck.generators.core.program import Case, Input, LongestSegment, Node
+from relaxcheck.generators.core.fills.kinds import LongestSegment
+from relaxcheck.generators.core.program import Case, Input, Node
 from relaxcheck.harness.outcomes.outcome import Computed
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, with_node
 

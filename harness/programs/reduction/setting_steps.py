@@ -6,14 +6,13 @@ from functools import partial
 import msgspec
 
 from relaxcheck.generators.core.dims import Dim, evaluate, symbols
+from relaxcheck.generators.core.fills.kinds import Below, Offsets
 from relaxcheck.generators.core.program import (
     EXEC_MODES,
     REGIMES,
     Attribute,
-    Below,
     Case,
     Input,
-    Offsets,
     ShapeValue,
 )
 from relaxcheck.harness.programs.pipelines import PIPELINES

@@ -9,17 +9,14 @@ from dataclasses import dataclass
 
 from relaxcheck.generators.core.axes import Family, complete
 from relaxcheck.generators.core.dims import Dim, symbols
+from relaxcheck.generators.core.fills.kinds import Fill, Literal, Offsets, Random
 from relaxcheck.generators.core.layouts import familiar_alternatives
 from relaxcheck.generators.core.program import (
     EXEC_MODES,
     REGIMES,
     Attribute,
     Case,
-    Fill,
-    Literal,
-    Offsets,
     Program,
-    Random,
     ShapeValue,
 )
 from relaxcheck.harness.programs.pipelines import PIPELINES

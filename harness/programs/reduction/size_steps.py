@@ -16,16 +16,8 @@ import msgspec
 import numpy as np
 
 from relaxcheck.generators.core.dims import Dim, symbols
-from relaxcheck.generators.core.program import (
-    DTYPES,
-    Attribute,
-    Case,
-    Fill,
-    Input,
-    Literal,
-    Offsets,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Fill, Literal, Offsets
+from relaxcheck.generators.core.program import DTYPES, Attribute, Case, Input, ShapeValue
 from relaxcheck.harness.programs.reduction.steps import Knowledge, candidate, remade, smaller
 
 _EVERY_CHOICE = 6

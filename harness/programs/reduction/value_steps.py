@@ -8,6 +8,7 @@ import msgspec
 from relaxcheck.generators.calls import required
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.fills.kinds import Literal, LongestSegment, Offsets, Random
 from relaxcheck.generators.core.layouts import familiar_alternatives, parts
 from relaxcheck.generators.core.program import (
     DTYPES,
@@ -15,11 +16,7 @@ from relaxcheck.generators.core.program import (
     Attribute,
     Case,
     Input,
-    Literal,
-    LongestSegment,
     Node,
-    Offsets,
-    Random,
     ShapeValue,
 )
 from relaxcheck.harness.programs.reduction.simplicity import PLAIN_DTYPE, elements, number

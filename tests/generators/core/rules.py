@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from relaxcheck.generators.core.program import Case, Misfit, Node
+from relaxcheck.generators.core.fills.kinds import Misfit
+from relaxcheck.generators.core.program import Case, Node
 
 Rule = Callable[[Node, Case], set[str]]
 """The names of the faults of a case, at its first binding."""

@@ -18,23 +18,17 @@ from relaxcheck.generators.core.case import (
     encode,
     write,
 )
-from relaxcheck.generators.core.program import (
+from relaxcheck.generators.core.fills.kinds import (
     Below,
-    Case,
-    Input,
     Literal,
     LongestSegment,
     Misfit,
-    Node,
     Offsets,
-    Program,
     Random,
     Regions,
-    ShapeValue,
     Steps,
-    decode,
-    read,
 )
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, decode, read
 from relaxcheck.generators.core.static import static
 
 DIMS = st.one_of(

@@ -5,19 +5,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import (
-    REGIMES,
+from relaxcheck.generators.core.fills.kinds import (
     Below,
-    Case,
-    Input,
     Literal,
     LongestSegment,
     Offsets,
-    Program,
     Regions,
     Steps,
     Within,
 )
+from relaxcheck.generators.core.program import REGIMES, Case, Input, Program
 from relaxcheck.generators.core.values import arrays, constants, numpy_dtype
 
 

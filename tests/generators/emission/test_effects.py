@@ -3,7 +3,8 @@
 import pytest
 from tvm import relax
 
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.outcomes.outcome import Verdict

@@ -11,7 +11,8 @@ from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.axes import Family, Point, complete
 from relaxcheck.generators.core.case import CaseError, IllFormed
 from relaxcheck.generators.core.faults import pin
-from relaxcheck.generators.core.program import ITEM, Case, Input, Literal, Node, Program, ShapeValue
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import ITEM, Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.emission.programs import UnknownOperator, emit
 from relaxcheck.generators.families import families
 from relaxcheck.generators.families import family as by_name

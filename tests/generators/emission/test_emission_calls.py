@@ -4,7 +4,8 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program, ShapeValue
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.execute import execute

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 
 from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.case import Mismatch, encode
-from relaxcheck.generators.core.program import Case, Input, Misfit, Node, Program, decode
+from relaxcheck.generators.core.fills.kinds import Misfit
+from relaxcheck.generators.core.program import Case, Input, Node, Program, decode
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.mismatch import STATING, StatedDim, mismatched, stated, wrong

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.oracles.reference.operators import elementwise
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Below, Literal
+from relaxcheck.generators.core.fills.kinds import Below, Literal
 from relaxcheck.oracles.reference.operators import logic
 from tests.oracles.agreeing import agree, program_of
 from tests.oracles.declared import declared_in

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators import pixel_shuffle
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Input, Literal, Node, Program
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators import prelu
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen

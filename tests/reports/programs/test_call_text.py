@@ -11,9 +11,9 @@ import tvm
 from relaxcheck.generators.core import values
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.called.meanings import CALLS
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR
 from relaxcheck.generators.core.program import CLOSURES, Case
 from relaxcheck.generators.core.sampling import draw
-from relaxcheck.generators.core.tir_functions import CALL_TIR
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import families
 from relaxcheck.generators.operators.family import OperatorFamily

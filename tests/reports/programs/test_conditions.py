@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from relaxcheck.generators.core.axes import complete
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program, Random
+from relaxcheck.generators.core.fills.kinds import Literal, Random
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict

@@ -4,15 +4,8 @@ import msgspec
 import pytest
 
 from relaxcheck.generators.core.case import Invalid, Mismatch
-from relaxcheck.generators.core.program import (
-    Case,
-    Input,
-    Literal,
-    Misfit,
-    Node,
-    Program,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Literal, Misfit
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import every
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference

@@ -5,7 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program, ShapeValue
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.programs.repro import repro_text

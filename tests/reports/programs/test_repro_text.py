@@ -12,7 +12,8 @@ import torch
 
 from relaxcheck.generators.core import program as model
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Offsets, Program
+from relaxcheck.generators.core.fills.kinds import Literal, Offsets
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.outcomes.outcome import Check, Ending, Outcome, Verdict
 from relaxcheck.harness.programs.reproduction import one_bound, reproduction, run_of

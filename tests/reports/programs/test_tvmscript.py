@@ -7,9 +7,9 @@ from tvm.script import tirx as T
 
 from relaxcheck.fixes.framework.asking import ask_child
 from relaxcheck.generators.core.axes import cases
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.sampling import draw
-from relaxcheck.generators.core.tir_functions import CALL_TIR
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import families
 from relaxcheck.harness.known.corpus import Entry, entries

@@ -3,15 +3,8 @@
 import msgspec
 import pytest
 
-from relaxcheck.generators.core.program import (
-    Attribute,
-    Case,
-    Input,
-    Literal,
-    Node,
-    Program,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Attribute, Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict

@@ -8,15 +8,8 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import ProgramFamily, complete
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import (
-    Case,
-    Input,
-    Literal,
-    Node,
-    Program,
-    Random,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Literal, Random
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.outcomes.attribution import Attribution, Condition
 from relaxcheck.harness.outcomes.outcome import Outcome

@@ -3,14 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.program import (
-    Below,
-    Case,
-    Input,
-    Node,
-    Program,
-    ShapeValue,
-)
+from relaxcheck.generators.core.fills.kinds import Below
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.attribution import Aspect

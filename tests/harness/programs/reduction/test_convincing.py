@@ -3,7 +3,8 @@
 import numpy as np
 from msgspec.structs import replace
 
-from relaxcheck.generators.core.program import Below, Case, Input, Literal, Node, Positive, Program
+from relaxcheck.generators.core.fills.kinds import Below, Literal, Positive
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.harness.programs.kind import KIND
 from relaxcheck.harness.programs.reduction.convincing import (

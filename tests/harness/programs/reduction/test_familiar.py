@@ -5,15 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.program import (
-    Attribute,
-    Case,
-    Input,
-    Literal,
-    Node,
-    Program,
-    Random,
-)
+from relaxcheck.generators.core.fills.kinds import Literal, Random
+from relaxcheck.generators.core.program import Attribute, Case, Input, Node, Program
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import KIND

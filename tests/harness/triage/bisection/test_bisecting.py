@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.known import corpus
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.triage.bisection.running import bisected

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from relaxcheck.generators.core.axes import Family, complete, point_of
 from relaxcheck.generators.core.case import AnyCase
-from relaxcheck.generators.core.program import Case, Input, Literal, Node, Program
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
 from relaxcheck.harness.outcomes.appearance import NAN

@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.case import encode
-from relaxcheck.generators.core.program import (
-    Case,
-    Input,
-    Literal,
-    Node,
-    Program,
-    ShapeValue,
-    decode,
-)
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, decode
 from relaxcheck.generators.families import families
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.appearance import NAN

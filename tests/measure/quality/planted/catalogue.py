@@ -4,26 +4,23 @@ from tests.measure.quality.planted.bugs import (
     arguments,
     around,
     attention,
-    bytes_and_maps,
-    calls,
     conv_transpose,
-    detection,
     dtypes,
     elementwise,
     functions,
-    images,
     indices,
     layouts,
     movement,
     normalization,
     reductions,
     relations,
-    runtime,
     stages,
     training,
     var_len,
     windows,
 )
+from tests.measure.quality.planted.bugs.runtime import bytes_and_maps, calls, tensors
+from tests.measure.quality.planted.bugs.vision import detection, images
 from tests.measure.quality.planted.plant import Plant
 
 PLANTS: tuple[Plant, ...] = (
@@ -43,7 +40,7 @@ PLANTS: tuple[Plant, ...] = (
     *images.PLANTS,
     *bytes_and_maps.PLANTS,
     *indices.PLANTS,
-    *runtime.PLANTS,
+    *tensors.PLANTS,
     *detection.PLANTS,
     *windows.PLANTS,
     *training.PLANTS,

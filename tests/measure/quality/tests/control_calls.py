@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from relaxcheck.generators.core.program import Program, Random
+from relaxcheck.generators.core.fills.kinds import Random
+from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.steering import Steering
 from relaxcheck.generators.operators import OPERATORS

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal, Program
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.core.program import Program
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.detection import decoding

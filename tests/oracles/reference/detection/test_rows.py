@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Below, Fill, Literal, Program
-from relaxcheck.generators.fills.drawn import Detections
+from relaxcheck.generators.core.fills.drawn import Detections
+from relaxcheck.generators.core.fills.kinds import Below, Fill, Literal
+from relaxcheck.generators.core.program import Program
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.detection import counts, suppression

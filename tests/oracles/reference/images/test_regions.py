@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Fill, Literal, Random, Regions
+from relaxcheck.generators.core.fills.kinds import Fill, Literal, Random, Regions
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.images import regions
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal, Random, Steps
+from relaxcheck.generators.core.fills.kinds import Literal, Random, Steps
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.images import sampling
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal
+from relaxcheck.generators.core.fills.kinds import Literal
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 
 INF, NAN = float("inf"), float("nan")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal, Positive, Random
+from relaxcheck.generators.core.fills.kinds import Literal, Positive, Random
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Below, Fill, Literal, Program
-from relaxcheck.generators.fills.drawn import BetweenParts, Distribution
+from relaxcheck.generators.core.fills.drawn import BetweenParts, Distribution
+from relaxcheck.generators.core.fills.kinds import Below, Fill, Literal
+from relaxcheck.generators.core.program import Program
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.indices import sampling
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Case, Literal, Random, Within
+from relaxcheck.generators.core.fills.kinds import Literal, Random, Within
+from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.reference.evaluate import evaluate

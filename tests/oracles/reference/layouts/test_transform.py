@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.attributes import index_map_of
-from relaxcheck.generators.core.program import Literal
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.layouts import transform
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Literal
+from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles.agreeing import agree, program_of
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Input, Literal, Node, Program, Within
+from relaxcheck.generators.core.fills.kinds import Literal, Within
+from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.oracles.agreeing import agree, program_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Below, Literal, Random
+from relaxcheck.generators.core.fills.kinds import Below, Literal, Random
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.training import gradients
 from tests.oracles.agreeing import agree, program_of, wrong_is_seen

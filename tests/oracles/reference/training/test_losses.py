@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Below, Literal, Positive, Program, Random
+from relaxcheck.generators.core.fills.kinds import Below, Literal, Positive, Random
+from relaxcheck.generators.core.program import Program
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators.training import losses
 from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.case import encode
-from relaxcheck.generators.core.program import Case, Fill, Input, Program, decode
-from relaxcheck.generators.core.values import Array, arrays
-from relaxcheck.generators.fills.drawn import (
+from relaxcheck.generators.core.fills.drawn import (
     BetweenParts,
     Boxes,
     Detections,
     Distribution,
     Ranked,
 )
+from relaxcheck.generators.core.fills.kinds import Fill
+from relaxcheck.generators.core.program import Case, Input, Program, decode
+from relaxcheck.generators.core.values import Array, arrays
 
 NEVER = tuple(Fraction(*each) for each in ((1, 8), (1, 5), (1, 2), (4, 5), (7, 8)))
 """Quotients of areas that no two boxes have."""
