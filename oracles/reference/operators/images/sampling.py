@@ -151,6 +151,9 @@ def _linear(places: _Places) -> Taps:
         number, inside = _inside(places.axis, places.axis.brought(low + step))
         weight = {0: 1 - share, 1: share}.get(step, np.zeros_like(share))
         reached = inside & ((places.off > 0) | (step in (0, 1)))
+        if step == -1 and places.axis.padding == "reflection":
+            # Of a coordinate that was reflected, the neighbour without a share may be either.
+            reached = reached | (share == 0)
         taps.append((number, np.where(inside, weight, 0), places.off, reached))
     return taps
 
