@@ -77,6 +77,7 @@ def test_the_line_that_logs_the_reason_is_kept(tmp_path: Path) -> None:
 WITHOUT_A_WORD = (
     "broadcast-symbols",
     "broadcast-to-value",
+    "reshape-to-sizes-in-a-tensor",
     "shape-of-broadcast",
     "slice-of-values-unlowered",
     "slice-to-far-end",
