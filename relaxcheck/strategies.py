@@ -255,7 +255,7 @@ def _drafts(
     unknown = set(operators) - set(OPERATORS)
     if unknown or not operators:
         raise ValueError(f"no record of an operator {', '.join(sorted(unknown)) or '(none named)'}")
-    alone = sorted(name for name in operators if OPERATORS[name].alone)
+    alone = sorted(name for name in operators if not OPERATORS[name].is_in_graphs)
     if alone:
         raise ValueError(f"no random program has the operator {', '.join(alone)}")
     return any_program(Limits(max_nodes, frozenset(operators), symbolic), tuple(dtypes))
