@@ -85,7 +85,14 @@ def test_errors_of_our_own_code_are_none_of_the_oracles() -> None:
 def test_every_line_about_a_fault_is_an_error_of_the_package_itself(tmp_path: Path) -> None:
     """Draw invalid programs of every family: no line has the error of our own Python."""
     # PyTorch has sentences of its own on what is out of range.
-    ours = ("zip()", "index out of range", "substring not found", "ZeroDivision", "Validation", "Stop")
+    ours = (
+        "zip()",
+        "index out of range",
+        "substring not found",
+        "ZeroDivision",
+        "Validation",
+        "Stop",
+    )
     seen = []
     keep_hypothesis_in(tmp_path)
     families = [each for each in every(("build",)) if each.name != "dynamic"]
