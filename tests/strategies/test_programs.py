@@ -107,7 +107,12 @@ def test_every_operator_alone_makes_a_program_or_says_that_it_needs_others() -> 
             assert {node.operator for node in program.nodes} == {name}
     # Their records call others, too: shapes are values that other operators take.
     alone = {name for name, record in OPERATORS.items() if not record.is_in_graphs}
-    assert needy == {"shape_of", "shape_to_tensor"} | alone
+    assert needy == {"shape_of", "shape_to_tensor", "tensor_to_shape"} | alone
+
+
+def test_an_operator_of_no_random_program_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="no random program has the operator nonzero, print"):
+        programs(["print", "add", "nonzero"])
 
 
 def test_undrawable_programs_are_a_value_error() -> None:
