@@ -19,8 +19,10 @@ def _size(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
 
 def _infer_shape(node: Node, operands: Sequence[Type]) -> Type:
     (x,) = operands
-    if x.rank != 1 or x.dtype not in ("int16", "int32", "int64"):
-        raise refuse(node, f"no shape is made of {x.dtype} of rank {x.rank}")
+    if x.rank != 1:
+        raise refuse(node, f"no shape is made of a tensor of rank {x.rank}")
+    if x.dtype not in ("int16", "int32", "int64"):
+        raise refuse(node, f"no shape is made of the dtype {x.dtype}")
     return Type(x.shape, "int64", x.values)
 
 
