@@ -24,6 +24,7 @@ UPSTREAM = NewFile("relax/transform/legalize_ops/grid_sample.py")
 OPERATOR = "relax.image.grid_sample"
 
 _LAYOUTS = ("NCHW", "NCDHW")
+_PADDINGS = ("zeros", "border", "reflection")
 _OFFSETS = {"nearest": (0,), "bilinear": (0, 1), "bicubic": (-1, 0, 1, 2)}
 """The elements that each method meets, from the one at or before a coordinate."""
 
@@ -42,6 +43,8 @@ def _with_coordinates_first(original: Legalization) -> Legalization:
         if (
             plain
             or method not in _OFFSETS
+            or padding not in _PADDINGS
+            or (method == "bicubic" and str(attrs.layout) != "NCHW")
             or str(attrs.layout) not in _LAYOUTS
             or not tvm_api.has_shape(data)
             or not tvm_api.has_shape(grid)

@@ -54,6 +54,25 @@ def test_it_is_pytorch_s(dtype: str, method: str, padding: str, aligned: bool) -
         np.testing.assert_allclose(actual, wanted.numpy(), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize(
+    ("rank", "named"),
+    [
+        (2, {"padding_mode": "sideways"}),
+        (2, {"method": "sideways"}),
+        (3, {"method": "bicubic", "layout": "NCDHW"}),
+    ],
+)
+def test_what_topi_refuses_stays_refused(rank: int, named: dict[str, str]) -> None:
+    def make(x: relax.Expr, grid: relax.Expr) -> relax.Expr:
+        return relax.op.image.grid_sample(x, grid, **named)
+
+    shapes = (1, 1, *(2,) * rank), (1, rank, *(2,) * rank)
+    with pytest.raises(AssertionError, match="is not supported"):
+        compiled.run_with(
+            grid_sample.FIX, make, *shapes, dtypes=("float16", "float16"), fused=False
+        )
+
+
 PROGRAMS: whole.Programs = {
     "grid_sample": {
         "float16": (whole.upstream("grid_sample", "float16"),),
