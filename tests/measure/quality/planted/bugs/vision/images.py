@@ -82,11 +82,11 @@ _VOLUMES = (
     ),
     _wrong(
         name="doubled-volumes-forget-half-pixels",
-        description="resize3d of float64 or of symbolic size starts at the first element's corner",
+        description="resize3d of float64 or of symbolic size is off by half an element",
         blame=("dtype", "symbolic", "mode"),
         module=f"{_FIXED}.resize3d",
         old="coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out) - half",
-        new="coordinate = place.astype(dtype) * (size.astype(dtype) / out)",
+        new="coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out)",
         operators=("image.resize3d",),
     ),
 )
