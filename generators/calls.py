@@ -24,6 +24,12 @@ def has_effect(operator: str) -> bool:
     return record is not None and record.effect
 
 
+def has_nulls(operator: str) -> bool:
+    """True if TVM binds what stands for arguments that are left out; see ``Operator.nulls``."""
+    record = OPERATORS.get(operator)
+    return record is not None and record.nulls
+
+
 def _is_in_dataflow(node: Node) -> bool:
     """True if TVM allows ``node`` in a dataflow block."""
     record = OPERATORS.get(node.operator)

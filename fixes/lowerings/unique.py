@@ -63,7 +63,7 @@ def inverse_is_a_vector() -> bool:
     return len(inverse.shape) == 1
 
 
-tvm.register_global_func(_FUNCTION, numpy_unique)
+tvm.register_global_func(_FUNCTION, numpy_unique, override=True)
 
 FIX = Fix(
     name="unique",

@@ -147,7 +147,8 @@ class Operator:
     ``relax.op``, as a binding that casts, as a call of a function of TIR, of a packed function or
     of a closure, or bare, for TVM has no function of it. ``effect``: it is called for its effect,
     and a node of it stands for its last operand. ``pure``: TVM allows it in a dataflow block.
-    ``alone``: its family has it, and no graph.
+    ``alone``: its family has it, and no graph. ``nulls``: TVM puts a value of its own in place of
+    each argument that is left out, and binds it to a variable.
     """
 
     name: str
@@ -166,6 +167,7 @@ class Operator:
     effect: bool = False
     pure: bool = True
     alone: bool = False
+    nulls: bool = False
     at_hand: int = 0
     like: Operand | None = None
     own: OwnOperand | None = None

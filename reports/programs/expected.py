@@ -143,7 +143,10 @@ def _tensors(program: Program, names: Mapping[str, str], used: Sequence[str]) ->
 def _bound(repro: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str, bool]:
     """The bound as an expression, a remark on where it comes from, whether it is one number."""
     if wanted.dtype not in FORMATS:
-        return "0", "Integers are exact.", True
+        if not wanted.bound.any():
+            return "0", "Integers are exact.", True
+        remark = "Integers are exact; nothing says what elements of an infinite bound are."
+        return array_text(wanted.bound), remark, False
     if not wanted.bound.any():
         return "0", "All of it can be represented exactly, so that nothing is rounded.", True
     mixed = PIPELINES[repro.case.pipeline].mixed_precision

@@ -8,6 +8,7 @@ from relaxcheck.generators.calls import (
     form,
     grouped,
     has_effect,
+    has_nulls,
     is_pure,
     telling,
 )
@@ -188,10 +189,12 @@ def printed_names(program: Program) -> dict[str, str]:
     """The name in TVM's messages of each node that the script emits: ``lv``, ``lv1``, ….
 
     There are none where the program calls functions of its own, in which names go on, nor where it
-    has several blocks.
+    has several blocks, nor where TVM binds what stands for arguments that are left out.
     """
     names: dict[str, str] = {}
-    if any(node.operator in (CALL, *CLOSURES) for node in program.nodes) or not is_pure(program):
+    if not is_pure(program) or any(
+        node.operator in (CALL, *CLOSURES) or has_nulls(node.operator) for node in program.nodes
+    ):
         return names
     own = {tensor.name: tensor.name for tensor in program.inputs}
     own |= {node.name: node.name for node in program.nodes}

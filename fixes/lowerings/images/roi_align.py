@@ -58,7 +58,6 @@ FIX = Fix(
     issue=None,
     parts=(FaultPart("float16", lambda: not keeps_float16()),),
     attributes=(OperatorAttribute(OPERATOR, LEGALIZE, _in_its_dtype),),
-    single=(OPERATOR,),
     after="normalization",
     patch=(Wrapping(OPERATOR, _in_its_dtype),),
 )

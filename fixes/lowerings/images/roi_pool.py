@@ -68,7 +68,6 @@ FIX = Fix(
     issue=None,
     parts=(FaultPart("negative halves", lambda: not rounds_negative_halves()),),
     attributes=(OperatorAttribute(OPERATOR, LEGALIZE, _of_rounded_corners),),
-    single=(OPERATOR,),
     after="normalization",
     patch=(Wrapping(OPERATOR, _of_rounded_corners),),
 )

@@ -203,6 +203,7 @@ OPERATORS = (
                 ),
             ),
         ),
+        nulls=True,
         apply=_view,
         faults=(
             attribute_is("too-large", _VIEW, "shape", (1000,), (*SHAPES, *_BYTES), STATIC),

@@ -62,7 +62,9 @@ def _size(result: str, sizes: dict[str, Dim]) -> Dim:
 
 
 def _layout_transform(draft: Draft, value: Value, point: Point) -> None:
-    written = text(point, "index_map").replace("{last}", str(value.shape[-1]))
+    last = value.shape[-1]
+    # TVM's parser simplifies a product with 1, and emission does not.
+    written = text(point, "index_map").replace("*{last}", f"*{last}" if last != 1 else "")
     index_map = index_map_of(written)
     sizes = dict(zip(index_map.names, value.shape, strict=True))
     shape = [_size(result, sizes) for result in index_map.results]

@@ -27,7 +27,10 @@ UPSTREAM: dict[str, set[str]] = {
 _HERE = next(names for release, names in UPSTREAM.items() if within(tvm.__version__, release))
 NEEDED = tuple(fix for fix in fixes.ALL if fix.name not in _HERE)
 
-KEYS = ("FLegalize", "FInferMixedPrecision", "FRelaxInferLayout", "RequiresArgumentShapes")
+KEYS = (
+    *("FLegalize", "FCallPacked", "FLowerBuiltin"),
+    *("FInferMixedPrecision", "FRelaxInferLayout", "RequiresArgumentShapes"),
+)
 
 
 def registry() -> dict[tuple[str, str], Any]:
@@ -40,6 +43,8 @@ def registry() -> dict[tuple[str, str], Any]:
 
 
 def same(left: Any, right: Any) -> bool:
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
     return left is right or (hasattr(left, "same_as") and bool(left.same_as(right)))
 
 

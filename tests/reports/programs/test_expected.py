@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.generators.core.static import static
 from relaxcheck.generators.families import families
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -47,7 +48,7 @@ def assert_right(case: Case, outcome: Outcome = PASSES) -> bool:
     if repro.outcome.verdict.is_failure:
         assert least.any()
         assert repro.ratio is None or (repro.ratio * least > bound)[least > 0].all()
-    wanted = evaluate(case.program, repro.runs[0].inputs)[0]
+    wanted = evaluate(static(case.program, case.bindings[0]), repro.runs[0].inputs)[0]
     assert value.shape == wanted.value.shape
     # Where mixed precision may do anything the script need not know better.
     free = np.isinf(wanted.bound) | np.isinf(least)

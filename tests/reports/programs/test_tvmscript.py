@@ -6,8 +6,8 @@ from tvm.script import relax as R
 from tvm.script import tirx as T
 
 from relaxcheck.fixes.framework.asking import ask_child
+from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.axes import cases
-from relaxcheck.generators.core.called.tir_functions import CALL_TIR
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.emission.programs import emit
@@ -40,7 +40,7 @@ def readable(entry: Entry) -> bool:
     }
     died = outcome is not None and outcome.verdict is Verdict.PROCESS_DEATH
     # The text of a call has no body of a TIR function.
-    calls = any(node.operator == CALL_TIR for node in program.nodes)
+    calls = any(form(node.operator) not in ("call", "cast", "bare") for node in program.nodes)
     return set(program.symbols) <= bare | cast and not died and not calls
 
 

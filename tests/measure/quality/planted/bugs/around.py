@@ -176,8 +176,8 @@ _EXECUTION = (
         (Verdict.WRONG_SHAPE,),
         ("batch", "symbolic.batch"),
         "relaxcheck.harness.programs.compile",
-        "        return tuple(tensor.numpy() for tensor in tensors)\n",
-        "        arrays = [tensor.numpy() for tensor in tensors]\n"
+        "        return tuple(map(_array, [result] if single else result))\n",
+        "        arrays = [*map(_array, [result] if single else result)]\n"
         "        return tuple(array if array.size else array.reshape(-1) for array in arrays)\n",
     ),
 )

@@ -11,6 +11,10 @@ _VALUE = (Verdict.WRONG_VALUE,)
 _RELATION = ("relation",)
 
 
+_SYMBOLS = (
+    "    sizes = {name: tvm_api.shape_var(name) for name in (*program.symbols, *program.counted)}\n"
+)
+
 PLANTS = (
     one_edit(
         "static",
@@ -40,9 +44,8 @@ PLANTS = (
         (
             Edit(
                 "relaxcheck.generators.emission.programs",
-                "    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}\n",
-                "    sizes = {name: tvm_api.shape_var(name) for name in program.symbols}\n"
-                "    emit.__dict__['sizes'] = sizes\n",
+                _SYMBOLS,
+                f"{_SYMBOLS}    emit.__dict__['sizes'] = sizes\n",
             ),
             Edit(
                 "relaxcheck.generators.emission.programs",
@@ -81,7 +84,7 @@ PLANTS = (
         (Verdict.OPAQUE_CRASH,),
         _RELATION,
         "relaxcheck.generators.emission.programs",
-        "tvm_api_shapes.shape_type(list(sizes.values()))",
+        "tvm_api_shapes.shape_type([sizes[name] for name in program.symbols])",
         "tvm_api_shapes.shape_type(list(sizes.values())[::-1])",
     ),
     one_edit(

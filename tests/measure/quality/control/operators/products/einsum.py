@@ -15,6 +15,8 @@ def _letters(node: Node, ranks: Sequence[int]) -> tuple[list[str], str]:
     """The letters of each operand and of the result; digits are axes without names."""
     left, arrow, right = text(node, "subscripts", "").replace(" ", "").partition("->")
     terms = left.split(",")
+    if not all(letter.isalpha() for letter in (left + right).replace("...", "").replace(",", "")):
+        raise refuse(node, f"a character of {left!r}, or of the output, is no label")
     if len(terms) != len(ranks):
         raise refuse(node, f"{len(terms)} terms for {len(ranks)} operands")
     rests = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks, strict=True)]
