@@ -47,6 +47,10 @@ class _Sum:
 
     def of(self, *arrays: Array) -> Array:
         """The sum of the products of ``arrays``."""
+        if not self.count:
+            # NumPy leaves a result without terms as memory was.
+            shape = tuple(self.sizes[label] for label in self.result)
+            return np.zeros(shape, np.result_type(*arrays))
         number = {label: at for at, label in enumerate(self.sizes)}
         arguments: list[Any] = []
         for array, term in zip(arrays, self.terms, strict=True):
