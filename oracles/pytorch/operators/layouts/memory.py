@@ -28,8 +28,10 @@ def _view(node: Node, operands: list[Held]) -> Held:
     first, end = _bounds(node, shape, dtype)
     # PyTorch views only what lies densely, and begins where its elements may lie.
     flat = torch.empty(x.tensor.numel(), dtype=getattr(torch, x.dtype))
-    raw = flat.copy_(x.tensor.reshape(-1)).view(torch.uint8)[first:end].clone()
-    seen = raw.view(getattr(torch, dtype)).reshape(shape)
+    raw = flat.copy_(x.tensor.reshape(-1)).view(torch.uint8)
+    # A slice would count a negative offset from the end: PyTorch itself refuses this one.
+    part = torch.as_strided(raw, (end - first,), (1,), first).clone()
+    seen = part.view(getattr(torch, dtype)).reshape(shape)
     return Held(seen if dtype in FLOATS else seen.to(torch.int64), dtype)
 
 
