@@ -88,3 +88,9 @@ PROGRAMS: whole.Programs = {
         name: (whole.upstream("all_class_nms", name.replace(" ", "_")),) for name in NAMES
     },
 }
+
+CURES: whole.Cures = {
+    "all-class-nms-limits-of-one-axis": (("all_class_nms", "limits of one axis"),),
+    "all-class-nms-limit-at-run-time": (("all_class_nms", "limits at run time"),),
+    "all-class-nms-no-overlap": (("all_class_nms", "no overlap at all"),),
+}

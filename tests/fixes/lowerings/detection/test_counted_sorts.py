@@ -45,3 +45,7 @@ PROGRAMS: whole.Programs = {
         ),
     },
 }
+
+CURES: whole.Cures = {
+    "non-max-suppression-float16": (("counted_sorts", "other dtypes"),),
+}
