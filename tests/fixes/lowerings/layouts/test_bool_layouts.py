@@ -50,3 +50,7 @@ def test_padding_is_there() -> None:
 PROGRAMS: whole.Programs = {
     "bool_layouts": {"truth values": (whole.upstream("bool_layouts", "bool_transposed"),)},
 }
+
+CURES: whole.Cures = {
+    "layout-transform-bool": (("bool_layouts", "truth values"),),
+}

@@ -83,3 +83,7 @@ PROGRAMS: whole.Programs = {
         ),
     },
 }
+
+CURES: whole.Cures = {
+    "view-with-an-offset": (("view_copies", "kernels"),),
+}

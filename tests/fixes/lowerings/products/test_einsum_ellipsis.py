@@ -45,3 +45,7 @@ PROGRAMS: whole.Programs = {
         "summed axes": (whole.upstream("einsum_ellipsis", "summed_ellipsis"),),
     },
 }
+
+CURES: whole.Cures = {
+    "einsum-summed-ellipsis": (("einsum_ellipsis", "summed axes"),),
+}
