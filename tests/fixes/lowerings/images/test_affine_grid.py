@@ -54,4 +54,7 @@ PROGRAMS: whole.Programs = {
     },
 }
 
-CURES: whole.Cures = {}
+CURES: whole.Cures = {
+    "affine-grid-symbolic-size": (("affine_grid", "symbolic sizes"),),
+    "affine-grid-float64": (("affine_grid", "float64"),),
+}

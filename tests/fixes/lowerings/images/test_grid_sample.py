@@ -81,4 +81,7 @@ PROGRAMS: whole.Programs = {
     },
 }
 
-CURES: whole.Cures = {}
+CURES: whole.Cures = {
+    "grid-sample-float16": (("grid_sample", "float16"),),
+    "grid-sample-one-element": (("grid_sample", "one element"),),
+}

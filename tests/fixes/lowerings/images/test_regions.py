@@ -60,4 +60,7 @@ PROGRAMS: whole.Programs = {
     "roi_pool": {"negative halves": (whole.upstream("roi_pool", "negative_halves"),)},
 }
 
-CURES: whole.Cures = {}
+CURES: whole.Cures = {
+    "roi-align-float16": (("roi_align", "float16"),),
+    "roi-pool-negative-half": (("roi_pool", "negative halves"),),
+}

@@ -64,4 +64,8 @@ PROGRAMS: whole.Programs = {
     },
 }
 
-CURES: whole.Cures = {}
+CURES: whole.Cures = {
+    "resize3d-aligned-symbolic": (("resize3d", "aligned corners"),),
+    "resize3d-one-element": (("resize3d", "one element"),),
+    "resize3d-float64": (("resize3d", "float64"),),
+}
