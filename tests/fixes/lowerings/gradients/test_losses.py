@@ -113,3 +113,7 @@ PROGRAMS: whole.Programs = {
         "no rows": (whole.upstream("losses", "no_rows"),),
     },
 }
+
+CURES: whole.Cures = {
+    "cross-entropy-no-rows": (("losses", "no rows"),),
+}

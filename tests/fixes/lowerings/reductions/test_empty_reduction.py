@@ -162,4 +162,5 @@ CURES: whole.Cures = {
     "empty-product": (("empty_reduction", "sums"),),
     "sum-of-nothing": (("empty_reduction", "sums"),),
     "matmul-of-nothing": (("empty_reduction", "sums"), ("empty_reduction", "products")),
+    "nll-loss-of-nothing": (("empty_reduction", "losses"),),
 }
