@@ -26,7 +26,8 @@ from relaxcheck.fixes.tvm_api.shapes import all_of
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/losses.py")
 
-BACKWARD, CROSS = "relax.grad.nll_loss_backward", "relax.nn.cross_entropy_with_logits"
+BACKWARD = "relax.grad.nll_loss_backward"
+CROSS = "relax.nn.cross_entropy_with_logits"
 
 
 def _backward(builder: BlockBuilder, call: Call) -> Expr:

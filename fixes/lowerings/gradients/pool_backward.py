@@ -32,7 +32,9 @@ from relaxcheck.fixes.tvm_api.shapes import all_of, any_of
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/pool_backward.py")
 
-MAX, AVERAGE = "relax.grad.max_pool2d_backward", "relax.grad.avg_pool2d_backward"
+# Two statements, since a patch takes each definition that it needs.
+MAX = "relax.grad.max_pool2d_backward"
+AVERAGE = "relax.grad.avg_pool2d_backward"
 
 _LENGTHS = {"pool_size": 2, "strides": 2, "dilation": 2, "padding": 4}
 
