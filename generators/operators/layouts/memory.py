@@ -111,8 +111,9 @@ def _viewed(draft: Draft, value: Value, form: str | None, to: str | None, offset
     attributes: dict[str, program.Attribute] = {}
     if form is not None:
         attributes["shape"] = shape_value(shape)
-    if to is not None:
-        attributes["dtype"] = to
+    # In a graph it is always said: compiled 0.26 fails without, whatever else the graph has.
+    if to is not None or draft.supply is not None:
+        attributes["dtype"] = dtype
     if offset is not None:
         first = _begin(draft, value, form, offset, old)
         attributes[_OFFSET] = first if isinstance(first, int) else ShapeValue((first,))
