@@ -1,10 +1,9 @@
 """LLVM code without debug information, whose half of an object file nobody reads here.
 
 TVM attaches a location to every instruction and has no option against it. LLVM drops all of it from
-a module that it reads without a version of that information
-(https://llvm.org/docs/SourceLevelDebugging.html#debug-information-format), and says so on standard
-error. To write the module, to read it and to write its object file takes two thirds of the time
-that the object file takes with the locations: ``python -m tests.measure.bench.objects``.
+a module that it reads without a version of that information (``llvm::UpgradeDebugInfo``), and says
+so on standard error. To write the module, to read it and to write its object file takes less time
+than to write the object file with the locations: ``python -m tests.measure.bench.objects``.
 """
 
 import os

@@ -3,36 +3,21 @@
 from collections.abc import Sequence
 from math import prod
 
-from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
 from relaxcheck.generators.core.points import text
-from relaxcheck.generators.core.polynomials import times
 from relaxcheck.generators.operators.choices import has_no_zero
 from relaxcheck.generators.operators.faults import RANKS, attribute_is
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
+from relaxcheck.generators.operators.sliding.image import MODES, resized, sampling
 
 _NAME = "image.resize3d"
-
-_MODES = ("linear half_pixel", "linear align_corners", "nearest_neighbor asymmetric")
-"""Method and coordinates: those that all frameworks define alike."""
 
 _SIZES = ("same", "twice", "4", "1")
 _WIDTHS = ("twice", "same", "three times", "4", "1")
 _MOST = 1000
 """Elements of a volume, which is 12 times as large at most once it is resized."""
-
-
-def _sized(choice: str, dim: Dim) -> Dim:
-    match choice:
-        case "twice":
-            return times(2, dim)
-        case "three times":
-            return times(3, dim)
-        case "same":
-            return dim
-    return int(choice)
 
 
 def _resize3d(draft: Draft, value: Value, point: Point) -> None:
@@ -41,25 +26,19 @@ def _resize3d(draft: Draft, value: Value, point: Point) -> None:
     for at in spatial:
         draft.require(value.shape[at], 1)
     size = tuple(
-        _sized(text(point, name), value.shape[at])
+        resized(text(point, name), value.shape[at])
         for at, name in zip(spatial, ("depth", "height", "width"), strict=True)
     )
     shape = list(value.shape)
     for at, dim in zip(spatial, size, strict=True):
         shape[at] = dim
-    method, _, mode = text(point, "mode").partition(" ")
-    attributes: dict[str, program.Attribute] = {}
-    if method == "nearest_neighbor":
-        attributes["rounding_method"] = "floor"
     draft.call(
         _NAME,
         [value],
         shape,
         size=shape_value(size),
         layout=layout,
-        method=method,
-        coordinate_transformation_mode=mode,
-        **attributes,
+        **sampling(text(point, "mode")),
     )
 
 
@@ -89,7 +68,7 @@ OPERATORS = (
             Attribute("out_dtype", "dtype", None),
         ),
         axes=(
-            Axis("mode", _MODES, _MODES[0]),
+            Axis("mode", MODES, MODES[0]),
             Axis("layout", ("NCDHW", "NDHWC"), "NCDHW"),
             *(Axis(name, _SIZES, "same") for name in ("depth", "height")),
             Axis("width", _WIDTHS, "twice"),

@@ -1,4 +1,4 @@
-"""What the runtime knows of a tensor, by DLPack: dtype, rank, sizes, strides, offset."""
+"""Fields of a tensor at run time, by DLPack: dtype, rank, sizes, strides, offset."""
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value as Choice

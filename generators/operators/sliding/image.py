@@ -2,6 +2,7 @@
 
 from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
 from relaxcheck.generators.core.points import text
 from relaxcheck.generators.core.polynomials import times
@@ -9,7 +10,7 @@ from relaxcheck.generators.operators.faults import RANKS, attribute_is
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
 from relaxcheck.generators.operators.sliding.windows import spatial_fits
 
-_MODES = (
+MODES = (
     "linear half_pixel",
     "linear align_corners",
     "nearest_neighbor asymmetric",
@@ -19,27 +20,41 @@ _MODES = (
 _SIZES = ("twice", "same", "three times", "4", "1")
 
 
+def resized(choice: str, dim: Dim) -> Dim:
+    """The size that ``choice`` makes of ``dim``: "same", "twice", "three times", or a number."""
+    match choice:
+        case "same":
+            return dim
+        case "twice":
+            return times(2, dim)
+        case "three times":
+            return times(3, dim)
+    return int(choice)
+
+
+def sampling(mode: str) -> dict[str, program.Attribute]:
+    """The attributes of one of ``MODES``."""
+    method, _, coordinates = mode.partition(" ")
+    attributes: dict[str, program.Attribute] = {
+        "method": method,
+        "coordinate_transformation_mode": coordinates,
+    }
+    return attributes | ({"rounding_method": "floor"} if method == "nearest_neighbor" else {})
+
+
 def _resize2d(draft: Draft, value: Value, point: Point) -> None:
     for dim in value.shape[2:]:
         draft.require(dim, 1)
     out = tuple(
-        {"twice": times(2, dim), "same": dim, "three times": times(3, dim), "4": 4, "1": 1}[
-            text(point, name)
-        ]
+        resized(text(point, name), dim)
         for dim, name in zip(value.shape[2:], ("height", "width"), strict=True)
     )
-    method, _, mode = text(point, "mode").partition(" ")
-    attributes: dict[str, program.Attribute] = {}
-    if method == "nearest_neighbor":
-        attributes["rounding_method"] = "floor"
     draft.call(
         "image.resize2d",
         [value],
         (*value.shape[:2], *out),
         size=shape_value(out),
-        method=method,
-        coordinate_transformation_mode=mode,
-        **attributes,
+        **sampling(text(point, "mode")),
     )
 
 
@@ -64,7 +79,7 @@ OPERATORS = (
             Attribute("out_dtype", "dtype", None),
         ),
         axes=(
-            Axis("mode", _MODES, _MODES[0]),
+            Axis("mode", MODES, MODES[0]),
             Axis("height", _SIZES, "twice"),
             Axis("width", _SIZES, "twice"),
         ),

@@ -158,7 +158,7 @@ def _ranked(rows: Estimate, rules: _Rules) -> list[int]:
 
 
 def _alike(rows: Estimate, rules: _Rules) -> Callable[[int, int], bool]:
-    """Whether one row may remove another."""
+    """Return the test that is true of two rows one of which may remove the other."""
     if rules.identity < 0:
         return lambda at, other: True
     classes = rows.value[:, rules.identity]

@@ -36,7 +36,7 @@ def _cross_entropy(node: Node, operands: list[Estimate]) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What targets take: the ``classes``, 0 where they are ``ignored``, and their weights.
+    """Choices of the targets: ``classes``, 0 where they are ``ignored``, and their weights.
 
     ``inside``: the target is a class, be it ignored or not.
     """
@@ -54,7 +54,7 @@ class _Taken:
 
 
 def _taken(node: Node, predictions: Estimate, operands: list[Estimate]) -> _Taken:
-    """What the targets, the first of ``operands``, take.
+    """Return the choices of the targets, the first of ``operands``.
 
     Raises:
         ValueError: shapes or dtypes that do not fit, an unknown reduction, or a target that is

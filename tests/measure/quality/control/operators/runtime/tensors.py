@@ -1,4 +1,4 @@
-"""What the runtime knows of a tensor, read off NumPy's own arrays."""
+"""Fields of a tensor at run time, read off NumPy's own arrays."""
 
 from collections.abc import Callable, Sequence
 
