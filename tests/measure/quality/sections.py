@@ -9,6 +9,7 @@ _MODULES = {
     "expressions": "tests.measure.quality.expressions.conditions",
     "tvm": "tests.measure.quality.tvm_clean",
     "planted": "tests.measure.quality.planted.section",
+    "planted-everywhere": "tests.measure.quality.planted.everywhere",
     "reduction": "tests.measure.quality.reducing",
     "steering": "tests.measure.quality.steering",
     "novelty": "tests.measure.quality.novelty",

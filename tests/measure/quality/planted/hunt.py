@@ -1,6 +1,7 @@
 """The hunt for one plant: a campaign, as anybody would start it, until the first failure."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -23,6 +24,7 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
+from tests.measure.quality.planted.place import place
 from tests.measure.quality.planted.plant import Plant
 
 MOST_CASES = 2000
@@ -39,7 +41,8 @@ class Hunted(msgspec.Struct, frozen=True):
     """The result of the hunt for ``plant`` in the cases that ``seed`` draws.
 
     ``cases`` is the number of the first case that failed, from 1, or None; ``drawn`` of how many;
-    ``seconds`` the CPU time that the workers took for the cases up to it. ``verdict``, ``stage``
+    ``seconds`` the CPU time that the workers took for the cases up to it; ``everywhere`` is its
+    number in a campaign over all families. ``verdict``, ``stage``
     and ``message`` are that case's. ``blame`` is what attribution says, None where it came to no
     end; ``largest`` is the largest dimension of the reduced case, ``axes`` how many of its axes are
     off their default (None for an invalid program). ``control`` is what came of the failing and of
@@ -61,6 +64,7 @@ class Hunted(msgspec.Struct, frozen=True):
     reduced: msgspec.Raw = msgspec.Raw(b"null")
     control: tuple[Verdict, ...] = ()
     axes: int | None = None
+    everywhere: int | None = None
 
     @property
     def is_found(self) -> bool:
@@ -196,7 +200,9 @@ def hunted_in(
     name = CONTROL if plant is None else plant.name
     seconds = 0.0
     drawn = 0
+    of_family: Counter[str] = Counter()
     for drawn, recorded in enumerate(journal.cases(DRAWN), 1):
+        of_family[recorded.case.family] += 1
         outcome = recorded.outcome
         if outcome is None:
             continue
@@ -223,6 +229,7 @@ def hunted_in(
             msgspec.Raw(encode(recorded.case)),
             msgspec.Raw(b"null" if finding is None else encode(finding.case)),
             axes=None if finding is None else axes_off(finding.case, finding.blame),
+            everywhere=place(recorded.case.family, of_family[recorded.case.family]),
         )
     return Hunted(name, seed, None, drawn, seconds)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from relaxcheck.generators.core.faults import Breakable
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every, family
 from relaxcheck.generators.operators import OPERATORS
+from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.campaign.state import Side, State
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.known.status import FindingStatus
@@ -21,7 +23,7 @@ from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
-from tests.measure.quality.planted import results
+from tests.measure.quality.planted import everywhere, results
 from tests.measure.quality.planted.catalogue import PLANTS, named
 from tests.measure.quality.planted.hunt import (
     CONTROL,
@@ -32,6 +34,7 @@ from tests.measure.quality.planted.hunt import (
     hunt,
     hunted_in,
 )
+from tests.measure.quality.planted.place import place
 from tests.measure.quality.planted.plant import (
     Edit,
     Plant,
@@ -224,6 +227,7 @@ def _hunted(**changed: object) -> Hunted:
         verdict=PLANTS[0].verdicts[0],
         blame={PLANTS[0].blame[0]: "2"},
         control=(Verdict.PASS,),
+        everywhere=300,
     )
     return msgspec.structs.replace(good, **changed)
 
@@ -248,6 +252,33 @@ def test_a_missed_target_is_named(hunted: Hunted, control: Hunted, words: list[s
     assert len(lines) == len(words)
     assert all(part in line for part, line in zip(words, lines, strict=True))
     assert f"`{PLANTS[0].name}`" in markdown(table_figures)
+
+
+@pytest.mark.parametrize(
+    ("hunted", "words"),
+    [
+        (_hunted(), []),
+        (_hunted(cases=None, everywhere=None), ["not found", "0.0% within"]),
+        (_hunted(everywhere=5001), ["0.0% within 5000"]),
+        (_hunted(everywhere=20001), ["only case 20001", "0.0% within 5000"]),
+        (_hunted(verdict=Verdict.TIMEOUT), ["timeout, not"]),
+        (_hunted(control=(Verdict.WRONG_VALUE,)), ["fails without it"]),
+    ],
+)
+def test_a_bug_that_everything_finds_too_late_is_named(hunted: Hunted, words: list[str]) -> None:
+    found = everywhere.figures([1], [(PLANTS[0], [hunted])])
+    lines = everywhere.missed(found)
+    assert len(lines) == len(words)
+    assert all(part in line for part, line in zip(words, lines, strict=True))
+    assert f"`{PLANTS[0].name}`" in everywhere.markdown(found)
+
+
+def test_the_place_in_a_campaign_over_everything_is_where_it_draws_the_case() -> None:
+    drawn = list(islice(stream(EVERY, seed=7), 700))
+    for name in ("attention", "conv3d_transpose", "abs"):
+        at = [number for number, case in enumerate(drawn, 1) if case.family == name]
+        assert at
+        assert [place(name, number) for number in range(1, len(at) + 1)] == at
 
 
 def test_results_of_another_state_or_cut_short_are_not_taken(tmp_path: Path) -> None:
