@@ -184,18 +184,23 @@ def _settle(growth: Growth, draft: Draft, value: Value, record: Operator) -> Non
     allows, choices = growth.limits.allows, growth.choices
     result = draft.last
     if result in draft.unsettled and allows("match_cast"):
-        if choices.rarely(3) and allows("add"):
-            result = draft.call(
-                "add", [result, draft.input(result.shape, result.dtype)], result.shape
-            )
+        adds = _adding(result.dtype)
+        if choices.rarely(3) and allows(adds):
+            other = draft.input(result.shape, result.dtype)
+            result = draft.call(adds, [result, other], result.shape, result.dtype)
             draft.unsettled = (*draft.unsettled, result)
         match_cast(draft, result)
         result = draft.last
     if result.dtype != draft.dtype and allows("astype") and not choices.rarely(4):
         result = draft.call("astype", [result], result.shape, draft.dtype, dtype=draft.dtype)
     joins = record.like is not None and value.shape == result.shape and value.dtype == result.dtype
-    if joins and allows("add"):
-        draft.call("add", [value, result], value.shape)
+    if joins and allows(_adding(value.dtype)):
+        draft.call(_adding(value.dtype), [value, result], value.shape, value.dtype)
+
+
+def _adding(dtype: str) -> str:
+    """The operator that joins two values of ``dtype``: no sum is defined of truth values."""
+    return "logical_or" if dtype == "bool" else "add"
 
 
 def match_cast(draft: Draft, value: Value) -> Value:

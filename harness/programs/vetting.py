@@ -7,7 +7,8 @@ need not be. The reference holds its program to the definition of each operator
 
 import msgspec
 
-from relaxcheck.generators.core.called import overwriting
+from relaxcheck.generators.core.called import arguments, overwriting
+from relaxcheck.generators.core.called.arguments import Actual
 from relaxcheck.generators.core.case import Invalid, Mismatch, Valid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.static import static
@@ -57,7 +58,13 @@ def reference(case: Case) -> Reference:
         overwriting.check(case.program)
         for at in range(len(case.bindings)):
             plain = static(every, case.bindings[at])
-            computed.append(evaluate(plain, arrays(case, at)))
+            results = evaluate(plain, arrays(case, at))
+            computed.append(results)
+            actual = {
+                name: Actual(result.value.shape, result.dtype)
+                for name, result in zip(names, results, strict=False)
+            }
+            arguments.check(case.program, case.bindings[at], _inputs(case, at) | actual)
     except Unsupported as reason:
         return Reference(str(reason), unknown=True)
     except (ValueError, LookupError, ArithmeticError) as error:
@@ -68,3 +75,11 @@ def reference(case: Case) -> Reference:
             for name, results in zip(names, zip(*computed, strict=True), strict=False)
         }
     )
+
+
+def _inputs(case: Case, at: int) -> dict[str, Actual]:
+    binding = case.bindings[at]
+    return {
+        tensor.name: Actual(case.shape(tensor.name, binding), tensor.dtype)
+        for tensor in case.program.inputs
+    }

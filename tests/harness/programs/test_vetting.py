@@ -154,3 +154,29 @@ def test_dimensions_in_attributes_are_those_of_the_binding() -> None:
     program = Program((Input("x", ("m", 2), "float32"),), (flat,), ("y",))
     result = reference(Case("any", program, bindings=({"m": 3}, {"m": 5})))
     assert result.values["y"].shapes == ((6,), (10,))
+
+
+@pytest.mark.parametrize(
+    ("stated", "fragment"),
+    [
+        ({"of": (2, 3)}, ""),
+        ({"of": (1, 3)}, "x is float32[2, 3], and the call says float32[1, 3]"),
+        ({"of": (2, 3), "shape": (2, 2)}, "y is float32[3, 2], and the call says float32[2, 2]"),
+        ({"of": (2, 3), "dtype": "float16"}, "x is float32[2, 3], and the call says float16"),
+    ],
+)
+def test_a_function_gets_and_gives_the_tensors_that_its_call_states(
+    stated: dict[str, object], fragment: str
+) -> None:
+    shapes = {"shape": (3, 2), **stated}
+    dtype = shapes.pop("dtype", "float32")
+    attributes = {name: ShapeValue(dims) for name, dims in shapes.items()}  # type: ignore[arg-type]
+    attributes |= {"function": "turned", "dtype": dtype}  # type: ignore[dict-item]
+    program = Program(
+        (Input("x", (2, 3), "float32"),),
+        (Node("y", "call_tir", ("x",), attributes),),  # type: ignore[arg-type]
+        ("y",),
+    )
+    outcome, was_run = ran(Case("none", program))
+    assert was_run == (not fragment)
+    assert fragment in outcome.message

@@ -1,0 +1,61 @@
+"""Calls of functions of TIR and packed functions: the tensors that they say they take and give.
+
+TVM does not compare the types that a call states with those of its arguments: a program that
+states others is not defined.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from relaxcheck.generators.core.called.meanings import CALLS
+from relaxcheck.generators.core.called.tir_functions import CALL_TIR
+from relaxcheck.generators.core.dims import evaluate, symbols
+from relaxcheck.generators.core.program import Attribute, Program, ShapeValue
+
+_CALLS = frozenset({CALL_TIR, *CALLS})
+
+
+class Actual(NamedTuple):
+    """The shape and dtype of a tensor at a binding."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def check(program: Program, binding: Mapping[str, int], tensors: Mapping[str, Actual]) -> None:
+    """Compare each call with its ``tensors`` at ``binding``; those that are missing are not.
+
+    Raises:
+        ValueError: an argument or a result is not as the call says.
+    """
+    for node in program.nodes:
+        if node.operator not in _CALLS:
+            continue
+        stated = Actual(_at(node.attributes["of"], binding), str(node.attributes["dtype"]))
+        for name in node.arguments:
+            _compare(node.name, name, stated, tensors)
+        if node.operator == CALL_TIR:
+            given = Actual(_at(node.attributes["shape"], binding), stated.dtype)
+            _compare(node.name, node.name, given, tensors)
+
+
+def _compare(call: str, name: str, stated: Actual, tensors: Mapping[str, Actual]) -> None:
+    actual = tensors.get(name, stated)
+    differs = len(stated.shape) != len(actual.shape) or any(
+        size not in (-1, other) for size, other in zip(stated.shape, actual.shape, strict=True)
+    )
+    if differs or stated.dtype != actual.dtype:
+        raise ValueError(
+            f"node {call}: {name} is {actual.dtype}{list(actual.shape)}, and the call says "
+            f"{stated.dtype}{list(stated.shape)}"
+        )
+
+
+def _at(value: Attribute, binding: Mapping[str, int]) -> tuple[int, ...]:
+    """The sizes of an attribute that is a shape; -1 where the data decide."""
+    dims = value.dims if isinstance(value, ShapeValue) else value
+    assert isinstance(dims, tuple)
+    return tuple(
+        evaluate(dim, binding) if symbols(dim) <= binding.keys() else -1
+        for dim in dims  # type: ignore[arg-type]
+    )
