@@ -24,6 +24,9 @@ from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import fingerprint, names_cause, reduced_signature
 from relaxcheck.harness.wording import noun
 
+CURED = "cured by the fixes"
+"""The words for a failure that is gone with every bundled fix on."""
+
 
 class Source(enum.StrEnum):
     """The list that has a known cause."""
@@ -63,7 +66,7 @@ class NamedCause:
     def cure(self) -> str:
         """The fixes that cure it, or are made for it; empty where there are none."""
         if self.cured:
-            return "cured by the fixes"
+            return CURED
         named = noun(len(self.fixes), "fix", "fixes")
         return f"see the {named} {', '.join(self.fixes)}" if self.fixes else ""
 

@@ -48,6 +48,8 @@ class Finding(msgspec.Struct, frozen=True):
     processes at both LLVM optimisation levels (None: not tried yet). In a campaign on several
     releases ``outcome`` holds the outcomes in such processes on each. ``mended_by`` is the bundled
     fix that cures the case by itself, if it mends one fault of the operator and no other.
+    ``cured``: with all bundled fixes the case, which failed without them, is right in a fresh
+    process on the release that it was seen on (None: not tried).
     """
 
     fingerprint: str
@@ -61,6 +63,7 @@ class Finding(msgspec.Struct, frozen=True):
     count: int = 1
     confirmed: bool | None = None
     mended_by: str = ""
+    cured: bool | None = None
 
     @property
     def severity(self) -> Severity | None:

@@ -302,13 +302,14 @@ class Investigations:
                 if name not in elsewhere or passed(elsewhere[name]):
                     elsewhere[name] = other
         mended_by = yield from self._mended_by(finding)
+        cured = True if mended_by else (yield from self._cured(finding))
         latest = self._findings[finding.fingerprint]
         if latest.case != finding.case:
             # Meanwhile a regression replaced it, which is confirmed by itself.
             return
         outcome = msgspec.structs.replace(latest.outcome, elsewhere=elsewhere)
         outcome = self._marked(finding.case, outcome)
-        changes: dict[str, Any] = {"confirmed": confirmed, "mended_by": mended_by}
+        changes: dict[str, Any] = {"confirmed": confirmed, "mended_by": mended_by, "cured": cured}
         self._save(msgspec.structs.replace(latest, outcome=outcome, **changes))
 
     def _mended_by(self, finding: Finding) -> Generator[Job, Outcome, str]:
@@ -325,6 +326,15 @@ class Investigations:
             else:
                 return name
         return ""
+
+    def _cured(self, finding: Finding) -> Generator[Job, Outcome, bool | None]:
+        """True if every fix on makes ``finding`` right; None if they are on in it."""
+        if finding.case.fixes:
+            return None
+        fixed, release = with_fixes(finding.case, True), finding.outcome.release
+        result = yield Job(fixed, fresh=True, releases=(release,) if release else ())
+        self._end_trial(fixed, result)
+        return by_release(result)[release].verdict.is_right
 
     def _trials(
         self, trials: Trials[T], on: "_Releases", ask: Ask = Ask.RUN

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from relaxcheck.harness.known.named import NamedCause
+from relaxcheck.harness.known.named import CURED, NamedCause
 from relaxcheck.harness.outcomes.errors import headline, own_words
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS
 from relaxcheck.harness.triage.finding import Finding
@@ -48,11 +48,11 @@ def plain_heading(finding: Finding) -> str:
 
 
 def remark(finding: Finding, title: str, named: NamedCause | None) -> str:
-    """Further knowledge, to follow the ``title``: where the corpus has it, and the error.
+    """Further knowledge, to follow the ``title``: where the corpus has it, its cure, and the error.
 
     The error is left out where the title quotes it, or where the corpus names the cause.
     """
-    known = f" ({named.link})" if named is not None else ""
+    known = f" ({named.link})" if named is not None else f" ({CURED})" if finding.cured else ""
     if named is not None and named.fits:
         return known
     message = headline(finding.outcome.message)

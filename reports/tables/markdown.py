@@ -5,6 +5,7 @@ from pathlib import Path
 
 from relaxcheck.generators.core.case import write
 from relaxcheck.harness.campaign.options import OPTIONS
+from relaxcheck.harness.known.named import CURED
 from relaxcheck.harness.known.status import status_text
 from relaxcheck.harness.outcomes.differential import versions
 from relaxcheck.harness.outcomes.outcome import DESCRIPTIONS
@@ -88,6 +89,7 @@ def _row(cause: Cause, title: str, results: Results) -> dict[str, object]:
     return {
         "title": title,
         "link": known.link if known else "",
+        "cure": CURED if known is None and cause.lead.cured else "",
         "severity": cause.severity or UNDECIDED,
         "operators": cause.operators,
         "count": cause.count,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.case import Invalid
@@ -16,6 +17,7 @@ from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 from relaxcheck.harness.triage.investigation import Investigations
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.protocol import BundledFix
+from relaxcheck.reports.issue.heading import remark
 from tests.harness.campaign.transposed_convolution import MEMBER
 
 
@@ -72,7 +74,27 @@ def test_a_finding_knows_the_fix_of_one_fault_that_cures_it(tmp_path: Path) -> N
         # With one fix on, a case is not what its name in the journal says.
         assert not any(stored.case.fixes for stored in journal.cases(TRIAL))
     (finding,) = findings.values()
-    assert (finding.mended_by, finding.confirmed) == ("cure", True)
+    assert (finding.mended_by, finding.confirmed, finding.cured) == ("cure", True, True)
+
+
+@pytest.mark.parametrize("cured", [True, False])
+def test_a_finding_knows_if_all_fixes_together_cure_it(tmp_path: Path, cured: bool) -> None:
+    case = MEMBER.build(complete(MEMBER.axes, {}), 1)
+    failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "nn.x", "TypeError: no")
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        looking = Investigations((MEMBER,), journal, findings, jobs.append)
+        journal.start(case, DRAWN)
+        looking.look_into(case, failed)
+        while jobs:
+            job = jobs.popleft()
+            right = cured and job.case.fixes
+            looking.advance(job, Outcome(Verdict.PASS) if right else failed)
+        assert not any(journal.unended(TRIAL))
+    (finding,) = findings.values()
+    assert (finding.mended_by, finding.confirmed, finding.cured) == ("", True, cured)
+    assert remark(finding, "title", None).startswith(" (cured by the fixes)") == cured
 
 
 def test_unfinished_failures_are_explained_by_a_finding_of_their_kind_alone(tmp_path: Path) -> None:
@@ -157,7 +179,8 @@ def test_a_regression_is_reduced_on_both_releases_and_confirmed_on_all(tmp_path:
     two = OnTwo(tmp_path, of_one)
     ran = two.look_into(wide(3), "0.25")
     assert {job.releases for job in ran if not job.fresh} == {("0.25", "0.26")}
-    assert {job.releases for job in ran if job.fresh} == {()}
+    # The last run has the fixes on, on the release that fails.
+    assert {job.releases for job in ran if job.fresh and not job.case.fixes} == {()}
     [regression] = two.findings.values()
     # It fails at 1 as well, but so does the earlier release.
     assert 1 in {point_of(MEMBER, job.case)["batch"] for job in ran}
