@@ -10,7 +10,6 @@ from relaxcheck.harness.kinds import of
 from relaxcheck.harness.outcomes.deviation import is_slight
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.severity import Severity, rank
-from relaxcheck.harness.triage.curing import dies_over_nothing
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.triage.fingerprint import (
     OVERWRITTEN,
@@ -56,13 +55,12 @@ class Cause:
 
     @property
     def confirmed(self) -> bool | None:
-        """True if all findings were confirmed, False if one was not; None: not all were tried.
+        """True if its lead came again in fresh processes; None: that was not tried.
 
-        A death that is chance does not count, unless there is nothing else.
+        The others need not: it is chance if memory that nothing wrote holds the right values, or if
+        a process dies of a corrupted heap.
         """
-        certain = [finding for finding in self.findings if not dies_over_nothing(finding)]
-        tried = [finding.confirmed for finding in certain or self.findings]
-        return False if False in tried else None if None in tried else True
+        return self.lead.confirmed
 
 
 def by_cause(findings: Sequence[Finding]) -> list[Cause]:
@@ -217,9 +215,10 @@ def _gravity(finding: Finding) -> tuple[int, bool]:
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
-    # A lead that somebody may take for rounding closes the issue about all.
-    doubtful = is_slight(finding.outcome)
-    return (*_gravity(finding), doubtful, -finding.count, finding.operator, finding.fingerprint)
+    # A lead that does not come again, or that somebody may take for rounding, closes the issue
+    # about all.
+    doubtful = finding.confirmed is False, is_slight(finding.outcome)
+    return (*_gravity(finding), *doubtful, -finding.count, finding.operator, finding.fingerprint)
 
 
 def _cause_order(cause: Cause) -> tuple[object, ...]:

@@ -10,6 +10,20 @@ from relaxcheck.harness.workers.protocol import Reply
 _RUN = "run"
 """The stage in which a compiled program runs."""
 
+_COMPARE = "compare"
+"""The stage of Python's that follows it: the program's results are all that is new there."""
+
+_FAULTS = (signal.SIGSEGV, signal.SIGBUS)
+
+
+def may_be_spoilt(stage: str, ended: Reply | None, words: str) -> bool:
+    """True of an end in ``stage`` that memory which something else overwrote may explain.
+
+    TVM's programs write to memory, relaxcheck's Python does not.
+    """
+    faulted = ended is not None and ended.signal in _FAULTS and blamed_on_us(stage) is not None
+    return faulted or corrupts_heap(words)
+
 
 def outcome_of(
     stage: str, limits: Limits, reason: Verdict | None, ended: Reply | None, words: str
@@ -34,9 +48,8 @@ def outcome_of(
         message = f"worker ended with {how} in {stage}"
     if words and reason is None:
         message += f": {words}"
-    # TVM's programs write to the heap, relaxcheck's Python does not.
-    corrupted = reason is None and corrupts_heap(words)
-    at = _RUN if corrupted and blamed_on_us(stage) else stage
+    spoilt = corrupts_heap(words) or (stage == _COMPARE and may_be_spoilt(stage, ended, words))
+    at = _RUN if reason is None and spoilt and blamed_on_us(stage) else stage
     verdict = blamed_on_us(at) or reason or Verdict.PROCESS_DEATH
     return Outcome(verdict, at, None, message, ending=ending)
 

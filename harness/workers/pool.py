@@ -18,11 +18,10 @@ import msgspec
 from relaxcheck.generators.core.case import encode
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.kinds import decode_record
-from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
-from relaxcheck.harness.workers.endings import outcome_of
+from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
 from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
@@ -356,14 +355,15 @@ class Pool:
             self._note(EventType.KILLED, case)
             self._again([culprit], "its workers were killed")
             return
-        corrupted = reason is None and corrupts_heap(words)
-        if corrupted and worker.assigned + worker.done > 1 and culprit.starts == 1:
+        seen = ended if by_itself else None
+        outcome = outcome_of(now.stage, self.limits, reason, seen, words)
+        first_line = outcome.message.splitlines()[0]
+        spoilt = reason is None and may_be_spoilt(now.stage, seen, words)
+        if spoilt and worker.assigned + worker.done > 1 and culprit.starts == 1:
             # An earlier case may have written there. A fresh process shows whose fault it is.
-            self._note(EventType.CORRUPTED, f"{case}: {words.splitlines()[0]}")
+            self._note(EventType.CORRUPTED, f"{case}: {first_line}")
             self._again([replace(culprit, job=replace(job, alone=True, fresh=True))], "it died")
             return
-        outcome = outcome_of(now.stage, self.limits, reason, ended if by_itself else None, words)
-        first_line = outcome.message.splitlines()[0]
         self._note(_EVENTS[reason] if reason else EventType.DIED, f"{case}: {first_line}")
         yield job, outcome
 

@@ -35,6 +35,8 @@ def misbehave(case: Case, progress: Progress) -> Outcome:
         case "spoilt" if SPOILT:
             os.write(2, b"malloc(): memory corruption\n")
             os.abort()
+        case "unreadable" if SPOILT:
+            ctypes.string_at(0)
         case "exit":
             os._exit(3)
         case "hang":

@@ -137,6 +137,19 @@ def test_a_corrupted_heap_is_blamed_on_the_case_that_dies_of_it_alone() -> None:
     assert events == [*[EventType.CORRUPTED] * 2, *[EventType.DIED] * 2]
 
 
+def test_a_fault_of_python_s_is_blamed_on_what_ran_before() -> None:
+    with Pool(1, LIMITS, ZYGOTE) as pool:
+        assert outcome_of(pool, "spoil").verdict is Verdict.PASS
+        innocent = outcome_of(pool, "read-unreadable")
+        culprit = outcome_of(pool, "compare-segfault")
+        ours = outcome_of(pool, "oracle-segfault")
+        events = [event.type for event in pool.take_events()]
+    assert innocent.verdict is Verdict.PASS
+    assert (culprit.verdict, culprit.stage) == (Verdict.PROCESS_DEATH, "run")
+    assert (ours.verdict, ours.stage) == (Verdict.HARNESS_ERROR, "oracle")
+    assert events == [EventType.CORRUPTED, EventType.DIED, EventType.DIED]
+
+
 def test_a_worker_killed_from_outside_is_reported_and_replaced() -> None:
     with Pool(1, LIMITS, ZYGOTE) as pool:
         pool.submit(Job(behave("sleep")))
