@@ -30,7 +30,7 @@ from relaxcheck.generators.core.axes import SEEDS, points
 from relaxcheck.generators.core.case import AnyCase, CaseError
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.points import narrowed
-from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case, Program
+from relaxcheck.generators.core.program import USUAL_REGIMES, Case, Program
 from relaxcheck.generators.expressions import family as expression_family
 from relaxcheck.generators.expressions.cases import ANALYZED, POSITIONS, ExpressionCase
 from relaxcheck.generators.expressions.drawing import drawn_by
@@ -276,7 +276,7 @@ def _cases(
         program=draft.program(),
         bindings=chosen(draft, choices),
         pipeline=choices.choice(pipelines),
-        regime=choices.choice(ORDINARY_REGIMES),
+        regime=choices.choice(USUAL_REGIMES),
         seed=draw(SEEDS),
         fixes=fixes,
     )

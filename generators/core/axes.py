@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from relaxcheck.generators.core.case import AnyCase, Value
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import USUAL_REGIMES, WHOLE_RANGE, Case
 
 _ALIKE = 0.7
 """The least similarity, from 0 to 1, of names of families that are suggested."""
@@ -281,8 +281,12 @@ def is_size(value: Value) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
-def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
-    """The axes ``RUN``: how a program is compiled and fed."""
+def run_axes(pipelines: Sequence[str], *, whole_range: bool = False) -> tuple[Axis, ...]:
+    """The axes ``RUN``: how a program is compiled and fed.
+
+    ``whole_range``: inputs may be drawn over the whole range of their dtype, too.
+    """
+    regimes = (*USUAL_REGIMES, *([WHOLE_RANGE] if whole_range else []), "special")
     return (
         Axis(PIPELINE, tuple(pipelines), pipelines[0]),
         Axis("exec_mode", ("bytecode", "compiled"), "bytecode"),
@@ -290,7 +294,7 @@ def run_axes(pipelines: Sequence[str]) -> tuple[Axis, ...]:
         # Exact results leave a fault no room at all: more than a third, steering or not.
         Axis(
             "regime",
-            ("normal", "exact", "moderate", "boundary", "special"),
+            regimes,
             "normal",
             default_weight=4,
             weights={"exact": 4},

@@ -65,17 +65,20 @@ def _is_taken(*values: Value) -> bool:
     return takes(pipeline, dtype) and not (limits and any(each is not None for each in made))
 
 
-def with_run_axes(axes: Sequence[Axis], pipelines: Sequence[str]) -> tuple[Axis, ...]:
+def with_run_axes(
+    axes: Sequence[Axis], pipelines: Sequence[str], *, whole_range: bool = False
+) -> tuple[Axis, ...]:
     """``axes`` and those of how a program is compiled and fed; preconditions hold at every point.
 
-    The dtypes are those that at least one of ``pipelines`` takes.
+    The dtypes are those that at least one of ``pipelines`` takes; ``whole_range`` as for
+    ``run_axes``.
     """
     taken = {
         axis.name: [value for value in axis.values if any(takes(name, value) for name in pipelines)]
         for axis in axes
         if axis.name == _DTYPE
     }
-    pipeline, *others = run_axes(pipelines)
+    pipeline, *others = run_axes(pipelines, whole_range=whole_range)
     # A result of another dtype is part of the module, too.
     names = [_DTYPE, *(axis.name for axis in axes if axis.name == _OUT_DTYPE)]
     limited = replace(pipeline, allowed=Given(tuple(names), _is_taken))

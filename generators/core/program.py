@@ -39,7 +39,13 @@ FORMAT = 1
 EXEC_MODES = ("bytecode", "compiled")
 """The modes of the Relax virtual machine."""
 
-ORDINARY_REGIMES = ("normal", "exact", "moderate", "boundary")
+USUAL_REGIMES = ("normal", "exact", "moderate", "boundary")
+"""The regimes of finite values that every family has."""
+
+WHOLE_RANGE = "range"
+"""The regime of finite values of the whole range of a dtype, which elementary functions have."""
+
+ORDINARY_REGIMES = (*USUAL_REGIMES, WHOLE_RANGE)
 """The regimes of finite values; verdicts of ``special`` are counted apart."""
 
 REGIMES = (*ORDINARY_REGIMES, "special")

@@ -8,7 +8,7 @@ integer arithmetic.
 
 import hashlib
 from collections.abc import Mapping
-from math import prod
+from math import floor, prod
 from typing import Any
 
 import ml_dtypes
@@ -28,7 +28,8 @@ from relaxcheck.generators.core.fills.kinds import (
     Steps,
     Within,
 )
-from relaxcheck.generators.core.program import Case, Input
+from relaxcheck.generators.core.fills.whole_range import spanning
+from relaxcheck.generators.core.program import WHOLE_RANGE, Case, Input
 
 Array = NDArray[Any]
 
@@ -107,7 +108,9 @@ def _fill(
         return filled(tensor.fill, words.reshape(shape)).astype(dtype)
     if isinstance(tensor.fill, Positive):
         sized = _in_regime(case, tensor, run, words, regime, dtype)
-        moved: Array = np.abs(sized) + dtype.type(tensor.fill.least)
+        # The whole range begins at a pole, not half a number away from it.
+        least = tensor.fill.least if regime != WHOLE_RANGE else floor(tensor.fill.least)
+        moved: Array = np.abs(sized) + dtype.type(least)
         return moved.astype(dtype).reshape(shape)
     return _in_regime(case, tensor, run, words, regime, dtype).reshape(shape)
 
@@ -134,6 +137,8 @@ def _in_regime(
     dtype: np.dtype[Any],
 ) -> Array:
     """A flat array of ``dtype``, an element for each of ``words``."""
+    if regime == WHOLE_RANGE and dtype.kind not in "iub":
+        return spanning(words, dtype)
     ordinary = _regime(words, regime, dtype)
     if regime == "special":
         kind, rarity = _digest(case, tensor, run)[16:18]
@@ -168,7 +173,8 @@ def _words(case: Case, tensor: Input, run: int, count: int) -> NDArray[np.uint64
 # exactly representable and any difference at all is a bug. special: normal with signed zeros,
 # subnormal numbers, the largest finite ones, infinities and NaN in between; integers with their
 # limits, which wrap around. moderate and boundary: normal at three magnitudes. In moderate, exp(x)
-# overflows, and so do long sums of products in float16; in boundary these stay finite.
+# overflows, and so do long sums of products in float16; in boundary these stay finite. range: all
+# finite numbers of a dtype (fills.whole_range); integers as in normal.
 def _regime(words: NDArray[np.uint64], regime: str, dtype: np.dtype[Any]) -> Array:
     bits = (words >> np.uint64(40)).astype(np.int64)
     if dtype.kind == "b":

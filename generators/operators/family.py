@@ -41,7 +41,9 @@ class OperatorFamily:
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The record's axes, then how a program is compiled and fed."""
-        return with_run_axes(self.record.family_axes, self._useful)
+        return with_run_axes(
+            self.record.family_axes, self._useful, whole_range=self.record.elementary
+        )
 
     @property
     def is_compilable(self) -> bool:

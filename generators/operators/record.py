@@ -148,7 +148,9 @@ class Operator:
     of a closure, or bare, for TVM has no function of it. ``effect``: it is called for its effect,
     and a node of it stands for its last operand. ``pure``: TVM allows it in a dataflow block.
     ``alone``: its family has it, and no graph. ``nulls``: TVM puts a value of its own in place of
-    each argument that is left out, and binds it to a variable.
+    each argument that is left out, and binds it to a variable. ``elementary``: an elementary
+    function, element by element, which its family is asked for over the whole range of its dtype
+    too.
     """
 
     name: str
@@ -174,6 +176,7 @@ class Operator:
     narrowed: bool = False
     also: tuple[str, ...] = ()
     window: Window | None = None
+    elementary: bool = False
 
     @property
     def is_in_graphs(self) -> bool:

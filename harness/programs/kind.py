@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from relaxcheck.generators import families
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, Mismatch
-from relaxcheck.generators.core.program import FORMAT, ORDINARY_REGIMES, REGIMES, RUN_TOGETHER, Case
+from relaxcheck.generators.core.program import (
+    FORMAT,
+    ORDINARY_REGIMES,
+    REGIMES,
+    RUN_TOGETHER,
+    WHOLE_RANGE,
+    Case,
+)
 from relaxcheck.generators.graphs import family as graphs
 from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
@@ -58,11 +65,14 @@ class Programs(Kind[Case]):
         return families.families(pipelines)
 
     def as_drawn(self, case: Case) -> Case:
-        """``case`` run in ``RUN_TOGETHER`` too: to compile costs far more than to run."""
+        """``case`` run in ``RUN_TOGETHER`` too: to compile costs far more than to run.
+
+        Elementary functions are run over the whole range of their dtype as well.
+        """
         if case.regime not in ORDINARY_REGIMES:
             return case
-        others = tuple(regime for regime in RUN_TOGETHER if regime != case.regime)
-        return replace(case, also=others)
+        together = (*RUN_TOGETHER, *([WHOLE_RANGE] if case.family in _elementary() else []))
+        return replace(case, also=tuple(regime for regime in together if regime != case.regime))
 
     # Compiling imports TVM, and vetting the oracles: only workers do that.
 
@@ -220,6 +230,14 @@ def _candidates(
     step: Callable[[Case, Knowledge], Iterator[Case]], case: Case, outcome: Outcome
 ) -> Iterator[Case]:
     return step(case, sequence.known(outcome, defaults()))
+
+
+@cache
+def _elementary() -> frozenset[str]:
+    """The families of elementary functions."""
+    return frozenset(
+        record.name.rpartition(".")[2] for record in OPERATORS.values() if record.elementary
+    )
 
 
 @cache

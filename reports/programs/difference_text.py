@@ -24,6 +24,7 @@ _INPUTS = {
     "moderate": "inputs of moderate magnitudes",
     "boundary": "inputs of other magnitudes",
     "ordinary": "other inputs between -2 and 2",
+    "range": "inputs of all magnitudes",
     "special": "NaN, infinities and the like among the inputs",
 }
 """How inputs are drawn, by regime."""

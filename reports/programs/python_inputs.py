@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 
 from relaxcheck.generators.core.fills.kinds import Misfit, Random
-from relaxcheck.generators.core.program import Case, Input
+from relaxcheck.generators.core.program import WHOLE_RANGE, Case, Input
 from relaxcheck.generators.core.values import Array, arrays, exponents
 from relaxcheck.harness.programs.reproduction import Run
 from relaxcheck.oracles.reference.estimate import FORMATS
@@ -30,9 +30,9 @@ def input_lines(case: Case, tensor: Input, run: Run, name: str) -> list[str]:
     array = run.inputs[tensor.name]
     count = sum(each.size for each in run.inputs.values())
     drawn = isinstance(tensor.fill, Random | Misfit) and array.size > 0
-    if not drawn or count <= FEW:
-        return _literal(array, name)
     regime = case.regime if tensor.constant else run.regime
+    if not drawn or count <= FEW or (regime == WHOLE_RANGE and tensor.dtype in FORMATS):
+        return _literal(array, name)
     number = -1 if tensor.constant else run.index
     base = "normal" if regime == "special" else regime
     function, more = _function(tensor.dtype, base)

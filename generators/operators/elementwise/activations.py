@@ -33,6 +33,7 @@ OPERATORS = (
         apply=_selu,
         numerics=Numerics.APPROXIMATES,
         faults=(argument_dtype("nn.selu", 0, "int32"),),
+        elementary=True,
     ),
     Operator(
         "nn.softplus",
@@ -47,6 +48,7 @@ OPERATORS = (
         apply=_softplus,
         numerics=Numerics.APPROXIMATES,
         faults=(argument_dtype("nn.softplus", 0, "int32"),),
+        elementary=True,
     ),
     Operator(
         "nn.dropout",

@@ -89,13 +89,21 @@ def _record(
         apply=_call(name),
         numerics=numerics,
         faults=_faults(name),
+        elementary=numerics is Numerics.APPROXIMATES,
     )
 
 
 _WHOLE = ("int32", "int64", "int8")
 
 
-def _division(name: str, meaning: str, source: str, dtypes: tuple[str, ...] = _WHOLE) -> Operator:
+def _division(
+    name: str,
+    meaning: str,
+    source: str,
+    dtypes: tuple[str, ...] = _WHOLE,
+    *,
+    elementary: bool = False,
+) -> Operator:
     divisors = ("2", "3", "-2", "1", "alike")
     return Operator(
         name,
@@ -110,6 +118,7 @@ def _division(name: str, meaning: str, source: str, dtypes: tuple[str, ...] = _W
         numerics=Numerics.ROUNDS,
         faults=(argument_grown(name, 1, pinned={"rank": 2, "divisor": "alike"}),),
         requires="a divisor other than 0",
+        elementary=elementary,
     )
 
 
@@ -142,6 +151,7 @@ OPERATORS = (
         numerics=Numerics.APPROXIMATES,
         faults=(argument_grown("power", 1, pinned={"rank": 2, "exponent": "alike"}),),
         requires="a base above 0 where the exponent is no whole number",
+        elementary=True,
     ),
     _division("floor_divide", "The quotient, rounded towards negative infinity.", _FLOORED),
     _division("floor_mod", "The remainder, of the divisor's sign.", _FLOORED),
@@ -150,6 +160,7 @@ OPERATORS = (
         "The remainder, of the dividend's sign.",
         "C's fmod and %; torch.fmod; ONNX Mod with fmod=1",
         (*FLOATS, *_WHOLE),
+        elementary=True,
     ),
     _record(
         "atan2",

@@ -43,6 +43,7 @@ def _record(name: str, meaning: str, apply: Apply | None = None, requires: str =
         numerics=Numerics.APPROXIMATES,
         faults=(argument_dtype(name, 0, "int32"),),
         requires=requires,
+        elementary=True,
     )
 
 

@@ -49,6 +49,7 @@ def _record(
         apply=_call(name) if least is None else _of_positive(name, least),
         numerics=numerics,
         requires="" if least is None else "elements above 0",
+        elementary=numerics is Numerics.APPROXIMATES or name == "sqrt",
     )
 
 

@@ -10,6 +10,7 @@ from relaxcheck.generators.core.fills.kinds import Below, Offsets
 from relaxcheck.generators.core.program import (
     EXEC_MODES,
     REGIMES,
+    USUAL_REGIMES,
     Attribute,
     Case,
     Input,
@@ -59,7 +60,8 @@ def settings(case: Case, known: Knowledge) -> Iterator[Case]:
         yield msgspec.structs.replace(case, regime=regime, also=())
         others = tuple(regime_kept for regime_kept in case.also if regime_kept != regime)
         yield msgspec.structs.replace(case, also=others)
-    for regime in REGIMES[: REGIMES.index(case.regime)]:
+    plainer = REGIMES[: REGIMES.index(case.regime)]
+    for regime in (each for each in plainer if each in USUAL_REGIMES):
         yield msgspec.structs.replace(case, regime=regime)
 
 

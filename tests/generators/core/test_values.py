@@ -10,6 +10,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Literal,
     LongestSegment,
     Offsets,
+    Positive,
     Regions,
     Steps,
     Within,
@@ -89,6 +90,14 @@ PINNED = {
         "h": "ae34 8c3d 9b40 62bf",
         "b": "76bf 0da1 a820 9f3d",
         "d": "000000000034b920 00000000008ef8bf 000000000054e73f 00000000005c2f5f",
+        "i": "fd fd 00 01",
+        "j": "0500 0700 0700 0600",
+    },
+    "range": {
+        "x": "00008054 43037b3f feff7fc0 521301c2",
+        "h": "96b4 da45 65c6 1048",
+        "b": "de9b 49c0 b142 82df",
+        "d": "d834c0047b893eab 3c07ef84ba6eb9bb 405bec169a7ec6a7 5e3855297a6a3f40",
         "i": "fd fd 00 01",
         "j": "0500 0700 0700 0600",
     },
@@ -196,6 +205,17 @@ def test_the_moderate_regime_has_values_in_use(dtype: str, overflows: float, sma
     assert overflows < x.max() <= 2 * overflows
     assert x.min() < -overflows
     assert 0 < np.abs(x[x != 0]).min() < small
+
+
+def test_positive_inputs_of_the_whole_range_begin_at_the_pole() -> None:
+    """Half a number that keeps away from it is left out; a domain that begins at 1 stays."""
+    least = {
+        start: arrays(
+            _case(Input("x", (4096,), "float32", fill=Positive(start)), regime="range"), 0
+        )["x"].min()
+        for start in (0.0, 0.5, 1.0)
+    }
+    assert least == {0.0: 0, 0.5: 0, 1.0: 1}
 
 
 def test_an_unknown_regime_is_refused() -> None:
