@@ -300,13 +300,16 @@ def computed(
     *,
     slack: Any = 0.0,
     unconstrained: Any = False,
+    overflows: bool = False,
 ) -> Estimate:
     """A function's ``value`` as an implementation in ``dtype`` may have it.
 
     ``moved`` is what the operands' errors make, ``units`` a relative and ``slack`` an absolute
-    error, both in unit roundoffs. Unconstrained where the result may be beyond the range.
+    error, both in unit roundoffs. Unconstrained where the result may be beyond the range; where it
+    surely is and nothing but it ``overflows``, infinite (IEEE 754-2019, 7.4).
     """
     target = FORMATS[dtype]
+    infinite = np.isinf(value) & ~np.asarray(unconstrained)
     unconstrained = np.broadcast_to(np.asarray(unconstrained) | ~np.isfinite(value), value.shape)
     kept = np.where(unconstrained, 0, value)
     reach = np.abs(kept).astype(np.float64) + np.where(unconstrained, 0, moved)
@@ -318,7 +321,19 @@ def computed(
         + target.floor
     )
     over = ~(reach + error <= target.largest)
-    return unconstrain(Estimate(kept, error.astype(np.float64), dtype), unconstrained | over)
+    result = unconstrain(Estimate(kept, error.astype(np.float64), dtype), unconstrained | over)
+    if not overflows or not over.any():
+        return result
+    # In the longest type: the doubles above have overflowed themselves.
+    least = np.abs(kept) * (1 - (units * target.unit + 8 * OWN_UNIT)) - slack * target.unit
+    surely = (least - moved >= target.ceiling) | (infinite & (np.asarray(moved) == 0))
+    return with_specials(
+        result,
+        np.isnan(result.value),
+        surely & (value > 0),
+        surely & (value < 0),
+        np.isinf(result.error) & ~surely,
+    )
 
 
 def scaled(estimate: Estimate, factor: float, dtype: str, roundings: int) -> Estimate:

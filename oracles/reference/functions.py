@@ -5,6 +5,7 @@ An element is unconstrained where the operand is not a number or may lie outside
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.bounds import computed
-from relaxcheck.oracles.reference.estimate import FORMATS, Errors, Estimate, unknown
+from relaxcheck.oracles.reference.correct import corrected
+from relaxcheck.oracles.reference.estimate import FORMATS, Errors, Estimate, unknown, with_specials
 
 UNITS = 2 * bounds.LIBM
 """Error of a function, in unit roundoffs of the result."""
@@ -44,15 +46,60 @@ def of_one(
     value: Array,
     error: Errors,
     function: Callable[[Array], Array],
+    operator: str = "",
     **options: Any,
 ) -> Estimate:
     """The monotone ``function`` of ``operand``, whose ``value`` and ``error`` are tame.
 
-    ``options`` are those of ``computed``; ``units`` is ``UNITS`` without one.
+    ``operator`` is its name, where ``correct`` may know it. ``options`` are those of ``computed``;
+    ``units`` is ``UNITS`` without one. Nothing but the result overflows.
     """
     unconstrained = unknown(operand) | options.pop("unconstrained", False)
     moved = monotone(value, error, function)
     units = options.pop("units", UNITS)
+    result = corrected(operator, operand.dtype, [(value, error)], function(value))
     return computed(
-        operand.dtype, function(value), moved, units, unconstrained=unconstrained, **options
+        operand.dtype,
+        result,
+        moved,
+        units,
+        unconstrained=unconstrained,
+        overflows=True,
+        **options,
+    )
+
+
+def infinite_at_zero(
+    operand: Estimate, result: Estimate, sign: Any, *, even: bool = True
+) -> Estimate:
+    """``result``, a function of ``operand``, infinite with ``sign`` where that is surely a zero.
+
+    Unless ``even``, the zero's own sign decides, and is to be defined. Source: IEEE 754-2019,
+    9.2.1.
+    """
+    pole = (operand.value == 0) & (operand.error == 0) & (even or operand.signed)
+    if not pole.any():
+        return result
+    positive = np.broadcast_to(np.asarray(sign) > 0, pole.shape)
+    infinite = np.isinf(result.value)
+    return with_specials(
+        result,
+        np.isnan(result.value),
+        (pole & positive) | (infinite & (result.value > 0)),
+        (pole & ~positive) | (infinite & (result.value < 0)),
+        np.isinf(result.error) & ~pole,
+    )
+
+
+def keeping_zeros(operand: Estimate, result: Estimate) -> Estimate:
+    """``result``, an odd function of ``operand``, exact where that is a zero: with its sign.
+
+    Source: IEEE 754-2019, 9.2.1.
+    """
+    zero = (operand.value == 0) & (operand.error == 0)
+    return replace(
+        result,
+        value=np.where(zero, operand.value, result.value),
+        error=np.where(zero, 0.0, result.error),
+        signed=operand.signed,
     )

@@ -16,9 +16,17 @@ from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import number
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
+from relaxcheck.oracles.reference.correct import corrected
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, exact, unknown
 from relaxcheck.oracles.reference.evaluation import Plain, operator, same_dtype
-from relaxcheck.oracles.reference.functions import UNITS, floating, of_one, tame
+from relaxcheck.oracles.reference.functions import (
+    UNITS,
+    floating,
+    infinite_at_zero,
+    keeping_zeros,
+    of_one,
+    tame,
+)
 
 
 @operator("subtract")
@@ -89,15 +97,15 @@ def _power(node: Node, operands: list[Estimate]) -> Estimate:
     unconstrained = unconstrained | ((size == 0) & (b - off_b <= 0) & ~(whole & (b == 0)))
     base, exponent = np.where(unconstrained, 1, size), np.where(unconstrained, 1, b)
     off_a, off_b = np.where(unconstrained, 0, off_a), np.where(unconstrained, 0, off_b)
-    value = base**exponent
+    value = corrected("power", dtype, [(base, off_a), (exponent, off_b)], base**exponent)
     corners = [
         np.abs((base + i * off_a) ** (exponent + j * off_b) - value)
         for i in (-1, 1)
         for j in (-1, 1)
     ]
-    moved = np.asarray(np.maximum.reduce(corners), np.float64)
+    moved = np.where((off_a > 0) | (off_b > 0), np.maximum.reduce(corners), 0).astype(np.float64)
     sign = np.where((a < 0) & (np.mod(np.where(unconstrained, 0, b), 2) == 1), -1, 1)
-    return computed(dtype, sign * value, moved, UNITS, unconstrained=unconstrained)
+    return computed(dtype, sign * value, moved, UNITS, unconstrained=unconstrained, overflows=True)
 
 
 @operator("negative")
@@ -118,20 +126,22 @@ def _exp(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(floating(node, operands[0]))
     # Far beyond any format's range, but within the reference's own.
     value = np.minimum(value, 11000)
-    return of_one(operands[0], value, error, np.exp)
+    return of_one(operands[0], value, error, np.exp, operator="exp")
 
 
 @operator("log")
 def _log(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(floating(node, operands[0]))
     unconstrained = value - error <= 0
-    return of_one(
+    result = of_one(
         operands[0],
         np.where(unconstrained, 1, value),
         np.where(unconstrained, 0, error),
         np.log,
+        operator="log",
         unconstrained=unconstrained,
     )
+    return infinite_at_zero(operands[0], result, sign=-1)
 
 
 @operator("sqrt")
@@ -146,20 +156,26 @@ def _sqrt(node: Node, operands: list[Estimate]) -> Estimate:
     estimate = of_one(operands[0], value, error, np.sqrt, unconstrained=unconstrained, units=2)
     root = bounds.single(Estimate(np.sqrt(value), np.zeros(value.shape), operands[0].dtype))
     certain = (error == 0) & (root.error == 0) & np.isfinite(estimate.error)
-    return replace(estimate, error=np.where(certain, 0.0, estimate.error))
+    return keeping_zeros(
+        operands[0], replace(estimate, error=np.where(certain, 0.0, estimate.error))
+    )
 
 
 @operator("rsqrt")
 def _rsqrt(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(floating(node, operands[0]))
     unconstrained = value - error <= 0
-    return of_one(
+    result = of_one(
         operands[0],
         np.where(unconstrained, 1, value),
         np.where(unconstrained, 0, error),
         lambda each: 1 / np.sqrt(each),
+        operator="rsqrt",
         unconstrained=unconstrained,
     )
+    negative = np.signbit(operands[0].value)
+    # The root of a negative zero is one, and so is its inverse infinite.
+    return infinite_at_zero(operands[0], result, sign=np.where(negative, -1, 1), even=False)
 
 
 def _logistic(value: Array) -> Array:
@@ -171,13 +187,14 @@ def _logistic(value: Array) -> Array:
 @operator("sigmoid")
 def _sigmoid(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(floating(node, operands[0]))
-    return of_one(operands[0], value, error, _logistic, units=2 * UNITS, slack=4)
+    return of_one(operands[0], value, error, _logistic, operator="sigmoid", units=2 * UNITS)
 
 
 @operator("tanh")
 def _tanh(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(floating(node, operands[0]))
-    return of_one(operands[0], value, error, np.tanh, units=UNITS, slack=4)
+    result = of_one(operands[0], value, error, np.tanh, operator="tanh", units=2 * UNITS)
+    return keeping_zeros(operands[0], result)
 
 
 def _gated(operand: Estimate, gate: Callable[[Array], Array], steepest: float) -> Estimate:
@@ -196,7 +213,17 @@ def _gated(operand: Estimate, gate: Callable[[Array], Array], steepest: float) -
 
 @operator("nn.silu")
 def _silu(node: Node, operands: list[Estimate]) -> Estimate:
-    return _gated(floating(node, operands[0]), _logistic, 1.1)
+    """Relative to the result, but that the gate may be 0 where it is below the normal numbers."""
+    operand = floating(node, operands[0])
+    value, error = tame(operand)
+    size = np.abs(value).astype(np.float64) + error
+    return computed(
+        operand.dtype,
+        value * _logistic(value),
+        1.1 * error + FORMATS[operand.dtype].floor * size,
+        2 * UNITS + 2,
+        unconstrained=unknown(operand),
+    )
 
 
 @operator("nn.gelu_tanh")

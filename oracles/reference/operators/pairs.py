@@ -11,6 +11,7 @@ import numpy as np
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
+from relaxcheck.oracles.reference.correct import corrected
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, unknown
 from relaxcheck.oracles.reference.evaluation import operator, same_dtype
 from relaxcheck.oracles.reference.functions import UNITS, floating, tame
@@ -31,7 +32,7 @@ def _atan2(node: Node, operands: list[Estimate]) -> Estimate:
     moved = np.where(off > 0, off / np.where(off > 0, np.maximum(radius - off, off), 1), 0)
     return computed(
         dtype,
-        np.arctan2(b, a),
+        corrected("atan2", dtype, [(b, off_b), (a, off_a)], np.arctan2(b, a)),
         moved.astype(np.float64),
         UNITS,
         unconstrained=unknown(*operands) | origin | cut,
@@ -61,7 +62,7 @@ def _log_add_exp(node: Node, operands: list[Estimate]) -> Estimate:
     value = np.maximum(a, b) + np.log1p(np.exp(-np.abs(a - b)))
     return computed(
         dtype,
-        value,
+        corrected("log_add_exp", dtype, [(a, off_a), (b, off_b)], value),
         np.maximum(off_a, off_b),
         UNITS,
         slack=2 * UNITS,

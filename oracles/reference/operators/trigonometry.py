@@ -17,11 +17,35 @@ import numpy as np
 from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference.bounds import computed
-from relaxcheck.oracles.reference.estimate import Estimate, unknown, with_specials
+from relaxcheck.oracles.reference.correct import corrected
+from relaxcheck.oracles.reference.estimate import Errors, Estimate, unknown, with_specials
 from relaxcheck.oracles.reference.evaluation import Plain, operator
-from relaxcheck.oracles.reference.functions import UNITS, floating, of_one, tame
+from relaxcheck.oracles.reference.functions import (
+    UNITS,
+    floating,
+    keeping_zeros,
+    monotone,
+    of_one,
+    tame,
+)
 
 Function = Callable[[Array], Array]
+
+
+_LARGE = 1e8
+_LOST = 2.0**-91
+_STEEPEST = 2.0**100
+
+
+def _reduced(dtype: str, value: Array) -> Errors:
+    """The error of a library's reduction of the angle ``value`` by multiples of pi/2, in radians.
+
+    glibc's ``__branred`` reduces angles of float64 from 1.05e8 on. Its result has some 90 bits
+    behind the point; where sine or cosine is closest to 0, tens of thousands of units in the last
+    place are wrong (2.36: the worst of 3427 such angles is off by 2**-91.5).
+    """
+    large = (np.abs(value) > _LARGE) & (dtype == "float64")
+    return np.where(large, _LOST, 0.0)
 
 
 def _everywhere(function: Function) -> Plain:
@@ -29,7 +53,8 @@ def _everywhere(function: Function) -> Plain:
 
     def evaluated(node: Node, operands: list[Estimate]) -> Estimate:
         operand = floating(node, operands[0])
-        return of_one(operand, *tame(operand), function)
+        result = of_one(operand, *tame(operand), function, operator=node.operator)
+        return keeping_zeros(operand, result)
 
     return evaluated
 
@@ -49,12 +74,14 @@ def _between(function: Function, least: float, largest: float) -> Plain:
             np.where(infinite, 0, kept),
             off,
             function,
+            operator=node.operator,
             unconstrained=~(inside | outside) | (infinite & (error > 0)),
         )
         certain = ~unknown(operand)
         pole = infinite & (error == 0) & certain
+        odd = function(np.zeros((), np.longdouble)) == 0
         return with_specials(
-            estimate,
+            keeping_zeros(operand, estimate) if odd else estimate,
             outside & certain,
             pole & (value > 0),
             pole & (value < 0),
@@ -70,10 +97,15 @@ def _wave(function: Function) -> Plain:
     def evaluated(node: Node, operands: list[Estimate]) -> Estimate:
         operand = floating(node, operands[0])
         value, error = tame(operand)
-        moved = np.minimum(error, 2)
-        return computed(
-            operand.dtype, function(value), moved, UNITS, unconstrained=unknown(operand)
+        moved = np.minimum(error, 2) + _reduced(operand.dtype, value)
+        result = computed(
+            operand.dtype,
+            corrected(node.operator, operand.dtype, [(value, error)], function(value)),
+            moved,
+            UNITS,
+            unconstrained=unknown(operand),
         )
+        return keeping_zeros(operand, result) if node.operator == "sin" else result
 
     return evaluated
 
@@ -84,10 +116,12 @@ def _cosh(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(operand)
     # Far beyond any format's range, but within the reference's own.
     size = np.minimum(np.abs(value), 11000)
-    middle = np.cosh(size)
+    middle = corrected("cosh", operand.dtype, [(size, error)], np.cosh(size))
     ends = (np.cosh(size + error) - middle, middle - np.cosh(np.maximum(size - error, 0)))
     moved = np.asarray(np.maximum(*ends), np.float64)
-    return computed(operand.dtype, middle, moved, UNITS, unconstrained=unknown(operand))
+    return computed(
+        operand.dtype, middle, moved, UNITS, unconstrained=unknown(operand), overflows=True
+    )
 
 
 @operator("tan")
@@ -97,7 +131,20 @@ def _tan(node: Node, operands: list[Estimate]) -> Estimate:
     value, error = tame(operand)
     poles = (error > 0) & (np.abs(np.cos(value)) <= error)
     value, error = np.where(poles, 0, value), np.where(poles, 0, error)
-    return of_one(operand, value, error, np.tan, unconstrained=poles)
+    # The slope is 1 + tan(x)**2.
+    slope = 1 + np.minimum(np.abs(np.tan(value)), _STEEPEST).astype(np.float64) ** 2
+    moved = monotone(value, error, np.tan) + slope * _reduced(operand.dtype, value)
+    return keeping_zeros(
+        operand,
+        computed(
+            operand.dtype,
+            corrected("tan", operand.dtype, [(value, error)], np.tan(value)),
+            moved,
+            UNITS,
+            unconstrained=unknown(operand) | poles,
+            overflows=True,
+        ),
+    )
 
 
 def _sinh(value: Array) -> Array:

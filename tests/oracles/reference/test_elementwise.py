@@ -103,3 +103,54 @@ def test_a_quotient_next_to_the_smallest_normal_number_is_not_taken_for_exact() 
 def test_every_operator_of_the_group_is_held_here() -> None:
     held = {*UNARY, *GATED, *ATTRIBUTES, *BINARY, *COMPARED, *WHOLE}
     assert held == declared_in(elementwise)
+
+
+@pytest.mark.parametrize("operator", ["exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "nn.silu"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_functions_over_the_whole_range(operator: str, dtype: str) -> None:
+    for seed in range(4):
+        reference = agree(program_of(operator, [(60, 60)], dtype), "range", seed)
+        # Only what rounds to the largest number or to infinity is open, and a negative operand.
+        assert np.isinf(reference.bound).mean() < (0.6 if "s" not in operator else 0.53)
+
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("operator", "x", "wanted"),
+    [
+        # log(largest) is 88.7228; log(2**-149) is -149 log(2).
+        ("exp", (88.5, 89.0, -200.0), (2.72308783e38, INF, 0.0)),
+        ("log", (0.0, 2.0**-149, 1.0), (-INF, -103.27893, 0.0)),
+        ("rsqrt", (0.0, -0.0, 2.0**-148), (INF, -INF, 2.0**74)),
+        ("sqrt", (0.0, -0.0, 2.0**-148), (0.0, -0.0, 2.0**-74)),
+        # Half of x**3 / 3 is far below a unit in the last place.
+        ("tanh", (2.0**-40, -0.0, 50.0), (2.0**-40, -0.0, 1.0)),
+        ("sigmoid", (-40.0, 0.0, 100.0), (4.2483543e-18, 0.5, 1.0)),
+        ("nn.silu", (-40.0, 0.0, 100.0), (-1.6993417e-16, 0.0, 100.0)),
+    ],
+)
+def test_limits_of_float32(operator: str, x: tuple[float, ...], wanted: tuple[float, ...]) -> None:
+    reference = agree(program_of(operator, [(3,)], "float32", [Literal(x)]))
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(reference.value[~finite], np.array(wanted)[~finite])
+    np.testing.assert_allclose(
+        reference.value[finite], np.array(wanted)[finite], rtol=1e-7, atol=1e-60
+    )
+    bound = np.maximum(1.2e-6 * np.abs(wanted), 1.2e-38)
+    assert (reference.bound[finite] <= bound[finite]).all()
+    zero = np.array(wanted) == 0
+    if operator in ("sqrt", "tanh"):
+        assert (np.signbit(reference.value) == np.signbit(wanted))[zero].all()
+        assert reference.signed_zeros
+        assert not reference.bound[zero].any()
+
+
+def test_small_results_of_half_precision_have_their_digits() -> None:
+    """1 / (1 + exp(11.5)) is 1.013e-5, some 170 times the smallest float16."""
+    for operator, wanted in (("sigmoid", 1.01300e-5), ("nn.silu", -1.16495e-4)):
+        program = program_of(operator, [(1,)], "float16", [Literal((-11.5,))])
+        reference = agree(program)
+        np.testing.assert_allclose(reference.value, [wanted], rtol=1e-5)
+        assert (reference.bound < 0.02 * abs(wanted)).all()

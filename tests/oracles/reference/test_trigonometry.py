@@ -1,5 +1,7 @@
 """Circular and hyperbolic functions: the three agree within bounds, and at values worked out."""
 
+from math import cos, log
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,44 @@ def test_half_of_an_overflowing_exponential_is_finite(operator: str) -> None:
     program = program_of(operator, [(64,)], "float32", [Literal((89.0, -89.0) * 32)])
     reference = agree(program, oracles=2)
     assert np.isfinite(reference.value).all()
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_they_agree_over_the_whole_range(operator: str, dtype: str) -> None:
+    for seed in range(3):
+        reference = agree(program_of(operator, [(60, 60)], dtype), "range", seed, oracles=1)
+        assert np.isinf(reference.bound).mean() < 0.03
+
+
+@pytest.mark.parametrize(
+    ("operator", "x", "wanted"),
+    [
+        # exp(89.25) is beyond float32; half of it is not.
+        ("cosh", (89.25, -90.0), (2.88238849e38, INF)),
+        ("sinh", (89.25, -90.0), (2.88238849e38, -INF)),
+        # The float32 closest to a multiple of pi/2, relatively.
+        ("cos", (16367173 * 2.0**72, 0.0), (-1.61476980e-9, 1.0)),
+        ("sin", (16367173 * 2.0**73, -0.0), (-3.22953960e-9, -0.0)),
+        ("asinh", (3e38, 2.0**-140), (log(6e38), 2.0**-140)),
+        ("acosh", (3e38, 1 + 2.0**-23), (log(6e38), 2.0**-11)),
+        ("atanh", (1 - 2.0**-24, -0.0), (log(2.0**25 - 1) / 2, -0.0)),
+    ],
+)
+def test_limits_of_float32(operator: str, x: tuple[float, ...], wanted: tuple[float, ...]) -> None:
+    reference = agree(program_of(operator, [(2,)], "float32", [Literal(x)]), oracles=1)
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(reference.value[~finite], np.array(wanted)[~finite])
+    numbers = np.array(wanted)[finite]
+    np.testing.assert_allclose(reference.value[finite], numbers, rtol=1e-7)
+    assert (reference.bound[finite] <= np.maximum(4e-7 * np.abs(numbers), 1.2e-38)).all()
+    assert (np.signbit(reference.value) == np.signbit(wanted)).all()
+
+
+def test_the_angle_of_a_large_double_is_reduced_to_91_bits() -> None:
+    """glibc's cosine of this angle is off by 24533 units in the last place: 2**-92.4."""
+    angle = 8533304399137111 * 2.0**46
+    reference = agree(program_of("cos", [(2,)], "float64", [Literal((angle, 0.5))]), oracles=1)
+    np.testing.assert_allclose(reference.value, [3.2930632110259161e-17, cos(0.5)], rtol=1e-15)
+    assert 2.0**-91 < reference.bound[0] < 2.0**-90
+    assert reference.bound[1] < 2.0**-51

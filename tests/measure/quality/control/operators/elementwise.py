@@ -55,13 +55,20 @@ def _exponential(x: Array, freedom: Freedom) -> Array:
 
 def _logistic(x: Array, freedom: Freedom) -> Array:
     unit = constant(1, x)
-    if freedom.choice(("plain", "stable")) == "plain":
+    # An exponential of float16 overflows where the result is no small number.
+    ways = ("stable",) if x.dtype == np.float16 else ("plain", "stable")
+    if freedom.choice(ways) == "plain":
         return unit / (unit + _exponential(-x, freedom))
     small = _exponential(-np.abs(x), freedom)
     return np.where(x < 0, small, unit) / (unit + small)
 
 
 def _tanh(x: Array, freedom: Freedom) -> Array:
+    return function(np.tanh, x, freedom)
+
+
+def _part_of_gelu(x: Array, freedom: Freedom) -> Array:
+    """tanh where 1 is added to it: what is lost near zero does not count."""
     if freedom.choice(("library", "exponentials")) == "library":
         return function(np.tanh, x, freedom)
     unit = constant(1, x)
@@ -71,7 +78,8 @@ def _tanh(x: Array, freedom: Freedom) -> Array:
 
 
 def _silu(x: Array, freedom: Freedom) -> Array:
-    if freedom.choice(("product", "quotient")) == "product":
+    ways = ("product",) if x.dtype == np.float16 else ("product", "quotient")
+    if freedom.choice(ways) == "product":
         return x * _logistic(x, freedom)
     return x / (constant(1, x) + _exponential(-x, freedom))
 
@@ -96,7 +104,7 @@ def _gelu_tanh(x: Array, freedom: Freedom) -> Array:
         inner = factor * x * (unit + cubic * x * x)
     else:
         inner = factor * (x + cubic * (x * x * x))
-    return half * x * (unit + _tanh(inner, freedom))
+    return half * x * (unit + _part_of_gelu(inner, freedom))
 
 
 _UNARY: Mapping[str, Unary] = {
