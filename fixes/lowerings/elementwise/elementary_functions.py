@@ -1,8 +1,9 @@
-"""Inverse circular and hyperbolic functions.
+"""Hyperbolic functions, their inverses, and the inverse circular ones.
 
-LLVM's lowering calls the C library for them, in float32 and float64 alone, and raises for float16:
-that is computed in float32. ``atanh`` is the difference of two logarithms, which loses every digit
-near zero: the library is called for it too.
+LLVM's lowering calls the C library for most, in float32 and float64 alone, and raises for float16:
+that is computed in float32. ``atanh`` is the difference of two logarithms, and ``tanh`` the
+quotient of an exponential minus 1 and plus 1. Both lose every digit near zero: the library is
+called for them too.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,8 @@ UPSTREAM = NewFile("relax/transform/legalize_ops/elementary_functions.py")
 _FUNCTIONS = ("acos", "acosh", "asin", "asinh", "atan", "atan2", "cosh", "sinh")
 """Those that TVM computes well in float32 and float64."""
 
-_ATANH = "atanh"
+_LOSING_DIGITS = ("atanh", "tanh")
+"""Those that it computes by differences that cancel near zero."""
 
 
 def _of_half_precision(original: Legalization) -> Legalization:
@@ -53,22 +55,23 @@ def _of_half_precision(original: Legalization) -> Legalization:
 
 
 def _from_library(original: Legalization) -> Legalization:
-    """The C library's atanh; 16 bits are computed in float32."""
+    """The C library's function of the operator's name; 16 bits are computed in float32."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         dtype = tvm_api.dtype_of(call.args[0])
         wide = "float64" if dtype == "float64" else "float32"
-        function = "atanh" if dtype == "float64" else "atanhf"
+        name = str(call.op.name).rpartition(".")[2]
+        function = name if dtype == "float64" else f"{name}f"
 
         def compute(data: Tensor) -> Tensor:
-            def tangent(*at: PrimExpr) -> PrimExpr:
+            def element(*at: PrimExpr) -> PrimExpr:
                 argument = data(*at) if dtype == wide else data(*at).astype(wide)
                 result = tirx.call_pure_extern(wide, function, argument)
                 return result if dtype == wide else result.astype(dtype)
 
-            return te.compute(data.shape, tangent, name="atanh")
+            return te.compute(data.shape, element, name=name)
 
-        return builder.call_te(compute, call.args[0], primfunc_name_hint="tir_atanh")
+        return builder.call_te(compute, call.args[0], primfunc_name_hint=f"tir_{name}")
 
     return lower
 
@@ -91,9 +94,9 @@ def _of_ones(name: str) -> tuple[Call, list[Any], Callable[..., Any]]:
     return call, [np.ones(1, "float16")] * operands, getattr(np, numpy_name)
 
 
-def keeps_digits() -> bool:
-    """True if the atanh of a small number is not 0."""
-    function = probes.lowered(probes.one_call(relax.op.atanh, (1,)))
+def keeps_digits(name: str) -> bool:
+    """True if the function ``name`` of a small number is not 0."""
+    function = probes.lowered(probes.one_call(getattr(relax.op, name), (1,)))
     if function is None:
         return False
     small = np.full(1, 2.0**-40, "float32")
@@ -102,24 +105,25 @@ def keeps_digits() -> bool:
 
 FIX = Fix(
     name="elementary_functions",
-    operators=(*(f"relax.{name}" for name in _FUNCTIONS), f"relax.{_ATANH}"),
+    operators=tuple(f"relax.{name}" for name in (*_FUNCTIONS, *_LOSING_DIGITS)),
     fault=(
-        "inverse circular and hyperbolic functions of float16 are not computed; atanh loses its"
-        " digits near zero, where it is the difference of two logarithms"
+        "inverse circular and hyperbolic functions of float16 are not computed; atanh and tanh"
+        " lose their digits near zero, where they are differences of logarithms or exponentials"
     ),
     issue=None,
     parts=(
         FaultPart("half precision", lambda: not has_half_precision()),
-        FaultPart("digits", lambda: not keeps_digits()),
+        FaultPart("digits", lambda: not keeps_digits("atanh")),
+        FaultPart("digits of tanh", lambda: not keeps_digits("tanh")),
     ),
     attributes=(
         *(OperatorAttribute(f"relax.{name}", LEGALIZE, _of_half_precision) for name in _FUNCTIONS),
-        OperatorAttribute(f"relax.{_ATANH}", LEGALIZE, _from_library),
+        *(OperatorAttribute(f"relax.{name}", LEGALIZE, _from_library) for name in _LOSING_DIGITS),
     ),
-    single=(f"relax.{_ATANH}",),
+    single=tuple(f"relax.{name}" for name in _LOSING_DIGITS),
     after="unsigned_negation",
     patch=(
         *(Wrapping(f"relax.{name}", _of_half_precision) for name in _FUNCTIONS),
-        Wrapping(f"relax.{_ATANH}", _from_library),
+        *(Wrapping(f"relax.{name}", _from_library) for name in _LOSING_DIGITS),
     ),
 )

@@ -1,4 +1,4 @@
-"""Inverse circular and hyperbolic functions of every float, and atanh to its last digits."""
+"""Inverse circular and hyperbolic functions of every float; atanh and tanh to the last digits."""
 
 import numpy as np
 import pytest
@@ -49,6 +49,18 @@ def test_atanh_near_zero(dtype: str) -> None:
     np.testing.assert_allclose(run(x), wanted, rtol=4 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_tanh_near_zero(dtype: str) -> None:
+    run = compiled.run_with(
+        elementary_functions.FIX, relax.op.tanh, ("N",), dtypes=(dtype,), fused=True
+    )
+    x = np.array([2.0**-20, -(2.0**-12), 0.03125, -0.0, 0.5, -3, 20, np.inf, np.nan], dtype)
+    actual = run(x)
+    wanted = np.tanh(x.astype(np.longdouble))
+    np.testing.assert_allclose(actual, wanted, rtol=4 * np.finfo(dtype).eps)
+    assert np.signbit(actual[3])
+
+
 def test_others_are_left_to_tvm() -> None:
     module = compiled.module(relax.op.asin, (3,), dtypes=("float32",))
     want = str(relax.transform.LegalizeOps()(module))
@@ -59,10 +71,12 @@ PROGRAMS: whole.Programs = {
     "elementary_functions": {
         "half precision": (whole.upstream("elementary_functions", "half_precision"),),
         "digits": (whole.upstream("elementary_functions", "atanh_near_zero"),),
+        "digits of tanh": (whole.upstream("elementary_functions", "tanh_near_zero"),),
     },
 }
 
 CURES: whole.Cures = {
     "acos-half": (("elementary_functions", "half precision"),),
     "atanh-digits": (("elementary_functions", "digits"),),
+    "tanh-digits": (("elementary_functions", "digits of tanh"),),
 }

@@ -43,5 +43,19 @@ def test_atanh_near_zero():
     np.testing.assert_allclose(_run(Module, x), np.arctanh(x.astype("float64")), rtol=1e-6)
 
 
+def test_tanh_near_zero():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tensor((3,), "float32")):
+            with R.dataflow():
+                y = R.tanh(x)
+                R.output(y)
+            return y
+
+    x = np.array([1e-10, -1e-5, 0.5], "float32")
+    np.testing.assert_allclose(_run(Module, x), np.tanh(x.astype("float64")), rtol=1e-6)
+
+
 if __name__ == "__main__":
     tvm.testing.main()
