@@ -64,12 +64,12 @@ def _from_library(original: Legalization) -> Legalization:
         function = name if dtype == "float64" else f"{name}f"
 
         def compute(data: Tensor) -> Tensor:
-            def element(*at: PrimExpr) -> PrimExpr:
+            def computed(*at: PrimExpr) -> PrimExpr:
                 argument = data(*at) if dtype == wide else data(*at).astype(wide)
                 result = tirx.call_pure_extern(wide, function, argument)
                 return result if dtype == wide else result.astype(dtype)
 
-            return te.compute(data.shape, element, name=name)
+            return te.compute(data.shape, computed, name=name)
 
         return builder.call_te(compute, call.args[0], primfunc_name_hint=f"tir_{name}")
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.core.program import USUAL_REGIMES, WHOLE_RANGE, Case, Program
 from relaxcheck.generators.core.values import Array, arrays, numpy_dtype
+from relaxcheck.generators.operators import OPERATORS as RECORDS
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.reference import evaluate as reference
 from tests.measure.quality.control import evaluate as control
@@ -77,8 +78,9 @@ def _judged(program: Program, regime: str, seed: int) -> bool | None:
 def test_it_is_right(operator: str) -> None:
     programs = list(calls(operator))
     assert programs
+    whole_range = operator in RECORDS and RECORDS[operator].elementary
     for at, program in enumerate(programs):
-        for regime in ("normal", "exact", "moderate", "boundary", "special"):
+        for regime in (*USUAL_REGIMES, "special", *([WHOLE_RANGE] if whole_range else [])):
             assert _judged(program, regime, seed=at) is not False, (regime, program)
 
 

@@ -56,7 +56,8 @@ def _erf(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     """From ``erfc``, but its series where that leaves few digits."""
     (x,) = operands
     flat = [_error_function(each) for each in x.astype(np.float64).ravel().tolist()]
-    return faithful(np.array(flat, np.longdouble).reshape(x.shape), x.dtype, freedom)
+    result = faithful(np.array(flat, np.longdouble).reshape(x.shape), x.dtype, freedom)
+    return np.where(x == 0, x, result)
 
 
 def _error_function(x: float) -> Any:

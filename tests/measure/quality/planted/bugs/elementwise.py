@@ -26,9 +26,12 @@ _UNARY = (
         name="tanh-saturates-at-three",
         description="tanh clips its operand to [-3, 3]",
         blame=("regime",),
-        module=f"{_LEGALIZE}.unary",
-        old='_call_topi_without_attr(topi.tanh, "tir_tanh")',
-        new='_call_topi_without_attr(lambda x: topi.tanh(topi.clip(x, -3, 3)), "tir_tanh")',
+        module="relaxcheck.fixes.lowerings.elementwise.elementary_functions",
+        old="result = tirx.call_pure_extern(wide, function, argument)",
+        new='if name == "tanh":\n'
+        "                    three = tirx.const(3, wide)\n"
+        "                    argument = tirx.max(tirx.min(argument, three), -three)\n"
+        "                result = tirx.call_pure_extern(wide, function, argument)",
         operators=("tanh",),
     ),
     _wrong(
