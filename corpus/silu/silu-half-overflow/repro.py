@@ -1,4 +1,4 @@
-"""nn.silu of float16 is 0 from -11.1 down
+"""nn.silu of float16 gives 0 from -11.1 down
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.
