@@ -42,7 +42,7 @@ def _sigmoid(x: Any) -> Any:
 
 def _log_add_exp(a: Any, b: Any) -> Any:
     # Far more digits than the cancellation of two doubles takes.
-    with _CONTEXT.workprec(4 * _BITS):
+    with _CONTEXT.workprec(2 * _BITS):
         gap = -abs(a - b)
         more = _CONTEXT.log1p(_CONTEXT.exp(gap)) if gap > -_FAR else 0
         return max(a, b) + more

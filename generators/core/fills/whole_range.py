@@ -37,8 +37,8 @@ _NEAREST: dict[str, tuple[tuple[int, int], ...]] = {
 }
 """The numbers ``m * 2**e`` that are closest to an odd or even multiple of pi/2, relatively.
 
-Found as J.-M. Muller, *Elementary Functions*, 3rd ed., section 11.3.2, does: from the convergents
-of ``2**e * 2 / pi``. A reduction of the argument that is short of digits loses all of them there.
+They follow from the convergents of ``2**e * 2 / pi`` (J.-M. Muller, *Elementary Functions*, 3rd
+ed., section 11.3.2). A reduction of the argument that is short of digits loses all of them there.
 """
 
 _QUARTERS = (1, 2, 3, 4, 6, 20, 200, 1000)

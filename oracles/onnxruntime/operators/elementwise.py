@@ -109,11 +109,11 @@ def _logistic(call: Call) -> str:
     ONNX Runtime's Sigmoid is off by 6e-8 absolutely, which is all that there is from -17 on.
     """
     (x,) = call.operands
-    graph, one = call.graph, number(call, 1, x.dtype)
+    graph, unit = call.graph, number(call, 1, x.dtype)
     small = graph.call("Exp", graph.call("Neg", graph.call("Abs", x.name)))
     below = graph.call("Less", x.name, number(call, 0, x.dtype))
-    above = graph.call("Where", below, small, one)
-    return graph.call("Div", above, graph.call("Add", one, small))
+    above = graph.call("Where", below, small, unit)
+    return graph.call("Div", above, graph.call("Add", unit, small))
 
 
 limit("nn.gelu", dtype("float64"), "Erf has no kernel for float64")

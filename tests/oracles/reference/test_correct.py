@@ -101,8 +101,8 @@ def test_zeros_keep_their_sign() -> None:
 
 
 def test_scalars_are_computed_again() -> None:
-    one = np.longdouble(1)
-    result = correct.corrected("exp", "float64", [(one, np.float64(0))], np.longdouble(7))
+    operand = (np.longdouble(1), np.float64(0))
+    result = correct.corrected("exp", "float64", [operand], np.longdouble(7))
     assert float(result) == float(np.e)
 
 
