@@ -186,15 +186,30 @@ class Draft:
 
         Of any other value, the magnitude plus ``least``: two nodes.
         """
-        used = {name for node in self.nodes for name in node.arguments}
-        for at, tensor in enumerate(self.inputs):
-            if tensor.name == value.name and tensor.name not in used and tensor.fill == Random():
-                self.inputs[at] = msgspec.structs.replace(tensor, fill=Positive(least))
-                return value
+        if self._filled(value, Positive(least)):
+            return value
         size = self.call("abs", [value], value.shape)
         if not least:
             return size
         return self.call("add", [size, self.scalar(least, value.dtype)], value.shape)
+
+    def filled(self, value: Value, fill: Fill) -> Value:
+        """``value``, filled with ``fill`` where it is an input that no node uses yet.
+
+        Raises:
+            Unfit: it is another value.
+        """
+        if not self._filled(value, fill):
+            raise Unfit(f"{value.name} is no input that is free to be filled")
+        return value
+
+    def _filled(self, value: Value, fill: Fill) -> bool:
+        used = {name for node in self.nodes for name in node.arguments}
+        for at, tensor in enumerate(self.inputs):
+            if tensor.name == value.name and tensor.name not in used and tensor.fill == Random():
+                self.inputs[at] = msgspec.structs.replace(tensor, fill=fill)
+                return True
+        return False
 
     def symbol_beside(self, value: Value) -> str:
         """A symbol that is in no dimension of ``value``: the program's latest, or a new one."""

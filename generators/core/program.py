@@ -58,7 +58,7 @@ Of ``moderate``, little is seen that none of the three shows: it is there to red
 """
 
 DTYPES = (
-    *("float16", "float32", "float64", "bfloat16", "bool"),
+    *("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2", "bool"),
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 )
 """The dtypes, by TVM's names, that an input may have."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxcheck.generators.core.dims import evaluate
+from relaxcheck.generators.core.fills.borders import Borders, borders
 from relaxcheck.generators.core.fills.drawn import Drawn, filled
 from relaxcheck.generators.core.fills.kinds import (
     Below,
@@ -38,9 +39,13 @@ _PHILOX = np.random.Philox(key=0)
 entropy that a key makes useless, and take ten times as long."""
 
 
+FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+"""The dtypes that NumPy lacks, by TVM's names, which are those of ml_dtypes too."""
+
+
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """The NumPy dtype for TVM's dtype ``name`` (bfloat16 through ml_dtypes)."""
-    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+    """The NumPy dtype for TVM's dtype ``name`` (those that NumPy lacks through ml_dtypes)."""
+    return np.dtype(getattr(ml_dtypes, name)) if name in FOREIGN else np.dtype(name)
 
 
 def arrays(case: Case, binding_index: int, regime: str | None = None) -> dict[str, Array]:
@@ -104,6 +109,8 @@ def _fill(
         case Misfit(shape=other):
             shape = tuple(evaluate(dim, binding) for dim in other)
     words = _words(case, tensor, run, prod(shape))
+    if isinstance(tensor.fill, Borders):
+        return borders(words, dtype, numpy_dtype(tensor.fill.to)).reshape(shape)
     if isinstance(tensor.fill, Drawn):
         return filled(tensor.fill, words.reshape(shape)).astype(dtype)
     if isinstance(tensor.fill, Positive):
@@ -212,7 +219,9 @@ def _specials(dtype: np.dtype[Any], kind: str) -> Array:
     """The special values of ``dtype``; integers have one kind only."""
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
-        return np.array([info.min, info.max, 0, info.max if dtype.kind == "u" else -1], dtype)
+        # The oracles hold integers in int64.
+        most = min(info.max, np.iinfo(np.int64).max)
+        return np.array([info.min, most, 0, most if dtype.kind == "u" else -1], dtype)
     known = ml_dtypes.finfo(dtype)
     normal, smallest = float(known.smallest_normal), float(known.smallest_subnormal)
     largest = float(known.max)

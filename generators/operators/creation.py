@@ -1,9 +1,13 @@
 """Tensors made of nothing but a shape, and tensors of another dtype."""
 
+from dataclasses import dataclass
+
 from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.case import Value as Choice
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
-from relaxcheck.generators.core.operand import DTYPE
+from relaxcheck.generators.core.fills.borders import Borders
+from relaxcheck.generators.core.operand import DTYPE, SHAPE
 from relaxcheck.generators.core.points import Given, text
 from relaxcheck.generators.operators.choices import INTEGERS, decimal
 from relaxcheck.generators.operators.record import (
@@ -31,8 +35,46 @@ def _made(name: str) -> Apply:
     return apply
 
 
+_CAST = (
+    *FLOATS,
+    *("int32", "int8", "int64", "bool", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
+    *("uint8", "int16", "uint16", "uint32", "uint64"),
+)
+"""The dtypes that are cast: those of inputs."""
+
+_IN_GRAPHS = ("float64", "float32", "float16", "int32", "int8", "int64", "bool")
+"""The dtypes that graphs cast to, as few operators take the others."""
+
+_BORDERS = "borders"
+"""The values of ``Borders``: only these show that a cast rounds twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CastTo:
+    """The dtypes to cast to: another one, in a graph of ``_IN_GRAPHS``."""
+
+    reads: tuple[str, ...] = (DTYPE, SHAPE)
+
+    def __call__(self, point: Point, to: Choice) -> bool:
+        """Return True if the operand is cast to ``to``."""
+        return point.get(DTYPE) != to and (SHAPE not in point or to in _IN_GRAPHS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fillable:
+    """The values of an operand: a graph's are there already."""
+
+    reads: tuple[str, ...] = (SHAPE,)
+
+    def __call__(self, point: Point, values: Choice) -> bool:
+        """Return True if the operand can have ``values``."""
+        return SHAPE not in point or values != _BORDERS
+
+
 def _astype(draft: Draft, value: Value, point: Point) -> None:
     to = text(point, "to")
+    if point["values"] == _BORDERS:
+        value = draft.filled(value, Borders(to))
     draft.call("astype", [value], value.shape, to, dtype=to)
 
 
@@ -114,15 +156,16 @@ OPERATORS = (
         meaning="The operand in another dtype: rounded to nearest between floating-point formats, "
         "towards zero from these to integers.",
         source="docstring of relax.op.astype; MEANINGS.md, Moving elements",
-        operands=(Operand("x", ranks=_RANKS, dtypes=(*FLOATS, *INTEGERS, "bool")),),
+        operands=(Operand("x", ranks=_RANKS, dtypes=_CAST),),
         attributes=(Attribute("dtype", "dtype"),),
         axes=(
             Axis(
                 "to",
-                ("float64", "float32", "float16", "int32", "int8", "int64", "bool"),
+                (*_IN_GRAPHS, *(to for to in _CAST if to not in _IN_GRAPHS)),
                 "float64",
-                Given((DTYPE,), lambda dtype, to: dtype != to),
+                _CastTo(),
             ),
+            Axis("values", ("drawn", _BORDERS), "drawn", _Fillable()),
         ),
         apply=_astype,
         numerics=Numerics.ROUNDS,

@@ -17,6 +17,8 @@ WORST = "worst"
 """The key, in the details of a wrong value, of the worst float: its ``Deviation`` as JSON."""
 
 SLIGHT: Mapping[str, float] = {
+    "float8_e5m2": 2.0**-1,
+    "float8_e4m3fn": 2.0**-2,
     "float16": 2.0**-5,
     "bfloat16": 2.0**-4,
     "float32": 2.0**-12,

@@ -12,7 +12,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _PRINTED_LAYOUT = re.compile(r"(?<=^InternalError: Invalid layout )\S.*")
 """A layout that ConvertLayout made of letters out of range: any bytes."""
 _LAYOUT = re.compile(r"\b(?!(?:TOPI|INFO)\b)[A-Z]{3,6}(?:\d+[a-z])*\b")
-_DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+)\b")
+_DTYPE = re.compile(r"\b(?:T\.)?(?:bool|bfloat16|(?:float|u?int)\d+(?:_e\dm\d(?:fn)?)?)\b")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _BY_NAME = ("AttributeError: ", "KeyError: ", "NameError: ")
 """Python exceptions whose text differs by names alone, so that names are not folded."""

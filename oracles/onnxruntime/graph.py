@@ -24,7 +24,7 @@ A model with one of them is of that opset.
 
 _IR_VERSION = 10
 
-_FLOATS = ("float16", "bfloat16", "float32", "float64")
+_FLOATS = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float32", "float64")
 
 onnxruntime.disable_telemetry_events()
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from relaxcheck.generators.core.program import Node, Program
-from relaxcheck.generators.core.values import numpy_dtype
+from relaxcheck.generators.core.values import FOREIGN, numpy_dtype
 from relaxcheck.oracles.answer import Array, Unsupported
 from relaxcheck.oracles.limitations import ANY, Operand, check, check_input, dtype
 from relaxcheck.oracles.pytorch.tensors import FLOATS, Held, Operator, limit
@@ -39,7 +39,8 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
     values: dict[str, Held] = {}
     for source in program.inputs:
         array = arrays[source.name]
-        check_input("pytorch", array.shape, source.dtype)
+        if not _is_only_cast(program, source.name, array):
+            check_input("pytorch", array.shape, source.dtype)
         values[source.name] = _held(array, source.dtype)
     with torch.inference_mode():
         for node in program.nodes:
@@ -58,6 +59,12 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
     return tuple(_array(values[name]) for name in program.outputs)
 
 
+def _is_only_cast(program: Program, name: str, array: Array) -> bool:
+    """True for unsigned integers that fit int64 and take part in no arithmetic."""
+    used = {node.operator for node in program.nodes if name in node.arguments}
+    return array.dtype == np.uint64 and used == {"astype"} and bool((array < 2**63).all())
+
+
 def _called(function: Operator, node: Node, operands: list[Held]) -> Held:
     try:
         return function(node, operands)
@@ -69,17 +76,18 @@ def _called(function: Operator, node: Node, operands: list[Held]) -> Held:
 
 
 def _held(array: Array, dtype: str) -> Held:
-    if dtype == "bfloat16":
-        bits = np.array(array, order="C").view(np.int16)
-        return Held(torch.from_numpy(bits).view(torch.bfloat16), dtype)
+    if dtype in FOREIGN:
+        bits = np.array(array, order="C").view(f"i{array.itemsize}")
+        return Held(torch.from_numpy(bits).view(FLOATS[dtype]), dtype)
     if dtype in FLOATS:
         return Held(torch.from_numpy(np.array(array, order="C")), dtype)
     return Held(torch.from_numpy(array.astype(np.int64)), dtype)
 
 
 def _array(held: Held) -> Array:
-    if held.dtype == "bfloat16":
-        bits: Array = held.tensor.contiguous().view(torch.int16).numpy()
-        return bits.view(numpy_dtype("bfloat16"))
+    if held.dtype in FOREIGN:
+        whole = torch.int16 if held.dtype == "bfloat16" else torch.int8
+        bits: Array = held.tensor.contiguous().view(whole).numpy()
+        return bits.view(numpy_dtype(held.dtype))
     array: Array = held.tensor.numpy().astype(numpy_dtype(held.dtype), order="C", copy=False)
     return array

@@ -15,6 +15,8 @@ from relaxcheck.oracles.registry import declare
 FLOATS = {
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
+    "float8_e4m3fn": torch.float8_e4m3fn,
+    "float8_e5m2": torch.float8_e5m2,
     "float32": torch.float32,
     "float64": torch.float64,
 }

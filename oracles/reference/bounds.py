@@ -98,9 +98,13 @@ def rounded(estimate: Estimate, target: Format, *, settled: bool = True) -> Esti
     surely = np.where(
         exact, np.abs(near) > target.largest, np.abs(finite.value) - finite.error >= target.ceiling
     )
+    surely = surely & np.bool_(settled and not target.saturates)
     error = np.where(exact, distance, uncertain)
-    result = _beyond(replace(finite, error=error), over, surely & np.bool_(settled))
-    return result if finite is estimate else as_in(estimate, result)
+    result = _beyond(replace(finite, error=error), over, surely)
+    if finite is estimate:
+        return result
+    result = as_in(estimate, result)
+    return unconstrain(result, np.isinf(estimate.value)) if target.saturates else result
 
 
 def _beyond(finite: Estimate, over: Flags, surely: Flags) -> Estimate:

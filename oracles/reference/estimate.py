@@ -25,16 +25,19 @@ _INFLATION = 1 + 1e-9  # errors are themselves computed in float64
 class Format:
     """A binary floating-point format: significand bits with the hidden one, and its range.
 
-    Source: IEEE 754-2019, table 3.5; bfloat16 is binary32 without its last 16 bits. ``smallest`` is
-    the smallest positive number. ``floor`` is the absolute error that underflow may cause:
-    ``smallest`` for float16, which CPUs compute in a wider format; the smallest normal number for
-    the others, as some vector kernels flush what is below it to zero.
+    Sources: IEEE 754-2019, table 3.5; bfloat16 is binary32 without its last 16 bits; the formats of
+    8 bits are those of "OCP 8-bit Floating Point Specification", table 1. ``smallest`` is the
+    smallest positive number. ``floor`` is the absolute error that underflow may cause: ``smallest``
+    for float16 and 8 bits, which CPUs compute in a wider format; the smallest normal number for the
+    others, as some vector kernels flush what is below it to zero. ``saturates``: an overflow and an
+    infinity may become the largest number, or NaN where there is no infinity.
     """
 
     precision: int
     smallest: float
     floor: float
     largest: float
+    saturates: bool = False
 
     @property
     def unit(self) -> float:
@@ -48,6 +51,8 @@ class Format:
 
 
 FORMATS = {
+    "float8_e4m3fn": Format(4, 2.0**-9, 2.0**-9, 448.0, saturates=True),
+    "float8_e5m2": Format(3, 2.0**-16, 2.0**-16, 57344.0, saturates=True),
     "float16": Format(11, 2.0**-24, 2.0**-24, 65504.0),
     "bfloat16": Format(8, 2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
     "float32": Format(24, 2.0**-149, 2.0**-126, (2 - 2.0**-23) * 2.0**127),

@@ -2,6 +2,7 @@
 
 from relaxcheck.generators.core.case import Data
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.fills.borders import Borders
 from relaxcheck.generators.core.fills.drawn import Drawn
 
 
@@ -80,5 +81,6 @@ Fill = (
     | Steps
     | Positive
     | Misfit
+    | Borders
     | Drawn
 )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxcheck.generators.core.values import numpy_dtype
+from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.limitations import When
 from relaxcheck.oracles.onnxruntime.call import Call, limit, operator
 from relaxcheck.oracles.onnxruntime.graph import Wire, is_float, stored_type
@@ -282,6 +283,13 @@ def _astype(call: Call) -> Wire:
         zero = graph.call("Cast", graph.constant(np.array(0)), to=stored_type(x.dtype))
         same = graph.call("Not", graph.call("Equal", x.name, zero))
         return Wire(graph.call("Cast", same, to=stored_type("int64")), x.shape, dtype)
+    stored, narrow = graph.feeds.get(x.name), dtype not in ("float32", "float64")
+    if is_float(dtype) and narrow and stored is not None:
+        with np.errstate(invalid="ignore", over="ignore"):
+            single = stored.astype(np.float32)
+            same = (single.astype(stored.dtype) == stored) | ~np.isfinite(single)
+        if not same.all():
+            raise Unsupported("onnxruntime: Cast rounds to float32 first, and that rounds twice")
     if is_float(x.dtype) and not is_float(dtype):
         whole = graph.call("Cast", x.name, to=stored_type("int64"))
         return graph.settle(whole, x.shape, dtype)

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from relaxcheck.generators.core.program import Node
 from relaxcheck.generators.core.values import numpy_dtype
+from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.pytorch.source import (
     NoText,
     Value,
@@ -219,8 +220,38 @@ def _astype(node: Node, operands: list[Held]) -> Held:
     if dtype == "bool":
         return Held(x.tensor.ne(0).to(torch.int64), dtype)
     if x.dtype in FLOATS and dtype not in FLOATS:
-        return wrapped(x.tensor.to(torch.int64), dtype)
+        if dtype == "uint64" and bool(x.tensor.double().ge(2.0**63).any()):
+            raise Unsupported("pytorch: uint64 does not fit int64")
+        # Not float8 itself: its NaN has no conversion to integers everywhere.
+        wide = x.tensor if x.tensor.itemsize > 1 else x.tensor.float()
+        return wrapped(wide.to(torch.int64), dtype)
+    if dtype in FLOATS and FLOATS[dtype].itemsize < 4 and x.tensor.itemsize > 4:
+        # PyTorch rounds to float32 first, and that rounds twice.
+        return Held(_to_odd(x.tensor).to(FLOATS[dtype]), dtype)
     return cast(x, dtype)
+
+
+def _to_odd(tensor: Tensor) -> Tensor:
+    """Float64 or int64 in float32, inexact numbers at the neighbour whose last bit is 1.
+
+    Source: S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved
+    algorithms using rounding to odd", 2008: rounding that again rounds correctly.
+    """
+    near = tensor.to(torch.float32)
+    if tensor.is_floating_point():
+        apart = tensor - near.double()
+    else:
+        # Beyond int64 there is the number 2**63 alone.
+        largest = near >= 2.0**63
+        back = torch.where(largest, torch.zeros_like(near), near).to(torch.int64)
+        apart = torch.where(largest, torch.full_like(tensor, -1), tensor - back).double()
+    even = near.view(torch.int32).bitwise_and(1).eq(0)
+    moved = even & apart.ne(0) & apart.isfinite()
+    odd = torch.nextafter(near, torch.copysign(torch.full_like(near, torch.inf), apart.float()))
+    # An overflow is inexact, too: the largest number is odd.
+    beyond = near.isinf() & ~tensor.double().isinf()
+    largest_one = torch.copysign(torch.full_like(near, torch.finfo(torch.float32).max), near)
+    return torch.where(beyond, largest_one, torch.where(moved, odd, near))
 
 
 @operator("match_cast")
@@ -351,11 +382,15 @@ def _astype_text(node: Node, operands: Sequence[Value], result: Value) -> list[s
     (x,), dtype = operands, str(node.attributes["dtype"])
     if dtype == "bool":
         return assigned(result, f"({x.name} != 0).long()")
-    if x.dtype in FLOATS and dtype not in FLOATS:
-        return assigned(result, f"{x.name}.long()")
-    if dtype == "float32" and x.dtype in FLOATS:
-        return assigned(result, f"{x.name}.float().double()")
-    return assigned(result, cast_text(x, dtype))
+    if dtype not in FLOATS:
+        return assigned(result, f"{x.name}.long()" if x.dtype in FLOATS else cast_text(x, dtype))
+    single = np.can_cast(numpy_dtype(x.dtype), np.float32)
+    if dtype == "float64" or (dtype == "float32" and single):
+        return assigned(result, x.name if x.dtype in FLOATS else f"{x.name}.double()")
+    if dtype != "float32" and not single:
+        # PyTorch rounds twice.
+        raise NoText
+    return assigned(result, f"{x.name}.to({FLOATS[dtype]}).double()")
 
 
 source("match_cast")(expression(str))

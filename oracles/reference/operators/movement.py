@@ -245,8 +245,13 @@ def _truncated(operand: Estimate, dtype: str) -> Estimate:
     kept = np.isfinite(operand.value) & np.isfinite(operand.error)
     value = np.where(kept, operand.value, 0)
     low, high = (np.trunc(value + side * operand.error) for side in (-1, 1))
-    kept &= (low == high) & (value > info.min) & (value < info.max)
-    whole = np.where(kept, np.trunc(value), 0).astype(np.int64)
+    # -0.5 is cut to 0, which an unsigned integer holds; 2**bits - 1 may be no longdouble.
+    kept &= (
+        (low == high) & (value > info.min - 1) & (value < np.ldexp(1, info.bits - (info.min < 0)))
+    )
+    whole = np.where(kept, np.trunc(value), 0)
+    # An unsigned integer beyond int64 is held as that which wraps around to it.
+    whole = np.where(whole >= 2.0**63, whole - 2.0**64, whole).astype(np.int64)
     return Estimate(whole, np.where(kept, 0.0, np.inf), dtype)
 
 

@@ -1,14 +1,18 @@
 """Operators that move elements: reference, PyTorch and ONNX Runtime agree, to the last bit."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 
+from relaxcheck.generators.core.fills.borders import Borders
 from relaxcheck.generators.core.fills.kinds import Below, Literal
+from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.oracles.reference.operators import movement
-from tests.oracles.agreeing import agree, program_of, wrong_is_seen
+from tests.oracles.agreeing import agree, agree_on, program_of, wrong_is_seen
 from tests.oracles.declared import declared_in
 
 P: list[tuple[Any, ...]] = []
@@ -102,11 +106,78 @@ def test_moved_elements_keep_specials_and_signs(regime: str) -> None:
         assert not reference.bound.any()
 
 
-@pytest.mark.parametrize("to", ["float16", "float64", "int32", "int8", "bool"])
-@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+CAST = (
+    *("float16", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
+    *("int32", "int8", "uint16", "bool"),
+)
+
+
+@pytest.mark.parametrize("to", CAST)
+@pytest.mark.parametrize("dtype", ["float32", "float8_e5m2", "int32", "uint8", "bool"])
 def test_astype(dtype: str, to: str) -> None:
     for shape in ((3, 4), (0,), ()):
         agree(program_of("astype", [shape], dtype, dtype=to))
+
+
+@pytest.mark.parametrize("to", [*CAST, "float32", "int64"])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint32", "uint64"])
+def test_astype_at_borders(dtype: str, to: str) -> None:
+    """ONNX Runtime rounds some of these twice, and says so."""
+    if dtype != to:
+        agree(program_of("astype", [(9, 40)], dtype, [Borders(to)], dtype=to), oracles=1)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "to", "wanted"),
+    [
+        ((1 + 2**-8 + 2**-40, 1 + 2**-8), "float64", "bfloat16", (1 + 2**-7, 1)),
+        ((1 + 2**-11 + 2**-40, 1 + 2**-11), "float64", "float16", (1 + 2**-10, 1)),
+        ((1.0625 + 2**-40, 1.0625, 2**-10), "float64", "float8_e4m3fn", (1.125, 1, 0)),
+        ((3 * 2**-10, 448, 464), "float32", "float8_e4m3fn", (2**-8, 448, 448)),
+        ((1.125 + 2**-40, 1.125, 2**-17), "float64", "float8_e5m2", (1.25, 1, 0)),
+        ((2**24 + 2**16 + 1, 2**24 + 2**16), "int32", "bfloat16", (2**24 + 2**17, 2**24)),
+        ((2**62 + 2**38 + 1, 2**24 + 1), "int64", "float32", (2**62 + 2**39, 2**24)),
+        ((17, 19, -17, 449), "int32", "float8_e4m3fn", (16, 20, -16, 448)),
+        ((0.1, -0.0, np.nan), "float32", "bool", (1, 0, 1)),
+        ((-1, 300), "int32", "uint8", (255, 44)),
+        ((-0.9, 255.9), "float32", "uint8", (0, 255)),
+        ((2.0**63,), "float64", "uint64", (-(2**63),)),
+    ],
+)
+def test_astype_rounds_once(
+    values: tuple[float, ...], dtype: str, to: str, wanted: tuple[float, ...]
+) -> None:
+    """An unsigned integer beyond int64 is held as the number that wraps around to it."""
+    program = program_of("astype", [(len(values),)], dtype, dtype=to)
+    result = agree_on(program, {"x0": np.array(values, dtype)}, oracles=0)
+    assert result.value.tolist() == [*wanted]
+    assert not result.bound.any()
+
+
+@pytest.mark.parametrize("to", ["float8_e4m3fn", "float8_e5m2"])
+def test_astype_of_what_8_bits_do_not_hold_is_unconstrained(to: str) -> None:
+    """Some frameworks saturate, others give infinity or NaN. NaN stays NaN, and a zero its sign."""
+    program = program_of("astype", [(6,)], "float32", dtype=to)
+    values = np.array([1e9, -1e9, np.inf, np.nan, -0.0, 2], np.float32)
+    result = agree_on(program, {"x0": values})
+    assert np.isinf(result.bound).tolist() == [True, True, True, False, False, False]
+    assert np.isnan(result.value[3])
+    assert np.signbit(result.value[4])
+
+
+def test_pytorch_casts_the_unsigned_integers_that_fit() -> None:
+    program = program_of("astype", [(1,)], "uint64", dtype="float32")
+    for value, refused in ((2**63, True), (2**63 - 1, False)):
+        with pytest.raises(Unsupported, match="fit") if refused else nullcontext():
+            (result,) = ORACLES["pytorch"](program, {"x0": np.array([value], np.uint64)})
+            assert result.tolist() == [2.0**63]
+
+
+def test_onnx_runtime_says_where_it_rounds_twice() -> None:
+    program = program_of("astype", [(1,)], "float64", dtype="float16")
+    for value, refused in ((1 + 2**-11 + 2**-40, True), (1 + 2**-11, False)):
+        with pytest.raises(Unsupported, match="twice") if refused else nullcontext():
+            ORACLES["onnxruntime"](program, {"x0": np.array([value])})
 
 
 def test_every_operator_of_the_group_is_held_here() -> None:

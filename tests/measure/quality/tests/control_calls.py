@@ -19,6 +19,7 @@ from tests.oracles.reference import test_reductions as reductions
 from tests.oracles.reference import test_windows as windows
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+EIGHT_BITS = ("float8_e4m3fn", "float8_e5m2")
 WHOLE = ("int8", "uint8", "int32")
 
 _POINTS = 60
@@ -91,8 +92,8 @@ def _forms(operator: str) -> Iterator[tuple[Shapes, dict[str, Any], tuple[str, .
         for shape, attributes in (((2, 3, 4), {"axes": (2, 0, 1)}), ((2, 0), {}), ((), {})):
             yield [shape], attributes, number
     if operator == "astype":
-        for to in (*FLOATS, "int32", "int8", "bool"):
-            for dtype in (*number, "bool"):
+        for to in (*FLOATS, *EIGHT_BITS, "int32", "int8", "uint16", "bool"):
+            for dtype in (*number, *EIGHT_BITS, "bool"):
                 yield [(3, 4)], {"dtype": to}, (dtype,)
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from relaxcheck.generators.core.program import ITEM, Node, ShapeValue
-from relaxcheck.generators.core.values import numpy_dtype
+from relaxcheck.generators.core.values import FOREIGN, numpy_dtype
 from tests.measure.quality.control.operator import (
     FLOATS,
     Array,
@@ -337,6 +338,10 @@ def _pad(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     return x
 
 
+_CAST = (*FLOATS, *(name for name in FOREIGN if name not in FLOATS))
+"""The floating-point formats of casts."""
+
+
 def _infer_cast(node: Node, operands: Sequence[Type]) -> Type:
     return Type(operands[0].shape, text(node, "dtype", ""))
 
@@ -346,14 +351,23 @@ def _astype(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     (x,), dtype = operands, text(node, "dtype", "")
     if dtype == "bool":
         return x != 0
-    if x.dtype.name in FLOATS and dtype not in FLOATS:
+    if x.dtype.name in _CAST and dtype not in _CAST:
         # Beyond the integers there is no result that is wrong.
         info = np.iinfo(dtype)
         inside = np.where(np.isfinite(x.astype(np.float64)), x.astype(np.longdouble), 0)
         inside = np.clip(np.trunc(inside), info.min, info.max)
         held: Array = np.array([int(each) for each in inside.ravel().tolist()], np.dtype(dtype))
         return held.reshape(x.shape)
-    return x.astype(numpy_dtype(dtype))
+    kind = numpy_dtype(dtype)
+    if dtype in _CAST and kind.itemsize < 4:
+        # NumPy and ml_dtypes round some of these to float32 first.
+        known, wide = ml_dtypes.finfo(kind), x.astype(np.longdouble)
+        usual = np.where(np.isfinite(wide), wide, 0)
+        least = np.frexp(np.longdouble(float(known.smallest_subnormal)))[1] - 1
+        step = np.maximum(np.frexp(usual)[1] - int(known.nmant) - 1, least)
+        near = np.ldexp(np.rint(np.ldexp(usual, -step)), step)
+        x = np.where(np.isfinite(wide), np.copysign(near, wide), wide).astype(np.float64)
+    return x.astype(kind)
 
 
 def _infer_match_cast(node: Node, operands: Sequence[Type]) -> Type:

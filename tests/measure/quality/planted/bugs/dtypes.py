@@ -109,4 +109,32 @@ PLANTS = (
             ),
         ),
     ),
+    Plant(
+        "casts-round-twice",
+        "a cast to bfloat16 or 8 bits rounds to float32 first",
+        _VALUE,
+        ("to", "dtype", "values"),
+        (
+            Edit(
+                "relaxcheck.fixes.lowerings.elementwise.narrow_casts",
+                'return _bits(odd, "float32")',
+                "return near",
+            ),
+        ),
+        operators=("astype",),
+    ),
+    Plant(
+        "eight-bit-casts-flush-small-numbers",
+        "a cast to 8 bits makes 0 of numbers below the normal ones",
+        _VALUE,
+        ("to",),
+        (
+            Edit(
+                "relaxcheck.fixes.lowerings.elementwise.narrow_casts",
+                "tirx.Select(small, subnormal, usual)",
+                "tirx.Select(small, _uint(0), usual)",
+            ),
+        ),
+        operators=("astype",),
+    ),
 )
