@@ -1,4 +1,4 @@
-"""astype from float64 to bfloat16 rounds twice
+"""astype from float64 to bfloat16 gives the other neighbour where it rounds twice
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm and numpy.

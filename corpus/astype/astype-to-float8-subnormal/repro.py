@@ -1,4 +1,4 @@
-"""astype to float8_e5m2 rounds numbers below 2**-14 wrongly
+"""astype to float8_e5m2 gives wrong numbers below 2**-14
 
 Exits with 1 while the bug is there and with 0 once it is gone. Seen with apache-tvm 0.27.0.post1.
 Needs tvm, numpy and torch.
