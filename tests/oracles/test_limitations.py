@@ -124,6 +124,9 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("onnxruntime", "nearest neighbour by a scale that is no power of two"): lambda name: [
         _nearest(name, (1, 1, 1, 14, 14)[-len(_image(name)) :], size=(1, 4, 2)[-_rank(name) :])
     ],
+    ("onnxruntime", "rounding_method round"): lambda name: [
+        _nearest(name, rounding_method="round", coordinate_transformation_mode="half_pixel")
+    ],
     ("onnxruntime", "a shape that is a value"): lambda name: [_to_a_computed_shape(name)],
     ("onnxruntime", "computed indices"): lambda _: [_sliced()],
     ("onnxruntime", "computed data"): lambda name: [
@@ -162,6 +165,9 @@ EXAMPLES: dict[tuple[str, str], Callable[[str], Sequence[Program]]] = {
     ("onnxruntime", "another dtype"): lambda name: [
         program_of(name, [(4,)], "float32", dtype="int32")
     ],
+    ("pytorch", "coordinates or a rounding of ONNX alone"): lambda name: [
+        _nearest(name, rounding_method="ceil")
+    ],
     ("pytorch", "dilation other than 1"): lambda name: [_windowed(name, dilation=2)],
 }
 """By oracle (or ``*``) and condition: calls of an operator under which the condition holds.
@@ -189,6 +195,10 @@ OPEN: dict[str, Callable[[str], tuple[Program, Program]]] = {
         _windowed(name, "float16"),
     ),
     "a method and coordinates that frameworks define differently": lambda name: (
+        _windowed(name, method="cubic"),
+        _windowed(name, method="linear"),
+    ),
+    "cubic, tf_half_pixel_for_nn, or a region of interest": lambda name: (
         _windowed(name, method="cubic"),
         _windowed(name, method="linear"),
     ),

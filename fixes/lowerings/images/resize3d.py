@@ -22,12 +22,10 @@ UPSTREAM = NewFile("relax/transform/legalize_ops/resize3d.py")
 
 OPERATOR = "relax.image.resize3d"
 
-_NEAREST = ("nearest_neighbor", "asymmetric")
-_LINEAR = {("linear", "half_pixel"): False, ("linear", "align_corners"): True}
-"""True if corners are aligned; otherwise the centres of elements are.
+_COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+_ROUNDINGS = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+"""TOPI lowers other methods, coordinates and roundings."""
 
-TOPI lowers the other methods.
-"""
 _AXES = {"NCDHW": (2, 3, 4), "NDHWC": (1, 2, 3)}
 
 
@@ -37,12 +35,12 @@ def _in_any_size(original: Legalization) -> Legalization:
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         data, attrs = call.args[0], call.attrs
         sizes = getattr(tvm_api.type_of(call.args[1]), "values", None)
-        way = (str(attrs.method), str(attrs.coordinate_transformation_mode))
-        # TOPI takes none for floor.
-        nearest = way == _NEAREST and str(attrs.rounding_method) in ("", "floor")
+        coordinates, method = str(attrs.coordinate_transformation_mode), str(attrs.method)
+        rounding = _rounding(method, coordinates, str(attrs.rounding_method))
         axes = _AXES.get(str(attrs.layout))
         if (
-            not (nearest or way in _LINEAR)
+            coordinates not in _COORDINATES
+            or rounding not in ("", *_ROUNDINGS)
             or axes is None
             or sizes is None
             or not tvm_api.has_shape(data)
@@ -51,22 +49,30 @@ def _in_any_size(original: Legalization) -> Legalization:
             return original(builder, call)
         own = [tvm_api.shape_of(data)[axis] for axis in axes]
         numbers = all(tvm_api.as_int(size) is not None for size in (*sizes, *own))
-        single = _LINEAR.get(way, False) and 1 in map(tvm_api.as_int, sizes)
+        single = coordinates == "align_corners" and 1 in map(tvm_api.as_int, sizes)
         if numbers and not single and tvm_api.dtype_of(data) != "float64":
             return original(builder, call)
 
         def compute(tensor: Tensor, sizes: Any) -> Tensor:
-            return _resized(tensor, list(sizes), axes, None if nearest else _LINEAR[way])
+            return _resized(tensor, list(sizes), axes, coordinates, rounding)
 
         return builder.call_te(compute, data, list(sizes), primfunc_name_hint="resize3d")
 
     return lower
 
 
+def _rounding(method: str, coordinates: str, rounding: str) -> str:
+    """The rounding of the nearest neighbour; empty for linear, the method's name for others."""
+    if method != "nearest_neighbor":
+        return "" if method == "linear" else method
+    # TOPI takes none for floor.
+    return rounding or ("floor" if coordinates == "asymmetric" else "round")
+
+
 def _resized(
-    data: Tensor, sizes: list[PrimExpr], axes: Sequence[int], corners: bool | None
+    data: Tensor, sizes: list[PrimExpr], axes: Sequence[int], coordinates: str, rounding: str
 ) -> Tensor:
-    """The nearest elements before each place where ``corners`` is None, else the means of eight."""
+    """The nearest elements by ``rounding``, else the means of eight."""
     own = tvm_api.dtype_of(data)
     dtype = "float64" if own == "float64" else "float32"
     shape = list(data.shape)
@@ -77,17 +83,17 @@ def _resized(
         lines = []
         for axis, size in zip(axes, sizes, strict=True):
             count = data.shape[axis]
-            if corners is None:
-                lines.append([(tvm_api.floordiv(place[axis] * count, size), None)])
+            if rounding:
+                lines.append([(_nearest(place[axis], count, size, coordinates, rounding), None)])
             else:
-                lines.append(_around(place[axis], count, size, corners, dtype))
+                lines.append(_around(place[axis], count, size, coordinates, dtype))
         total: Any = None
         for taps in product(*lines):
             at = list(place)
             for axis, (number, _) in zip(axes, taps, strict=True):
                 at[axis] = number
             value = data[tuple(at)]
-            if corners is None:
+            if rounding:
                 return value
             value = value.astype(dtype)
             for _, share in taps:
@@ -98,17 +104,42 @@ def _resized(
     return te.compute(shape, element, name="resize")
 
 
+def _nearest(
+    place: PrimExpr, size: PrimExpr, places: PrimExpr, coordinates: str, rounding: str
+) -> PrimExpr:
+    """The element next to the coordinate of ``place``, a quotient of integers."""
+    if coordinates == "align_corners":
+        above, below = place * (size - 1), tirx.max(places - 1, 1)
+    elif coordinates == "asymmetric":
+        above, below = place * size, places
+    else:
+        above, below = (2 * place + 1) * size - places, 2 * places
+        if coordinates == "pytorch_half_pixel":
+            above = tirx.Select(places > 1, above, tvm_api.integer_like(above, 0))
+    if rounding == "ceil":
+        above = above + below - 1
+    elif rounding != "floor":
+        ahead = below if rounding == "round_prefer_ceil" else below - 1
+        above, below = 2 * above + ahead, 2 * below
+    return tirx.max(tirx.min(tvm_api.floordiv(above, below), size - 1), 0)
+
+
 def _around(
-    place: PrimExpr, size: PrimExpr, places: PrimExpr, corners: bool, dtype: str
+    place: PrimExpr, size: PrimExpr, places: PrimExpr, coordinates: str, dtype: str
 ) -> list[tuple[PrimExpr, PrimExpr]]:
     """The elements before and after the coordinate of ``place``, each with its share."""
     one, zero = tirx.const(1, dtype), tirx.const(0, dtype)
     last, out = size.astype(dtype) - one, places.astype(dtype)
-    if corners:
+    if coordinates == "align_corners":
         coordinate = place.astype(dtype) * (last / tirx.max(out - one, one))
+    elif coordinates == "asymmetric":
+        # TVM simplifies a float over itself to an integer immediate of a float dtype.
+        coordinate = place.astype(dtype) * (size.astype(dtype) / tirx.max(out, one))
     else:
         half = tirx.const(0.5, dtype)
         coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out) - half
+        if coordinates == "pytorch_half_pixel":
+            coordinate = tirx.Select(places > 1, coordinate, zero)
     coordinate = tirx.max(tirx.min(coordinate, last), zero)
     first = tirx.floor(coordinate)
     before, share = first.astype("int64"), coordinate - first

@@ -39,7 +39,7 @@ _FRACTIONS = 3
 def borders(words: Words, dtype: np.dtype[Any], to: np.dtype[Any]) -> NDArray[Any]:
     """A number of ``dtype`` for each of ``words``."""
     if dtype.kind == "b":
-        return (words >> np.uint64(40)) % np.uint64(2) != 0
+        return np.asarray((words >> np.uint64(40)) % np.uint64(2) != 0)
     own, other = _digits(dtype), _digits(to)
     low = max(own.least, -_FRACTIONS if to.kind in "iu" else other.least)
     # An integer that nothing holds is left to the other regimes.
@@ -82,4 +82,4 @@ def _top(mantissa: Wholes, bits: Wholes) -> Wholes:
     leading = np.where(bits > 0, np.left_shift(1, np.maximum(bits - 1, 0)), 0)
     below = np.where(bits > 0, leading - 1, 0)
     wide = mantissa | (mantissa << 14)
-    return leading | (wide & below)
+    return np.asarray(leading | (wide & below), np.int64)

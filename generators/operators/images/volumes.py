@@ -3,16 +3,49 @@
 from collections.abc import Sequence
 from math import prod
 
+from relaxcheck.generators.core import program
 from relaxcheck.generators.core.axes import Axis, Point
+from relaxcheck.generators.core.case import Value as Choice
 from relaxcheck.generators.core.dims import Dim, symbols
 from relaxcheck.generators.core.draft import Draft, Value, shape_value
-from relaxcheck.generators.core.points import text
+from relaxcheck.generators.core.operand import DTYPE
+from relaxcheck.generators.core.points import Given, text
 from relaxcheck.generators.operators.choices import has_no_zero
 from relaxcheck.generators.operators.faults import RANKS, attribute_is
 from relaxcheck.generators.operators.record import Attribute, Numerics, Operand, Operator
 from relaxcheck.generators.operators.sliding.image import MODES, resized, sampling
 
 _NAME = "image.resize3d"
+
+_ROUNDINGS = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+
+_OF_ONNX = (
+    "linear asymmetric",
+    "linear pytorch_half_pixel",
+    *(
+        f"nearest_neighbor {coordinates} {rounding}"
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+        for rounding in _ROUNDINGS
+        if (coordinates, rounding) != ("asymmetric", "floor")
+    ),
+)
+"""Method, coordinates and rounding that ONNX defines: ONNX Runtime has no kernel for float64."""
+
+
+def _is_answered(dtype: Choice, mode: Choice) -> bool:
+    return dtype != "float64" or mode not in _OF_ONNX
+
+
+def _sampling(mode: str) -> dict[str, program.Attribute]:
+    method, coordinates, *rounding = mode.split()
+    if not rounding:
+        return sampling(mode)
+    return {
+        "method": method,
+        "coordinate_transformation_mode": coordinates,
+        "rounding_method": rounding[0],
+    }
+
 
 _SIZES = ("same", "twice", "4", "1")
 _WIDTHS = ("twice", "same", "three times", "4", "1")
@@ -38,7 +71,7 @@ def _resize3d(draft: Draft, value: Value, point: Point) -> None:
         shape,
         size=shape_value(size),
         layout=layout,
-        **sampling(text(point, "mode")),
+        **_sampling(text(point, "mode")),
     )
 
 
@@ -68,7 +101,7 @@ OPERATORS = (
             Attribute("out_dtype", "dtype", None),
         ),
         axes=(
-            Axis("mode", MODES, MODES[0]),
+            Axis("mode", (*MODES, *_OF_ONNX), MODES[0], Given((DTYPE,), _is_answered)),
             Axis("layout", ("NCDHW", "NDHWC"), "NCDHW"),
             *(Axis(name, _SIZES, "same") for name in ("depth", "height")),
             Axis("width", _WIDTHS, "twice"),

@@ -1,11 +1,10 @@
 """ONNX nodes for the interpolation of volumes."""
 
-from math import gcd, prod
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from relaxcheck.oracles import limitations
 from relaxcheck.oracles.limitations import When
 from relaxcheck.oracles.onnxruntime.call import Call, limit, operator
 from relaxcheck.oracles.onnxruntime.graph import Wire
@@ -19,18 +18,6 @@ def _sizes(attributes: Any) -> list[int]:
     return [size] * 3 if isinstance(size, int) else list(size) * (3 // len(size))
 
 
-def _rounds_scale(call: limitations.Call) -> bool:
-    if call.attributes.get("method") != "nearest_neighbor" or not prod(call.operands[0].shape):
-        return False
-    layout = str(call.attributes.get("layout", "NCDHW"))
-    before = [call.operands[0].shape[layout.index(letter)] for letter in "DHW"]
-    parts = [
-        size // gcd(size, places)
-        for size, places in zip(before, _sizes(call.attributes), strict=True)
-    ]
-    return any(part & (part - 1) for part in parts)
-
-
 limit(
     _NAME,
     When("float64 or an integer", lambda call: call.operands[0].dtype not in _NARROW),
@@ -38,9 +25,16 @@ limit(
 )
 limit(
     _NAME,
-    When("nearest neighbour by a scale that is no power of two", _rounds_scale),
-    "Resize divides by a rounded scale",
+    When("rounding_method round", lambda call: _rounding(call.attributes) == "round"),
+    "Resize has no such rounding",
 )
+
+
+def _rounding(attributes: Any) -> str:
+    if attributes.get("method", "linear") != "nearest_neighbor":
+        return ""
+    asymmetric = attributes.get("coordinate_transformation_mode") == "asymmetric"
+    return str(attributes.get("rounding_method") or ("floor" if asymmetric else "round"))
 
 
 @operator(_NAME)
@@ -56,7 +50,7 @@ def _resize3d(call: Call) -> Wire:
     if not prod(x.shape):
         return Wire(graph.constant(np.zeros(laid, np.float32)), laid, x.dtype)
     nearest = attributes.get("method", "linear") == "nearest_neighbor"
-    more: dict[str, Any] = {"nearest_mode": "floor"} if nearest else {}
+    more: dict[str, Any] = {"nearest_mode": _rounding(attributes)} if nearest else {}
     # As a constant, its shape inference takes the size for what it is.
     size = graph.call("Constant", value_ints=shape)
     resized = graph.call(

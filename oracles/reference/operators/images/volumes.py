@@ -4,9 +4,10 @@ A place's coordinate is taken to be rounded in float32, as in ``image.resize2d``
 holds it whichever way it is computed.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 import numpy as np
 
@@ -21,11 +22,17 @@ from relaxcheck.oracles.reference.evaluation import limit, operator
 _NAME = "image.resize3d"
 _FLOAT32 = 2.0**-24
 
-_ALIKE = {
-    ("nearest_neighbor", "asymmetric"),
-    ("linear", "half_pixel"),
-    ("linear", "align_corners"),
+_COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+
+_ROUNDINGS: dict[str, Callable[[Fraction], tuple[int, ...]]] = {
+    "floor": lambda at: (floor(at),),
+    "ceil": lambda at: (ceil(at),),
+    "round_prefer_floor": lambda at: (ceil(at - Fraction(1, 2)),),
+    "round_prefer_ceil": lambda at: (floor(at + Fraction(1, 2)),),
+    # Nobody says which of two that are equally near.
+    "round": lambda at: (ceil(at - Fraction(1, 2)), floor(at + Fraction(1, 2))),
 }
+"""The elements that may be nearest to a coordinate."""
 
 _LAYOUTS = ("NCDHW", "NDHWC")
 
@@ -36,26 +43,21 @@ def _way(attributes: Call | Node) -> tuple[str, str]:
     return method, str(named.get("coordinate_transformation_mode") or "half_pixel")
 
 
+def _rounding(attributes: Call | Node) -> str:
+    # TOPI takes none for floor with these coordinates, and for "round" with the others.
+    usual = "floor" if _way(attributes)[1] == "asymmetric" else "round"
+    return str(attributes.attributes.get("rounding_method") or usual)
+
+
 def _is_left_open(call: Call) -> bool:
-    return _way(call) not in _ALIKE
-
-
-def _rounds_otherwise(call: Call) -> bool:
-    # TOPI takes none for floor.
-    return _way(call)[0] != "linear" and call.attributes.get("rounding_method") not in (
-        *(None, "", "floor"),
-    )
+    method, mode = _way(call)
+    return method not in ("linear", "nearest_neighbor") or mode not in _COORDINATES
 
 
 limit(
     _NAME,
-    When("a method and coordinates that frameworks define differently", _is_left_open),
+    When("cubic, tf_half_pixel_for_nn, or a region of interest", _is_left_open),
     "frameworks define the method with these coordinates differently",
-)
-limit(
-    _NAME,
-    When("nearest neighbour other than by floor", _rounds_otherwise),
-    "nearest neighbour other than by floor",
 )
 
 
@@ -69,29 +71,62 @@ def _resize3d(node: Node, operands: list[Estimate]) -> Estimate:
     if min(*size, *(data.value.shape[axis] for axis in axes)) < 1:
         raise ValueError(f"{_NAME} of {data.value.shape} to {size}")
     if method == "nearest_neighbor":
-        return _nearest(data, axes, size)
-    return _linear(data, axes, size, mode == "align_corners")
+        return _nearest(data, axes, size, mode, _rounding(node))
+    return _linear(data, axes, size, mode)
 
 
 def _is_power_of_two(ratio: Fraction) -> bool:
     return all(part & (part - 1) == 0 for part in (ratio.numerator, ratio.denominator))
 
 
-def _nearest(data: Estimate, axes: list[int], size: tuple[int, ...]) -> Estimate:
+def _coordinate(place: int, size: int, places: int, mode: str) -> Fraction:
+    """The coordinate of ``place`` among ``size`` elements (ONNX Resize)."""
+    if mode == "align_corners":
+        return Fraction(place * (size - 1), max(places - 1, 1))
+    if mode == "asymmetric":
+        return Fraction(place * size, places)
+    if mode == "pytorch_half_pixel" and places == 1:
+        return Fraction(0)
+    return (Fraction(place) + Fraction(1, 2)) * Fraction(size, places) - Fraction(1, 2)
+
+
+def _is_held(size: int, places: int, mode: str) -> bool:
+    """True if float32 holds each coordinate, whichever way it is computed."""
+    if mode == "align_corners":
+        return 1 in (size, places) or _is_power_of_two(Fraction(size - 1, places - 1))
+    return _is_power_of_two(Fraction(size, places))
+
+
+def _off(at: Fraction) -> float:
+    """The error of a coordinate that float32 does not hold."""
+    return 8 * _FLOAT32 * (abs(float(at)) + 2)
+
+
+def _nearest(
+    data: Estimate, axes: list[int], size: tuple[int, ...], mode: str, rounding: str
+) -> Estimate:
     result, free = data, np.zeros(data.value.shape, np.bool_)
     for axis, places in zip(axes, size, strict=True):
-        count = data.value.shape[axis]
-        at = np.arange(places)
-        number = at * count // places
-        # A whole coordinate may come out a little smaller, unless float32 holds the scale.
-        either = (at * count % places == 0) & (at > 0)
-        either &= not _is_power_of_two(Fraction(1, Fraction(count, places).denominator))
-        before = np.maximum(number - either, 0)
-        first, second = _taken(result, number, axis), _taken(result, before, axis)
+        number, other = _numbers(data.value.shape[axis], places, mode, _ROUNDINGS[rounding])
+        first, second = _taken(result, number, axis), _taken(result, other, axis)
         differ = _differ(first, second)
-        lost = np.take(free, number, axis) | np.take(free, before, axis)
+        lost = np.take(free, number, axis) | np.take(free, other, axis)
         result, free = first, lost | differ
     return unconstrain(result, free)
+
+
+def _numbers(
+    size: int, places: int, mode: str, rounded: Callable[[Fraction], tuple[int, ...]]
+) -> tuple[Array, Array]:
+    """The least and the last element that may be nearest to each place."""
+    held, ends = _is_held(size, places, mode), []
+    for place in range(places):
+        at = _coordinate(place, size, places, mode)
+        off = Fraction(0 if held else _off(at))
+        numbers = [number for side in (at - off, at + off) for number in rounded(side)]
+        ends.append([min(max(number, 0), size - 1) for number in (min(numbers), max(numbers))])
+    first, last = np.array(ends, np.int64).reshape(-1, 2).T
+    return first, last
 
 
 def _taken(estimate: Estimate, numbers: Array, axis: int) -> Estimate:
@@ -105,11 +140,11 @@ def _differ(first: Estimate, second: Estimate) -> Flags:
     return differ
 
 
-def _linear(data: Estimate, axes: list[int], size: tuple[int, ...], aligned: bool) -> Estimate:
+def _linear(data: Estimate, axes: list[int], size: tuple[int, ...], mode: str) -> Estimate:
     x, wild = ordinary(data), unknown(data).astype(np.float64)
     value, moved, reach, wide = x.value, x.error, x.reach, x.reach
     for axis, places in zip(axes, size, strict=True):
-        weights, near, off = _shares(data.value.shape[axis], places, aligned)
+        weights, near, off = _shares(data.value.shape[axis], places, mode)
         shares = weights.astype(np.float64)
         value, moved = _spread(value, weights, axis), _spread(moved, shares, axis)
         reach = _spread(reach, shares, axis)
@@ -128,17 +163,13 @@ def _spread(array: Array, shares: Array, axis: int) -> Array:
     return result
 
 
-def _shares(size: int, places: int, aligned: bool) -> tuple[Array, Array, Array]:
+def _shares(size: int, places: int, mode: str) -> tuple[Array, Array, Array]:
     """Arrays (places, elements): shares, 1 where an element may be met, how far off each is."""
     shape = (places, size)
     weights, near, off = np.zeros(shape, np.longdouble), np.zeros(shape), np.zeros(shape)
-    held = _is_power_of_two(Fraction(size - aligned, max(places - aligned, 1)) or Fraction(1))
-    held |= aligned and 1 in shape
+    held = _is_held(size, places, mode)
     for place in range(places):
-        if aligned:
-            at = Fraction(place * (size - 1), max(places - 1, 1))
-        else:
-            at = (Fraction(place) + Fraction(1, 2)) * Fraction(size, places) - Fraction(1, 2)
+        at = _coordinate(place, size, places, mode)
         at = min(max(at, Fraction(0)), Fraction(size - 1))
         low = floor(at)
         share = np.longdouble((at - low).numerator) / np.longdouble((at - low).denominator)
@@ -147,5 +178,5 @@ def _shares(size: int, places: int, aligned: bool) -> tuple[Array, Array, Array]
         for element in (low, low + 1) if held else range(low - 1, low + 3):
             near[place, min(max(element, 0), size - 1)] = 1
             if not held:
-                off[place, min(max(element, 0), size - 1)] = 8 * _FLOAT32 * (float(at) + 2)
+                off[place, min(max(element, 0), size - 1)] = _off(at)
     return weights, near, off

@@ -9,8 +9,11 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.lowerings.images import resize3d
+from relaxcheck.oracles.compare import within
+from relaxcheck.oracles.reference.evaluate import evaluate
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
+from tests.oracles.agreeing import program_of
 
 WAYS: dict[str, dict[str, Any]] = {
     "half_pixel": {"method": "linear", "coordinate_transformation_mode": "half_pixel"},
@@ -54,6 +57,45 @@ def test_it_is_pytorch_s(way: str, dtype: str, last: bool, size: tuple[compiled.
         tolerance = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-12}[dtype]
         wanted = _wanted(volume, sizes, way)
         np.testing.assert_allclose(actual, wanted, rtol=tolerance, atol=tolerance)
+
+
+OF_ONNX = [
+    *(("linear", coordinates, "") for coordinates in ("asymmetric", "pytorch_half_pixel")),
+    *(
+        ("nearest_neighbor", coordinates, rounding)
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+        for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "coordinates", "rounding"), OF_ONNX)
+def test_symbolic_sizes_have_the_coordinates_of_onnx(
+    method: str, coordinates: str, rounding: str
+) -> None:
+    way = {
+        "method": method,
+        "coordinate_transformation_mode": coordinates,
+        "rounding_method": rounding,
+    }
+
+    def make(x: relax.Expr) -> relax.Expr:
+        depth = tvm_api.shape_of(x)[2]
+        sizes = relax.ShapeExpr([2 * depth, 1, 5])
+        return relax.op.image.resize3d(x, sizes, **way)
+
+    run = compiled.run_with(
+        resize3d.FIX, make, (1, 2, "D", 2, "W"), dtypes=("float32",), fused=False
+    )
+    for depth, width in ((3, 4), (1, 1), (2, 7)):
+        volume = compiled.sample((1, 2, depth, 2, width), "float32")
+        program = program_of(
+            resize3d.OPERATOR.removeprefix("relax."), [volume.shape], size=(2 * depth, 1, 5), **way
+        )
+        (wanted,) = evaluate(program, {"x0": volume})
+        compared = within(run(volume), wanted)
+        assert compared.ok, compared
+        assert compared.unconstrained < volume.size * 4
 
 
 PROGRAMS: whole.Programs = {

@@ -23,7 +23,22 @@ WAYS: dict[str, dict[str, Any]] = {
     "half_pixel": {},
     "align_corners": {"coordinate_transformation_mode": "align_corners"},
     "nearest": NEAREST,
+    "asymmetric": {"coordinate_transformation_mode": "asymmetric"},
+    "pytorch_half_pixel": {"coordinate_transformation_mode": "pytorch_half_pixel"},
+    **{
+        f"nearest {coordinates} {rounding}": {
+            "method": "nearest_neighbor",
+            "coordinate_transformation_mode": coordinates,
+            "rounding_method": rounding,
+        }
+        for coordinates in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+        for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+    },
 }
+OF_PYTORCH = (
+    *("half_pixel", "align_corners", "nearest", "nearest asymmetric floor"),
+    "nearest half_pixel round_prefer_ceil",
+)
 CALLS = (
     ((2, 3, 2, 4, 5), (4, 4, 10)),
     ((1, 2, 3, 2, 7), (1, 6, 4)),
@@ -36,34 +51,36 @@ CALLS = (
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("shape", "size"), CALLS)
 def test_every_form(dtype: str, way: str, shape: tuple[int, ...], size: tuple[int, ...]) -> None:
+    nearest = way.startswith("nearest")
     for layout in ("NCDHW", "NDHWC"):
         laid = shape if layout == "NCDHW" else (shape[0], *shape[2:], shape[1])
         program = program_of(NAME, [laid], dtype, size=size, layout=layout, **WAYS[way])
         for regime in REGIMES:
-            reference = agree(program, regime, oracles=1)
-            if regime == "normal" and way != "nearest" and dtype != "float64":
+            answered = 1 if dtype != "float64" or way in OF_PYTORCH else 0
+            reference = agree(program, regime, oracles=answered)
+            if regime == "normal" and not nearest and dtype != "float64":
                 wrong_is_seen(reference)
-            elif way == "nearest":
+            elif nearest:
                 assert not reference.bound[np.isfinite(reference.bound)].any()
 
 
 def test_a_double_keeps_its_digits_where_float32_holds_the_coordinates() -> None:
-    for way in WAYS.values():
+    for way in map(WAYS.__getitem__, OF_PYTORCH):
         program = program_of(NAME, [(2, 1, 2, 4, 4)], "float64", size=(4, 2, 4), **way)
         if "align_corners" not in way.values():
             wrong_is_seen(agree(program, oracles=1))
 
 
-def test_two_oracles_answer_most_calls() -> None:
-    for way in WAYS.values():
+def test_two_oracles_answer_what_pytorch_has() -> None:
+    for way in map(WAYS.__getitem__, OF_PYTORCH):
         agree(program_of(NAME, [(1, 2, 2, 4, 4)], size=(4, 2, 8), **way), oracles=2)
 
 
-def _line(size: int, **named: Any) -> list[float]:
+def _line(size: int, oracles: int = 2, **named: Any) -> list[float]:
     """Of 1, 2, 4, 8 along the depth, alone along the other axes."""
     fill = [Literal((1, 2, 4, 8))]
     program = program_of(NAME, [(1, 1, 4, 1, 1)], "float32", fill, size=(size, 1, 1), **named)
-    line: list[float] = agree(program).value.ravel().tolist()
+    line: list[float] = agree(program, oracles=oracles).value.ravel().tolist()
     return line
 
 
@@ -72,6 +89,52 @@ def test_linear_by_half_pixels_and_between_corners() -> None:
     assert _line(2) == [1.5, 6]
     assert _line(7, **WAYS["align_corners"]) == [1, 1.5, 2, 3, 4, 6, 8]
     assert _line(1, **WAYS["align_corners"]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("way", "eight", "two", "alone"),
+    [
+        ("nearest half_pixel floor", [1, 1, 1, 2, 2, 4, 4, 8], [1, 4], [2]),
+        ("nearest half_pixel ceil", [1, 2, 2, 4, 4, 8, 8, 8], [2, 8], [4]),
+        ("nearest half_pixel round_prefer_floor", [1, 1, 2, 2, 4, 4, 8, 8], [1, 4], [2]),
+        ("nearest half_pixel round_prefer_ceil", [1, 1, 2, 2, 4, 4, 8, 8], [2, 8], [4]),
+        ("nearest asymmetric ceil", [1, 2, 2, 4, 4, 8, 8, 8], [1, 4], [1]),
+        ("nearest asymmetric round_prefer_floor", [1, 1, 2, 2, 4, 4, 8, 8], [1, 4], [1]),
+        ("nearest asymmetric round_prefer_ceil", [1, 2, 2, 4, 4, 8, 8, 8], [1, 4], [1]),
+        ("nearest pytorch_half_pixel floor", [1, 1, 1, 2, 2, 4, 4, 8], [1, 4], [1]),
+        ("asymmetric", [1, 1.5, 2, 3, 4, 6, 8, 8], [1, 4], [1]),
+        ("pytorch_half_pixel", [1, 1.25, 1.75, 2.5, 3.5, 5, 7, 8], [1.5, 6], [1]),
+    ],
+)
+def test_other_coordinates(
+    way: str, eight: list[float], two: list[float], alone: list[float]
+) -> None:
+    for size, wanted in ((8, eight), (2, two), (1, alone)):
+        assert _line(size, oracles=1, **WAYS[way]) == wanted
+
+
+def test_nearest_with_aligned_corners() -> None:
+    line = {
+        rounding: _line(7, oracles=1, **WAYS[f"nearest align_corners {rounding}"])
+        for rounding in ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+    }
+    up, down = [1, 2, 2, 4, 4, 8, 8], [1, 1, 2, 2, 4, 4, 8]
+    assert line == {
+        "floor": down,
+        "ceil": up,
+        "round_prefer_floor": down,
+        "round_prefer_ceil": up,
+    }
+
+
+def test_of_two_that_are_equally_near_round_takes_either() -> None:
+    way = {**WAYS["nearest half_pixel floor"], "rounding_method": "round"}
+    program = program_of(
+        NAME, [(1, 1, 4, 1, 1)], "float32", [Literal((1, 2, 4, 8))], size=(2, 1, 1), **way
+    )
+    values = {"x0": np.array([1, 2, 4, 8], np.float32).reshape(1, 1, 4, 1, 1)}
+    (reference,) = evaluate(program, values)
+    assert np.isinf(reference.bound).all()
 
 
 def test_nearest_takes_the_one_before() -> None:

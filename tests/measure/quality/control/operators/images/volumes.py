@@ -1,7 +1,6 @@
 """``image.resize3d``: one axis after the other, in any order."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -20,10 +19,8 @@ from tests.measure.quality.control.operators.movement import along
 from tests.measure.quality.control.rounding import constant
 from tests.measure.quality.control.summation import Freedom
 
-_WAYS = (
-    *(("linear", "half_pixel"), ("linear", "align_corners")),
-    ("nearest_neighbor", "asymmetric"),
-)
+_COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
+_ROUNDINGS = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
 _LAYOUTS = ("NCDHW", "NDHWC")
 
 
@@ -34,13 +31,16 @@ def _axes(node: Node, rank: int) -> list[int]:
     return [layout.index(letter) for letter in "DHW"]
 
 
-def _way(node: Node) -> tuple[str, str]:
-    way = text(node, "method", "linear"), text(node, "coordinate_transformation_mode", "half_pixel")
-    if way not in _WAYS:
-        raise refuse(node, f"method {way[0]!r} with {way[1]!r}")
-    if way[0] != "linear" and text(node, "rounding_method", "floor") != "floor":
-        raise refuse(node, f"rounding_method {text(node, 'rounding_method', 'floor')!r}")
-    return way
+def _way(node: Node) -> tuple[str, str, str]:
+    """Method, coordinates and rounding."""
+    method = text(node, "method", "linear")
+    mode = text(node, "coordinate_transformation_mode", "half_pixel")
+    rounding = text(node, "rounding_method", "") or "floor"
+    if method not in ("linear", "nearest_neighbor") or mode not in _COORDINATES:
+        raise refuse(node, f"method {method!r} with {mode!r}")
+    if method != "linear" and rounding not in _ROUNDINGS:
+        raise refuse(node, f"rounding_method {rounding!r}")
+    return method, mode, rounding
 
 
 def _infer(node: Node, operands: Sequence[Type]) -> Type:
@@ -62,41 +62,54 @@ def _infer(node: Node, operands: Sequence[Type]) -> Type:
 def _resize3d(node: Node, operands: Sequence[Array], freedom: Freedom) -> Array:
     (x,), size = operands, wholes(node, "size")
     axes, sizes = _axes(node, x.ndim), size * (3 // len(size))
-    method, mode = _way(node)
+    method, mode, rounding = _way(node)
     wide = x.astype(np.float32) if x.dtype.name in ("float16", "bfloat16") else x
     rounded = freedom.choice(("exact", "float32")) == "float32"
     for at in freedom.permutation(3):
         axis, places = axes[at], sizes[at]
         if method == "nearest_neighbor":
-            wide = along(wide, axis, _before(x.shape[axis], places, rounded))
+            line = _line(x.shape[axis], places, mode, rounded)
+            wide = along(wide, axis, _nearest(line, rounding, x.shape[axis]))
         else:
-            line = _line(x.shape[axis], places, mode == "align_corners")
-            if rounded:
-                line = line.astype(np.float32).astype(np.longdouble)
+            line = np.clip(_line(x.shape[axis], places, mode, rounded), 0, x.shape[axis] - 1)
             wide = _between(wide, axis, line, freedom)
     return wide.astype(x.dtype)
 
 
-def _before(size: int, places: int, rounded: bool) -> Array:
-    """The element at or before each place."""
-    at = np.arange(places)
-    if not rounded:
-        return at * size // places
-    scale = np.float32(size) / np.float32(places)
-    return np.clip(np.floor(at.astype(np.float32) * scale).astype(np.int64), 0, size - 1)
+def _nearest(line: Array, rounding: str, size: int) -> Array:
+    """The elements next to the coordinates of ``line``."""
+    half = np.longdouble(0.5)
+    number = {
+        "floor": np.floor(line),
+        "ceil": np.ceil(line),
+        "round_prefer_floor": np.ceil(line - half),
+        "round_prefer_ceil": np.floor(line + half),
+    }[rounding]
+    return np.clip(number.astype(np.int64), 0, size - 1)
 
 
-def _line(size: int, places: int, aligned: bool) -> Array:
-    """The coordinates of the places among the elements."""
-    line = []
-    for at in range(places):
-        if aligned:
-            exact = Fraction(at * (size - 1), max(places - 1, 1))
-        else:
-            exact = Fraction(size * (2 * at + 1) - places, 2 * places)
-        exact = min(max(exact, Fraction(0)), Fraction(size - 1))
-        line.append(np.longdouble(exact.numerator) / np.longdouble(exact.denominator))
-    return np.array(line, np.longdouble)
+def _line(size: int, places: int, mode: str, rounded: bool) -> Array:
+    """The coordinates of the places among the elements, where ``rounded`` by a float32 scale."""
+    at, kind = np.arange(places), np.float32 if rounded else np.longdouble
+    aligned = mode == "align_corners"
+    scale = kind(size - aligned) / kind(max(places - aligned, 1))
+    if mode == "pytorch_half_pixel" and places == 1:
+        return np.zeros(1, np.longdouble)
+    if mode in ("align_corners", "asymmetric"):
+        line = (
+            at.astype(kind) * scale if rounded else _over(at * (size - aligned), places - aligned)
+        )
+    elif rounded:
+        line = (at.astype(kind) + kind(0.5)) * scale - kind(0.5)
+    else:
+        line = _over((2 * at + 1) * size - places, 2 * places)
+    return line.astype(np.longdouble)
+
+
+def _over(numerators: Array, denominator: int) -> Array:
+    """Quotients, whole ones exact."""
+    quotients: Array = numerators.astype(np.longdouble) / np.longdouble(max(denominator, 1))
+    return quotients
 
 
 def _between(x: Array, axis: int, line: Array, freedom: Freedom) -> Array:

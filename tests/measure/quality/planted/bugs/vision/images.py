@@ -89,6 +89,15 @@ _VOLUMES = (
         new="coordinate = (place.astype(dtype) + half) * (size.astype(dtype) / out)",
         operators=("image.resize3d",),
     ),
+    _wrong(
+        name="volumes-prefer-the-later",
+        description="resize3d takes the later of two elements that are equally near",
+        blame=("mode",),
+        module="tvm.topi.image.resize",
+        old="closest_x_index = te.ceil(in_x - 0.5)",
+        new="closest_x_index = te.floor(in_x + 0.5)",
+        operators=("image.resize3d",),
+    ),
 )
 
 _REGIONS = (
