@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from relaxcheck.generators.core.program import Node, Program
-from relaxcheck.generators.core.values import FOREIGN, numpy_dtype
+from relaxcheck.generators.core.values import numpy_dtype
 from relaxcheck.oracles.answer import Array, Unsupported
 from relaxcheck.oracles.limitations import ANY, Operand, check, check_input, dtype
-from relaxcheck.oracles.pytorch.tensors import FLOATS, Held, Operator, limit
+from relaxcheck.oracles.pytorch.tensors import FLOATS, FOREIGN, Held, Operator, limit
 from relaxcheck.oracles.pytorch.tensors import OPERATORS as OPERATORS
 from relaxcheck.oracles.registry import discover
 

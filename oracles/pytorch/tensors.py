@@ -22,6 +22,9 @@ FLOATS = {
 }
 """The dtypes that tensors are held in themselves."""
 
+FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+"""Those that NumPy lacks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:

@@ -5,7 +5,7 @@ import numpy as np
 
 from relaxcheck.generators.core.fills.kinds import Misfit, Random
 from relaxcheck.generators.core.program import WHOLE_RANGE, Case, Input
-from relaxcheck.generators.core.values import Array, arrays, exponents
+from relaxcheck.generators.core.values import FOREIGN, Array, arrays, exponents
 from relaxcheck.harness.programs.reproduction import Run
 from relaxcheck.oracles.reference.estimate import FORMATS
 from relaxcheck.reports.programs.python_source import PARTS, WIDTH, array_text, shape_text
@@ -13,12 +13,7 @@ from relaxcheck.reports.programs.python_source import PARTS, WIDTH, array_text, 
 FEW = 48
 """Up to so many elements, all inputs of a run together, are written out."""
 
-_BY_REGIME = {
-    "normal": "drawn",
-    "exact": "drawn_exact",
-    "moderate": "drawn_spread",
-    "boundary": "drawn_spread",
-}
+_BY_REGIME = {"moderate": "drawn_spread", "boundary": "drawn_spread"}
 
 
 def input_lines(case: Case, tensor: Input, run: Run, name: str) -> list[str]:
@@ -36,15 +31,15 @@ def input_lines(case: Case, tensor: Input, run: Run, name: str) -> list[str]:
     number = -1 if tensor.constant else run.index
     base = "normal" if regime == "special" else regime
     function, more = _function(tensor.dtype, base)
-    kept = "ml_dtypes.bfloat16" if tensor.dtype == "bfloat16" else f'"{tensor.dtype}"'
+    kept = f"ml_dtypes.{tensor.dtype}" if tensor.dtype in FOREIGN else f'"{tensor.dtype}"'
     key = f'"{case.seed}/{tensor.name}/{number}"'
     call = f"{function}({key}, {shape_text(array.shape)}, {kept}{more})"
     return [f"{name} = {call}", *_special(case, tensor, run, name)]
 
 
 def _literal(array: Array, name: str) -> list[str]:
-    if array.dtype.name == "bfloat16":
-        cast = f"{name} = {name}.astype(ml_dtypes.bfloat16)"
+    if array.dtype.name in FOREIGN:
+        cast = f"{name} = {name}.astype(ml_dtypes.{array.dtype.name})"
         return [*_literal(array.astype(np.float32), name), cast]
     line = f"{name} = {array_text(array)}"
     if line.endswith(PARTS) and len(line) > WIDTH:
@@ -59,8 +54,10 @@ def _function(dtype: str, regime: str) -> tuple[str, str]:
     if dtype not in FORMATS:
         return ("drawn_naturals" if dtype.startswith("u") else "drawn_integers"), ""
     powers = exponents(dtype, regime)
-    more = f", {powers}" if powers else ""
-    return _BY_REGIME[regime], more
+    if powers:
+        return _BY_REGIME[regime], f", {powers}"
+    # A format of 8 bits has one magnitude in these regimes.
+    return ("drawn_exact" if regime == "exact" else "drawn"), ""
 
 
 def _special(case: Case, tensor: Input, run: Run, name: str) -> list[str]:
