@@ -57,5 +57,5 @@ def _at(value: Attribute, binding: Mapping[str, int]) -> tuple[int, ...]:
     assert isinstance(dims, tuple)
     return tuple(
         evaluate(dim, binding) if symbols(dim) <= binding.keys() else -1
-        for dim in dims  # type: ignore[arg-type]
+        for dim in dims
     )
