@@ -1,7 +1,8 @@
 """Operators that compute with places, at the edges of what they take.
 
 ``eye_like`` drops the dtype asked for. ``meshgrid`` of one tensor is no tuple. ``one_hot`` counts
-no axis from the end but the last. ``slice_scatter`` takes no symbolic axis. The ``median``
+no axis from the end but the last. ``slice_scatter`` takes no symbolic axis, and reads behind what
+it scatters: its index runs over all places, and is clipped to the axis of the data. The ``median``
 of all elements keeps one dimension for all. ``outer`` is to be narrowed by ToMixedPrecision, but
 does not say how.
 """
@@ -77,14 +78,12 @@ def _number(expr: Expr) -> PrimExpr:
 
 
 def _of_any_axis(original: Legalization) -> Legalization:
-    """``original`` of slice_scatter, and a comparison of places where the axis is symbolic."""
+    """A comparison of places: ``original`` reads new values for places outside, too."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
         data, source, *bounds = call.args
         shape = tvm_api.shape_of(data)
         axis = int(call.attrs.axis) % len(shape)
-        if tvm_api.as_int(shape[axis]) is not None:
-            return original(builder, call)
 
         def compute(
             old: Tensor, new: Tensor, start: PrimExpr, end: PrimExpr, step: PrimExpr

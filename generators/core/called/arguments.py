@@ -55,7 +55,4 @@ def _at(value: Attribute, binding: Mapping[str, int]) -> tuple[int, ...]:
     """The sizes of an attribute that is a shape; -1 where the data decide."""
     dims = value.dims if isinstance(value, ShapeValue) else value
     assert isinstance(dims, tuple)
-    return tuple(
-        evaluate(dim, binding) if symbols(dim) <= binding.keys() else -1
-        for dim in dims
-    )
+    return tuple(evaluate(dim, binding) if symbols(dim) <= binding.keys() else -1 for dim in dims)

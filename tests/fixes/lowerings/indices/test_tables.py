@@ -51,6 +51,23 @@ def test_slices_of_a_symbolic_axis(start: int, step: int) -> None:
     np.testing.assert_array_equal(run(data, new), want)
 
 
+def test_a_slice_reads_no_new_value_but_its_own() -> None:
+    with installation.install([tables.FIX]):
+        call = probes.one_call(
+            lambda x, new: relax.op.slice_scatter(x, new, 0, 1, 1, axis=0), (2, 3), (1, 3)
+        )
+        lowered = probes.lowered(call)
+    assert lowered is not None
+    text = str(lowered[0])
+    # The only read of the second argument is guarded, and its place is in its one row.
+    assert text.count("T.if_then_else(") == 1
+    assert "T.max(" not in text
+    assert "T.min(" not in text
+    data, new = compiled.sample((2, 3)), compiled.sample((1, 3), seed=1)
+    run = _compiled(lambda x, y: relax.op.slice_scatter(x, y, 0, 1, 1, axis=0), (2, 3), (1, 3))
+    np.testing.assert_array_equal(run(data, new), np.concatenate([new, data[1:]]))
+
+
 def test_the_median_of_all_keeps_every_dimension() -> None:
     run = _compiled(lambda x: relax.op.median(x, keepdims=True), ("n", 3))
     actual = run(np.array([[5, 1, 4], [2, 9, 3]], "float32"))
