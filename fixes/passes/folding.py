@@ -5,7 +5,8 @@ fails if a shape is unknown. If a call is lowered to several, some of them remai
 the module does not contain. Up to 0.25, a tensor made from a symbolic shape ends the process. Here
 the pass receives only calls with constant arguments, outside the module; their constants then
 replace them. A shape is left to the runtime if its sizes are narrower than the 64 bits that the
-pass reads of each.
+pass reads of each. So is a tensor without elements whose first dimension is not 0: ``Tensor::Load``
+takes it for one whose file ends too soon.
 """
 
 from typing import Any
@@ -80,10 +81,16 @@ def _known(module: Module, function: Function, folding: Any) -> tuple[_Values, _
     shapes = {
         variable: value for variable, value in bound.items() if isinstance(value, relax.ShapeExpr)
     }
-    values = {
-        variable: value for variable, value in bound.items() if tvm_api_functions.is_constant(value)
-    }
+    values = {variable: value for variable, value in bound.items() if _is_readable(value)}
     return shapes, values
+
+
+def _is_readable(value: Expr) -> bool:
+    """True if ``value`` is a constant that a library can be loaded with."""
+    if not tvm_api_functions.is_constant(value):
+        return False
+    shape = tvm_api.tensor_of(value).shape
+    return len(shape) == 0 or int(shape[0]) == 0 or all(int(size) for size in shape)
 
 
 def _bindings(function: Function) -> list[tuple[Any, Binding]]:
@@ -233,6 +240,13 @@ def folds_narrow_sizes() -> bool:
     return bool((result == [2, 3]).all())
 
 
+def folds_no_nothing() -> bool:
+    """True if a tensor without elements is no constant that cannot be loaded."""
+    module = probes.program(lambda x: relax.op.add(x, relax.op.zeros((3, 0), "float32")), (3, 0))
+    module = relax.transform.FoldConstant()(relax.transform.LegalizeOps()(module))
+    return any("zeros" in str(call.args[0]) for call in probes.calls(module))
+
+
 _INDEXED = ("float32", "int64")
 
 
@@ -253,7 +267,7 @@ FIX = Fix(
     fault=(
         "FoldConstant lowers calls that it does not fold: it fails on unknown shapes, and leaves"
         " calls of functions that the module does not contain; it reads sizes of 16 and 32 bits as"
-        " if they had 64"
+        " if they had 64; it makes constants without elements, which cannot be loaded"
     ),
     issue=None,
     parts=(
@@ -261,6 +275,7 @@ FIX = Fix(
         FaultPart("several calls", lambda: not folds_around_several_calls()),
         FaultPart("symbols as tensors", lambda: not folds_around_symbols(), deadly=True),
         FaultPart("narrow sizes", lambda: not folds_narrow_sizes()),
+        FaultPart("constants of nothing", lambda: not folds_no_nothing()),
     ),
     single=("relax.tensor_to_shape",),
     rebindings=lambda: (Rebinding(_ORIGINAL, FoldConstant),),

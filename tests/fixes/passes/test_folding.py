@@ -9,6 +9,7 @@ import tvm
 from tvm import relax, tirx
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.passes import folding
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
 from tests.fixes import compiled
@@ -122,6 +123,15 @@ def test_a_condition_within_another_is_no_hindrance() -> None:
     assert not tvm_api_shapes.alike(result["other"], module["other"])
 
 
+@pytest.mark.parametrize(
+    ("shape", "folds"), [((3, 0), False), ((0, 3), True), ((0,), True), ((3,), True), ((), True)]
+)
+def test_what_a_library_cannot_be_loaded_with_is_computed(shape: Any, folds: bool) -> None:
+    module = probes.program(lambda x: OP.add(x, OP.zeros(shape, "float32")), shape)
+    result = folding.FoldConstant()(relax.transform.LegalizeOps()(module))
+    assert compiled.calls(result) == ["relax.call_tir"] * (1 if folds else 2)
+
+
 PROGRAMS: whole.Programs = {
     "folding": {
         "unknown shapes": tuple(
@@ -131,6 +141,9 @@ PROGRAMS: whole.Programs = {
         "several calls": (whole.upstream("folding", "a_call_that_is_lowered_to_several"),),
         "symbols as tensors": (whole.upstream("folding", "a_shape_with_a_symbol_as_a_tensor"),),
         "narrow sizes": (whole.upstream("folding", "sizes_of_32_bits"),),
+        "constants of nothing": (
+            whole.upstream("folding", "a_constant_without_elements_is_loaded"),
+        ),
     },
 }
 

@@ -1,5 +1,8 @@
 """Constants are folded in programs that are not lowered yet, whatever else is in them."""
 
+import os
+import tempfile
+
 import numpy as np
 import tvm
 import tvm.testing
@@ -113,6 +116,25 @@ def test_sizes_of_32_bits():
 
     bound = relax.transform.BindParams("main", {"sizes": np.array([3, 2], "int32")})(Module)
     np.testing.assert_array_equal(run(folded(bound)), [3, 2])
+
+
+def test_a_constant_without_elements_is_loaded():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main():
+            with R.dataflow():
+                y = R.zeros(R.shape([3, 0]), "float32")
+                R.output(y)
+            return y
+
+    lowered = relax.transform.LegalizeOps()(Module)
+    executable = relax.build(folded(lowered), tvm.target.Target("llvm"))
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, "library.so")
+        executable.export_library(library)
+        vm = relax.VirtualMachine(tvm.runtime.load_module(library), tvm.cpu())
+    assert vm["main"]().numpy().shape == (3, 0)
 
 
 if __name__ == "__main__":
