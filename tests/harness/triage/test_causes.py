@@ -165,18 +165,17 @@ def test_errors_of_two_checks_that_one_fix_cures_are_two_causes() -> None:
 
 
 def test_a_cause_is_led_by_what_comes_again() -> None:
-    nodes = (Node("y", "sum", ("x",)),)
     outcome = Outcome(Verdict.SILENT_BAIL, "LegalizeOps", "sum", "left")
 
     def bail(size: int, count: int, confirmed: bool | None) -> Finding:
+        nodes = (Node("y", "sum", ("x",)),)
         case = Case("toy", Program((Input("x", (size,), "int32"),), nodes, ("y",)))
-        finding = finding_of(Reduced(case, outcome, {}))
-        return msgspec.structs.replace(finding, count=count, confirmed=confirmed)
+        found = finding_of(Reduced(case, outcome, {}))
+        return msgspec.structs.replace(found, count=count, confirmed=confirmed)
 
     (cause,) = by_cause((bail(3, 9, False), bail(2, 1, True)))
     assert (cause.confirmed, cause.lead.count, cause.count) == (True, 1, 10)
-    assert by_cause((bail(3, 9, False),))[0].confirmed is False
-    assert by_cause((bail(3, 9, None),))[0].confirmed is None
+    assert [by_cause((bail(3, 9, alone),))[0].confirmed for alone in (False, None)] == [False, None]
 
 
 def test_an_error_and_a_death_over_nothing_that_one_fix_cures_are_one_cause() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from relaxcheck.fixes.lowerings import quantization
+from relaxcheck.fixes.lowerings.elementwise import quantization
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
 
