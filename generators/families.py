@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from relaxcheck.generators.core.axes import Family, UnknownFamily
 from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.gradients import family as gradients
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.family import OperatorFamily
@@ -28,7 +29,7 @@ def every(pipelines: Sequence[str]) -> tuple[Family, ...]:
     where there is none of these.
     """
     served = tuple(name for name in pipelines if name in dynamic.PIPELINES) or tuple(pipelines)
-    return (*families(pipelines), dynamic.family(served))
+    return (*families(pipelines), dynamic.family(served), *gradients.families(pipelines))
 
 
 def family(name: str, pipelines: Sequence[str]) -> Family:

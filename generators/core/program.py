@@ -111,6 +111,13 @@ type of the attributes ``shape`` and ``dtype``.
 """
 
 
+GRADIENT = "gradient"
+"""The operator of a node that is the gradient of a scalar in a run-time input.
+
+Its arguments are the two names. It is no operator of Relax: ``relax.transform.Gradient`` makes it.
+"""
+
+
 SIZES = "sizes"
 """The parameter that tells the sizes of a program's symbols as a shape, in their order."""
 
@@ -176,6 +183,8 @@ class Program(Data, frozen=True, omit_defaults=True):
             _check_counted(self)
         for name, function in self.functions.items():
             _check_function(name, function)
+        if any(node.operator == GRADIENT for node in self.nodes):
+            _check_gradients(self)
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -275,6 +284,29 @@ def _check_counted(program: Program) -> None:
                 )
                 if unbound:
                     raise ValueError(f"node {node.name}: no match_cast gives {min(unbound)} a size")
+
+
+def _check_gradients(program: Program) -> None:
+    gradients = [node for node in program.nodes if node.operator == GRADIENT]
+    inputs = {tensor.name for tensor in program.inputs if not tensor.constant}
+    names = {node.name for node in gradients}
+    used = {name for node in program.nodes for name in node.arguments}
+    targets = {node.arguments[:1] for node in gradients}
+    outputs = {name for name in program.outputs if name not in names}
+    if (
+        any(len(node.arguments) != 2 or node.arguments[1] not in inputs for node in gradients)
+        or len({node.arguments for node in gradients}) != len(gradients)
+        or len(targets) != 1
+        or not {(name,) for name in outputs} <= targets
+        or next(iter(targets))[0] not in {node.name for node in program.nodes}
+        or used & names
+        or program.functions
+        or program.size_parameters
+    ):
+        raise ValueError(
+            "gradients: all are of one node, the only other output, each in a run-time input of "
+            "its own; nothing uses them, and the program has no functions and is not told sizes"
+        )
 
 
 def _define(name: str, defined: set[str]) -> None:

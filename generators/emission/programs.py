@@ -21,6 +21,7 @@ from relaxcheck.generators.calls import (
 from relaxcheck.generators.core import values
 from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.case import CaseError, IllFormed, Valid
+from relaxcheck.generators.core.gradients import forward
 from relaxcheck.generators.core.program import (
     CALL,
     ITEM,
@@ -42,6 +43,8 @@ class UnknownOperator(CaseError):
 def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
     """A module whose function ``main`` computes the program of ``case``; its others are private.
 
+    Of a program that returns gradients it computes their target.
+
     Its parameters are the sizes that the program is told, if it is, and the run-time inputs in
     order, followed by the constant inputs in order where
     ``constants_as_parameters`` is set. It returns the output, or the tuple of several outputs. All
@@ -53,7 +56,7 @@ def emit(case: Case, *, constants_as_parameters: bool = False) -> tvm.IRModule:
         CaseError: a symbol is undefined, and the case does not expect that.
         Exception: whatever TVM raises when it builds a call or infers its type.
     """
-    program = case.program
+    program = forward(case.program)
     _require_definitions(case)
     leading, sizes = _sizes(program)
     constants = values.constants(case)

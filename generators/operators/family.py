@@ -96,16 +96,26 @@ def drafted(record: Operator, point: Point) -> tuple[Program, tuple[dict[str, in
     Raises:
         Unfit: the record is wrong: its axes allow a point at which it cannot be applied.
     """
+    draft = draft_of(record, point)
+    return draft.program(), bindings_of(record, point, draft)
+
+
+def draft_of(record: Operator, point: Point) -> Draft:
+    """The draft of the program at ``point``. Raises as ``drafted``."""
     own = record.own
     # A dtype of results may follow that of operands: "int8->int32".
     dtype = text(point, DTYPE).partition("->")[0]
     draft = Draft(dtype, most=_MOST_ELEMENTS, as_written=own is not None)
     value = draft.start(shape(point)) if own is None else own.start(draft, point)
     record.apply(draft, value, point)
-    program = draft.program()
-    if own is not None:
-        return program, tuple(dict(row) for row in own.bindings(point))
-    return program, tuple(_bindings(draft, program.symbols, own_sizes(point)))
+    return draft
+
+
+def bindings_of(record: Operator, point: Point, draft: Draft) -> tuple[dict[str, int], ...]:
+    """The bindings to run the program of ``draft`` at."""
+    if record.own is not None:
+        return tuple(dict(row) for row in record.own.bindings(point))
+    return tuple(_bindings(draft, draft.program().symbols, own_sizes(point)))
 
 
 def _bindings(

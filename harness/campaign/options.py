@@ -164,6 +164,8 @@ def check_versions(
 def chosen_families(names: Sequence[str] | None) -> tuple[str, ...]:
     """The families called ``names``: the usual ones without names, every family for ``ALL``.
 
+    A name also stands for the families that it begins, up to a hyphen.
+
     Raises:
         CaseError: there is no such family.
     """
@@ -171,8 +173,11 @@ def chosen_families(names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(family.name for family in kinds.usual_families())
     if list(names) == [ALL]:
         return tuple(family.name for family in kinds.families())
-    _made(names)
-    return tuple(names)
+    every = tuple(family.name for family in kinds.families())
+    begun = {name: [each for each in every if each.startswith(f"{name}-")] for name in names}
+    chosen = [each for name in names for each in begun[name] or [name]]
+    _made(chosen)
+    return tuple(dict.fromkeys(chosen))
 
 
 def chosen_pipelines(names: Sequence[str] | None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from tvm import relax
 from relaxcheck import fixes
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.passes.left_calls import left_calls
+from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import Array, constants
 from relaxcheck.generators.families import desired_layouts
@@ -35,7 +36,7 @@ from relaxcheck.harness.programs.late_linking import (
     named,
 )
 from relaxcheck.harness.programs.legalization_log import collected
-from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
+from relaxcheck.harness.programs.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.programs.tracing import Tracer
 
 # TVM has no type information of its own.
@@ -155,12 +156,14 @@ class Compiled:
     """An executable, the name of its main function, and the native code left for later, if any.
 
     ``direct``: the module that LegalizeOps returned, to run in place of the executable.
+    ``results``: the positions of its outputs where it returns a target and its gradients.
     """
 
     executable: tvm.runtime.Executable
     main: str = "main"
     left: Left | None = None
     direct: Module | None = None
+    results: tuple[int, ...] = ()
 
 
 def build(
@@ -195,12 +198,14 @@ def build(
                 with where:
                     module = STEPS[step](module, case)
                 _raise_if_left(watch, logged)
+            results = places(case.program) if gradients(case.program) else ()
             fused = pipeline.relax_pipeline == "target"
             passes = _passes(case, where, fused=fused)
             if late is None:
                 return Compiled(
                     relax.build(module, where, relax_pipeline=passes, exec_mode=case.exec_mode),
                     direct=watch.lowered,
+                    results=results,
                 )
             if passes == "default":
                 # The default of relax.build on a CPU.
@@ -210,7 +215,7 @@ def build(
                 executable = relax.build(
                     module, where, relax_pipeline=passes, exec_mode=case.exec_mode
                 )
-            return Compiled(executable, late + "main", left)
+            return Compiled(executable, late + "main", left, results=results)
     except SilentBail:
         raise
     except Exception as error:
@@ -262,14 +267,24 @@ def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:
     """
     try:
         if compiled.direct is not None:
-            return called(compiled.direct, target(0))
-        executable = linked(compiled.executable) if cheaply else compiled.executable
-        function: Callable[..., Any] = _machine(executable)[compiled.main]
+            function = called(compiled.direct, target(0))
+        else:
+            executable = linked(compiled.executable) if cheaply else compiled.executable
+            function = _machine(executable)[compiled.main]
     except LinkError:
         raise
     except Exception as error:
         raise StageError("load", error) from error
-    return function
+    return partial(_chosen, function, compiled.results) if compiled.results else function
+
+
+def _chosen(
+    adjoint: Callable[..., Any], results: Sequence[int], *arguments: Any
+) -> tuple[Any, ...]:
+    """The ``results`` of a function that returns a target, and a tuple of its gradients."""
+    value, made = adjoint(*arguments)
+    every = (value, *made)
+    return tuple(every[at] for at in results)
 
 
 def _machine(executable: tvm.runtime.Executable) -> Any:
@@ -345,7 +360,24 @@ def _bounded(module: Module, case: Case) -> Module:
     return module
 
 
+def _differentiated(module: Module, case: Case) -> Module:
+    """``module`` with the function that ``relax.transform.Gradient`` makes in place of ``main``."""
+    program = case.program
+    names = [tensor.name for tensor in program.inputs if not tensor.constant]
+    parameters = dict(zip(names, module["main"].params, strict=False))
+    wanted = [parameters[node.arguments[1]] for node in gradients(program)]
+    module = relax.transform.Gradient("main", wanted)(module)
+    functions = {
+        variable: function
+        for variable, function in module.functions.items()
+        if variable.name_hint not in ("main", "main_adjoint")
+    }
+    adjoint = module["main_adjoint"].with_attr("global_symbol", "main")
+    return tvm.IRModule({**functions, tvm.ir.GlobalVar("main"): adjoint}, attrs=module.attrs)
+
+
 STEPS: dict[str, Callable[[Module, Case], Module]] = {
+    GRADIENTS: _differentiated,
     "LegalizeOps": lambda module, case: relax.transform.LegalizeOps()(module),
     "ToMixedPrecision": lambda module, case: relax.transform.ToMixedPrecision()(module),
     "ConvertLayout": lambda module, case: relax.transform.ConvertLayout(

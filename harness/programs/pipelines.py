@@ -8,7 +8,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Program
+
+GRADIENTS = "Gradient"
+"""The step that differentiates a program that returns gradients, before all others."""
 
 _BINDS = "BindParams"
 _BOUND = "parameters bound, "
@@ -72,13 +76,16 @@ PIPELINES = {
 def steps_before(name: str, program: Program) -> tuple[str, ...]:
     """The steps of the pipeline ``name`` before ``relax.build`` that do something to ``program``.
 
-    Where it has no constants, there is nothing to bind.
+    Where it has no constants, there is nothing to bind. Gradients are made first.
     """
     bound = any(tensor.constant for tensor in program.inputs)
-    return tuple(step for step in PIPELINES[name].before if bound or step != _BINDS)
+    own = tuple(step for step in PIPELINES[name].before if bound or step != _BINDS)
+    return (GRADIENTS, *own) if gradients(program) else own
 
 
 def described(name: str, program: Program) -> str:
     """The way to compile ``program`` in words, as ``steps_before``, with the fixes off."""
     words = PIPELINES[name].description.partition("; with the fixes")[0]
-    return words if _BINDS in steps_before(name, program) else words.removeprefix(_BOUND)
+    steps = steps_before(name, program)
+    words = words if _BINDS in steps else words.removeprefix(_BOUND)
+    return f"{GRADIENTS}, then {words}" if GRADIENTS in steps else words

@@ -5,11 +5,12 @@ to PyTorch as they are; masks come from ``tril`` and ``triu``, layouts from ``ei
 is derived from what another oracle or the reference uses.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import torch
 
+from relaxcheck.generators.core.gradients import forward, gradients
 from relaxcheck.generators.core.program import Node, Program
 from relaxcheck.generators.core.values import numpy_dtype
 from relaxcheck.oracles.answer import Array, Unsupported
@@ -42,8 +43,11 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
         if not _is_only_cast(program, source.name, array):
             check_input("pytorch", array.shape, source.dtype)
         values[source.name] = _held(array, source.dtype)
-    with torch.inference_mode():
-        for node in program.nodes:
+    made = gradients(program)
+    if made:
+        _require(values[node.arguments[1]] for node in made)
+    with torch.enable_grad() if made else torch.inference_mode():
+        for node in forward(program).nodes:
             operands = [values[name] for name in node.arguments]
             check(
                 "pytorch",
@@ -56,6 +60,8 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
             if node.operator not in OPERATORS:
                 raise Unsupported(f"pytorch: no operator {node.operator}")
             values[node.name] = _called(OPERATORS[node.operator], node, operands)
+    for node in made:
+        values[node.name] = _gradient(*(values[name] for name in node.arguments))
     return tuple(_array(values[name]) for name in program.outputs)
 
 
@@ -63,6 +69,21 @@ def _is_only_cast(program: Program, name: str, array: Array) -> bool:
     """True for unsigned integers that fit int64 and take part in no arithmetic."""
     used = {node.operator for node in program.nodes if name in node.arguments}
     return array.dtype == np.uint64 and used == {"astype"} and bool((array < 2**63).all())
+
+
+def _require(operands: Iterable[Held]) -> None:
+    for operand in operands:
+        operand.tensor.requires_grad_()
+
+
+def _gradient(target: Held, operand: Held) -> Held:
+    """The gradient by PyTorch's own differentiation; zeros where ``target`` does not depend."""
+    result = None
+    if target.tensor.requires_grad:
+        (result,) = torch.autograd.grad(
+            target.tensor, operand.tensor, retain_graph=True, allow_unused=True
+        )
+    return Held(torch.zeros_like(operand.tensor) if result is None else result, operand.dtype)
 
 
 def _called(function: Operator, node: Node, operands: list[Held]) -> Held:
@@ -85,6 +106,7 @@ def _held(array: Array, dtype: str) -> Held:
 
 
 def _array(held: Held) -> Array:
+    held = Held(held.tensor.detach(), held.dtype)
     if held.dtype in FOREIGN:
         whole = torch.int16 if held.dtype == "bfloat16" else torch.int8
         bits: Array = held.tensor.contiguous().view(whole).numpy()

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from relaxcheck.generators.core.program import Program
+from relaxcheck.generators.core.program import GRADIENT, Program
 from relaxcheck.oracles.answer import Array, Bounded, Unsupported
 from relaxcheck.oracles.limitations import Operand, check
 from relaxcheck.oracles.reference.estimate import Estimate, exact, finished
 from relaxcheck.oracles.reference.evaluation import OPERATORS as OPERATORS
 from relaxcheck.oracles.reference.evaluation import Numerics as Numerics
+from relaxcheck.oracles.reference.gradients.backward import gradient
 from relaxcheck.oracles.registry import discover
 
 discover("relaxcheck.oracles.reference.operators")
@@ -32,6 +33,9 @@ def evaluate(
     # The reference's own overflows and invalid operations are results: infinities, unconstrained.
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         for node in program.nodes:
+            if node.operator == GRADIENT:
+                values[node.name] = gradient(node, program.nodes, values)
+                continue
             operands = [values[name] for name in node.arguments]
             check(
                 "reference",

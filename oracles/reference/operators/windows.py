@@ -74,7 +74,7 @@ class Window:
             yield tap, wide[(..., *at)]
 
 
-def _window(node: Node, rank: int, size: tuple[int, ...]) -> Window:
+def window_of(node: Node, rank: int, size: tuple[int, ...]) -> Window:
     padding = integers(node, "padding", 0)
     if len(padding) == 1:
         padding = padding * (2 * rank)
@@ -125,7 +125,7 @@ def _convolution(rank: int, node: Node, operands: list[Estimate], numerics: Nume
     channels, inner = data.value.shape[1], kernel.value.shape[1]
     if groups < 1 or channels != inner * groups or kernel.value.shape[0] % groups:
         raise ValueError(f"{channels} channels, a kernel of {kernel.value.shape}, groups {groups}")
-    window = _window(node, rank, kernel.value.shape[2:])
+    window = window_of(node, rank, kernel.value.shape[2:])
 
     def correlated(x: Array, w: Array) -> Array:
         return _correlated(window, groups, x, w)
@@ -176,7 +176,7 @@ def _max_pool3d(node: Node, operands: list[Estimate]) -> Estimate:
 
 def pool_window(rank: int, node: Node) -> Window:
     """The window of a pooling. Raises ``ValueError`` for padding of more than half of it."""
-    window = _window(node, rank, several(node, "pool_size", 1, rank))
+    window = window_of(node, rank, several(node, "pool_size", 1, rank))
     for before, after, size in zip(window.before, window.after, window.size, strict=True):
         if max(before, after) > size // 2:
             raise ValueError(f"{node.operator}: padding {before, after} on windows of {size}")

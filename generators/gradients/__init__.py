@@ -1,0 +1,1 @@
+"""Families of gradients: programs that ``relax.transform.Gradient`` differentiates."""

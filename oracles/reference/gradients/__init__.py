@@ -1,0 +1,1 @@
+"""Gradients of the reference: reverse accumulation over estimates."""
