@@ -7,6 +7,7 @@ returns the target. It returns the target and a tuple of the gradients.
 
 import msgspec
 
+from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.program import GRADIENT, Node, Program
 
 
@@ -25,6 +26,12 @@ def forward(program: Program) -> Program:
 
 
 def places(program: Program) -> tuple[int, ...]:
-    """The position of each output among the results of ``main_adjoint``: 0 is the target."""
+    """The position of each output among the results of ``main_adjoint``: 0 is the target.
+
+    Raises:
+        CaseError: an output is neither the target nor a gradient.
+    """
     names = (gradients(program)[0].arguments[0], *(node.name for node in gradients(program)))
+    if others := set(program.outputs) - set(names):
+        raise CaseError(f"output {min(others)} is neither a gradient nor what they are of")
     return tuple(names.index(name) for name in program.outputs)

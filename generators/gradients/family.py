@@ -1,17 +1,17 @@
 """Families of gradients: the program of one operator, its outputs weighted and summed up.
 
-The case returns that sum, the *target*, and its gradient in each run-time operand of floats.
-Weights are drawn, so that no two elements of an output need count the same.
+The case returns the gradient of that sum, the *target*, in each run-time operand of floats. Weights
+are drawn, so that no two elements of an output need count the same.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import PIPELINE, RUN, Axis, Point, without_run
+from relaxcheck.generators.core.axes import RUN, Axis, Point, without_run
 from relaxcheck.generators.core.case import Value as AxisValue
 from relaxcheck.generators.core.draft import Draft, Value
 from relaxcheck.generators.core.faults import Fault
@@ -89,7 +89,7 @@ class GradientFamily:
 
 
 def differentiated(draft: Draft, record: Operator) -> Program:
-    """The program of ``draft``, made to return a scalar of its outputs, and that one's gradients."""
+    """The program of ``draft``, made to return gradients of a scalar, and that where sizes allow."""
     plain = draft.program()
     made = {value.name: value for value in draft.values}
     outputs = [made[name] for name in plain.outputs]
@@ -98,10 +98,13 @@ def differentiated(draft: Draft, record: Operator) -> Program:
     target = _target(draft, outputs)
     program = draft.program()
     nodes = [Node(f"{name}_gradient", GRADIENT, (target.name, name)) for name in operands]
+    # A sum of no elements is for the family of sums.
+    sizes = [dim for tensor in program.inputs for dim in tensor.shape]
+    returned = [target.name] if all(isinstance(size, int) and size for size in sizes) else []
     return msgspec.structs.replace(
         program,
         nodes=(*program.nodes, *nodes),
-        outputs=(target.name, *(node.name for node in nodes)),
+        outputs=(*returned, *(node.name for node in nodes)),
     )
 
 
@@ -132,7 +135,9 @@ def _target(draft: Draft, outputs: Sequence[Value]) -> Value:
 
 def _sums(draft: Draft, outputs: Sequence[Value]) -> Iterator[Value]:
     for at, output in enumerate(outputs):
-        weights = draft.input(output.shape, output.dtype, name="w" if len(outputs) == 1 else f"w{at}")
+        weights = draft.input(
+            output.shape, output.dtype, name="w" if len(outputs) == 1 else f"w{at}"
+        )
         weighted = draft.call("multiply", [output, weights], output.shape)
         yield draft.call("sum", [weighted], ()) if output.rank else weighted
 

@@ -17,6 +17,7 @@ from relaxcheck.generators.core.called.tir_functions import CALL_TIR, FUNCTIONS
 from relaxcheck.generators.core.case import CaseError, Invalid, Mismatch
 from relaxcheck.generators.core.dims import Dim, evaluate, fold, symbols
 from relaxcheck.generators.core.fills.kinds import Below, Literal, Misfit, Offsets
+from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import (
     CALL,
     CLOSURES,
@@ -94,6 +95,8 @@ def check(case: Case) -> None:
     if len(case.bindings) > MOST_BINDINGS:
         raise CaseError(f"{len(case.bindings)} bindings; at most {MOST_BINDINGS} run")
     lenient = isinstance(case.expect, Invalid)
+    if gradients(case.program):
+        places(case.program)
     for program in (case.program, *case.program.functions.values()):
         _check_nodes(program, lenient=lenient)
         for each in program.inputs:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relaxcheck.generators.core.program import Node, Program
+from relaxcheck.generators.core.program import GRADIENT, Node, Program
 from relaxcheck.oracles.registry import declare, discover
 
 Shape = tuple[int, ...]
@@ -51,12 +51,17 @@ def reference_source(
     """Lines that compute every node of ``program``; None where some call has no text.
 
     ``names`` maps the program's inputs and nodes to the script's variables; ``shapes`` and
-    ``dtypes`` have an entry for each. Inputs are tensors in float64 or int64.
+    ``dtypes`` have an entry for each. Inputs are tensors in float64 or int64. Of a gradient, the
+    input must require it.
     """
     discover("relaxcheck.oracles.pytorch.operators")
     values = {name: Value(names[name], shapes[name], dtypes[name]) for name in names}
     lines: list[str] = []
     for node in program.nodes:
+        if node.operator == GRADIENT:
+            target, variable = (names[name] for name in node.arguments)
+            lines.append(f"{names[node.name]} = torch.autograd.grad({target}, {variable})[0]")
+            continue
         if node.operator not in SOURCES:
             return None
         operands = [values[name] for name in node.arguments]

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from relaxcheck.generators.calls import form
+from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Program
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.pipelines import PIPELINES
@@ -61,7 +63,7 @@ def expected_of(repro: Reproduction, names: Mapping[str, str]) -> Expected:
             f"def reference({', '.join(used)}):",
             f'    """PyTorch, in {"int64" if integer else "float64"}."""',
             *(f"    {line}" for line in [*_tensors(repro.case.program, names, used), *lines]),
-            f"    return {names[repro.output]}.numpy(){_wrapping(wanted, integer)}",
+            f"    return {names[repro.output]}{_numpy(repro)}{_wrapping(wanted, integer)}",
         ]
     bound, remark, single = _bound(repro, wanted, computed=bool(lines))
     return Expected(
@@ -77,6 +79,13 @@ def expected_of(repro: Reproduction, names: Mapping[str, str]) -> Expected:
         signed=wanted.signed_zeros and repro.runs[0].regime == "special",
         number=repro.output in number_outputs(repro.case.program),
     )
+
+
+def _numpy(repro: Reproduction) -> str:
+    """The text that makes an array of the output; PyTorch asks for more of what it may derive."""
+    program = repro.case.program
+    is_target = repro.output in {node.arguments[0] for node in gradients(program)}
+    return ".detach().numpy()" if is_target else ".numpy()"
 
 
 def number_outputs(program: Program) -> frozenset[str]:
@@ -110,7 +119,10 @@ def _reference(repro: Reproduction, names: Mapping[str, str]) -> list[str]:
         or not all(np.isfinite(array.astype(np.float64)).all() for array in run.inputs.values())
     ):
         return []
-    return reference_source(program, names, shapes, dtypes) or []
+    others = [node.name for node in gradients(program) if node.name != repro.output]
+    nodes = tuple(node for node in program.nodes if node.name not in others)
+    wanted = msgspec.structs.replace(program, nodes=nodes, outputs=(repro.output,))
+    return reference_source(wanted, names, shapes, dtypes) or []
 
 
 def _is_doubled(repro: Reproduction) -> bool:
@@ -137,7 +149,8 @@ def _tensors(program: Program, names: Mapping[str, str], used: Sequence[str]) ->
             both = ", ".join(chosen)
             made = f'torch.tensor(each.astype("{wide}"))'
             lines.append(f"{both} = ({made} for each in ({both}))")
-    return lines
+    variables = dict.fromkeys(node.arguments[1] for node in gradients(program))
+    return [*lines, *(f"{names[name]}.requires_grad_()" for name in variables)]
 
 
 def _bound(repro: Reproduction, wanted: Bounded, *, computed: bool) -> tuple[str, str, bool]:

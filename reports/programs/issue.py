@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mismatch
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import GRADIENT, Case
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
@@ -274,9 +274,13 @@ def _of_outputs(repro: Reproduction) -> str:
 
 
 def _called(operators: Sequence[str]) -> str:
-    """The program by its ``operators``; one thing."""
-    names = [f"`{_NO_CALLS.get(form(name), 'relax.op')}.{name}`" for name in operators]
-    return f"a program of {series(names)}" if len(names) > 1 else names[0]
+    """The program, or its gradient, by its ``operators``; one thing."""
+    plain = [name for name in operators if name != GRADIENT]
+    names = [f"`{_NO_CALLS.get(form(name), 'relax.op')}.{name}`" for name in plain]
+    called = f"a program of {series(names)}" if len(names) > 1 else "".join(names)
+    if GRADIENT not in operators:
+        return called
+    return f"the gradient of {called}" if called else "the gradient of a program"
 
 
 def _expected(repro: Reproduction, called: str) -> str:

@@ -13,6 +13,7 @@ from relaxcheck.generators.calls import (
     telling,
 )
 from relaxcheck.generators.core.attributes import index_map_of
+from relaxcheck.generators.core.gradients import forward
 from relaxcheck.generators.core.program import (
     CALL,
     CLOSURES,
@@ -39,12 +40,12 @@ from relaxcheck.reports.programs.python_source import (
 
 
 def program_lines(case: Case, names: Mapping[str, str]) -> list[str]:
-    """The lines of a function ``program`` that gives the module of ``case``.
+    """The lines of a function ``program`` that gives the module of ``case``, without gradients.
 
     ``names`` are the script's variables for inputs and nodes; constant inputs are its parameters,
     unless the pipeline wants them to be the module's.
     """
-    program = case.program
+    program = forward(case.program)
     as_parameters = PIPELINES[case.pipeline].constants_as_parameters
     constants = [tensor for tensor in program.inputs if tensor.constant]
     bound = [] if as_parameters else [names[constant.name] for constant in constants]
@@ -192,6 +193,7 @@ def printed_names(program: Program) -> dict[str, str]:
     has several blocks, nor where TVM binds what stands for arguments that are left out.
     """
     names: dict[str, str] = {}
+    program = forward(program)
     if not is_pure(program) or any(
         node.operator in (CALL, *CLOSURES) or has_nulls(node.operator) for node in program.nodes
     ):

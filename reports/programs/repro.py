@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
-from relaxcheck.generators.core.program import Case, Input
+from relaxcheck.generators.core.gradients import gradients, places
+from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.native.memory import USUAL
 from relaxcheck.harness.outcomes import errors
 from relaxcheck.harness.outcomes.errors import corrupts_heap, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.invalid.rejection import subject_of
-from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
+from relaxcheck.harness.programs.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import operators
@@ -301,6 +302,11 @@ def _step(step: str, case: Case, names: Mapping[str, str]) -> str:
             for operator, wanted in desired_layouts(case.program).items()
         )
         return f"relax.transform.ConvertLayout({{{layouts}}})"
+    if step == GRADIENTS:
+        run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
+        at = (run_time.index(node.arguments[1]) for node in gradients(case.program))
+        variables = ", ".join(f'mod["main"].params[{number}]' for number in at)
+        return f'relax.transform.Gradient("main", [{variables}])'
     if step == "UpperBounds":
         bounds = ", ".join(f'"{name}": {size}' for name, size in case.largest.items())
         bounded = f'm["main"].with_attr("tir_var_upper_bound", {{{bounds}}})'
@@ -328,7 +334,18 @@ def _call(case: Case, run: Run, names: Mapping[str, str]) -> tuple[str, list[str
         text = f"tvm.runtime.ShapeTuple({list(size)})" if isinstance(size, tuple) else str(size)
         passed = f"{text}, {passed}"
     binding = ", ".join(f"{symbol} = {value}" for symbol, value in run.binding.items())
-    return binding, lines, f'vm["main"]({passed})'
+    return binding, lines, _results(case.program, passed)
+
+
+def _results(program: Program, passed: str) -> str:
+    """The call on the arguments ``passed``, as an expression of the outputs."""
+    if not gradients(program):
+        return f'vm["main"]({passed})'
+    call, at = f'vm["main_adjoint"]({passed})', places(program)
+    # It returns the target, and a tuple of gradients.
+    if at == tuple(range(1, len(gradients(program)) + 1)):
+        return f"{call}[1]{'[0]' * (len(at) == 1)}"
+    return f"(lambda value, made: [[value, *made][at] for at in {list(at)}])(*{call})"
 
 
 def _refusal(repro: Reproduction) -> _Refusal | None:

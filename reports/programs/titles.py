@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
-from relaxcheck.generators.core.program import Attribute, Case
+from relaxcheck.generators.core.program import GRADIENT, Attribute, Case
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.errors import CONDITION, corrupts_heap, mentions, own_words
@@ -98,7 +98,10 @@ def title_text(
     listed = ", ".join(
         dict.fromkeys([each for each in conditions if each not in named_before] + values)
     )
-    return f"{' + '.join(named)} {_quoting(repro)}" + (f" ({listed})" if listed else "")
+    subject = " + ".join(name for name in named if name != GRADIENT)
+    if GRADIENT in named:
+        subject = f"gradient of {subject or 'a program'}"
+    return f"{subject} {_quoting(repro)}" + (f" ({listed})" if listed else "")
 
 
 def distinctions(repro: Reproduction) -> Iterator[str]:

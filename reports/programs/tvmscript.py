@@ -14,6 +14,7 @@ from relaxcheck.generators.calls import (
 from relaxcheck.generators.core import dims
 from relaxcheck.generators.core.attributes import index_map_of
 from relaxcheck.generators.core.dims import Dim
+from relaxcheck.generators.core.gradients import forward, gradients
 from relaxcheck.generators.core.program import (
     CALL,
     ITEM,
@@ -33,8 +34,11 @@ def tvmscript(program: Program) -> str:
 
     Constants stand among the parameters, with a remark. Attributes at TVM's default are left out.
     """
+    made, program = gradients(program), forward(program)
+    variables = ", ".join(node.arguments[1] for node in made)
+    lines = [f"# To differentiate by relax.transform.Gradient in {variables}."] * bool(made)
     pure = is_pure(program)
-    lines = ["@R.function" if pure else "@R.function(pure=False)", "def main("]
+    lines += ["@R.function" if pure else "@R.function(pure=False)", "def main("]
     for tensor in program.inputs:
         remark = "  # constant" if tensor.constant else ""
         lines.append(f"    {tensor.name}: {_tensor(tensor)},{remark}")
