@@ -26,6 +26,9 @@ SOURCES = "sources"
 LEGALIZATIONS = "relax/transform/legalize_ops"
 """The folder of TVM's legalizations in its Python package."""
 
+_GRADIENTS = "relax/op/_op_gradient.py"
+"""The file of TVM's gradients of operators in its Python package."""
+
 _PYTHON = re.compile(r"^.*/(tvm/(?!.*(?:site-packages|relaxcheck)/).+\.py)$")
 _NATIVE = re.compile(r"^.*/((?:src|include)/(?!.*tvm_ffi).+)$")
 _FOREIGN = "3rdparty/"
@@ -37,6 +40,8 @@ _FUNCTION = re.compile(r"([\w:~]+)(?:<[^()]*>)?\(")
 """The name of a C++ function in its signature."""
 
 _REGISTER = "register_legalize"
+
+_REGISTER_GRADIENT = "register_gradient"
 
 
 class SourceLine(msgspec.Struct, frozen=True):
@@ -56,13 +61,15 @@ class Sources(msgspec.Struct, frozen=True, omit_defaults=True):
     * ``lines`` of an error are from the inside out: the line that raised it, the innermost one of a
       lowering, the outermost one of a lowering. ``below``: code without a line raised it, called
       from the first of them. Of a silent bail, it is the line that logged its reason.
-    * ``lowerings`` are the lines at which TVM defines the lowerings of operators, by operator.
+    * ``lowerings`` are the lines at which TVM defines the lowerings of operators, by operator, and
+      ``gradients`` those at which it defines their gradients.
     """
 
     release: Annotated[str, Meta(pattern=r"^[\w.+-]*$", max_length=100)]
     lines: tuple[SourceLine, ...] = ()
     below: bool = False
     lowerings: dict[str, SourceLine] = {}
+    gradients: dict[str, SourceLine] = {}
 
 
 def sources_of(outcome: Outcome) -> Sources | None:
@@ -99,6 +106,12 @@ def lowered_at(operators: Iterable[str]) -> dict[str, Any]:
     """The details of a wrong result: where TVM defines the lowerings of ``operators``."""
     lines = {name: _lowerings()[name] for name in operators if name in _lowerings()}
     return _details(Sources(_release(), lowerings=lines)) if lines else {}
+
+
+def differentiated_at(operators: Iterable[str]) -> dict[str, Any]:
+    """The details of a wrong gradient: where TVM defines the gradients of ``operators``."""
+    lines = {name: _gradients()[name] for name in operators if name in _gradients()}
+    return _details(Sources(_release(), gradients=lines)) if lines else {}
 
 
 def inside(path: str) -> str:
@@ -150,36 +163,47 @@ def _release() -> str:
 @cache
 def _lowerings() -> dict[str, SourceLine]:
     """The lines at which TVM defines its legalizations, by operator, read from its sources."""
+    return _lines(f"{LEGALIZATIONS}/*.py", _REGISTER)
+
+
+@cache
+def _gradients() -> dict[str, SourceLine]:
+    """The lines at which TVM defines its gradients, as ``_lowerings``."""
+    return _lines(_GRADIENTS, _REGISTER_GRADIENT)
+
+
+def _lines(files: str, register: str) -> dict[str, SourceLine]:
+    """The lines in ``files``, a pattern, at which ``register`` registers a function, by operator."""
     package = importlib.util.find_spec("tvm")
     if package is None or package.origin is None:
         return {}
     root = Path(package.origin).parent
     lines: dict[str, SourceLine] = {}
-    for path in sorted(root.joinpath(LEGALIZATIONS).glob("*.py")):
+    for path in sorted(root.glob(files)):
         file = f"python/tvm/{path.relative_to(root).as_posix()}"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for operator, line, function in _registered(node):
+            for operator, line, function in _registered(node, register):
                 lines[operator] = SourceLine(file, line, function)
     return lines
 
 
-def _registered(node: ast.AST) -> Iterator[tuple[str, int, str]]:
-    """The operator, line and function of each legalization that ``node`` registers.
+def _registered(node: ast.AST, register: str) -> Iterator[tuple[str, int, str]]:
+    """The operator, line and function of each function that ``node`` registers.
 
     A function is registered by a decorator, or by a call that makes it.
     """
     if isinstance(node, ast.FunctionDef):
         for decorator in node.decorator_list:
-            if operator := _operator(decorator, arguments=1):
+            if operator := _operator(decorator, register, arguments=1):
                 yield operator, node.lineno, node.name
-    elif isinstance(node, ast.Call) and (operator := _operator(node, arguments=2)):
+    elif isinstance(node, ast.Call) and (operator := _operator(node, register, arguments=2)):
         yield operator, node.lineno, ""
 
 
-def _operator(node: ast.AST, arguments: int) -> str:
-    """The operator that a call of ``register_legalize`` with so many arguments registers."""
+def _operator(node: ast.AST, register: str, arguments: int) -> str:
+    """The operator that a call of ``register`` with so many arguments registers."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(operator)), *rest]):
-            if name == _REGISTER and len(rest) + 1 == arguments:
+            if name == register and len(rest) + 1 == arguments:
                 return operator.removeprefix("relax.")
     return ""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch
+from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
@@ -18,7 +19,12 @@ from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.deviation import WORST
 from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
-from relaxcheck.harness.outcomes.sources import logged_at, lowered_at, raised_at
+from relaxcheck.harness.outcomes.sources import (
+    differentiated_at,
+    logged_at,
+    lowered_at,
+    raised_at,
+)
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.compile import SilentBail, StageError
 from relaxcheck.harness.programs.invalid.objections import objections, returned
@@ -253,7 +259,8 @@ def _run_all(
                 if about:
                     message, details = f"{message}\n{about}", {UNDEFINED: True}
     if verdict in _WRONG and not case.fixes:
-        details |= lowered_at(node.operator for node in case.program.nodes)
+        places = differentiated_at if gradients(case.program) else lowered_at
+        details |= places(node.operator for node in case.program.nodes)
     everywhere = tuple(
         n for n in seen[0].agreeing if all(n in expected.agreeing for expected in seen)
     )

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.pass_files import file_of
-from relaxcheck.harness.outcomes.sources import SourceLine, sources_of
-from relaxcheck.harness.triage.bisection.search import LOWERING
+from relaxcheck.harness.outcomes.sources import SourceLine, Sources, sources_of
+from relaxcheck.harness.triage.bisection.search import DIFFERENTIATION, LOWERING
 
 _MOST = 3
 """A sentence with more lowerings than these points at nothing."""
@@ -34,14 +34,23 @@ def source_text(
             return f"{first} logs the reason."
         below = f"Raised by code that {first} calls" if sources.below else f"Raised in {first}"
         return f"{below}, reached from {' and '.join(others)}." if others else f"{below}."
-    lowerings = sources.lowerings if sources is not None else {}
-    lines = [(name, lowerings[name]) for name in operators if name in lowerings]
-    if sources is not None and culprit in (None, LOWERING) and 0 < len(lines) <= _MOST:
-        each = [f"the lowering of `relax.op.{name}` at {_line(line)}" for name, line in lines]
-        return f"TVM defines {' and '.join(each)}{_of(sources.release)}."
+    if sources is not None and (defined := _definitions(sources, operators, culprit)):
+        return defined
     if outcome.stage == culprit:
         return ""
     return _of_stage(outcome, pass_text(outcome.stage, version))
+
+
+def _definitions(sources: Sources, operators: Sequence[str], culprit: str | None) -> str:
+    """A sentence on where TVM defines the lowerings or gradients of ``operators``, unless many."""
+    defined = "gradient" if sources.gradients else "lowering"
+    places = sources.gradients or sources.lowerings
+    lines = [(name, places[name]) for name in operators if name in places]
+    blamed = (None, LOWERING, DIFFERENTIATION) if sources.gradients else (None, LOWERING)
+    if culprit not in blamed or not 0 < len(lines) <= _MOST:
+        return ""
+    each = [f"the {defined} of `relax.op.{name}` at {_line(line)}" for name, line in lines]
+    return f"TVM defines {' and '.join(each)}{_of(sources.release)}."
 
 
 def pass_text(name: str | None, version: str) -> str:

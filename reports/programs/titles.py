@@ -14,7 +14,7 @@ from relaxcheck.harness.outcomes.plain import on_heap, where
 from relaxcheck.harness.outcomes.refusals import TOO_LATE, is_accident, refuses
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
-from relaxcheck.harness.programs.pipelines import steps_before
+from relaxcheck.harness.programs.pipelines import GRADIENTS, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import signature_of
@@ -95,6 +95,7 @@ def title_text(
     # The pass that fails is named with the error, the unusual values with their names.
     inputs = any(each.startswith("inputs with ") for each in values)
     named_before = {repro.outcome.stage, *([UNUSUAL_INPUTS] if inputs else [])}
+    named_before |= {GRADIENTS} if GRADIENT in named else set()
     listed = ", ".join(
         dict.fromkeys([each for each in conditions if each not in named_before] + values)
     )

@@ -34,6 +34,12 @@ from relaxcheck.harness.workers.rooms import BY_CHANCE, by_chance
 LOWERING = "LegalizeOps"
 """The pass that turns calls of operators into functions; later passes see only these."""
 
+DIFFERENTIATION = "Gradient"
+"""The pass that makes the gradient of a function."""
+
+_INDISPENSABLE = (LOWERING, DIFFERENTIATION)
+"""Passes that make what is compiled: that it fails without them shows nothing."""
+
 INVALID = "the program or its call is invalid: TVM should refuse it, so no pass is at fault"
 """The reason that no pass is named for an invalid program."""
 
@@ -259,8 +265,7 @@ def _blame(search: _Search, trace: Trace, operator: str) -> Generator[Trial, Tra
         showed = search.suspects[-1]
         fault = f"leaves a call of {operator} unlowered" if bailed else "fails"
         why = f"{showed.name} {fault}, even {way}"
-        # That no program compiles without it shows nothing.
-        if showed.name != LOWERING:
+        if showed.name not in _INDISPENSABLE:
             without = yield from search.run((showed.path,))
             why += f"; without {showed.name} the program {does(without)}"
         return _Blame(showed, Evidence.RAISED, why)
@@ -306,8 +311,7 @@ def _ill_formed(search: _Search) -> Generator[Trial, Traced, _Blame | None]:
         f"after {step.name}, TVM's `well_formed` refuses the module, as it did not before, and the "
         f"program {does(search.outcome)}"
     )
-    # That no program compiles without it shows nothing.
-    if step.name != LOWERING:
+    if step.name not in _INDISPENSABLE:
         why += f"; without {step.name} it {does(without)}"
     return _Blame(step, Evidence.ILL_FORMED, why)
 
@@ -362,6 +366,8 @@ def _before_lowering(
                 f"{names} it is not compiled at all"
             )
             return _Blame(early[0], Evidence.FIXED, why)
+    if all(step.name in _INDISPENSABLE for step in early):
+        return _nobody(f"neither can be left out: it may be any of {names} and {LOWERING}")
     return _nobody(
         f"without {names} it fails in another way, so it may be any of {names} and {LOWERING}"
     )
