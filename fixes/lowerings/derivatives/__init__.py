@@ -1,0 +1,1 @@
+"""Gradients of operators, which the pass Gradient calls."""
