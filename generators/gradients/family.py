@@ -89,7 +89,7 @@ class GradientFamily:
 
 
 def differentiated(draft: Draft, record: Operator) -> Program:
-    """The program of ``draft``, made to return gradients of a scalar, and that where sizes allow."""
+    """The program of ``draft``, made to return gradients of a scalar, and it where sizes allow."""
     plain = draft.program()
     made = {value.name: value for value in draft.values}
     outputs = [made[name] for name in plain.outputs]

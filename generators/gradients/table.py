@@ -1,7 +1,7 @@
 """The operators that TVM differentiates, and what of their records a gradient leaves out.
 
-TVM registers a function ``FPrimalGradient`` for each of them (``python/tvm/relax/op/_op_gradient.py``
-and the docstrings there). ``relax.transform.Gradient`` refuses others by name.
+TVM registers a function ``FPrimalGradient`` for each of them, in
+``python/tvm/relax/op/_op_gradient.py``. ``relax.transform.Gradient`` refuses others by name.
 """
 
 from collections.abc import Mapping
@@ -25,6 +25,11 @@ class Differentiable:
 
 _PLAIN = Differentiable()
 
+_RESHAPED = (
+    *("insert one", "merge first", "merge last", "infer", "flatten", "same"),
+    *("halve first", "third last", "pair last"),
+)
+
 _FLOATS = Differentiable({"to": (None, "float32", "float64")})
 
 DIFFERENTIABLE: Mapping[str, Differentiable] = {
@@ -35,7 +40,9 @@ DIFFERENTIABLE: Mapping[str, Differentiable] = {
     **dict.fromkeys(("sin", "sqrt", "tanh", "triu"), _PLAIN),
     **dict.fromkeys(("zeros_like", "ones_like", "full_like"), _FLOATS),
     **dict.fromkeys(("sum", "mean", "variance"), _PLAIN),
-    **dict.fromkeys(("permute_dims", "concat", "split", "expand_dims", "reshape"), _PLAIN),
+    **dict.fromkeys(("permute_dims", "concat", "split", "expand_dims"), _PLAIN),
+    # A shape that is a value takes flatten here, which has no gradient.
+    "reshape": Differentiable({"to": _RESHAPED}),
     **dict.fromkeys(("take", "where", "matmul"), _PLAIN),
     # "Now only support VarBindingNode": no match_cast, which a shape that is a value takes.
     "broadcast_to": Differentiable({"to": ("deeper", "widen", "same")}),

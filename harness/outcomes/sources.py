@@ -173,7 +173,7 @@ def _gradients() -> dict[str, SourceLine]:
 
 
 def _lines(files: str, register: str) -> dict[str, SourceLine]:
-    """The lines in ``files``, a pattern, at which ``register`` registers a function, by operator."""
+    """The lines in ``files``, a pattern, at which ``register`` has a function, by operator."""
     package = importlib.util.find_spec("tvm")
     if package is None or package.origin is None:
         return {}

@@ -2,17 +2,15 @@
 
 The transposed convolution is too small then, and the padding that makes up for it is refused, or
 leaves the gradient larger than the data. Where a size is symbolic, Python fails to make a number
-of it; along an axis without strides no padding is needed, whatever the size.
+of it.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
-from relaxcheck.fixes.framework.fix import FaultPart, Fix, OperatorAttribute, refuse
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, OperatorAttribute
 from relaxcheck.fixes.framework.patch import Body
 from relaxcheck.fixes.lowerings.derivatives.shared import (
     FILE,
@@ -26,14 +24,14 @@ from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr
 OPERATOR = "relax.nn.conv2d"
 
 
-def left_over(
-    size: PrimExpr, taps: PrimExpr, stride: int, dilation: int, padding: Sequence[int]
-) -> PrimExpr:
-    """The elements, of ``size``, that no place of a window of ``taps`` elements covers."""
+def _left_over(
+    size: PrimExpr, taps: PrimExpr, stride: int, dilation: int, padding: int
+) -> int | None:
+    """The elements, of ``size``, behind the last place of a window; None if not known."""
     if stride == 1:
-        return tvm_api.integer(0)
-    free = size + sum(padding) - dilation * (taps - 1) - 1
-    return tvm_api.analyzer().simplify(tvm_api.floormod(free, stride))
+        return 0
+    free = size + padding - dilation * (taps - 1) - 1
+    return tvm_api.as_int(tvm_api.analyzer().simplify(tvm_api.floormod(free, stride)))
 
 
 def conv2d_grad(
@@ -41,38 +39,34 @@ def conv2d_grad(
 ) -> list[Expr]:
     """The gradient of conv2d: a transposed convolution, and one of data and gradient.
 
-    It is for layouts NCHW and OIHW.
+    It is for the layouts NCHW and OIHW.
     """
     attrs = orig_call.attrs
-    for name, wanted in (
-        ("data_layout", "NCHW"),
-        ("kernel_layout", "OIHW"),
-        ("out_layout", "NCHW"),
-    ):
-        if str(getattr(attrs, name)) != wanted:
-            raise refuse("the gradient of relax.nn.conv2d", **{name: str(getattr(attrs, name))})
+    layouts = {"data_layout": "NCHW", "kernel_layout": "OIHW", "out_layout": "NCHW"}
+    for name, layout in layouts.items():
+        assert str(getattr(attrs, name)) == layout, f"only support {layout} {name}"
     data, weight = orig_call.args
-    strides, dilation = (
-        [int(each) for each in getattr(attrs, name)] for name in ("strides", "dilation")
-    )
+    strides, dilation = ([int(n) for n in each] for each in (attrs.strides, attrs.dilation))
     padding, groups = [int(each) for each in attrs.padding], int(attrs.groups)
     batch, channels, *sizes = tvm_api.shape_of(data)
-    kernel = tvm_api.shape_of(weight)
+    taps = tvm_api.shape_of(weight)[2:]
+    if tvm_api.as_int(batch) == 0:
+        # To a reshape, 0 is the size that the dimension has already.
+        return [relax.op.zeros_like(data), relax.op.zeros_like(weight)]
     rest = [
-        left_over(size, taps, stride, step, (padding[at], padding[at + 2]))
-        for at, (size, taps, stride, step) in enumerate(
-            zip(sizes, kernel[2:], strides, dilation, strict=True)
+        _left_over(size, tap, stride, step, padding[at] + padding[at + 2])
+        for at, (size, tap, stride, step) in enumerate(
+            zip(sizes, taps, strides, dilation, strict=True)
         )
     ]
-    known = [tvm_api.as_int(each) for each in rest]
-    if None in known:
-        raise refuse("the gradient of relax.nn.conv2d", strides=strides, data=tvm_api.show(sizes))
     data_grad = relax.op.nn.conv2d_transpose(
         output_grad,
         weight,
         strides=strides,
         padding=padding,
-        output_padding=known,
+        output_padding=[
+            stride - 1 if each is None else each for each, stride in zip(rest, strides, strict=True)
+        ],
         dilation=dilation,
         groups=groups,
         data_layout="NCHW",
@@ -80,11 +74,14 @@ def conv2d_grad(
         out_layout="NCHW",
         out_dtype=attrs.out_dtype,
     )
+    if None in rest:
+        # It may be longer than the data: by zeros, or by what nothing was made of.
+        data_grad = relax.op.strided_slice(data_grad, [2, 3], [0, 0], sizes)
     if groups != 1:
         inner = tvm_api.floordiv(channels, groups)
-        data = relax.op.reshape(data, (batch, groups, inner, *sizes))
+        data = relax.op.reshape(data, relax.ShapeExpr([batch, groups, inner, *sizes]))
         data = relax.op.permute_dims(data, [1, 0, 2, 3, 4])
-        data = relax.op.reshape(data, (batch * groups, inner, *sizes))
+        data = relax.op.reshape(data, relax.ShapeExpr([batch * groups, inner, *sizes]))
     weight_grad = relax.op.nn.conv2d(
         data,
         output_grad,
@@ -97,9 +94,9 @@ def conv2d_grad(
         out_layout="CNHW",
         out_dtype=attrs.out_dtype,
     )
-    # The window over what is left over has no element of the kernel.
-    taps = kernel[2:]
-    weight_grad = relax.op.strided_slice(weight_grad, [2, 3], [0, 0], list(taps))
+    if any(each != 0 for each in rest):
+        # What is left over has a place for more elements than the kernel has.
+        weight_grad = relax.op.strided_slice(weight_grad, [2, 3], [0, 0], taps)
     return [data_grad, weight_grad]
 
 

@@ -26,8 +26,13 @@ def concat_grad(
     begin, parts = tvm_api.integer(0), []
     for shape in shapes:
         end = begin + shape[at]
-        parts.append(relax.op.strided_slice(output_grad, [at], [begin], [end]))
-        begin = end
+        if tvm_api.as_int(begin) is not None:
+            part = relax.op.strided_slice(output_grad, [at], [begin], [end])
+        else:
+            # A slice that begins at a symbol is lowered to a function that is not told the symbol.
+            part = relax.op.take(output_grad, relax.op.arange(begin, end, 1, "int64"), at)
+        parts.append(part)
+        begin = tvm_api.analyzer().simplify(end)
     return [relax.Tuple(parts)]
 
 

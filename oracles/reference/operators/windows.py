@@ -75,6 +75,7 @@ class Window:
 
 
 def window_of(node: Node, rank: int, size: tuple[int, ...]) -> Window:
+    """The window of ``size`` over ``rank`` axes. Raises ``ValueError`` for invalid attributes."""
     padding = integers(node, "padding", 0)
     if len(padding) == 1:
         padding = padding * (2 * rank)
