@@ -5,7 +5,6 @@ leaves the gradient larger than the data. Where a size is symbolic, Python fails
 of it.
 """
 
-import numpy as np
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
@@ -16,8 +15,8 @@ from relaxcheck.fixes.lowerings.derivatives.shared import (
     FILE,
     KEY,
     differentiated,
-    gradients,
     program,
+    shapes,
 )
 from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, PrimExpr
 
@@ -106,9 +105,8 @@ def _convolved(x: Expr, w: Expr) -> Expr:
 
 def takes_dilation() -> bool:
     """True if the gradient of a dilated convolution with strides has the data's shape."""
-    x, w = np.ones((1, 1, 3, 1), "float32"), np.ones((1, 1, 2, 1), "float32")
-    made = gradients(program(_convolved, x.shape, w.shape), x, w)
-    return made[0].shape == x.shape and bool((made[0].ravel() == [1, 0, 1]).all())
+    # To compute it takes a transposed convolution, of which dilation may be another fault.
+    return shapes(program(_convolved, (1, 1, 3, 1), (1, 1, 2, 1)))[:1] == [[1, 1, 3, 1]]
 
 
 def takes_symbols() -> bool:

@@ -60,6 +60,16 @@ def differentiated(module: Any) -> Any:
     return relax.transform.Gradient("main", floats)(module)
 
 
+def shapes(module: Any) -> list[list[int | None]]:
+    """The shapes of the gradients, by their types; empty where there are none."""
+    try:
+        adjoint = differentiated(module)["main_adjoint"]
+    except Exception:
+        return []
+    made = tvm_api.type_of(adjoint.body.body).fields[1].fields
+    return [list(map(tvm_api.as_int, each.shape.values)) for each in made]
+
+
 def gradients(module: Any, *arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """The gradients of ``main`` of ``module`` at ``arrays``.
 
