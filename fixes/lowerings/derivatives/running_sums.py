@@ -28,7 +28,10 @@ def cumsum_grad(
         grad = relax.op.add(grad, output_grad)
     if tvm_api.dtype_of(orig_var) != dtype:
         grad = relax.op.astype(grad, dtype)
-    return [relax.op.reshape(grad, relax.ShapeExpr(shape)) if axis is None else grad]
+    if axis is None:
+        # A reshape of no elements reads the type of what it takes.
+        grad = relax.op.reshape(ctx.normalize(grad), relax.ShapeExpr(shape))
+    return [grad]
 
 
 def excludes_elements() -> bool:
