@@ -186,6 +186,8 @@ def _write_body(changes: Change, step: Body) -> None:
         text
         for owner in sorted(alone.modules, key=lambda owner: (owner == module, owner))
         for text in alone.text(owner, inlined, (name, "_ORIGINAL", "_MODULE"), imported=True)
+        # Another body of the file may have brought it.
+        if text.strip() not in source.text
     ]
     before = "".join(f"{text}\n\n\n" for text in helpers)
     edited = editing.with_body(source, name, body, before)

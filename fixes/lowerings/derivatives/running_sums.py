@@ -28,10 +28,12 @@ def cumsum_grad(
         grad = relax.op.add(grad, output_grad)
     if tvm_api.dtype_of(orig_var) != dtype:
         grad = relax.op.astype(grad, dtype)
-    if axis is None:
-        # A reshape of no elements reads the type of what it takes.
-        grad = relax.op.reshape(ctx.normalize(grad), relax.ShapeExpr(shape))
-    return [grad]
+    if axis is not None:
+        return [grad]
+    if 0 in map(tvm_api.as_int, shape):
+        # To a reshape, 0 is the size that the dimension has already.
+        return [relax.op.zeros_like(operand)]
+    return [relax.op.reshape(grad, relax.ShapeExpr(shape))]
 
 
 def excludes_elements() -> bool:

@@ -30,6 +30,7 @@ NEEDED = tuple(fix for fix in fixes.ALL if fix.name not in _HERE)
 KEYS = (
     *("FLegalize", "FCallPacked", "FLowerBuiltin"),
     *("FInferMixedPrecision", "FRelaxInferLayout", "RequiresArgumentShapes"),
+    "FPrimalGradient",
 )
 
 
