@@ -24,6 +24,7 @@ _RELAX = {
     "FoldConstant": "fold_constant",
     "FuseOps": "fuse_ops",
     "FuseTIR": "fuse_tir",
+    "Gradient": "gradient",
     "FuseTIRInner": "fuse_tir",
     "KillAfterLastUse": "kill_after_last_use",
     "LegalizeOps": "legalize_ops",

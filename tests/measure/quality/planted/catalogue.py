@@ -9,6 +9,7 @@ from tests.measure.quality.planted.bugs import (
     elementary,
     elementwise,
     functions,
+    gradients,
     indices,
     layouts,
     movement,
@@ -46,6 +47,7 @@ PLANTS: tuple[Plant, ...] = (
     *detection.PLANTS,
     *windows.PLANTS,
     *training.PLANTS,
+    *gradients.PLANTS,
     *calls.PLANTS,
 )
 

@@ -13,6 +13,7 @@ from relaxcheck.generators.core.axes import Axis, Family, is_size, non_default, 
 from relaxcheck.generators.core.case import Valid, Value, encode
 from relaxcheck.generators.core.program import Case, decode
 from relaxcheck.generators.families import every, family
+from relaxcheck.generators.gradients.family import PREFIX
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.declared import with_declared
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
@@ -169,6 +170,8 @@ def families_of(plant: Plant | None) -> tuple[Family, ...]:
     if plant is None:
         return known
     wanted = {name.rpartition(".")[2] for name in plant.operators or WHOLE}
+    if plant.gradient:
+        wanted = {f"{PREFIX}-{name}" for name in wanted}
     return tuple(family for family in known if family.name.rpartition(".")[2] in wanted)
 
 

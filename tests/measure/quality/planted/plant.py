@@ -50,6 +50,7 @@ class Plant:
     ``blame`` is empty, and attribution should name nothing. ``seconds`` is the deadline of a case.
     ``operators`` are those whose families the hunt draws from; where there are none, it draws from
     attention and transposed convolution, the families that plants without operators are in.
+    ``gradient``: it is in the gradients of its operators, and so are these families.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Plant:
     edits: tuple[Edit, ...]
     seconds: float = 60.0
     operators: tuple[str, ...] = ()
+    gradient: bool = False
 
     @property
     def where(self) -> str:
