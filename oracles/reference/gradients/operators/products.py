@@ -67,13 +67,15 @@ def _conv2d(call: Call) -> Partials:
             result[at] += share
         kept = [slice(b, b + size) for b, size in zip(window.before, spatial, strict=True)]
         inside: Any = (..., *kept)
-        return result[inside].reshape(n, groups * inner, *spatial)
+        whole: Array = result[inside].reshape(n, groups * inner, *spatial)
+        return whole
 
     def of_kernel(g: Array, x: Array) -> Array:
         result = np.zeros((groups, wide // groups, inner, *window.size), np.result_type(g, x))
         for tap, elements in window.taps(x.reshape(n, groups, inner, *spatial)):
             share = np.einsum("ngohw,ngihw->goi", g.reshape(apart), elements)
-            result[(..., *tap)] = share
+            place: Any = (..., *tap)
+            result[place] = share
         return result.reshape(kernel.value.shape)
 
     return [

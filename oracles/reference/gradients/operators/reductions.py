@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +68,10 @@ def _variance(call: Call) -> Partials:
     wide, axes, count = _with_axes(call)
     if not x.value.size:
         return [zeros(x)]
-    ends = bounds.scaled(x, 2 / np.longdouble(count), x.dtype, 2)
-    middle = bounds.scaled(total(x, axes, keep=True), 2 / np.longdouble(count) ** 2, x.dtype, 3)
+    # As exact as the reference's own numbers are.
+    two: Any = np.longdouble(2)
+    ends = bounds.scaled(x, two / count, x.dtype, 2)
+    middle = bounds.scaled(total(x, axes, keep=True), two / count**2, x.dtype, 3)
     apart = difference(ends, middle)
     # The mean may be rounded before it is subtracted, and the factors apart from each other. It
     # is made of sums that may cancel.
