@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import torch
 
-from relaxcheck.generators.core.gradients import forward, gradients
-from relaxcheck.generators.core.program import Node, Program
+from relaxcheck.generators.core.program import GRADIENT, Node, Program
 from relaxcheck.generators.core.values import numpy_dtype
 from relaxcheck.oracles.answer import Array, Unsupported
 from relaxcheck.oracles.limitations import ANY, Operand, check, check_input, dtype
@@ -43,11 +42,13 @@ def evaluate(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]
         if not _is_only_cast(program, source.name, array):
             check_input("pytorch", array.shape, source.dtype)
         values[source.name] = _held(array, source.dtype)
-    made = gradients(program)
+    made = [node for node in program.nodes if node.operator == GRADIENT]
     if made:
         _require(values[node.arguments[1]] for node in made)
     with torch.enable_grad() if made else torch.inference_mode():
-        for node in forward(program).nodes:
+        for node in program.nodes:
+            if node.operator == GRADIENT:
+                continue
             operands = [values[name] for name in node.arguments]
             check(
                 "pytorch",

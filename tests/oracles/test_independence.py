@@ -245,6 +245,7 @@ def test_an_oracle_takes_only_programs_and_number_formats_from_the_generators(fo
         (f"{beneath}.core.attributes", "IndexMap"),
         (f"{beneath}.core.attributes", "index_map_of"),
         (f"{beneath}.core.dims", "fold"),
+        (f"{beneath}.core.program", "GRADIENT"),
         (f"{beneath}.core.program", "ITEM"),
         (f"{beneath}.core.program", "Node"),
         (f"{beneath}.core.program", "Program"),

@@ -6,10 +6,11 @@ correct formulas round more often, or in another order, the bound says so.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from relaxcheck.generators.core.program import Attribute, Node
+from relaxcheck.generators.core.program import Node
 from relaxcheck.oracles.reference.averages import total
 from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Errors, Estimate, exact
@@ -42,7 +43,7 @@ gradient = declare(GRADIENTS)
 """Declare the gradient of an operator."""
 
 
-def made(operator: str, *operands: Estimate, **attributes: Attribute) -> Estimate:
+def made(operator: str, *operands: Estimate, **attributes: Any) -> Estimate:
     """The reference's result of ``operator``. Raises ``ValueError`` for an invalid call."""
     node = Node("gradient", operator, (), attributes)
     return OPERATORS[operator](node, list(operands), Numerics.OWN)
