@@ -47,7 +47,8 @@ DIFFERENTIABLE: Mapping[str, Differentiable] = {
     # "Now only support VarBindingNode": no match_cast, which a shape that is a value takes.
     "broadcast_to": Differentiable({"to": ("deeper", "widen", "same")}),
     "cumsum": Differentiable({"out_dtype": (None, "float64")}),
-    "astype": Differentiable({"to": ("float64", "float32")}),
+    # The gradient of a cast has nothing to do with the values that it rounds.
+    "astype": Differentiable({"to": ("float64", "float32"), "values": ("drawn",)}),
     **dict.fromkeys(("nn.relu", "nn.silu", "nn.softmax", "nn.log_softmax"), _PLAIN),
     "nn.cross_entropy_with_logits": _PLAIN,
     # "The gradient w.r.t. targets and weights are not available."
