@@ -21,9 +21,6 @@ Words = NDArray[np.uint64]
 _PI = Fraction("3.14159265358979323846264338327950288419716939937510582097494")
 _LN2 = Fraction("0.69314718055994530941723212145817656807550013436025525412068")
 
-_PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
-"""Significand bits, the hidden one among them (IEEE 754-2019, table 3.5)."""
-
 _NEAREST: dict[str, tuple[tuple[int, int], ...]] = {
     "float16": ((1420, -3), (1420, -2), (1065, -1), (1065, 0), (1697, 5)),
     "float32": ((16367173, 72), (16367173, 73), (10741887, 11), (10741887, 12), (16573937, -16)),
@@ -68,7 +65,7 @@ def spanning(words: Words, dtype: np.dtype[Any]) -> Array:
 def _random(words: Words, dtype: np.dtype[Any]) -> Array:
     """Numbers of random sign, exponent and significand; 1 takes the place of what is not finite."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    bits = _PRECISION[dtype.name] - 1
+    bits = int(ml_dtypes.finfo(dtype).nmant)
     # The low bits of a significand of float64 are the words' own, which are not used up above.
     mixed = words * np.uint64(0x9E3779B97F4A7C15) ^ words if dtype.itemsize == 8 else words
     exponents = np.uint64(2 ** (8 * dtype.itemsize - 1 - bits) - 1)
@@ -95,7 +92,8 @@ def _exponents(dtype: np.dtype[Any]) -> tuple[int, int, int]:
     known = ml_dtypes.finfo(dtype)
     _, lowest = np.frexp(float(known.smallest_subnormal))
     _, highest = np.frexp(float(known.max))
-    return int(lowest) - 1, int(highest), _PRECISION[dtype.name]
+    # The hidden bit of a significand is none of its own (IEEE 754-2019, table 3.5).
+    return int(lowest) - 1, int(highest), int(known.nmant) + 1
 
 
 @cache
