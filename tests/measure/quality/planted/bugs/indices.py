@@ -29,9 +29,9 @@ _ORDERS = (
         name="argsort-along-the-last-axis",
         description="argsort orders the last axis, whatever axis says",
         blame=("axis",),
-        module=_SORT,
-        old='"tvm.contrib.sort.argsort", ins[0], outs[0], axis, is_ascend',
-        new='"tvm.contrib.sort.argsort", ins[0], outs[0], -1, is_ascend',
+        module="relaxcheck.fixes.lowerings.detection.counted_sorts",
+        old='"tvm.contrib.sort.argsort", inputs[0], outputs[0], axis, is_ascend',
+        new='"tvm.contrib.sort.argsort", inputs[0], outputs[0], -1, is_ascend',
         operators=("argsort",),
     ),
 )

@@ -70,12 +70,12 @@ PLANTS = (
         operators=("vision.multibox_transform_loc",),
     ),
     _wrong(
-        name="samples-are-one-place-early",
-        description="multinomial_from_uniform gives the place before, but the first",
+        name="samples-sum-what-is-before",
+        description="multinomial_from_uniform leaves a place's own weight out of its sum",
         blame=(),
-        module="tvm.relax.backend.gpu_generic.sampling",
-        old="output_index[v_ax0, 0] = v_ax1",
-        new="output_index[v_ax0, 0] = v_ax1 - 1",
+        module="tvm.relax.backend.dispatch_sampling",
+        old="exclusive=False",
+        new="exclusive=True",
         operators=("multinomial_from_uniform",),
     ),
 )
