@@ -223,7 +223,7 @@ def test_for_programs_a_finding_says_its_releases(fuzz: Any, tmp_path: Path) -> 
         assert ran == (80 if name == "both" else 40)
     text = summary.read_text()
     assert "| crash | **regression 0.25 → 0.26**, toy raises an error " in text
-    assert "(strides=[2]) | `opaque-crash` | toy | off | " in text
+    assert "(strides=[2]) (cured by the fixes) | `opaque-crash` | toy | off | " in text
     assert "| 0.25 `pass`, 0.26 `opaque-crash` | confirmed" in text
 
 

@@ -14,7 +14,9 @@ def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
     assert chosen_families(()) == chosen_families(None) == usual
     whole = chosen_families([ALL])
     assert whole == tuple(member.name for member in every())
-    assert set(whole) - set(usual) == {"dynamic", "algebra"}
+    gradients = {name for name in whole if name.startswith("gradient-")}
+    assert len(gradients) > 40
+    assert set(whole) - set(usual) == {"dynamic", "algebra", *gradients}
 
 
 def test_names_are_taken_as_they_are_and_must_exist() -> None:

@@ -14,6 +14,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.lowerings.derivatives import shared
 from tests.fixes import compiled
+from tests.fixes import whole_programs as whole
 from tests.fixes.presence import needed
 
 R = relax.op
@@ -165,3 +166,33 @@ def test_without_its_fix_it_does_not(call: Call) -> None:
         actual.shape != wanted.shape or not np.allclose(actual, wanted, rtol=1e-3, atol=1e-3)
         for actual, wanted in pairs
     )
+
+
+PROGRAMS: whole.Programs = {
+    "where_gradient": {
+        "broadcast operands": (whole.upstream("where_gradient", "broadcast_operands"),),
+    },
+    "cumsum_gradient": {"exclusive": (whole.upstream("cumsum_gradient", "exclusive"),)},
+    "triu_gradient": {"arguments": (whole.upstream("triu_gradient", "triangle"),)},
+    "mean_gradients": {
+        "means": (whole.upstream("mean_gradients", "mean"),),
+        "variances": (whole.upstream("mean_gradients", "variance"),),
+        "nothing": (whole.upstream("mean_gradients", "variance_of_nothing"),),
+        "cross entropies": (whole.upstream("mean_gradients", "cross_entropy"),),
+    },
+    "concat_gradient": {
+        "symbolic sizes": (whole.upstream("concat_gradient", "symbolic_sizes"),),
+        "one tensor": (whole.upstream("concat_gradient", "one_tensor"),),
+    },
+    "matmul_gradient": {"out_dtype": (whole.upstream("matmul_gradient", "out_dtype"),)},
+    "conv2d_gradient": {
+        "dilation": (whole.upstream("conv2d_gradient", "dilation_gives_the_shape_of_the_data"),),
+        "symbolic sizes": (whole.upstream("conv2d_gradient", "a_symbolic_size"),),
+    },
+}
+
+CURES: whole.Cures = {
+    "gradient-where-broadcast": (("where_gradient", "broadcast operands"),),
+    "gradient-cumsum-exclusive": (("cumsum_gradient", "exclusive"),),
+    "gradient-conv2d-dilation": (("conv2d_gradient", "dilation"),),
+}
