@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every
@@ -100,8 +101,11 @@ def measure(
     zygote: str = "relaxcheck.harness.workers.zygote",
     gaps: Sequence[ExpectedFailure] = (),
     limits: Limits | None = None,
+    among: Sequence[Family] | None = None,
 ) -> Figures:
     """Run a campaign of ``cases`` cases on workers of ``zygote``; its counts and findings.
+
+    They are drawn from the families ``among``, or from all.
 
     The journal is kept in a new folder of ``RUNS``, for ``relaxcheck replay``. That runs a case on
     TVM, whatever ``zygote`` was: what failed here on the control in TVM's place does not fail so
@@ -109,7 +113,7 @@ def measure(
     """
     stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S-%f")
     directory = RUNS / f"quality-{name}-{stamp}"
-    drawn_from = every(tuple(PIPELINES))
+    drawn_from = every(tuple(PIPELINES)) if among is None else tuple(among)
     plan = Plan(drawn_from, seed, float("inf"), (fixes,), cases, GRACE_SECONDS)
     options = Options(
         tuple(family.name for family in drawn_from),
