@@ -55,7 +55,7 @@ class Cause:
 
     @property
     def confirmed(self) -> bool | None:
-        """True if its lead came again in fresh processes; None: that was not tried.
+        """True if its lead came again in fresh processes, False if not; None: not tried.
 
         The others need not: it is chance if memory that nothing wrote holds the right values, or if
         a process dies of a corrupted heap.

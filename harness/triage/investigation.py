@@ -302,7 +302,7 @@ class Investigations:
                 if name not in elsewhere or passed(elsewhere[name]):
                     elsewhere[name] = other
         mended_by = yield from self._mended_by(finding)
-        cured = True if mended_by else (yield from self._cured(finding))
+        cured = (bool(mended_by) or (yield from self._cured(finding))) if confirmed else None
         latest = self._findings[finding.fingerprint]
         if latest.case != finding.case:
             # Meanwhile a regression replaced it, which is confirmed by itself.
@@ -328,13 +328,13 @@ class Investigations:
         return ""
 
     def _cured(self, finding: Finding) -> Generator[Job, Outcome, bool | None]:
-        """True if every fix on makes ``finding`` right; None if they are on in it."""
-        if finding.case.fixes:
+        """True if every fix on makes ``finding`` right; None if they are on, or it is chance."""
+        if finding.case.fixes or dies_over_nothing(finding):
             return None
         fixed, release = with_fixes(finding.case, True), finding.outcome.release
         result = yield Job(fixed, fresh=True, releases=(release,) if release else ())
         self._end_trial(fixed, result)
-        return by_release(result)[release].verdict.is_right
+        return by_release(result).get(release, _UNKNOWN).verdict.is_right
 
     def _trials(
         self, trials: Trials[T], on: "_Releases", ask: Ask = Ask.RUN

@@ -35,8 +35,8 @@ def check(program: Program, binding: Mapping[str, int], tensors: Mapping[str, Ac
         for name in node.arguments:
             _compare(node.name, name, stated, tensors)
         if node.operator == CALL_TIR:
-            given = Actual(_at(node.attributes["shape"], binding), stated.dtype)
-            _compare(node.name, node.name, given, tensors)
+            result = Actual(_at(node.attributes["shape"], binding), stated.dtype)
+            _compare(node.name, node.name, result, tensors)
 
 
 def _compare(call: str, name: str, stated: Actual, tensors: Mapping[str, Actual]) -> None:
