@@ -314,10 +314,9 @@ class Investigations:
 
     def _mended_by(self, finding: Finding) -> Generator[Job, Outcome, str]:
         """The fix of a single fault that makes the case of ``finding`` right by itself, or ""."""
-        release = finding.outcome.release
+        fixed, release = with_fixes(finding.case, True), finding.outcome.release
+        on = (release,) if release else ()
         for name in mending(self._fixes, finding):
-            fixed = with_fixes(finding.case, True)
-            on = (release,) if release else ()
             for _ in range(_CHANCES if dies_over_nothing(finding) else 1):
                 result = yield Job(fixed, fresh=True, releases=on, fixes=(name,))
                 here = by_release(result).get(release)
@@ -334,7 +333,8 @@ class Investigations:
         fixed, release = with_fixes(finding.case, True), finding.outcome.release
         result = yield Job(fixed, fresh=True, releases=(release,) if release else ())
         self._end_trial(fixed, result)
-        return by_release(result).get(release, _UNKNOWN).verdict.is_right
+        here = by_release(result).get(release)
+        return None if here is None else here.verdict.is_right
 
     def _trials(
         self, trials: Trials[T], on: "_Releases", ask: Ask = Ask.RUN

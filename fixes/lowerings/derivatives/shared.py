@@ -29,9 +29,9 @@ def fitted(builder: BlockBuilder, gradient: Expr, operand: Expr) -> Expr:
 
 
 def count_of(operand: Expr, axes: Sequence[PrimExpr] | None, dtype: str) -> Expr:
-    """The number of elements of ``operand`` along ``axes`` as a scalar of ``dtype``, at least 1.
+    """The number of elements of ``operand`` along ``axes`` as a scalar of ``dtype``.
 
-    Where nothing is counted, nothing is divided by it either.
+    Where the sizes are numbers it is 1 at least: of nothing, nothing is divided by it either.
     """
     shape = tvm_api.shape_of(operand)
     sizes = shape if axes is None else [shape[int(axis)] for axis in axes]

@@ -3,7 +3,7 @@
 LLVM's lowering calls the C library for most, in float32 and float64 alone, and raises for float16:
 that is computed in float32. ``atanh`` is the difference of two logarithms, and ``tanh`` the
 quotient of an exponential minus 1 and plus 1. Both lose every digit near zero: the library is
-called for them too.
+called for them too, but on GPUs, which need not have it.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,7 @@ from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.broadcast_elements import element
 from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, OperatorAttribute
 from relaxcheck.fixes.framework.patch import NewFile, Wrapping
+from relaxcheck.fixes.framework.targets import on_gpu
 from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/elementary_functions.py")
@@ -55,9 +56,11 @@ def _of_half_precision(original: Legalization) -> Legalization:
 
 
 def _from_library(original: Legalization) -> Legalization:
-    """The C library's function of the operator's name; 16 bits are computed in float32."""
+    """``original`` on GPUs, else the C library's function; 16 bits are computed in float32."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
+        if on_gpu():
+            return original(builder, call)
         dtype = tvm_api.dtype_of(call.args[0])
         wide = "float64" if dtype == "float64" else "float32"
         name = str(call.op.name).rpartition(".")[2]

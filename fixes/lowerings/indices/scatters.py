@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import tvm
 from tvm import relax, te, tirx, topi
 from tvm.script.ir_builder import IRBuilder
 from tvm.script.ir_builder import tirx as T
@@ -30,6 +29,7 @@ from relaxcheck.fixes.framework.fix import (
     require_shapes,
 )
 from relaxcheck.fixes.framework.patch import NewFile, Wrapping
+from relaxcheck.fixes.framework.targets import on_gpu
 from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/transform/legalize_ops/scatters.py")
@@ -151,11 +151,6 @@ def _tensor(data: Tensor, *indices: Tensor) -> Tensor:
     return topi.index_tensor(data, [from_front(axis, each) for axis, each in enumerate(indices)])
 
 
-def _on_gpu() -> bool:
-    target = tvm.target.Target.current(allow_none=True)
-    return target is not None and "gpu" in target.keys
-
-
 def _listed(builder: BlockBuilder, indices: Expr) -> list[Expr]:
     """The fields of the tuple ``indices``."""
     count = len(tvm_api.type_of(indices).fields)
@@ -168,7 +163,7 @@ def _of_loops(original: Legalization) -> Legalization:
     """``original`` on GPUs, else a loop for each axis."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
-        if _on_gpu():
+        if on_gpu():
             return original(builder, call)
         require_shapes(call)
         reduction = str(call.attrs.reduction)
@@ -191,7 +186,7 @@ def _of_places(original: Legalization) -> Legalization:
     """``original`` on GPUs, else a loop for each axis of the indices."""
 
     def lower(builder: BlockBuilder, call: Call) -> Expr:
-        if _on_gpu():
+        if on_gpu():
             return original(builder, call)
         data, indices, values = call.args
         lowered = partial(_put, accumulate=bool(call.attrs.accumulate))

@@ -16,7 +16,7 @@ from tvm import relax, te, tirx, topi
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
 from relaxcheck.fixes.framework.fix import LEGALIZE, FaultPart, Fix, OperatorAttribute
-from relaxcheck.fixes.framework.patch import NewFile, Override, Wrapping
+from relaxcheck.fixes.framework.patch import Lowering, NewFile, Override, Wrapping
 from relaxcheck.fixes.passes.mixed_precision import KEY
 from relaxcheck.fixes.tvm_api import BlockBuilder, Call, Expr, Legalization, PrimExpr, Tensor
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
@@ -77,32 +77,23 @@ def _number(expr: Expr) -> PrimExpr:
     return expr.value if hasattr(relax, "PrimValue") else expr
 
 
-def _of_any_axis(original: Legalization) -> Legalization:
-    """A comparison of places: ``original`` reads new values for places outside, too."""
+def _scattered(builder: BlockBuilder, call: Call) -> Expr:
+    """The slice_scatter of any axis, which reads a new value for no place outside the slice."""
+    data, source, *bounds = call.args
+    axis = int(call.attrs.axis) % len(tvm_api.shape_of(data))
 
-    def lower(builder: BlockBuilder, call: Call) -> Expr:
-        data, source, *bounds = call.args
-        shape = tvm_api.shape_of(data)
-        axis = int(call.attrs.axis) % len(shape)
+    def compute(old: Tensor, new: Tensor, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> Tensor:
+        def written(*at: PrimExpr) -> PrimExpr:
+            place = at[axis] - start
+            inside = tirx.all(at[axis] >= start, at[axis] < end, tirx.floormod(place, step) == 0)
+            there = (*at[:axis], tirx.floordiv(place, step), *at[axis + 1 :])
+            return tirx.if_then_else(inside, new(*there), old(*at))
 
-        def compute(
-            old: Tensor, new: Tensor, start: PrimExpr, end: PrimExpr, step: PrimExpr
-        ) -> Tensor:
-            def written(*at: PrimExpr) -> PrimExpr:
-                place = at[axis] - start
-                inside = tirx.all(
-                    at[axis] >= start, at[axis] < end, tirx.floormod(place, step) == 0
-                )
-                there = (*at[:axis], tirx.floordiv(place, step), *at[axis + 1 :])
-                return tirx.if_then_else(inside, new(*there), old(*at))
+        return te.compute(old.shape, written, name="slice_scatter")
 
-            return te.compute(old.shape, written, name="slice_scatter")
-
-        return builder.call_te(
-            compute, data, source, *map(_number, bounds), primfunc_name_hint="slice_scatter"
-        )
-
-    return lower
+    return builder.call_te(
+        compute, data, source, *map(_number, bounds), primfunc_name_hint="slice_scatter"
+    )
 
 
 def _in_shape(original: Legalization) -> Legalization:
@@ -197,7 +188,7 @@ FIX = Fix(
         OperatorAttribute(LIKE, LEGALIZE, _in_dtype),
         OperatorAttribute(GRID, LEGALIZE, _as_tuple),
         OperatorAttribute(HOT, LEGALIZE, _from_front),
-        OperatorAttribute(SLICE, LEGALIZE, _of_any_axis),
+        OperatorAttribute(SLICE, LEGALIZE, lambda original: _scattered),
         OperatorAttribute(MEDIAN, LEGALIZE, _in_shape),
         OperatorAttribute(OUTER, KEY, lambda original: _same),
     ),
@@ -206,7 +197,7 @@ FIX = Fix(
         Wrapping(LIKE, _in_dtype),
         Wrapping(GRID, _as_tuple),
         Wrapping(HOT, _from_front),
-        Wrapping(SLICE, _of_any_axis),
+        Lowering(SLICE, _scattered),
         Wrapping(MEDIAN, _in_shape),
         Override((OUTER,), KEY, _same, wraps=False, registered=False),
     ),

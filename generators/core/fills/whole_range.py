@@ -63,7 +63,7 @@ def spanning(words: Words, dtype: np.dtype[Any]) -> Array:
 
 
 def _random(words: Words, dtype: np.dtype[Any]) -> Array:
-    """Numbers of random sign, exponent and significand; 1 takes the place of what is not finite."""
+    """Numbers of random sign, significand and exponent, the one of what is not finite left out."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
     bits = int(ml_dtypes.finfo(dtype).nmant)
     # The low bits of a significand of float64 are the words' own, which are not used up above.

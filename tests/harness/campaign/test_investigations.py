@@ -9,7 +9,7 @@ import pytest
 
 from relaxcheck.generators.core.axes import complete, point_of
 from relaxcheck.generators.core.case import Invalid
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal
 from relaxcheck.harness.outcomes.differential import together
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
@@ -95,6 +95,42 @@ def test_a_finding_knows_if_all_fixes_together_cure_it(tmp_path: Path, cured: bo
     (finding,) = findings.values()
     assert (finding.mended_by, finding.confirmed, finding.cured) == ("", True, cured)
     assert remark(finding, "title", None).startswith(" (cured by the fixes)") == cured
+
+
+def test_nobody_knows_the_cure_where_the_release_is_gone(tmp_path: Path) -> None:
+    case = MEMBER.build(complete(MEMBER.axes, {}), 1)
+    failed = Outcome(Verdict.OPAQUE_CRASH, "LegalizeOps", "nn.x", "TypeError: no", release="0.25")
+    findings: dict[str, Finding] = {}
+    jobs: deque[Job] = deque()
+    with Journal(tmp_path) as journal:
+        looking = Investigations((MEMBER,), journal, findings, jobs.append)
+        journal.start(case, DRAWN)
+        looking.look_into(case, failed)
+        while jobs:
+            job = jobs.popleft()
+            gone = msgspec.structs.replace(failed, release="0.26")
+            looking.advance(job, gone if job.case.fixes else failed)
+    (finding,) = findings.values()
+    assert (finding.confirmed, finding.cured) == (True, None)
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_a_death_over_nothing_that_is_gone_once_shows_no_cure(tmp_path: Path, size: int) -> None:
+    nodes = (Node("y", "sum", ("x",)),)
+    case = Case(MEMBER.name, Program((Input("x", (size,), "float32"),), nodes, ("y",)))
+    died = Outcome(Verdict.PROCESS_DEATH, "run", "sum", "worker ended with SIGSEGV in run")
+    found = finding_of(Reduced(case, died, {}))
+    with Journal(tmp_path) as journal:
+        looking = Investigations((MEMBER,), journal, {}, lambda job: None)
+        asking = looking._cured(found)
+        if size:
+            assert next(asking).case.fixes
+            with pytest.raises(StopIteration) as end:
+                asking.send(Outcome(Verdict.PASS))
+        else:
+            with pytest.raises(StopIteration) as end:
+                next(asking)
+    assert end.value.value is (True if size else None)
 
 
 def test_unfinished_failures_are_explained_by_a_finding_of_their_kind_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import tvm
 from tvm import relax
 
 from relaxcheck.fixes.lowerings.elementwise import elementary_functions
@@ -59,6 +60,15 @@ def test_tanh_near_zero(dtype: str) -> None:
     wanted = np.tanh(x.astype(np.longdouble))
     np.testing.assert_allclose(actual, wanted, rtol=4 * np.finfo(dtype).eps)
     assert np.signbit(actual[3])
+
+
+@pytest.mark.parametrize("name", ["tanh", "atanh"])
+def test_a_gpu_need_not_have_the_c_library(name: str) -> None:
+    module = compiled.module(getattr(relax.op, name), (3,), dtypes=("float32",))
+    with tvm.target.Target({"kind": "opencl"}):
+        want = str(relax.transform.LegalizeOps()(module))
+        assert str(compiled.lowered_by(elementary_functions.FIX, module)) == want
+    assert f"{name}f" in str(compiled.lowered_by(elementary_functions.FIX, module))
 
 
 def test_others_are_left_to_tvm() -> None:

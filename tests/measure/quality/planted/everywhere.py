@@ -1,7 +1,7 @@
 """Section ``planted-everywhere``: how soon a campaign over everything finds each planted bug.
 
-Nothing is reduced and nothing blamed (section ``planted`` does that): a hunt ends with the first
-failure, and all seeds of all plants cost less than one investigated one.
+Nothing is reduced and nothing blamed, which is what takes section ``planted`` its time: a hunt ends
+with the first failure.
 """
 
 from collections.abc import Sequence

@@ -43,11 +43,11 @@ class Hunted(msgspec.Struct, frozen=True):
 
     ``cases`` is the number of the first case that failed, from 1, or None; ``drawn`` of how many;
     ``seconds`` the CPU time that the workers took for the cases up to it; ``everywhere`` is its
-    number in a campaign over all families. ``verdict``, ``stage``
-    and ``message`` are that case's. ``blame`` is what attribution says, None where it came to no
-    end; ``largest`` is the largest dimension of the reduced case, ``axes`` how many of its axes are
-    off their default (None for an invalid program). ``control`` is what came of the failing and of
-    the reduced case in clean workers, once it is known.
+    number in a campaign over all families. ``verdict``, ``stage`` and ``message`` are that case's.
+    ``blame`` is what attribution says, None where it came to no end; ``largest`` is the largest
+    dimension of the reduced case, ``axes`` how many of its axes are off their default (None for an
+    invalid program). ``control`` is what came of the failing and of the reduced case in clean
+    workers, once it is known.
     """
 
     plant: str
