@@ -359,6 +359,11 @@ class Case(Data, AnyCase, frozen=True, tag_field="format", tag=FORMAT):
                 raise ValueError(f"{label} {value!r} is unknown; known are {', '.join(known)}")
 
     @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The tensors whose values the case gives."""
+        return self.program.inputs
+
+    @property
     def runs(self) -> tuple[tuple[int, str], ...]:
         """The runs of the compiled module: number of the binding, and regime."""
         count = len(self.bindings)

@@ -7,9 +7,9 @@ integer arithmetic.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor, prod
-from typing import Any
+from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as np
@@ -20,6 +20,7 @@ from relaxcheck.generators.core.fills.borders import Borders, borders
 from relaxcheck.generators.core.fills.drawn import Drawn, filled
 from relaxcheck.generators.core.fills.kinds import (
     Below,
+    Fill,
     Literal,
     LongestSegment,
     Misfit,
@@ -30,7 +31,7 @@ from relaxcheck.generators.core.fills.kinds import (
     Within,
 )
 from relaxcheck.generators.core.fills.whole_range import spanning
-from relaxcheck.generators.core.program import WHOLE_RANGE, Case, Input
+from relaxcheck.generators.core.program import WHOLE_RANGE
 
 Array = NDArray[Any]
 
@@ -39,8 +40,54 @@ _PHILOX = np.random.Philox(key=0)
 entropy that a key makes useless, and take ten times as long."""
 
 
-FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
-"""The dtypes that NumPy lacks, by TVM's names, which are those of ml_dtypes too."""
+FOREIGN = (
+    *("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"),
+    *("float8_e8m0fnu", "float4_e2m1fn", "int4", "uint4", "int2", "uint2"),
+)
+"""The dtypes that NumPy lacks, by the names of ml_dtypes; where TVM has them, by its own, too."""
+
+
+class Filled(Protocol):
+    """A tensor whose values a case gives. A ``constant`` has the same ones at every binding."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which its values depend on."""
+
+    @property
+    def dtype(self) -> str:
+        """The name of its dtype."""
+
+    @property
+    def constant(self) -> bool:
+        """True if it is no argument of a run."""
+
+    @property
+    def fill(self) -> Fill:
+        """The kind of its values."""
+
+
+class Feeding(Protocol):
+    """A case whose inputs have drawn values."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the values."""
+
+    @property
+    def regime(self) -> str:
+        """The regime of the values."""
+
+    @property
+    def bindings(self) -> tuple[dict[str, int], ...]:
+        """The sizes of symbols, by run."""
+
+    @property
+    def inputs(self) -> Sequence[Filled]:
+        """The tensors."""
+
+    def shape(self, name: str, binding: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of the tensor ``name`` at ``binding``."""
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -48,7 +95,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return np.dtype(getattr(ml_dtypes, name)) if name in FOREIGN else np.dtype(name)
 
 
-def arrays(case: Case, binding_index: int, regime: str | None = None) -> dict[str, Array]:
+def arrays(case: Feeding, binding_index: int, regime: str | None = None) -> dict[str, Array]:
     """The value of each input of ``case`` at its binding number ``binding_index``, by name.
 
     ``regime`` is the case's own unless given. A constant has the same value at every binding, and
@@ -56,7 +103,7 @@ def arrays(case: Case, binding_index: int, regime: str | None = None) -> dict[st
     """
     binding = case.bindings[binding_index]
     made: dict[str, Array] = {}
-    for tensor in case.program.inputs:
+    for tensor in case.inputs:
         run, drawn = (
             (-1, case.regime) if tensor.constant else (binding_index, regime or case.regime)
         )
@@ -65,18 +112,18 @@ def arrays(case: Case, binding_index: int, regime: str | None = None) -> dict[st
     return made
 
 
-def constants(case: Case) -> dict[str, Array]:
+def constants(case: Feeding) -> dict[str, Array]:
     """The values of the constant inputs of ``case``, by name."""
     return {
         tensor.name: _fill(case, tensor, case.shape(tensor.name, {}), -1, case.regime, {}, {})
-        for tensor in case.program.inputs
+        for tensor in case.inputs
         if tensor.constant
     }
 
 
 def _fill(
-    case: Case,
-    tensor: Input,
+    case: Feeding,
+    tensor: Filled,
     shape: tuple[int, ...],
     run: int,
     regime: str,
@@ -136,8 +183,8 @@ def _boxes(words: NDArray[np.uint64], places: int, reach: int) -> NDArray[np.flo
 
 
 def _in_regime(
-    case: Case,
-    tensor: Input,
+    case: Feeding,
+    tensor: Filled,
     run: int,
     words: NDArray[np.uint64],
     regime: str,
@@ -155,12 +202,12 @@ def _in_regime(
     return ordinary
 
 
-def _digest(case: Case, tensor: Input, run: int) -> bytes:
+def _digest(case: Feeding, tensor: Filled, run: int) -> bytes:
     """32 random bytes of one input: 16 key its words, the others decide about all its elements."""
     return hashlib.sha256(f"{case.seed}/{tensor.name}/{run}".encode()).digest()
 
 
-def _words(case: Case, tensor: Input, run: int, count: int) -> NDArray[np.uint64]:
+def _words(case: Feeding, tensor: Filled, run: int, count: int) -> NDArray[np.uint64]:
     key = _digest(case, tensor, run)[:16]
     _PHILOX.state = {
         "bit_generator": "Philox",
