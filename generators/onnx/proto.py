@@ -59,8 +59,8 @@ def ir_version(opset: int) -> int:
 def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto:
     """``model`` with the values of its ``constants``, by name.
 
-    Outputs have the dtypes that ONNX's inference finds, and no shapes: exporters write them, and
-    the checker wants them.
+    Outputs have the types that ONNX's inference finds: exporters write them, and the checker wants
+    them.
     """
     functions = [_function(function, model.opset) for function in model.functions]
     domains = dict.fromkeys(node.domain for node in _nodes(model) if node.domain)
@@ -91,7 +91,7 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
 
 
 def _type_outputs(proto: onnx.ModelProto) -> None:
-    """Give each output of ``proto`` the type that inference finds, but for its shape."""
+    """Give each output of ``proto`` the type that inference finds."""
     try:
         inferred = onnx.shape_inference.infer_shapes(proto)
     except onnx.shape_inference.InferenceError:
@@ -101,7 +101,6 @@ def _type_outputs(proto: onnx.ModelProto) -> None:
     for output in proto.graph.output:
         if types[output.name].WhichOneof("value"):
             output.type.CopyFrom(types[output.name])
-            output.type.tensor_type.ClearField("shape")
 
 
 def tensor_proto(array: Array, dtype: str, name: str = "") -> onnx.TensorProto:
