@@ -97,6 +97,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """Convert ONNX's ``operator`` by ``function``, which is passed the node and what served it."""
+
+    operator: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """Start the function ``guarded`` of ``file`` with a call of ``function``.
 
@@ -118,4 +126,4 @@ class Import:
     line: str
 
 
-Step = Lowering | Wrapping | Checking | Override | Body | Entry | Guard | Import
+Step = Lowering | Wrapping | Checking | Override | Body | Entry | Conversion | Guard | Import

@@ -88,17 +88,36 @@ def decorated(source: Source, function: str, decorator: str) -> Edit:
 
 def entered(source: Source, function: str, key: str, value: str) -> Edit:
     """Set ``key`` to ``value`` in the dictionary that ``function`` returns."""
+    table = _table(source, function)
+    if (other := _value(table, key)) is not None:
+        return Edit(source.start(other), source.end(other), value)
+    last = table.values[-1]
+    line = source.text.splitlines()[last.lineno - 1]
+    indent = line[: len(line) - len(line.lstrip())]
+    end = source.end(last)
+    return Edit(end, end, f',\n{indent}"{key}": {value}')
+
+
+def entry(source: Source, function: str, key: str) -> str:
+    """The text of the value of ``key`` in the dictionary that ``function`` returns; "" if none."""
+    value = _value(_table(source, function), key)
+    if value is None:
+        return ""
+    return source.text.encode()[source.start(value) : source.end(value)].decode()
+
+
+def _table(source: Source, function: str) -> ast.Dict:
     match source.function(function).body[-1]:
-        case ast.Return(value=ast.Dict(keys=keys, values=values)):
-            for there, other in zip(keys, values, strict=True):
-                if isinstance(there, ast.Constant) and there.value == key:
-                    return Edit(source.start(other), source.end(other), value)
-            last = values[-1]
-            line = source.text.splitlines()[last.lineno - 1]
-            indent = line[: len(line) - len(line.lstrip())]
-            end = source.end(last)
-            return Edit(end, end, f',\n{indent}"{key}": {value}')
+        case ast.Return(value=ast.Dict() as table):
+            return table
     raise PatchError(f"{source.name}: {function} does not return a dictionary")
+
+
+def _value(table: ast.Dict, key: str) -> ast.expr | None:
+    for there, value in zip(table.keys, table.values, strict=True):
+        if isinstance(there, ast.Constant) and there.value == key:
+            return value
+    return None
 
 
 def with_body(source: Source, function: str, body: str, before: str) -> Source:

@@ -13,6 +13,7 @@ from relaxcheck.fixes.framework import fix
 from relaxcheck.fixes.framework.patch import (
     Body,
     Checking,
+    Conversion,
     Entry,
     Function,
     Guard,
@@ -23,6 +24,7 @@ from relaxcheck.fixes.framework.patch import (
     Step,
     Wrapping,
 )
+from relaxcheck.fixes.frontends.onnx import converting as onnx_converting
 from relaxcheck.fixes.upstream import editing
 from relaxcheck.fixes.upstream.places import (
     STEPS,
@@ -104,6 +106,8 @@ def _take(changes: Change, step: Step) -> None:
             value = _called(_asked(changes, step.value), f'"{step.key}"')
             edit = editing.entered(changes.source(step.file), step.function, step.key, value)
             changes.edit(step.file, edit, _import(step.value, step.file))
+        case Conversion():
+            _convert(changes, step)
         case Lowering():
             file, function = _legalization(step.operator), _asked(changes, step.function)
             settings = _settings(step.operator)
@@ -135,6 +139,18 @@ def _take(changes: Change, step: Step) -> None:
         case Import():
             source = changes.source(step.file)
             changes.files[step.file] = editing.with_last_import(source, step.line)
+
+
+def _convert(changes: Change, step: Conversion) -> None:
+    file = onnx_converting.IMPORTER
+    entry = _asked(changes, onnx_converting.Converter)
+    source = changes.source(file)
+    before = editing.entry(source, onnx_converting.TABLE, step.operator)
+    arguments = [f'"{step.operator}"', _asked(changes, step.function), *([before] * bool(before))]
+    value = _called(entry, ", ".join(arguments))
+    edit = editing.entered(source, onnx_converting.TABLE, step.operator, value)
+    imports = (onnx_converting.Converter, step.function)
+    changes.edit(file, edit, *(_import(function, file) for function in imports))
 
 
 def _settings(operator: str) -> list[str]:

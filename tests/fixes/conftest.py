@@ -6,7 +6,7 @@ import pytest
 
 from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
-from relaxcheck.fixes.frontends.onnx_rnn import importing as onnx_rnn
+from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
 
 
 @pytest.fixture(autouse=True)

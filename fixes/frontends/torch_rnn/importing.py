@@ -19,7 +19,7 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import invalid, refuse
-from relaxcheck.fixes.frontends.onnx_rnn import importing as onnx_rnn
+from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
 from relaxcheck.fixes.frontends.torch_rnn.exporting import OPERATOR
 from relaxcheck.fixes.tvm_api import BlockBuilder, Expr
 

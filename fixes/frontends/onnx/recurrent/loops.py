@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tvm import tirx
 
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.onnx_rnn.cells import (
+from relaxcheck.fixes.frontends.onnx.recurrent.cells import (
     STEPS,
     Buffer,
     Recurrence,

@@ -21,7 +21,7 @@ from typing import Any
 from tvm import tirx
 
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.onnx_rnn.activations import Activation, clipped
+from relaxcheck.fixes.frontends.onnx.recurrent.activations import Activation, clipped
 from relaxcheck.fixes.tvm_api import PrimExpr, dtype_of, integer
 
 UPSTREAM = NewFile("relax/frontend/onnx/recurrent_cells.py")

@@ -7,17 +7,17 @@ computed in float32.
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tvm import relax, te
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.framework.fix import FaultPart, Fix, Rebinding, refuse
-from relaxcheck.fixes.framework.patch import Entry, NewFile
-from relaxcheck.fixes.frontends.onnx_rnn import arguments, probe
-from relaxcheck.fixes.frontends.onnx_rnn.cells import Recurrence
-from relaxcheck.fixes.frontends.onnx_rnn.loops import loops
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, refuse
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.onnx.recurrent import arguments, probe
+from relaxcheck.fixes.frontends.onnx.recurrent.cells import Recurrence
+from relaxcheck.fixes.frontends.onnx.recurrent.loops import loops
 from relaxcheck.fixes.tvm_api import BlockBuilder, Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile(
@@ -32,57 +32,34 @@ computed in float32.
 
 OPERATORS = ("LSTM", "GRU", "RNN")
 
-_IMPORTER = "relax/frontend/onnx/onnx_frontend.py"
 _FIRST_OPSET = 7
 """Earlier opsets have other attributes and other numbers of outputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Converter:
-    """The importer's entry for an operator; the importer asks it for a function by opset."""
+def convert(node: Node) -> Expr:
+    """The outputs of ``node`` as a tuple, or Y alone if the node has a single output.
 
-    operator: str
-
-    def get_converter(self, opset: int) -> Callable[..., Expr]:
-        """The function that converts a node of a model of ``opset``.
-
-        Its arguments are the builder, the inputs (None for an omitted one), the attributes by name,
-        and the importer's parameters.
-
-        Raises:
-            OpNotImplemented: the opset is too old.
-        """
-        if opset < _FIRST_OPSET:
-            raise refuse(self.operator, opset=opset)
-        return functools.partial(_convert, self.operator)
-
-
-CONVERTERS: dict[str, Any] = {operator: Converter(operator) for operator in OPERATORS}
-"""Entries for the importer's table while the fix is on."""
-
-
-def _convert(
-    operator: str,
-    builder: BlockBuilder,
-    inputs: Sequence[Expr | None],
-    attributes: Mapping[str, Any],
-    parameters: Any,
-) -> Expr:
-    """The outputs of a node as a tuple, or Y alone if the node has a single output."""
-    operands = arguments.named(operator, list(inputs))
-    recurrence = arguments.read_recurrence(operator, attributes, operands["R"])
+    Raises:
+        OpNotImplemented: the opset is too old.
+    """
+    if node.opset < _FIRST_OPSET:
+        raise refuse(node.operator, opset=node.opset)
+    builder = node.builder
+    operands = arguments.named(node.operator, list(node.inputs))
+    recurrence = arguments.read_recurrence(node.operator, node.attributes, operands["R"])
     operands, sizes = arguments.shaped(builder, recurrence, operands)
     dtype = tvm_api.dtype_of(operands["X"])
     inner = dtype if dtype == "float64" else "float32"
-    result = builder.emit(_recurrence(builder, recurrence, operands, sizes, inner))
+    result = node.emit(_recurrence(builder, recurrence, operands, sizes, inner))
     names = _outputs(recurrence)
-    outputs = [builder.emit(relax.TupleGetItem(result, index)) for index in range(len(names))]
+    outputs = [node.emit(relax.TupleGetItem(result, index)) for index in range(len(names))]
     if inner != dtype:
-        outputs = [builder.emit(relax.op.astype(output, dtype)) for output in outputs]
+        outputs = [node.emit(relax.op.astype(output, dtype)) for output in outputs]
     # Within a branch the importer takes a tuple for the only output.
-    if attributes["tvm_custom"]["num_outputs"] == 1:
-        return outputs[0]
-    return relax.Tuple(outputs)
+    return outputs[0] if node.outputs == 1 else relax.Tuple(outputs)
+
+
+CONVERSIONS: dict[str, Convert] = dict.fromkeys(OPERATORS, convert)
 
 
 def _outputs(recurrence: Recurrence) -> list[str]:
@@ -165,18 +142,6 @@ def _output_shapes(
     return shapes
 
 
-def _rebindings() -> tuple[Rebinding, ...]:
-    from tvm.relax.frontend.onnx import onnx_frontend
-
-    original = onnx_frontend._get_convert_map
-
-    @functools.wraps(original)
-    def convert_map() -> dict[str, Any]:
-        return {**original(), **CONVERTERS}
-
-    return (Rebinding(original, convert_map),)
-
-
 FIX = Fix(
     name="onnx_rnn",
     operators=OPERATORS,
@@ -191,9 +156,7 @@ FIX = Fix(
         FaultPart("peepholes", probe.lacks_peepholes),
         FaultPart("symbolic dimensions", functools.partial(probe.lacks, "LSTM", symbolic=True)),
     ),
-    rebindings=_rebindings,
+    rebindings=rebindings(CONVERSIONS),
     after="empty_constants",
-    patch=tuple(
-        Entry(_IMPORTER, "_get_convert_map", operator, Converter) for operator in OPERATORS
-    ),
+    patch=patch(CONVERSIONS),
 )

@@ -7,8 +7,8 @@ from typing import Any
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.onnx_rnn.activations import activations
-from relaxcheck.fixes.frontends.onnx_rnn.cells import Recurrence
+from relaxcheck.fixes.frontends.onnx.recurrent.activations import activations
+from relaxcheck.fixes.frontends.onnx.recurrent.cells import Recurrence
 from relaxcheck.fixes.proving import prover
 from relaxcheck.fixes.tvm_api import BlockBuilder, Expr, PrimExpr
 

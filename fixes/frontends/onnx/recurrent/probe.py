@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tvm
-from tvm import relax
 
 from relaxcheck.fixes.framework.probes import Array
+from relaxcheck.fixes.frontends.onnx.probing import outputs
 
 Numbers = Sequence[float]
 Steps = Callable[[Numbers], list[float]]
@@ -102,21 +101,6 @@ def model(
         initializers,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
-
-
-def outputs(model: Any, data: Array) -> list[Array]:
-    """The outputs of ``model`` for ``data``, imported and compiled by ``relax.build``.
-
-    Raises:
-        Exception: TVM's own, where it cannot import, compile or run the model.
-    """
-    from tvm.relax.frontend.onnx import from_onnx
-
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    executable = relax.build(from_onnx(model), target)
-    result = relax.VirtualMachine(executable, tvm.cpu())["main"](tvm.runtime.tensor(data))
-    several = [result] if hasattr(result, "numpy") else list(result)
-    return [np.asarray(tensor.numpy()) for tensor in several]
 
 
 def lacks(

@@ -1,7 +1,7 @@
 """The probe of an importer that supports LSTM, GRU and RNN incompletely."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,30 +9,20 @@ import pytest
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import installation
-from relaxcheck.fixes.frontends.onnx_rnn import importing as onnx_rnn
-from relaxcheck.fixes.frontends.onnx_rnn.importing import CONVERTERS, Converter
+from relaxcheck.fixes.frontends.onnx.converting import Node
+from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
+from relaxcheck.fixes.frontends.onnx.recurrent.importing import CONVERSIONS, convert
 from tests.fixes import recurrent_models
 from tests.fixes import whole_programs as whole
 
 Change = Callable[[list[Any], dict[str, Any]], Any]
 
 
-@dataclass(frozen=True)
-class Lacking:
-    """A converter like ours, except for ``change`` of the inputs and attributes."""
-
-    operator: str
-    change: Change
-
-    def get_converter(self, opset: int) -> Callable[..., Any]:
-        convert = Converter(self.operator).get_converter(opset)
-
-        def lacking(builder: Any, inputs: Sequence[Any], attributes: Any, known: Any) -> Any:
-            changed, settings = list(inputs), dict(attributes)
-            self.change(changed, settings)
-            return convert(builder, changed, settings, known)
-
-        return lacking
+def lacking(change: Change, node: Node) -> Any:
+    """Convert ``node`` as we do, except for ``change`` of the inputs and attributes."""
+    inputs, attributes = list(node.inputs), dict(node.attributes)
+    change(inputs, attributes)
+    return convert(replace(node, inputs=inputs, attributes=attributes))
 
 
 def without_input(number: int) -> Change:
@@ -72,7 +62,7 @@ def test_a_defective_converter_counts(
 ) -> None:
     parts = {part.name: part for part in onnx_rnn.FIX.parts}
     with installation.install([onnx_rnn.FIX]):
-        monkeypatch.setitem(CONVERTERS, operator, Lacking(operator, change))
+        monkeypatch.setitem(CONVERSIONS, operator, partial(lacking, change))
         assert all(parts[name].present() for name in there)
         assert not any(parts[name].present() for name in cured)
 
@@ -82,7 +72,8 @@ def test_an_importer_that_does_not_know_an_operator_is_not_asked(
 ) -> None:
     """A failing import would leave warnings."""
     monkeypatch.setattr(
-        "relaxcheck.fixes.frontends.onnx_rnn.probe.outputs", lambda *arguments: pytest.fail("asked")
+        "relaxcheck.fixes.frontends.onnx.recurrent.probe.outputs",
+        lambda *arguments: pytest.fail("asked"),
     )
     assert all(part.present() for part in onnx_rnn.FIX.parts)
 

@@ -8,7 +8,8 @@ from tvm import relax
 
 from relaxcheck import fixes
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.frontends.onnx_rnn import importing as onnx_rnn
+from relaxcheck.fixes.frontends.onnx.converting import Converter
+from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
 from tests.fixes.recurrent_models import arrays, built, imported, model, onnxruntime_of, tvm_of
 from tests.fixes.recurrent_reference import Node, within
 
@@ -44,7 +45,7 @@ def test_inputs_of_unknown_shape(rank: int) -> None:
     builder = relax.BlockBuilder()
     with builder.function("main", list(variables.values())):
         with builder.dataflow():
-            outputs = onnx_rnn.CONVERTERS["LSTM"].get_converter(14)(
+            outputs = Converter("LSTM", onnx_rnn.convert).get_converter(14)(
                 builder,
                 [inputs[name] for name in ("X", "W", "R", "B", "sequence_lens", "initial_h")],
                 {"tvm_custom": {"num_outputs": 3}},
