@@ -137,7 +137,7 @@ def rebindings(functions: Mapping[str, Convert]) -> Callable[[], tuple[Rebinding
 
         @functools.wraps(before)
         def convert_map() -> dict[str, Any]:
-            entries = before()
+            entries: dict[str, Any] = before()
             for operator, function in functions.items():
                 entries[operator] = Converter(operator, function, entries.get(operator))
             return entries

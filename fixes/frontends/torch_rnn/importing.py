@@ -19,7 +19,8 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import invalid, refuse
-from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
+from relaxcheck.fixes.frontends.onnx.converting import Node
+from relaxcheck.fixes.frontends.onnx.recurrent.importing import convert
 from relaxcheck.fixes.frontends.torch_rnn.exporting import OPERATOR
 from relaxcheck.fixes.tvm_api import BlockBuilder, Expr
 
@@ -145,8 +146,8 @@ def _layer(
     if stack.operator == "GRU":
         attributes["linear_before_reset"] = 1
     arguments = [data, of_directions(0), of_directions(1), bias, lengths, *states]
-    convert = onnx_rnn.CONVERTERS[stack.operator].get_converter(14)
-    output, *finals = convert(builder, arguments, attributes, None).fields
+    node = Node(stack.operator, 14, builder, arguments, attributes, None)
+    output, *finals = convert(node).fields
     length, _, batch, _ = tvm_api.shape_of(output)
     apart = builder.emit(relax.op.permute_dims(output, [0, 2, 1, 3]))
     shape = relax.ShapeExpr([length, batch, stack.directions * stack.hidden])
