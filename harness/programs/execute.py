@@ -12,6 +12,10 @@ from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
+from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
+from relaxcheck.harness.compiling.legalization_log import SYMPTOM, reason, reason_line
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.memory import OTHER, USUAL
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN, place_of
@@ -26,13 +30,10 @@ from relaxcheck.harness.outcomes.sources import (
     raised_at,
 )
 from relaxcheck.harness.programs import compile as compiling
-from relaxcheck.harness.programs.compile import SilentBail, StageError
 from relaxcheck.harness.programs.invalid.objections import objections, returned
 from relaxcheck.harness.programs.invalid.rejection import is_rejection, names_undefined
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
-from relaxcheck.harness.programs.late_linking import READS_PREFIX, name_of, nameless
-from relaxcheck.harness.programs.legalization_log import SYMPTOM, reason, reason_line
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
 from relaxcheck.harness.workers.switching import switch_fixes
@@ -86,7 +87,7 @@ def execute_together(
     progress(None, "link")
     shared = Clock()
     with shared("tvm"):
-        compiling.link([member.program for member in compiled])
+        building.link([member.program for member in compiled])
     for member in compiled:
         member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
     runs = iter(_asked(compiled))
@@ -102,7 +103,7 @@ class _Compiled:
     """
 
     case: Case
-    program: compiling.Compiled
+    program: building.Compiled
     clock: Clock
     late: str | None
     progress: Progress
@@ -201,11 +202,11 @@ def _end(compiled: _Compiled, runs: Sequence[_Run], *, plain: bool = False) -> O
     try:
         with clock("tvm"):
             compiled.progress("load")
-            main = compiling.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+            main = building.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
         if isinstance(case.expect, Invalid):
             return _ran_though_invalid(case, main, compiled.progress, clock)
         # Where others compare its outcome, no zero on the stack may make it right.
-        run = compiling.run_on_filled_stack if plain else compiling.run
+        run = building.run_on_filled_stack if plain else building.run
         return _run_all(case, main, runs, compiled.progress, clock, run)
     except StageError as error:
         return _refusal(case, error, clock, compiled.late)
@@ -284,13 +285,13 @@ def _run_all(
 
 def _undefined(
     main: Callable[..., object],
-    arguments: Sequence[compiling.Argument],
+    arguments: Sequence[building.Argument],
     outputs: Sequence[str],
     actual: Sequence[Array],
 ) -> str:
     """As ``undefined``, of heap or stack; empty where TVM fails when it runs again."""
-    on_heap = partial(compiling.run, main, arguments)
-    on_stack = partial(compiling.run_on_filled_stack, main, arguments)
+    on_heap = partial(building.run, main, arguments)
+    on_stack = partial(building.run_on_filled_stack, main, arguments)
     try:
         return undefined(on_heap, outputs, actual, USUAL, OTHER) or undefined(
             on_stack, outputs, on_stack(USUAL), USUAL, OTHER
@@ -312,7 +313,7 @@ def _ran_though_invalid(
         with clock("tvm"):
             size_arguments = case.program.size_arguments(binding)
             arguments = [*size_arguments, *(values[name] for name in run_time)]
-            outputs = compiling.run(main, arguments)
+            outputs = building.run(main, arguments)
         if not lines:
             lines = [returned(outputs)]
             about = _undefined(main, arguments, case.program.outputs, outputs)

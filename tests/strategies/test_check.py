@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from relaxcheck import strategies
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.sampling import draw
-from relaxcheck.harness.programs import compile as compiling
+from relaxcheck.harness.compiling import building
 from relaxcheck.strategies import cases, check, expressions, module, programs, script
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,12 +67,12 @@ def test_the_error_of_a_failure_has_a_script_that_fails(tmp_path: Path) -> None:
 
 
 def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = compiling.run
+    run = building.run
 
     def off_by_one(*arguments: object) -> object:
         return tuple(each + 1 for each in run(*arguments))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compiling, "run", off_by_one)
+    monkeypatch.setattr(building, "run", off_by_one)
     with pytest.raises(AssertionError, match="wrong-value"):
         check(Case("dynamic", RELU, bindings=({"m": 3},)))
 

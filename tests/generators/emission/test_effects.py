@@ -7,6 +7,7 @@ from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
+from relaxcheck.harness.compiling import building
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.execute import execute
@@ -69,9 +70,9 @@ def test_a_false_condition_ends_the_run_with_the_formatted_message(
     mode: str, pipeline: str
 ) -> None:
     case = _case(0, exec_mode=mode, pipeline=pipeline)
-    main = compiling.load(compiling.build(emit(case), case, lambda stage: None))
+    main = building.load(compiling.build(emit(case), case, lambda stage: None))
     values = arrays(case, 0)
-    with pytest.raises(compiling.StageError) as raised:
-        compiling.run(main, [values["x"], values["fine"]])
+    with pytest.raises(building.StageError) as raised:
+        building.run(main, [values["x"], values["fine"]])
     assert isinstance(raised.value.cause, AssertionError)
     assert " ".join(str(raised.value.cause).split()) == "left are [[1] [3]]"

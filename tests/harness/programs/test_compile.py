@@ -14,11 +14,12 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.building import StageError, _Watch, load, run
+from relaxcheck.harness.compiling.legalization_log import SYMPTOM
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.compile import StageError, _Watch, build, load, run
+from relaxcheck.harness.programs.compile import build
 from relaxcheck.harness.programs.execute import execute
-from relaxcheck.harness.programs.legalization_log import SYMPTOM
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.programs.repro import _build, _step

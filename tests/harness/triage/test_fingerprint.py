@@ -2,9 +2,9 @@
 
 import pytest
 
+from relaxcheck.harness.compiling.legalization_log import reason
 from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
-from relaxcheck.harness.programs.legalization_log import reason
 from relaxcheck.harness.triage.fingerprint import (
     Signature,
     fingerprint,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from relaxcheck.generators.core.program import Case
+from relaxcheck.harness.compiling import building
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs import execute
 from relaxcheck.harness.workers import zygote
@@ -29,7 +30,7 @@ def build(
     try:
         check(module)
     except Refused as error:
-        raise compiling.StageError("check", error) from error
+        raise building.StageError("check", error) from error
     return module
 
 
@@ -50,14 +51,15 @@ def run(main: Callable[..., tuple[Array, ...]], arguments: Sequence[Any]) -> tup
     try:
         return main(*arguments)
     except Refused as error:
-        raise compiling.StageError("run", error) from error
+        raise building.StageError("run", error) from error
 
 
 def put_in_place() -> None:
     """Replace what compiles and runs in this process."""
     replaced: dict[Any, dict[str, Any]] = {
         execute: {"emit": emit},
-        compiling: {"build": build, "link": link, "load": load, "run": run},
+        compiling: {"build": build},
+        building: {"link": link, "load": load, "run": run},
     }
     for module, functions in replaced.items():
         for name, function in functions.items():

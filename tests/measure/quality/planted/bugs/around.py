@@ -125,9 +125,9 @@ _PIPELINES = (
         "at LLVM's level 3 the last row of each output is left as memory had it",
         _VALUE,
         ("opt_level",),
-        "relaxcheck.harness.programs.compile",
+        "relaxcheck.harness.compiling.building",
         "            if late is None:\n",
-        "            if case.opt_level == 3:\n"
+        "            if recipe.opt_level == 3:\n"
         "                from tests.measure.quality.planted.tails import without_tails\n"
         "                module = without_tails(relax.transform.LegalizeOps()(module))\n"
         "            if late is None:\n",
@@ -163,7 +163,7 @@ _EXECUTION = (
         "a function called again gives the result that it gave first",
         (Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE),
         ("symbolic",),
-        "relaxcheck.harness.programs.compile",
+        "relaxcheck.harness.compiling.building",
         "        result = main(*map(_argument, arguments))\n",
         "        result = main(*map(_argument, arguments))\n"
         "        if run.__dict__.get('of') is not main:\n"
@@ -175,7 +175,7 @@ _EXECUTION = (
         "an output without elements comes back flat",
         (Verdict.WRONG_SHAPE,),
         ("batch", "symbolic.batch"),
-        "relaxcheck.harness.programs.compile",
+        "relaxcheck.harness.compiling.building",
         "        return tuple(map(_array, [result] if single else result))\n",
         "        arrays = [*map(_array, [result] if single else result)]\n"
         "        return tuple(array if array.size else array.reshape(-1) for array in arrays)\n",

@@ -8,9 +8,9 @@ import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.harness.compiling.building import Compiled, StageError, load, run
+from relaxcheck.harness.compiling.direct import NotDirect, called
 from relaxcheck.harness.native.target import target
-from relaxcheck.harness.programs.compile import Compiled, StageError, load, run
-from relaxcheck.harness.programs.direct import NotDirect, called
 
 
 def _program() -> Any:

@@ -11,10 +11,10 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import families
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.harness.campaign.drawing import stream
+from relaxcheck.harness.compiling import late_linking
 from relaxcheck.harness.native.link import LinkError
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs import compile as compiling
-from relaxcheck.harness.programs import late_linking
 from relaxcheck.harness.programs.execute import execute, execute_together
 from relaxcheck.harness.programs.pipelines import PIPELINES
 

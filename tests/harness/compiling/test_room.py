@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from relaxcheck.harness.programs.room import OutOfBounds, roomy
+from relaxcheck.harness.compiling.room import OutOfBounds, roomy
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import tvm
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.harness.programs.room import Roomy, roomy
+from relaxcheck.harness.compiling.room import Roomy, roomy
 
 # TVM has no type information of its own.
 Module = Any

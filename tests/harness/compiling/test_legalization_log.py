@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from relaxcheck.harness.compiling.legalization_log import LOGGED, collected, reason, reason_line
 from relaxcheck.harness.known.corpus import entries
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.sources import SourceLine
-from relaxcheck.harness.programs.legalization_log import LOGGED, collected, reason, reason_line
 
 
 def logged(path: Path, line: str) -> None:

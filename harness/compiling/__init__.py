@@ -1,0 +1,1 @@
+"""Relax modules, however they were made: compile them in distinct stages, and run them."""
