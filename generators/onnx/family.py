@@ -1,0 +1,139 @@
+"""Families of ONNX models of one node: one for each operator that has a hint."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from hypothesis import strategies as st
+
+from relaxcheck.generators.core.axes import Axis, Point, without_run
+from relaxcheck.generators.core.case import AnyCase, Value
+from relaxcheck.generators.core.program import USUAL_REGIMES
+from relaxcheck.generators.onnx.case import Importing, OnnxCase
+from relaxcheck.generators.onnx.hint import Hint
+from relaxcheck.generators.onnx.schemas import Schema, schema, versions
+from relaxcheck.generators.onnx.sketch import DATA, DIMS, HELD, OPSET, RANK, SIZE, Sketch
+
+PREFIX = "onnx"
+"""The families are called ``onnx-OPERATOR``."""
+
+IMPORT = "import"
+IMPORTING = {
+    "plain": Importing(),
+    "keep-params": Importing(keep_params=True),
+    "shapes": Importing(shapes=True),
+    "opset": Importing(opset=True),
+    "unsanitized": Importing(sanitize=False),
+}
+"""The arguments of the importer, by the values of the axis ``import``."""
+
+_MORE = (1, 2, -1)
+"""The sizes of later bindings, as distances from the first ones; -1: all sizes are 1."""
+
+
+@dataclass(frozen=True)
+class OnnxFamily:
+    """The models of one node of the operator of ``hint``, compiled by ``pipelines``."""
+
+    hint: Hint
+    pipelines: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """``onnx-`` and the operator's name."""
+        return f"{PREFIX}-{self.hint.operator}"
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The opset, dtypes, rank, the hint's own axes, the tensors' ways, and how it is run."""
+        hint = self.hint
+        opsets = sorted((version.opset for version in versions(hint.operator)), key=_unusual)
+        axes = [Axis(OPSET, tuple(opsets), opsets[0])]
+        axes += [self._dtypes(name) for name in hint.parameters]
+        if hint.ranks:
+            axes.append(Axis(RANK, hint.ranks, hint.ranks[0]))
+        axes += hint.axes
+        for name, values in (
+            *((SIZE, hint.sizes), (DIMS, hint.dims), (DATA, hint.data), (HELD, hint.held)),
+            (IMPORT, tuple(IMPORTING)),
+            ("pipeline", self.pipelines),
+        ):
+            if len(values) > 1 or name == "pipeline":
+                axes.append(Axis(name, tuple(values), values[0], default_weight=2))
+        regimes = hint.regimes or (*USUAL_REGIMES, "special")
+        axes.append(Axis("opt_level", (0, 3), 0, default_weight=19, steered=False))
+        axes.append(Axis("regime", regimes, regimes[0], default_weight=4, weights={"exact": 4}))
+        return tuple(axes)
+
+    def _dtypes(self, name: str) -> Axis:
+        """The axis of the dtypes of the type parameter ``name``."""
+        operator, limit = self.hint.operator, self.hint.types.get(name)
+        known = [version.types[name] for version in versions(operator) if name in version.types]
+        every = dict.fromkeys(dtype for types in known for dtype in types)
+        usual = "float32" if "float32" in every else next(iter(every))
+        values = limit or (usual, *(dtype for dtype in every if dtype != usual))
+
+        def allowed(point: Point, value: Value) -> bool:
+            version = _version(operator, point)
+            if version is None or name not in version.types:
+                return value == values[0]
+            return value in version.types[name]
+
+        return Axis(name, values, values[0], allowed, default_weight=3)
+
+    def build(self, point: Point, seed: int) -> OnnxCase:
+        """The one case at ``point``, its input values drawn from ``seed``."""
+        version = _version(self.hint.operator, point)
+        assert version is not None
+        sketch = Sketch(version, point)
+        self.hint.build(sketch)
+        return OnnxCase(
+            self.name,
+            sketch.model(),
+            bindings_of(sketch),
+            IMPORTING[str(point[IMPORT])],
+            str(point["pipeline"]),
+            int(str(point["opt_level"])),
+            str(point["regime"]),
+            seed=seed,
+            at=without_run(point),
+        )
+
+    @property
+    def invalid(self) -> tuple[st.SearchStrategy[AnyCase], ...]:
+        """None yet."""
+        return ()
+
+
+def bindings_of(sketch: Sketch) -> tuple[dict[str, int], ...]:
+    """The bindings of the symbols: the sizes that were drawn, other ones, and the smallest."""
+    first = {name: sketch.sizes[name] for name in sorted(sketch.sizes)}
+    if not first:
+        return ({},)
+    rows = [first]
+    for more in _MORE:
+        row = {
+            name: sketch.least.get(name, 1) if more < 0 else size + more
+            for name, size in first.items()
+        }
+        if row not in rows:
+            rows.append(row)
+    return tuple(rows)
+
+
+def _version(operator: str, point: Point) -> Schema | None:
+    opset = point.get(OPSET)
+    return schema(operator, opset) if isinstance(opset, int) else versions(operator)[-1]
+
+
+def _unusual(opset: int) -> tuple[bool, int]:
+    """The order of opsets: the usual one, then the newest first."""
+    return (opset != 18, -opset)
+
+
+@cache
+def families(pipelines: Sequence[str]) -> tuple[OnnxFamily, ...]:
+    """The family of each operator that has a hint, compiled by ``pipelines``."""
+    from relaxcheck.generators.onnx.hints import HINTS
+
+    return tuple(OnnxFamily(hint, tuple(pipelines)) for hint in HINTS.values())

@@ -1,0 +1,24 @@
+"""Every point of every hint is a model that ONNX's checker takes."""
+
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relaxcheck.generators.core.axes import cases
+from relaxcheck.generators.core.values import constants
+from relaxcheck.generators.onnx.family import OnnxFamily, families
+from relaxcheck.generators.onnx.proto import model_proto
+
+FAMILIES = families(("build",))
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=[family.hint.operator for family in FAMILIES])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_points_are_models(family: OnnxFamily, data: st.DataObject) -> None:
+    case = data.draw(cases(family))
+    proto = model_proto(case.model, constants(case))
+    onnx.checker.check_model(proto, full_check=True)
+    assert proto.graph.node[-1].op_type == family.hint.operator
+    assert {output.type.WhichOneof("value") for output in proto.graph.output} != {None}
