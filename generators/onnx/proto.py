@@ -36,6 +36,10 @@ _CODES = {
 }
 
 
+_INITIALIZERS_ALONE = 4
+"""The first IR version in which a graph's inputs need not list its initializers."""
+
+
 def code_of(dtype: str) -> int:
     """ONNX's number for ``dtype``, one of ``generators.onnx.model.DTYPES``."""
     number: int = getattr(TensorProto, _CODES.get(dtype, dtype.upper()))
@@ -66,13 +70,16 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
     domains = dict.fromkeys(node.domain for node in _nodes(model) if node.domain)
     imports = [helper.make_opsetid("", model.opset)]
     imports += [helper.make_opsetid(domain, 1) for domain in domains]
+    version = max(ir_version(model.opset), 8 if functions else 0)
+    # Before that version, initializers are inputs as well: defaults that a caller may replace.
+    inputs = model.tensors if version < _INITIALIZERS_ALONE else model.inputs
     graph = helper.make_graph(
         [
             *(_constant(t, constants[t.name]) for t in model.tensors if t.held == NODE),
             *(_node(node, model.opset) for node in model.nodes),
         ],
         "graph",
-        [_described(tensor) for tensor in model.inputs],
+        [_described(tensor) for tensor in inputs if tensor.held != NODE],
         [_untyped(name) for name in model.outputs],
         [
             tensor_proto(constants[tensor.name], tensor.dtype, tensor.name)
@@ -84,7 +91,7 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
         graph,
         opset_imports=imports,
         functions=functions,
-        ir_version=max(ir_version(model.opset), 8 if functions else 0),
+        ir_version=version,
     )
     _type_outputs(proto)
     return proto

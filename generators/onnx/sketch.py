@@ -22,7 +22,7 @@ from relaxcheck.generators.onnx.model import (
     Node,
     Tensor,
 )
-from relaxcheck.generators.onnx.schemas import Schema
+from relaxcheck.generators.onnx.schemas import Schema, schema
 
 OPSET, HELD, DATA, DIMS, SIZE, RANK = "opset", "held", "data", "dims", "size", "rank"
 """The axes that the sketch itself reads."""
@@ -35,12 +35,13 @@ DATA_WAYS = (INPUT, COMPUTED, INITIALIZER)
 STATIC, BATCH, ALL = "static", "batch", "all"
 DIMS_WAYS = (STATIC, BATCH, ALL, NAMELESS)
 """The ways to state the dimensions of inputs: as numbers; the first as a symbol; each as one of its
-own; as such, without names. ONNX's checker does not take an input without a shape (``RANKLESS``)."""
+own; as such, without names. ONNX's checker refuses an input without a shape (``RANKLESS``)."""
 
 USUAL, ONE, NONE = "usual", "one", "none"
 SIZE_WAYS = (USUAL, ONE, NONE)
 """The sizes of dimensions: from 2 to 5; one of them 1; one of them 0."""
 
+_PASSING = {NODE: "Constant", COMPUTED: "Identity"}
 _SIZES = (2, 3, 4, 5, 3, 2)
 _SYMBOLS = ("B", "M", "N", "K", "L", "P")
 
@@ -160,7 +161,13 @@ class Sketch:
     def tensor(
         self, name: str, shape: Sequence[Dim], dtype: str, way: str, fill: Fill | None = None
     ) -> str:
-        """The name of a tensor that the model gets in ``way``, one of ``HELD_WAYS``."""
+        """The name of a tensor that the model gets in ``way``, one of ``HELD_WAYS``.
+
+        Where the opset's ``Constant`` or ``Identity`` does not take the dtype, it is an initializer
+        or an input.
+        """
+        if way in _PASSING and not self._takes(_PASSING[way], dtype):
+            way = INITIALIZER if way == NODE else INPUT
         symbolic = any(isinstance(dim, str) for dim in shape)
         held = INPUT if symbolic or way == COMPUTED else way
         states = STATED
@@ -171,6 +178,10 @@ class Sketch:
         if way == COMPUTED:
             self.nodes.append(Node("Identity", (source,), (name,)))
         return name
+
+    def _takes(self, operator: str, dtype: str) -> bool:
+        version = schema(operator, self.integer(OPSET))
+        return version is not None and all(dtype in types for types in version.types.values())
 
     # The node
 
