@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from relaxcheck.generators.core.case import CaseError, IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.gradients import gradients
-from relaxcheck.generators.core.program import ORDINARY_REGIMES, Case
+from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.emission.programs import emit
@@ -16,13 +18,12 @@ from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM, reason, reason_line
+from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.kind import Progress, Tracing
-from relaxcheck.harness.native.memory import OTHER, USUAL
-from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN, place_of
+from relaxcheck.harness.outcomes.appearance import PLACE, UNKNOWN, place_of
 from relaxcheck.harness.outcomes.clock import Clock
-from relaxcheck.harness.outcomes.deviation import WORST
 from relaxcheck.harness.outcomes.errors import disowns, error_text, names, normalise
-from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.sources import (
     differentiated_at,
     logged_at,
@@ -33,9 +34,8 @@ from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.invalid.objections import objections, returned
 from relaxcheck.harness.programs.invalid.rejection import is_rejection, names_undefined
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
-from relaxcheck.harness.programs.judge import Expected, Question, all_expected, judge
+from relaxcheck.harness.programs.judge import Question, all_expected
 from relaxcheck.harness.programs.pipelines import PIPELINES
-from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
 from relaxcheck.harness.workers.switching import switch_fixes
 
 _WRONG = (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE)
@@ -109,16 +109,6 @@ class _Compiled:
     progress: Progress
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A run of a case: binding, regime, inputs, and the expected outputs or an exception."""
-
-    index: int
-    regime: str
-    values: Mapping[str, Array]
-    expected: Expected | Exception
-
-
 def _begin(
     case: Case, progress: Progress, late: str | None, tracing: Tracing | None = None
 ) -> _Compiled | Outcome:
@@ -170,7 +160,7 @@ def _emitted(case: Case) -> Any:
         raise StageError("emit", error) from error
 
 
-def _asked(compiled: Sequence[_Compiled]) -> list[list[_Run]]:
+def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
     """The runs of each of ``compiled``, none if it is invalid; asks the oracles about all."""
     planned: list[tuple[_Compiled, int, str]] = []
     questions: list[Question] = []
@@ -190,13 +180,15 @@ def _asked(compiled: Sequence[_Compiled]) -> list[list[_Run]]:
             yield
 
     answered = zip(planned, questions, all_expected(questions, on), strict=True)
-    runs: dict[int, list[_Run]] = {id(member): [] for member in compiled}
+    runs: dict[int, list[Run]] = {id(member): [] for member in compiled}
     for (member, index, regime), question, expected in answered:
-        runs[id(member)].append(_Run(index, regime, question.arrays, expected))
+        arguments = _arguments(member.case, index, question.arrays)
+        binding = member.case.bindings[index]
+        runs[id(member)].append(Run(binding, regime, arguments, expected))
     return list(runs.values())
 
 
-def _end(compiled: _Compiled, runs: Sequence[_Run], *, plain: bool = False) -> Outcome:
+def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
     """Load and run a compiled case; judge its outputs."""
     case, clock = compiled.case, compiled.clock
     try:
@@ -207,7 +199,9 @@ def _end(compiled: _Compiled, runs: Sequence[_Run], *, plain: bool = False) -> O
             return _ran_though_invalid(case, main, compiled.progress, clock)
         # Where others compare its outcome, no zero on the stack may make it right.
         run = building.run_on_filled_stack if plain else building.run
-        return _run_all(case, main, runs, compiled.progress, clock, run)
+        outputs = case.program.outputs
+        outcome = run_all(main, runs, outputs, case.regime, compiled.progress, clock, run)
+        return _with_lowerings(case, outcome)
     except StageError as error:
         return _refusal(case, error, clock, compiled.late)
 
@@ -216,107 +210,38 @@ def _nameless(message: str, late: str | None) -> str:
     return message if late is None else nameless(message, late)
 
 
-def _run_all(
-    case: Case,
-    main: Callable[..., object],
-    runs: Sequence[_Run],
-    progress: Progress,
-    clock: Clock,
-    call: Callable[..., tuple[Array, ...]],
-) -> Outcome:
-    run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
-    checks: list[Check] = []
-    seen: list[Expected] = []
-    verdict, message, stage = Verdict.PASS, "", None
-    details: dict[str, Any] = {}
-    for run in runs:
-        wanted = run.expected
-        if isinstance(wanted, Exception):
-            progress("oracle")
-            raise wanted
-        seen.append(wanted)
-        with clock("tvm"):
-            progress("run")
-            arguments = [
-                *case.program.size_arguments(case.bindings[run.index]),
-                *(run.values[name] for name in run_time),
-            ]
-            actual = call(main, arguments)
-        with clock("compare"):
-            progress("compare")
-            judgement = judge(case.program, case.bindings[run.index], actual, wanted, run.regime)
-        checks.extend(judgement.checks)
-        if judgement.verdict is not Verdict.PASS and (
-            verdict is Verdict.PASS or (judgement.verdict.is_failure and not verdict.is_failure)
-        ):
-            where = "" if run.regime == case.regime else f" (inputs in the {run.regime} regime)"
-            verdict, message, stage = judgement.verdict, judgement.message + where, "compare"
-            if verdict is Verdict.WRONG_VALUE:
-                about = _undefined(main, arguments, case.program.outputs, actual)
-                # NaN of a NaN among the inputs looks like any other value that is off.
-                details = {NAN: True} if judgement.nan and run.regime in ORDINARY_REGIMES else {}
-                if judgement.worst is not None:
-                    details[WORST] = asdict(judgement.worst)
-                if about:
-                    message, details = f"{message}\n{about}", {UNDEFINED: True}
-    if verdict in _WRONG and not case.fixes:
-        places = differentiated_at if gradients(case.program) else lowered_at
-        details |= places(node.operator for node in case.program.nodes)
-    everywhere = tuple(
-        n for n in seen[0].agreeing if all(n in expected.agreeing for expected in seen)
-    )
-    if verdict is Verdict.PASS and not everywhere:
-        verdict, message = Verdict.NO_ORACLE, "no oracle ran at every binding"
-    elements = sum(check.elements for check in checks)
-    if verdict is Verdict.PASS and 0 < elements == sum(check.unconstrained for check in checks):
-        verdict, message = Verdict.NO_ORACLE, ALL_UNCONSTRAINED
-    return Outcome(
-        verdict,
-        stage,
-        None,
-        message,
-        tuple(checks),
-        everywhere,
-        {name: reason for expected in seen for name, reason in expected.unsupported.items()},
-        clock.seconds,
-        details=details,
-    )
+def _with_lowerings(case: Case, outcome: Outcome) -> Outcome:
+    """``outcome``, if it is wrong with the fixes off, with the lines of TVM's lowerings."""
+    if outcome.verdict not in _WRONG or case.fixes:
+        return outcome
+    places = differentiated_at if gradients(case.program) else lowered_at
+    lines = places(node.operator for node in case.program.nodes)
+    return msgspec.structs.replace(outcome, details={**outcome.details, **lines})
 
 
-def _undefined(
-    main: Callable[..., object],
-    arguments: Sequence[building.Argument],
-    outputs: Sequence[str],
-    actual: Sequence[Array],
-) -> str:
-    """As ``undefined``, of heap or stack; empty where TVM fails when it runs again."""
-    on_heap = partial(building.run, main, arguments)
-    on_stack = partial(building.run_on_filled_stack, main, arguments)
-    try:
-        return undefined(on_heap, outputs, actual, USUAL, OTHER) or undefined(
-            on_stack, outputs, on_stack(USUAL), USUAL, OTHER
-        )
-    except StageError:
-        return ""
+def _arguments(
+    case: Case, index: int, values: Mapping[str, Array]
+) -> tuple[building.Argument, ...]:
+    """The arguments of a run at the binding ``index``: sizes, then run-time inputs."""
+    run_time = (values[tensor.name] for tensor in case.program.inputs if not tensor.constant)
+    return (*case.program.size_arguments(case.bindings[index]), *run_time)
 
 
 def _ran_though_invalid(
     case: Case, main: Callable[..., object], progress: Progress, clock: Clock
 ) -> Outcome:
     assert isinstance(case.expect, Invalid)
-    run_time = [tensor.name for tensor in case.program.inputs if not tensor.constant]
     lines: list[str] = []
     for index, binding in enumerate(case.bindings):
         progress("oracle")
         values = arrays(case, index)
         progress("run")
         with clock("tvm"):
-            size_arguments = case.program.size_arguments(binding)
-            arguments = [*size_arguments, *(values[name] for name in run_time)]
+            arguments = _arguments(case, index, values)
             outputs = building.run(main, arguments)
         if not lines:
             lines = [returned(outputs)]
-            about = _undefined(main, arguments, case.program.outputs, outputs)
+            about = undefined_output(main, arguments, case.program.outputs, outputs)
             if isinstance(case.expect, Mismatch):
                 lines.insert(0, f"{CALLED}{wrong_argument(case, case.expect)}")
             else:

@@ -23,6 +23,7 @@ from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
@@ -35,7 +36,6 @@ from relaxcheck.harness.programs.reduction.convincing import MODERATE, convincin
 from relaxcheck.harness.programs.reduction.familiar import familiar_windows
 from relaxcheck.harness.programs.reduction.simplicity import Defaults
 from relaxcheck.harness.programs.reduction.steps import Knowledge
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
 from relaxcheck.harness.triage.reduction.search import RUNNING
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from relaxcheck.generators.core.case import AnyCase
-from relaxcheck.generators.core.program import Case, Program
+from relaxcheck.generators.core.program import Case
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.outcomes.outcome import Outcome
 from relaxcheck.harness.outcomes.output import Output
@@ -25,7 +25,7 @@ from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.oracles.answer import Array, Bounded
 
 if TYPE_CHECKING:
-    from relaxcheck.harness.programs.judge import Expected, Judgement
+    from relaxcheck.harness.outcomes.judgement import Expected, Judgement
 
 MOST_ELEMENTS = 1 << 16
 """The most elements of an output that is written: nobody reads more of them."""
@@ -101,8 +101,9 @@ def main() -> None:
     """Serve as ``relaxcheck.harness.workers.zygote`` does; the last argument is the folder."""
     folder = Path(sys.argv.pop())
     # These import TVM, which only the zygote should do.
+    from relaxcheck.harness.compiling import running
+    from relaxcheck.harness.outcomes.judgement import judge
     from relaxcheck.harness.programs import execute as executing
-    from relaxcheck.harness.programs.judge import judge
     from relaxcheck.harness.workers import zygote
 
     execute_only = executing.execute
@@ -117,19 +118,19 @@ def main() -> None:
         seen: list[Output] = []
 
         def judge_and_keep(
-            program: Program,
+            outputs: Sequence[str],
             binding: Mapping[str, int],
             actual: tuple[Array, ...],
             wanted: Expected,
             regime: str = "normal",
         ) -> Judgement:
-            for name, array, bounded in zip(program.outputs, actual, wanted.outputs, strict=False):
+            for name, array, bounded in zip(outputs, actual, wanted.outputs, strict=False):
                 output = output_of(name, binding, regime, array, bounded)
                 if output is not None:
                     seen.append(output)
-            return judge(program, binding, actual, wanted, regime)
+            return judge(outputs, binding, actual, wanted, regime)
 
-        executing.judge = judge_and_keep  # type: ignore[attr-defined]
+        running.judge = judge_and_keep  # type: ignore[attr-defined]
         outcome = execute_only(case, progress, plain=plain, tracing=tracing)
         # Write the whole file or none, also if there is no room or this process ends.
         unfinished = folder / f"{case.identifier}.new"

@@ -2,10 +2,10 @@
 
 import re
 
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.errors import corrupts_heap
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import DOES, where
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.reports.rendering import Came
 from relaxcheck.reports.templating import environment
 

@@ -9,11 +9,11 @@ from relaxcheck.generators.core.case import Mismatch
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.graphs.family import family
 from relaxcheck.generators.graphs.mismatch import mismatched, stated
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.outcomes.appearance import NAN, UNKNOWN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.causes import by_cause
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 from relaxcheck.harness.triage.investigation import Investigations

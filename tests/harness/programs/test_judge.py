@@ -8,9 +8,10 @@ import pytest
 
 from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.outcomes.judgement import Expected, judge
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import judge as judging
-from relaxcheck.harness.programs.judge import Expected, Question, all_expected, expected, judge
+from relaxcheck.harness.programs.judge import Question, all_expected, expected
 from relaxcheck.oracles.answer import Unsupported
 
 PROGRAM = Program(
@@ -25,7 +26,7 @@ Oracle = Callable[[Program, Mapping[str, Array]], tuple[Array, ...]]
 
 def verdict_on(actual: Array) -> tuple[Verdict, str]:
     wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
-    judgement = judge(PROGRAM, {}, (actual,), wanted)
+    judgement = judge(PROGRAM.outputs, {}, (actual,), wanted)
     return judgement.verdict, judgement.message
 
 
@@ -39,15 +40,15 @@ def off_by_two_ulps() -> Array:
 def test_the_worst_float_of_a_wrong_output_is_kept() -> None:
     wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
     right = float(RIGHT[1, 0])
-    worst = judge(PROGRAM, {}, (off_by_two_ulps(),), wanted).worst
+    worst = judge(PROGRAM.outputs, {}, (off_by_two_ulps(),), wanted).worst
     assert worst is not None
     assert worst.actual == right + 2 * worst.ulp
     assert abs(worst.expected - right) <= worst.bound < worst.ulp
     assert worst.dtype == "float32"
-    nan = judge(PROGRAM, {}, (RIGHT * np.float32(np.nan),), wanted).worst
+    nan = judge(PROGRAM.outputs, {}, (RIGHT * np.float32(np.nan),), wanted).worst
     assert nan is not None
     assert nan.actual is None
-    assert judge(PROGRAM, {}, (RIGHT,), wanted).worst is None
+    assert judge(PROGRAM.outputs, {}, (RIGHT,), wanted).worst is None
 
 
 @pytest.mark.parametrize(
@@ -76,14 +77,14 @@ def test_a_message_names_the_output_and_the_binding_if_there_is_any() -> None:
     wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
     (name,) = PROGRAM.outputs
     for binding, where in (({}, name), ({"n": 2}, f"{name} at {{'n': 2}}")):
-        judgement = judge(PROGRAM, binding, (RIGHT.reshape(4),), wanted)
+        judgement = judge(PROGRAM.outputs, binding, (RIGHT.reshape(4),), wanted)
         assert judgement.message == f"output {where}: shape (4,), not (2, 2)"
 
 
 def test_an_output_missing_or_too_many_is_a_wrong_shape() -> None:
     wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
-    assert judge(PROGRAM, {}, (RIGHT, RIGHT), wanted).verdict is Verdict.WRONG_SHAPE
-    assert judge(PROGRAM, {}, (), wanted).verdict is Verdict.WRONG_SHAPE
+    assert judge(PROGRAM.outputs, {}, (RIGHT, RIGHT), wanted).verdict is Verdict.WRONG_SHAPE
+    assert judge(PROGRAM.outputs, {}, (), wanted).verdict is Verdict.WRONG_SHAPE
 
 
 def off(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:

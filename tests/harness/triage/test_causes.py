@@ -7,11 +7,11 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import family
 from relaxcheck.generators.operators.groups import group_of
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE
 from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Check, Ending, Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import Severity
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.causes import by_cause
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of, unreduced
 from tests.harness.outcomes.test_deviation import wrong

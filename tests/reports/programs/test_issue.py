@@ -7,6 +7,7 @@ from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.generators.core.fills.kinds import Literal, Misfit
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import every
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.errors import WRITTEN
@@ -14,7 +15,6 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.reports.issue.template import on_release
 from relaxcheck.reports.programs.issue import issue_text
 from relaxcheck.reports.programs.missing_check import missing_check

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from relaxcheck.cli.actions.exporting.running import again
 from relaxcheck.cli.actions.exporting.workers import Workers
 from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.known.corpus import Record
 from relaxcheck.harness.outcomes.errors import WRITTEN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.triage.fingerprint import (
     fingerprint,
     same_on_another_release,

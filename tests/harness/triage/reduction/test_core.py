@@ -5,12 +5,12 @@ from contextlib import suppress
 import msgspec
 
 from relaxcheck.generators.core.program import Case, Input, Node, Program
+from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import KIND
 from relaxcheck.harness.programs.reduction import graph_steps
 from relaxcheck.harness.programs.reduction.steps import Knowledge
-from relaxcheck.harness.programs.undefined import UNDEFINED
 from relaxcheck.harness.programs.vetting import validate
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.triage.fingerprint import operators

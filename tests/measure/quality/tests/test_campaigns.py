@@ -12,8 +12,9 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.campaign.options import resumed
 from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
+from relaxcheck.harness.outcomes.judgement import judge
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
-from relaxcheck.harness.programs.judge import expected, judge
+from relaxcheck.harness.programs.judge import expected
 from relaxcheck.oracles.independent import ORACLES
 from tests.measure.quality import campaigns
 from tests.measure.quality.false_alarms import CONTROL
@@ -58,7 +59,7 @@ def test_a_masked_key_counts_nothing_however_large_its_score_is() -> None:
     }
     wanted = expected(case.program, values, mixed_precision=False)
     assert wanted.agreeing == tuple(ORACLES)
-    judged = judge(case.program, {}, (np.ones((1, 1, 1, 1), np.float32),), wanted)
+    judged = judge(case.program.outputs, {}, (np.ones((1, 1, 1, 1), np.float32),), wanted)
     assert judged.verdict is Verdict.PASS
 
 

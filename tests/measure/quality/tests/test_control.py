@@ -13,8 +13,9 @@ from relaxcheck.generators.core.axes import Point, complete
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
+from relaxcheck.harness.outcomes.judgement import judge
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.judge import expected, judge
+from relaxcheck.harness.programs.judge import expected
 from relaxcheck.harness.programs.pipelines import PIPELINES
 from tests.measure.quality.control import evaluate as control
 from tests.measure.quality.control import layouts
@@ -101,7 +102,7 @@ def judged(name: str, chosen: Point) -> Verdict:
     wanted = expected(case.program, values, mixed_precision=False)
     run_time = [values[tensor.name] for tensor in case.program.inputs if not tensor.constant]
     actual = control.evaluate(case, run_time)
-    return judge(case.program, case.bindings[0], actual, wanted).verdict
+    return judge(case.program.outputs, case.bindings[0], actual, wanted).verdict
 
 
 WRONG: dict[str, tuple[str, Point, type, str, Callable[[Any], Any]]] = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.compiling.undefined import UNDEFINED, undefined
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.native.memory import OTHER, USUAL, filled
 from relaxcheck.harness.outcomes.deviation import WORST
@@ -16,7 +17,6 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.outcomes.sources import SOURCES
 from relaxcheck.harness.programs.execute import execute
 from relaxcheck.harness.programs.reproduction import reproduction
-from relaxcheck.harness.programs.undefined import UNDEFINED, undefined
 from relaxcheck.reports.programs.repro import repro_text
 
 pytestmark = pytest.mark.tvm
