@@ -20,6 +20,7 @@ from relaxcheck.harness.kind import Kind
 PATHS: tuple[str, ...] = (
     "relaxcheck.harness.programs.kind",
     "relaxcheck.harness.expressions.kind",
+    "relaxcheck.harness.onnx.kind",
 )
 
 T = TypeVar("T")

@@ -9,10 +9,10 @@ import pytest
 
 from relaxcheck.generators.core.sampling import SEEDED
 from relaxcheck.harness import kinds
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.expected_failures import declared
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.conformance import Conformance, Tally
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.environment import VARIABLES
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.pool import Pool

@@ -97,7 +97,7 @@ def cases(
         max_nodes: as in ``programs``.
         symbolic: as in ``programs``.
         dtypes: as in ``programs``.
-        pipelines: names of pass pipelines (``relaxcheck.harness.programs.pipelines``).
+        pipelines: names of pass pipelines (``relaxcheck.harness.compiling.pipelines``).
         fixes: whether the fixes are installed.
 
     Raises:

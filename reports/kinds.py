@@ -10,6 +10,7 @@ from relaxcheck.reports.rendering import Rendering
 PATHS: dict[str, str] = {
     "program": "relaxcheck.reports.programs.rendering",
     "expression": "relaxcheck.reports.expressions.rendering",
+    "onnx": "relaxcheck.reports.onnx.rendering",
 }
 """The module that holds the rendering, as ``RENDERING``; imported at first use."""
 

@@ -15,7 +15,7 @@ from relaxcheck.generators.families import family
 from relaxcheck.generators.core.axes import complete
 
 def test_a_program_conforms(conformance):
-    from relaxcheck.harness.programs.pipelines import PIPELINES
+    from relaxcheck.harness.compiling.pipelines import PIPELINES
     member = family("conv1d_transpose", tuple(PIPELINES))
     conformance.check(member.build(complete(member.axes, {}), 0))
 """

@@ -87,11 +87,13 @@ class OnnxFamily:
         assert version is not None
         sketch = Sketch(version, point)
         self.hint.build(sketch)
+        importing = IMPORTING[str(point[IMPORT])]
+        bindings = bindings_of(sketch)
         return OnnxCase(
             self.name,
             sketch.model(),
-            bindings_of(sketch),
-            IMPORTING[str(point[IMPORT])],
+            bindings[:1] if importing.shapes else bindings,
+            importing,
             str(point["pipeline"]),
             int(str(point["opt_level"])),
             str(point["regime"]),
@@ -131,9 +133,17 @@ def _unusual(opset: int) -> tuple[bool, int]:
     return (opset != 18, -opset)
 
 
+PIPELINES = ("build", "default-pipeline", "fixes-pipeline")
+"""The pipelines that models are compiled by, where they are not chosen."""
+
+
 @cache
 def families(pipelines: Sequence[str]) -> tuple[OnnxFamily, ...]:
-    """The family of each operator that has a hint, compiled by ``pipelines``."""
+    """The family of each operator that has a hint, compiled by those of ``pipelines`` that serve.
+
+    Where none of them is one of ``PIPELINES``, all serve.
+    """
     from relaxcheck.generators.onnx.hints import HINTS
 
-    return tuple(OnnxFamily(hint, tuple(pipelines)) for hint in HINTS.values())
+    served = tuple(name for name in PIPELINES if name in pipelines) or tuple(pipelines)
+    return tuple(OnnxFamily(hint, served) for hint in HINTS.values())

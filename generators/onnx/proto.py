@@ -23,6 +23,7 @@ from relaxcheck.generators.onnx.model import (
     Tensor,
     TensorValue,
 )
+from relaxcheck.generators.onnx.walk import nodes_of
 
 _CODES = {
     "float32": "FLOAT",
@@ -42,8 +43,13 @@ _INITIALIZERS_ALONE = 4
 
 def code_of(dtype: str) -> int:
     """ONNX's number for ``dtype``, one of ``generators.onnx.model.DTYPES``."""
-    number: int = getattr(TensorProto, _CODES.get(dtype, dtype.upper()))
+    number: int = getattr(TensorProto, code_name(dtype))
     return number
+
+
+def code_name(dtype: str) -> str:
+    """The name of ``dtype`` in ONNX's ``TensorProto``."""
+    return _CODES.get(dtype, dtype.upper())
 
 
 @cache
@@ -67,7 +73,7 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
     them.
     """
     functions = [_function(function, model.opset) for function in model.functions]
-    domains = dict.fromkeys(node.domain for node in _nodes(model) if node.domain)
+    domains = dict.fromkeys(node.domain for node in nodes_of(model) if node.domain)
     imports = [helper.make_opsetid("", model.opset)]
     imports += [helper.make_opsetid(domain, 1) for domain in domains]
     version = max(ir_version(model.opset), 8 if functions else 0)
@@ -125,19 +131,6 @@ def value_array(value: TensorValue) -> Array:
     numbers = [float(each) if isinstance(each, str) else each for each in value.values]
     wide = np.array(numbers, None if numbers else np.float64)
     return wide.astype(numpy_dtype(value.dtype)).reshape(value.shape)
-
-
-def _nodes(model: Model) -> list[Node]:
-    """Every node, those of functions and subgraphs included."""
-    found: list[Node] = []
-    waiting = [*model.nodes, *(node for each in model.functions for node in each.nodes)]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        for value in node.attributes.values():
-            if isinstance(value, Graph):
-                waiting.extend(value.nodes)
-    return found
 
 
 def _constant(tensor: Tensor, array: Array) -> onnx.NodeProto:

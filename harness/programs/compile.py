@@ -12,9 +12,9 @@ from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Compiled, Module, Recipe
+from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
-from relaxcheck.harness.programs.pipelines import GRADIENTS, PIPELINES, steps_before
 
 
 def build(

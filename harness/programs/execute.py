@@ -18,6 +18,7 @@ from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM, reason, reason_line
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.running import Run, run_all, undefined_output
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.outcomes.appearance import PLACE, UNKNOWN, place_of
@@ -35,7 +36,6 @@ from relaxcheck.harness.programs.invalid.objections import objections, returned
 from relaxcheck.harness.programs.invalid.rejection import is_rejection, names_undefined
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
 from relaxcheck.harness.programs.judge import Question, all_expected
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.switching import switch_fixes
 
 _WRONG = (Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.WRONG_VALUE)

@@ -7,7 +7,7 @@ from relaxcheck.generators.calls import telling
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.fills.kinds import Random
 from relaxcheck.generators.core.program import Case
-from relaxcheck.harness.programs.pipelines import PIPELINES, Pipeline
+from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline
 from relaxcheck.harness.programs.reduction.setting_steps import PLAIN
 from relaxcheck.harness.programs.reduction.simplicity import PLAIN_DTYPE, Defaults, sizes
 

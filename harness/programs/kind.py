@@ -23,6 +23,7 @@ from relaxcheck.generators.graphs.mismatch import corrected
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.groups import checked_group_of, group_of
 from relaxcheck.generators.operators.record import Numerics
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.kind import Kind, Progress, Step, Tracing, Trials
 from relaxcheck.harness.outcomes.appearance import NAN, PLACE, UNKNOWN
@@ -30,7 +31,6 @@ from relaxcheck.harness.outcomes.attribution import Attribution
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference
 from relaxcheck.harness.programs import features, wellformed
 from relaxcheck.harness.programs.attribution.attribute import attribute
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction import sequence, simplicity
 from relaxcheck.harness.programs.reduction.convincing import MODERATE, convincing, written_out
 from relaxcheck.harness.programs.reduction.familiar import familiar_windows

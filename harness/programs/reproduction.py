@@ -11,8 +11,8 @@ from relaxcheck.generators.core.case import CaseError, Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.reference.evaluate import Numerics, evaluate

@@ -34,7 +34,7 @@ from relaxcheck.generators.core.program import (
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.generators.operators.record import Attribute as Declared
 from relaxcheck.generators.operators.record import Operator
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 MOST_ELEMENTS = 2**28
 """Elements of the largest tensor: 2 GB in float64, which is what the reference computes in."""

@@ -13,9 +13,9 @@ from relaxcheck.generators.calls import form, telling
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.fills.kinds import Literal, Random
 from relaxcheck.generators.core.program import ITEM, ORDINARY_REGIMES, Case, ShapeValue
+from relaxcheck.harness.compiling.pipelines import PIPELINES, steps_before
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import EXTREMES
-from relaxcheck.harness.programs.pipelines import PIPELINES, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way
 from relaxcheck.reports.programs.attribution_text import (
     TOGETHER,

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.axes import PIPELINE
 from relaxcheck.generators.core.program import DTYPES, Attribute, Program, ShapeValue
+from relaxcheck.harness.compiling.pipelines import PIPELINES, Pipeline, steps_before
 from relaxcheck.harness.outcomes.attribution import Aspect, Difference
 from relaxcheck.harness.programs.attribution.magnitudes import before_largest
-from relaxcheck.harness.programs.pipelines import PIPELINES, Pipeline, steps_before
 from relaxcheck.reports.programs.python_source import attribute_text, shape_text
 
 _PLAIN_BUILD = "relax.build alone"

@@ -10,8 +10,8 @@ import numpy as np
 from relaxcheck.generators.calls import form
 from relaxcheck.generators.core.gradients import gradients
 from relaxcheck.generators.core.program import Program
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import Reproduction, one_bound
 from relaxcheck.oracles.answer import Bounded
 from relaxcheck.oracles.pytorch.source import reference_source

@@ -8,6 +8,7 @@ from relaxcheck.generators.core.case import Expectation, IllFormed, Invalid, Mis
 from relaxcheck.generators.core.program import GRADIENT, Case
 from relaxcheck.generators.families import desired_layouts
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM
+from relaxcheck.harness.compiling.pipelines import described, steps_before
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution
@@ -21,7 +22,6 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import where
 from relaxcheck.harness.outcomes.refusals import OF_CPP
 from relaxcheck.harness.programs.invalid.wrong_call import CALLED, wrong_argument
-from relaxcheck.harness.programs.pipelines import described, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import BY_OPERATOR
 from relaxcheck.harness.triage.reduction.search import RUNNING

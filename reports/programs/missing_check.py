@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from relaxcheck.generators import families
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Attribute, Case
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 _CLAUSES: Mapping[str, str] = {
     "-zero": "{} {is} not 0",

@@ -25,7 +25,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.reports.programs.call_text import (
     closure_lines,
     packed_lines,

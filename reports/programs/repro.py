@@ -12,13 +12,13 @@ from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.gradients import gradients, places
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.families import desired_layouts
+from relaxcheck.harness.compiling.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.native.memory import USUAL
 from relaxcheck.harness.outcomes import errors
 from relaxcheck.harness.outcomes.errors import corrupts_heap, last_part, spelled
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.invalid.rejection import subject_of
-from relaxcheck.harness.programs.pipelines import GRADIENTS, PIPELINES, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction, Run, Way, run_of
 from relaxcheck.harness.triage.fingerprint import operators
 from relaxcheck.reports.programs.expected import Expected, expected_of, number_outputs

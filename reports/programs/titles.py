@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from relaxcheck.generators.core.case import IllFormed, Invalid, Mismatch
 from relaxcheck.generators.core.program import GRADIENT, Attribute, Case
+from relaxcheck.harness.compiling.pipelines import GRADIENTS, steps_before
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Attribution
@@ -15,7 +16,6 @@ from relaxcheck.harness.outcomes.plain import on_heap, where
 from relaxcheck.harness.outcomes.refusals import TOO_LATE, is_accident, refuses
 from relaxcheck.harness.programs.invalid.rejection import subject_of
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
-from relaxcheck.harness.programs.pipelines import GRADIENTS, steps_before
 from relaxcheck.harness.programs.reproduction import Reproduction
 from relaxcheck.harness.triage.fingerprint import signature_of
 from relaxcheck.reports.programs.attribution_text import innocent_operators, series

@@ -13,10 +13,10 @@ import pytest
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import encode, write
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Limits
 

@@ -17,10 +17,10 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid, Valid, write
 from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.state import Side, State
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.severity import severity_of
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Reduced, finding_of, unreduced
 from relaxcheck.harness.workers import pool
 from relaxcheck.harness.workers.jobs import Job

@@ -17,10 +17,10 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, read
 from relaxcheck.generators.families import family
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.known.corpus import Culprit, Record, entry, read_record
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.harness.releases.releases import Release
 from relaxcheck.harness.triage.bisection.search import Evidence

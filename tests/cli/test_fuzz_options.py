@@ -20,11 +20,11 @@ from relaxcheck.cli.actions import replay
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.pool import Pool
 

@@ -23,13 +23,13 @@ from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.campaign.options import Options
 from relaxcheck.harness.campaign.state import State as CampaignState
 from relaxcheck.harness.campaign.state import tally
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.differential import Failure, by_release, joined, together
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases import releases
 from relaxcheck.harness.releases.releases import Release, ReleaseError, State
 from relaxcheck.harness.triage.finding import Finding

@@ -23,9 +23,9 @@ from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.core.program import Case, decode, read
 from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.interruption import Interruption
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.outcome import Outcome, Reference, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage.reduction.trying import INTERESTING
 from relaxcheck.harness.workers.jobs import Limits

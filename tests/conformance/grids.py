@@ -12,7 +12,7 @@ from relaxcheck.generators.core.axes import Axis, Family, Point, Value, run_axes
 from relaxcheck.generators.core.covering import complete_with, covering, default_first
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.families import families, family
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 LAYOUT_AXES = ("data_layout", "kernel_layout", "out_layout")
 DILATIONS = (1, 2, 3)

@@ -5,7 +5,7 @@ import pytest
 from relaxcheck.generators.core.axes import Family, is_valid
 from relaxcheck.generators.core.covering import complete_with, covering, uncovered
 from relaxcheck.generators.families import families
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from tests.conformance import grids
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.families import every, family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.programs.conformance import Conformance
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from tests.conformance.properties import failure_of
 
 

@@ -15,9 +15,9 @@ from relaxcheck.generators.core.case import AnyCase, CaseError, encode
 from relaxcheck.generators.core.faults import broken, pin
 from relaxcheck.generators.families import families
 from relaxcheck.harness import kinds
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.corpus import Record, entries
 from relaxcheck.harness.known.links import check_link
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 EXAMPLES = 300
 MANY = 100_000

@@ -13,10 +13,10 @@ from relaxcheck.generators.core.axes import non_default, point_of
 from relaxcheck.generators.core.case import Valid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import Programs
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 # The arguments of this program alone: tests import it too, and have others.
 GIVEN = sys.argv[2:] if __name__ == "__main__" else []

@@ -9,9 +9,9 @@ import msgspec
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 

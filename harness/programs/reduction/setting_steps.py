@@ -16,7 +16,7 @@ from relaxcheck.generators.core.program import (
     Input,
     ShapeValue,
 )
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction.steps import (
     Knowledge,
     candidate,

@@ -19,7 +19,7 @@ from relaxcheck.generators.core.program import (
     Program,
     ShapeValue,
 )
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 PLAIN_DTYPE = "float32"
 

@@ -21,6 +21,7 @@ from relaxcheck.generators.core.axes import complete as completed
 from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.core.program import Case, read
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import Journal, JournalError, Mode
 from relaxcheck.harness.known.corpus import (
     CURED,
@@ -38,7 +39,6 @@ from relaxcheck.harness.known.corpus import (
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.differential import seen_on
 from relaxcheck.harness.outcomes.outcome import Ending, Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.harness.triage.curing import Cure

@@ -14,7 +14,7 @@ from relaxcheck.generators.core.preconditions import (
     with_run_axes,
 )
 from relaxcheck.generators.families import every
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.releases import releases
 
 FAMILIES = every(tuple(PIPELINES))

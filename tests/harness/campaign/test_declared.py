@@ -5,9 +5,9 @@ from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.declared import take_declared, with_declared
 from relaxcheck.harness.campaign.state import State
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.expected_failures import KnownFinding
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 NAME = "conv1d_transpose"
 MEMBER = family(NAME, tuple(PIPELINES))

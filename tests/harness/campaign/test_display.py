@@ -11,8 +11,8 @@ from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.campaign import Plan
 from relaxcheck.harness.campaign.display import Display, Rate
 from relaxcheck.harness.campaign.state import State, tally
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 MEMBER = family("conv1d_transpose", tuple(PIPELINES))
 

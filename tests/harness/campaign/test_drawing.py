@@ -19,7 +19,7 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.families import families
 from relaxcheck.harness.campaign.drawing import WHOLE, Shard, stream, turns_of
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 FAMILIES = tuple(
     family

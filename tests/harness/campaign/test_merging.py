@@ -20,12 +20,12 @@ from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.merging import Row, joined_findings, joined_row, merge, recount
 from relaxcheck.harness.campaign.options import MERGED, OPTIONS, resumed
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal import DRAWN, FILE_NAME, TRIAL, Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Finding, Reduced, finding_of
 
 VERSIONS = {"apache-tvm": "0.27", "python": "3.11"}

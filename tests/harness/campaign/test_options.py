@@ -5,8 +5,8 @@ import pytest
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.families import families
 from relaxcheck.harness.campaign.options import ALL, chosen_families
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.kinds import families as every
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 
 def test_all_is_every_family_and_no_name_the_usual_ones() -> None:

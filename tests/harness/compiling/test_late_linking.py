@@ -12,11 +12,11 @@ from relaxcheck.generators.families import families
 from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.compiling import late_linking
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.native.link import LinkError
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs import compile as compiling
 from relaxcheck.harness.programs.execute import execute, execute_together
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 SIZE = 8
 Told = tuple[Verdict, str | None, str | None, str, tuple[Check, ...], tuple[str, ...]]

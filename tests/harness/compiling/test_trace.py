@@ -13,10 +13,10 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.harness.compiling import tracing
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.tracing import Tracer
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.programs.compile import build
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.bisection.trace import Trace, read
 
 Module = Any

@@ -17,6 +17,7 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid, write
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import families, family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known import expected_failures as gaps
@@ -25,7 +26,6 @@ from relaxcheck.harness.known.known import Expectations
 from relaxcheck.harness.known.tally import ExpectationTally
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.conformance import Conformance
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Job
 from tests.harness.campaign.instant_pool import Instant

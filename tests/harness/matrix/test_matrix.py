@@ -12,6 +12,7 @@ from relaxcheck.cli import app
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import CaseError, write
 from relaxcheck.generators.families import families, family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import Journal, Mode
 from relaxcheck.harness.kinds import decode_record
 from relaxcheck.harness.known.corpus import Record, entries
@@ -19,7 +20,6 @@ from relaxcheck.harness.known.expected_failures import ExpectedFailure, KnownFin
 from relaxcheck.harness.matrix import matrix
 from relaxcheck.harness.matrix.matrix import Cell
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import Release, ReleaseError
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.triage.scripts import ScriptRun

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import families
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.native import link
 from relaxcheck.harness.outcomes.outcome import Check, Verdict
 from relaxcheck.harness.programs.execute import execute
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 
 def both(case: Case) -> list[tuple[Verdict, str | None, str, tuple[Check, ...]]]:

@@ -11,10 +11,10 @@ from tvm import relax
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.gradients.family import families
+from relaxcheck.harness.compiling.pipelines import GRADIENTS
 from relaxcheck.harness.known.corpus import entries, entry
 from relaxcheck.harness.outcomes.pass_files import FILES, RELEASES, file_of
 from relaxcheck.harness.programs.compile import STEPS
-from relaxcheck.harness.programs.pipelines import GRADIENTS
 from relaxcheck.harness.releases.releases import supported
 
 PACKAGE = Path(tvm.__file__).parent

@@ -16,11 +16,11 @@ from relaxcheck.generators.emission.programs import emit
 from relaxcheck.generators.families import family
 from relaxcheck.harness.compiling.building import StageError, _Watch, load, run
 from relaxcheck.harness.compiling.legalization_log import SYMPTOM
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.compile import build
 from relaxcheck.harness.programs.execute import execute
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.programs.repro import _build, _step
 

@@ -8,6 +8,7 @@ import pytest
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.families import family
 from relaxcheck.harness.compiling.building import StageError
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.judgement import Expected
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Verdict
 from relaxcheck.harness.programs import compile as compiling
@@ -15,7 +16,6 @@ from relaxcheck.harness.programs import execute as executing
 from relaxcheck.harness.programs import judge as judging
 from relaxcheck.harness.programs.execute import execute, execute_together
 from relaxcheck.harness.programs.judge import all_expected
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.oracles.answer import Array, Unsupported
 
 MEMBER = family("attention", tuple(PIPELINES))

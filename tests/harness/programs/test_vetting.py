@@ -8,10 +8,10 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import family
 from relaxcheck.generators.graphs.mismatch import StatedDim, mismatched
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs import vetting
 from relaxcheck.harness.programs.kind import KIND
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.vetting import reference
 from relaxcheck.harness.triage.reduction.search import same_standing, was_refused
 from relaxcheck.harness.workers.worker import vetted

@@ -8,10 +8,10 @@ import pytest
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.program import Case, Input, Program
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.events import Event, EventType, summary_of
 from relaxcheck.harness.outcomes.differential import by_release
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool, PoolError
 from relaxcheck.harness.workers.pools import Pools

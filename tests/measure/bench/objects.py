@@ -22,9 +22,9 @@ from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.compiling import late_linking
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.native.debug_info import without_debug_info
 from relaxcheck.harness.programs.execute import execute_together
-from relaxcheck.harness.programs.pipelines import PIPELINES
 
 _GROUP = 16
 _TURNS = 5

@@ -29,9 +29,9 @@ from relaxcheck import fixes
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.programs.compile import STEPS
 from relaxcheck.harness.programs.execute import execute_together
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.independent import ORACLES

@@ -11,7 +11,7 @@ from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
 from relaxcheck.harness.campaign.drawing import stream
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 _SIMPLE = (
     *("exp", "sqrt", "floor", "logical_not", "clip", "astype"),

@@ -21,11 +21,11 @@ from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.campaign.options import Options
 from relaxcheck.harness.campaign.state import State
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.known.expected_failures import ExpectedFailure
 from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.releases.releases import own
 from relaxcheck.harness.triage.finding import Finding
 from relaxcheck.harness.workers.jobs import Limits

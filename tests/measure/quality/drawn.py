@@ -19,7 +19,7 @@ from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.core.steering import Steering
 from relaxcheck.generators.families import every
 from relaxcheck.harness.campaign.drawing import stream
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from tests.measure.quality.work import elements, multiply_adds
 
 FAMILIES = every(tuple(PIPELINES))

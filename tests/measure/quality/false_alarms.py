@@ -2,7 +2,7 @@
 
 from relaxcheck.generators.families import every
 from relaxcheck.generators.gradients.family import GradientFamily
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from tests.measure.quality import campaigns
 from tests.measure.quality.section import Figures, Section, Show
 

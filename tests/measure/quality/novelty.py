@@ -17,7 +17,7 @@ import msgspec
 
 from relaxcheck.generators.families import every
 from relaxcheck.harness.campaign.drawing import stream
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.releases.environment import VARIABLES
 from tests.measure.quality.section import Figures, Section, Show
 from tests.measure.quality.spreading import processes

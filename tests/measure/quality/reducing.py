@@ -15,7 +15,7 @@ from relaxcheck.generators.calls import telling
 from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.program import Case, decode
 from relaxcheck.generators.families import every
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.triage.reduction.running import ReductionResult, reduced
 from relaxcheck.harness.triage.reduction.trying import Budget, InWorkers
 from relaxcheck.harness.workers.jobs import Job

@@ -16,8 +16,8 @@ import msgspec
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every
 from relaxcheck.harness.campaign.drawing import stream
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.quality.section import Figures, Section, Show

@@ -7,9 +7,9 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.fills.kinds import Literal, Random
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.programs.attribution_text import attribution_text
 from relaxcheck.reports.programs.conditions import with_inputs

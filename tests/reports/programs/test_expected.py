@@ -14,8 +14,8 @@ from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.families import families
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.oracles.reference.evaluate import evaluate
 from relaxcheck.reports.programs.expected import expected_of

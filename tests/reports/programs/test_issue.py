@@ -7,13 +7,13 @@ from relaxcheck.generators.core.case import Invalid, Mismatch
 from relaxcheck.generators.core.fills.kinds import Literal, Misfit
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import every
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.outcomes.appearance import UNKNOWN
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.errors import WRITTEN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.invalid.wrong_call import wrong_argument
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.reports.issue.template import on_release
 from relaxcheck.reports.programs.issue import issue_text

@@ -18,7 +18,7 @@ from relaxcheck.generators.graphs import family as dynamic
 from relaxcheck.generators.graphs.programs import STEPS
 from relaxcheck.generators.graphs.relations import RELATIONS
 from relaxcheck.generators.graphs.templates import TEMPLATES
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.reports.programs.program_text import printed_names, program_lines
 from tests.generators.drawn import at_random
 

@@ -9,11 +9,11 @@ from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.corpus import Culprit
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.errors import portable
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reproduction import reproduction
 from relaxcheck.harness.triage.bisection.search import Evidence
 from relaxcheck.reports.issue.titles import Titles

@@ -6,11 +6,11 @@ import pytest
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.program import Attribute, Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.attribution.alternatives import values_of
 from relaxcheck.harness.programs.attribution.differences import differences
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.reports.programs.attribution_text import attribution_text, settings
 from tests.harness.programs.attribution.test_attribution import PASS, REFUSED, WRONG, attributed
 

@@ -12,11 +12,11 @@ from relaxcheck.generators.core.fills.kinds import Literal, Random
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.attribution import Aspect, Attribution, Condition, Difference
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Reference, Verdict
 from relaxcheck.harness.programs.attribution.attribute import attribute
 from relaxcheck.harness.programs.attribution.differences import differences
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction.simplicity import defaults_of
 from relaxcheck.reports.programs.attribution_text import (
     attribution_text,

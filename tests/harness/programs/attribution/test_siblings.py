@@ -6,10 +6,10 @@ from msgspec.structs import replace
 from relaxcheck.generators.core.fills.kinds import Below
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.attribution import Aspect
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.reports.programs.attribution_text import attribution_text, settings
 from tests.harness.programs.attribution.test_attribution import (
     LEFT,

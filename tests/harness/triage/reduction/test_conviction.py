@@ -13,9 +13,9 @@ from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Reduced
 from relaxcheck.harness.triage.reduction.conviction import as_clear, clearest, convinced
 from relaxcheck.harness.triage.reduction.running import reduced

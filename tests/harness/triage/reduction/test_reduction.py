@@ -13,12 +13,12 @@ from relaxcheck.generators.core.case import encode
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.core.program import Case, Input, Node, Program, ShapeValue, decode
 from relaxcheck.generators.families import families
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED
 from relaxcheck.harness.kind import Trials
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.outcome import Computed, Outcome, Reference, Verdict
 from relaxcheck.harness.programs.kind import defaults
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.programs.reduction import size_steps, value_steps
 from relaxcheck.harness.programs.reduction.sequence import STEPS
 from relaxcheck.harness.programs.reduction.simplicity import extent, measure, sizes

@@ -6,12 +6,12 @@ import pytest
 
 from relaxcheck.generators.core.program import Attribute, Case, Input, Node, Program
 from relaxcheck.generators.families import families
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.known.corpus import entry
 from relaxcheck.harness.known.known import Expectations
 from relaxcheck.harness.known.tally import ExpectationTally
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.programs.kind import defaults
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.fingerprint import same_signature, signature_of
 from relaxcheck.harness.triage.reduction.running import reduced
 from relaxcheck.harness.triage.reduction.search import Reduction, same_standing, search

@@ -18,7 +18,7 @@ import numpy as np
 from relaxcheck.generators.core.program import Case, Node, Program
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import constants, numpy_dtype
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from tests.measure.quality.control import operators, overwriting
 from tests.measure.quality.control.operator import (
     OPERATORS,

@@ -18,11 +18,11 @@ from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.declared import with_declared
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
 from relaxcheck.harness.campaign.state import State
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
 from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.outcomes.outcome import Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.quality.planted.place import place

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from relaxcheck.generators.families import every
 from relaxcheck.harness.campaign.drawing import turns_of
-from relaxcheck.harness.programs.pipelines import PIPELINES
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 
 
 @lru_cache(maxsize=1)

@@ -13,9 +13,9 @@ from relaxcheck.generators.core.faults import broken, pin
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every
 from relaxcheck.harness.campaign.drawing import stream
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.errors import headline, names
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.quality.control.evaluate import check

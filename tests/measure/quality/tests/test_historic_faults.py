@@ -8,8 +8,8 @@ import pytest
 from relaxcheck.generators.core.axes import Point, complete
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.workers.jobs import Job
 from relaxcheck.harness.workers.pool import Pool
 

@@ -16,10 +16,10 @@ from relaxcheck.generators.families import every, family
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.campaign.state import Side, State
+from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.known.status import FindingStatus
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.programs.pipelines import PIPELINES
 from relaxcheck.harness.triage.finding import Reduced, finding_of
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool

@@ -1,0 +1,1 @@
+"""ONNX models: import, compile, run, judge."""

@@ -1,0 +1,76 @@
+"""Errors of the importer and of the compiler: which of them are clear refusals."""
+
+import re
+
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.onnx.schemas import schema
+from relaxcheck.generators.onnx.walk import nodes_of
+from relaxcheck.harness.outcomes.errors import (
+    REFUSALS,
+    disowns,
+    mentions,
+    names,
+    names_operator,
+    without_module,
+)
+from relaxcheck.harness.outcomes.outcome import Verdict
+
+_RELAX = re.compile(r"\brelax\.(?:[a-z_]+\.)*([a-z_0-9]+)")
+"""An operator of Relax in a message."""
+
+
+def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str | None]:
+    """The verdict on an error of TVM's with this ``message``, and the operator it is about.
+
+    A valid model is refused clearly where the error names an operator and says that it, or some use
+    of it, is not supported; or names an operator with one of its attributes or inputs. An invalid
+    one is rejected where the error names the operator or its fault, before anything runs.
+    """
+    operator = _named(case, message)
+    if isinstance(case.expect, Invalid):
+        return _of_invalid(case.expect, stage, message)
+    if operator is not None:
+        return Verdict.UNSUPPORTED, operator
+    return Verdict.OPAQUE_CRASH, _only(case)
+
+
+def _of_invalid(expect: Invalid, stage: str, message: str) -> tuple[Verdict, str | None]:
+    if stage != "run" and (
+        mentions(message, expect.fault) or names(message, expect.operator, expect.fault)
+    ):
+        return Verdict.REJECTED, expect.operator
+    if disowns(message, expect.operator):
+        return Verdict.UNSUPPORTED, expect.operator
+    return Verdict.OPAQUE_CRASH, expect.operator
+
+
+def _named(case: OnnxCase, message: str) -> str | None:
+    """The operator of the model, or else of Relax, that ``message`` refuses."""
+    for node in nodes_of(case.model):
+        if disowns(message, node.operator):
+            return node.operator
+        parts = (*node.attributes, *_parameters(node.operator, case.model.opset))
+        if names(message, node.operator, parts):
+            return node.operator
+    found = _RELAX.search(without_module(message))
+    if found is not None and mentions(message, REFUSALS) and names_operator(message, found[1]):
+        return found[1]
+    return None
+
+
+def _parameters(operator: str, opset: int) -> tuple[str, ...]:
+    """The names of inputs and attributes in the schema of ``operator``, long enough to be words."""
+    try:
+        version = schema(operator, opset)
+    except KeyError:
+        return ()
+    if version is None:
+        return ()
+    every = (*(each.name for each in version.inputs), *version.attributes)
+    return tuple(name for name in every if len(name) > 1)
+
+
+def _only(case: OnnxCase) -> str | None:
+    operators = {node.operator for node in nodes_of(case.model)}
+    return operators.pop() if len(operators) == 1 else None

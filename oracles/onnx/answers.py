@@ -1,0 +1,155 @@
+"""The answer of the oracles to a model: its outputs, with a bound for each element.
+
+A model of float operators is evaluated in float64 (``widening``) by ONNX's own evaluator, or by
+ONNX Runtime where the evaluator cannot. The bound of an element is what rounding to the model's
+dtype may make of it: oracles in the model's own dtype round as a correct implementation may, so
+that their distance from float64 measures how the model magnifies roundings. An element may be off
+by ``MARGIN`` times the largest such distance in the tensor, and by ``UNITS`` unit roundoffs of its
+own value, and of the largest one, for oracles that happen to round alike. Integers and truth values
+have bound 0, and so has everything in a model that no float64 can be asked about but that both
+oracles agree on.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from relaxcheck.generators.core.values import Array, numpy_dtype
+from relaxcheck.generators.onnx.model import Model
+from relaxcheck.oracles.answer import Bounded, Unsupported
+from relaxcheck.oracles.compare import within
+from relaxcheck.oracles.onnx import evaluator, runtime
+from relaxcheck.oracles.onnx.faults import fault
+from relaxcheck.oracles.onnx.widening import widened
+from relaxcheck.oracles.reference.estimate import FORMATS
+
+MARGIN = 8.0
+UNITS = 32.0
+
+OUTSIDE: Mapping[str, Callable[[Model, Mapping[str, Array]], tuple[Array, ...]]] = {
+    "onnxruntime": runtime.outputs,
+    "evaluator": evaluator.outputs,
+}
+"""The outside oracles, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A model whose symbols have sizes, and the values of all its tensors by name."""
+
+    model: Model
+    arrays: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outputs and their bounds; oracles within them, outside of them, and without an answer.
+
+    ``weak``: a single outside oracle answered, and nothing else supports it.
+    """
+
+    outputs: tuple[Bounded, ...]
+    agreeing: tuple[str, ...]
+    splits: Mapping[str, str]
+    unsupported: Mapping[str, str]
+    weak: bool = False
+
+
+class NoAnswer(Exception):
+    """No oracle can answer; the message has each one's reason."""
+
+
+def answer(question: Question) -> Answer:
+    """The answer to ``question``.
+
+    Raises:
+        NoAnswer: no oracle can.
+    """
+    model, arrays = question.model, question.arrays
+    answers: dict[str, tuple[Array, ...]] = {}
+    unsupported: dict[str, str] = {}
+    for name, outputs in OUTSIDE.items():
+        try:
+            if reason := fault(name, model, arrays):
+                raise Unsupported(f"{name}: {reason}")
+            answers[name] = outputs(model, arrays)
+        except Unsupported as reason:
+            unsupported[name] = str(reason)
+    if not answers:
+        raise NoAnswer("; ".join(unsupported.values()))
+    wide = _wide(model, arrays)
+    columns = list(zip(*answers.values(), strict=True))
+    bounded = tuple(
+        _bounded(column, None if wide is None else wide[at]) for at, column in enumerate(columns)
+    )
+    agreeing, splits = [], {}
+    for name, values in answers.items():
+        differences = [
+            f"output {output}: {why}"
+            for output, value, held in zip(model.outputs, values, bounded, strict=True)
+            if (why := _difference(value, held))
+        ]
+        if differences:
+            splits[name] = "; ".join(differences)
+        else:
+            agreeing.append(name)
+    weak = len(answers) == 1 and wide is None
+    return Answer(bounded, tuple(agreeing), splits, unsupported, weak)
+
+
+def _wide(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...] | None:
+    """The outputs in float64; None where no oracle can compute them."""
+    made = widened(model, arrays)
+    if made is None:
+        return None
+    for name in ("evaluator", "onnxruntime"):
+        try:
+            if not fault(name, *made):
+                return OUTSIDE[name](*made)
+        except Unsupported:
+            continue
+    return None
+
+
+def _bounded(values: tuple[Array, ...], wide: Array | None) -> Bounded:
+    """The output that the oracles' ``values`` and the one in float64 stand for."""
+    first = values[0]
+    dtype = first.dtype.name
+    if first.dtype.kind in "iub" or dtype not in FORMATS:
+        value = first if dtype in FORMATS or first.dtype.kind in "iub" else first.astype(np.float64)
+        kept = np.int64 if first.dtype.kind in "iub" else np.float64
+        return Bounded(value.astype(kept), np.zeros(first.shape), dtype)
+    own = [np.asarray(value).astype(np.float64) for value in values]
+    fits = wide is not None and wide.shape == first.shape and wide.dtype.kind == "f"
+    center = own[0] if wide is None or not fits else wide.astype(np.float64)
+    form = FORMATS[dtype]
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.zeros(center.shape)
+        for each in own:
+            if each.shape == center.shape:
+                distance = np.abs(each - center)
+                off = np.maximum(off, np.where(np.isfinite(distance), distance, 0.0))
+        finite = np.abs(np.where(np.isfinite(center), center, 0.0))
+        unit = UNITS * form.unit
+        bound = MARGIN * off.max(initial=0.0) + unit * (finite + finite.max(initial=0.0))
+        bound = bound + form.floor
+        over = np.isfinite(center) & (np.abs(center) + bound >= form.largest)
+        special = ~np.isfinite(center)
+        for each in own:
+            if each.shape == center.shape:
+                same = (each == center) | (np.isnan(each) & np.isnan(center))
+                # Where oracles differ about NaN and infinities, correct implementations do.
+                over |= (special | ~np.isfinite(each)) & ~same
+    bound = np.where(over, np.inf, np.where(special, 0.0, bound))
+    return Bounded(np.where(over, 0.0, center), bound, dtype)
+
+
+def _difference(value: Array, held: Bounded) -> str:
+    """The way in which ``value`` lies outside of ``held``; "" if it does not."""
+    if value.shape != held.value.shape:
+        return f"shape {value.shape}, not {held.value.shape}"
+    if value.dtype != numpy_dtype(held.dtype):
+        return f"dtype {value.dtype}, not {held.dtype}"
+    compared = within(value, held)
+    return "" if compared.ok else f"{compared.outside} of {value.size} elements outside the bound"

@@ -1,0 +1,33 @@
+"""ONNX's own evaluator, ``onnx.reference``: operators written in NumPy."""
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+from onnx.reference import ReferenceEvaluator
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.onnx.model import Model
+from relaxcheck.generators.onnx.proto import model_proto
+from relaxcheck.oracles.answer import Unsupported
+
+
+def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    """The outputs of ``model`` for ``arrays``, the values of all its tensors by name.
+
+    Raises:
+        Unsupported: the evaluator cannot run the model; the message says why.
+    """
+    constants = {tensor.name: arrays[tensor.name] for tensor in model.tensors if tensor.constant}
+    feeds = {tensor.name: arrays[tensor.name] for tensor in model.inputs}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            results = ReferenceEvaluator(model_proto(model, constants)).run(None, feeds)
+        except Exception as error:
+            # It raises whatever NumPy does on what it does not expect.
+            line = " ".join(str(error).split())[:300]
+            raise Unsupported(f"evaluator: {type(error).__name__}: {line}") from error
+    if not all(isinstance(each, np.ndarray | np.generic) for each in results):
+        raise Unsupported("evaluator: an output is no tensor")
+    return tuple(np.asarray(each) for each in results)

@@ -1,0 +1,69 @@
+"""ONNX Runtime, on a model as it is: no optimization, one thread."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+from relaxcheck.generators.core.values import Array, numpy_dtype
+from relaxcheck.generators.onnx.model import Model
+from relaxcheck.generators.onnx.proto import code_of, dtype_of, model_proto
+from relaxcheck.oracles.answer import Unsupported
+
+_QUIET = 4
+"""The severity of messages from which ONNX Runtime logs: fatal ones."""
+
+onnxruntime.set_default_logger_severity(_QUIET)
+
+
+def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+    """The outputs of ``model`` for ``arrays``, the values of all its tensors by name.
+
+    Raises:
+        Unsupported: ONNX Runtime cannot load or run the model; the message says why.
+    """
+    constants = {tensor.name: arrays[tensor.name] for tensor in model.tensors if tensor.constant}
+    proto = model_proto(model, constants)
+    try:
+        session = onnxruntime.InferenceSession(
+            proto.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
+        )
+        feeds = {tensor.name: _value(arrays[tensor.name], tensor.dtype) for tensor in model.inputs}
+        values = session.run_with_ort_values(list(model.outputs), feeds)
+        return tuple(map(_array, values))
+    except Exception as error:
+        # Its exceptions have no class of their own beside RuntimeError.
+        raise Unsupported(f"onnxruntime: {_line(error)}") from error
+
+
+@cache
+def _options() -> Any:
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = _QUIET
+    return options
+
+
+def _value(array: Array, dtype: str) -> Any:
+    code = code_of(dtype)
+    held = np.array(array, order="C")
+    if held.dtype.kind == "V":
+        # A dtype that NumPy lacks: ONNX Runtime takes its bits and its number.
+        bits = held.view(np.dtype(f"u{held.dtype.itemsize}"))
+        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, code)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(held)
+
+
+def _array(value: Any) -> Array:
+    if not value.is_tensor():
+        raise Unsupported("onnxruntime: an output is no tensor")
+    dtype = numpy_dtype(dtype_of(value.element_type()))
+    array: Array = value.numpy()
+    return array if array.dtype == dtype else array.view(dtype)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

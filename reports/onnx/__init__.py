@@ -1,0 +1,1 @@
+"""ONNX models for a person to read."""

@@ -1,0 +1,241 @@
+"""ONNX models as text, failures as scripts and issues."""
+
+from collections.abc import Iterator, Mapping
+
+from relaxcheck.generators.core.case import CaseError, Invalid
+from relaxcheck.generators.core.values import Array, arrays, constants
+from relaxcheck.generators.onnx.case import Importing, OnnxCase
+from relaxcheck.generators.onnx.proto import ir_version
+from relaxcheck.generators.onnx.walk import nodes_of, operators_of
+from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.plain import does
+from relaxcheck.harness.wording import plural
+from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.oracles.onnx.answers import NoAnswer, Question, answer
+from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
+from relaxcheck.reports.onnx import model_text
+from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering
+from relaxcheck.reports.templating import docstring_text
+
+_COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE, Verdict.PASS)
+_MESSAGE_LENGTH = 3000
+_WORDS = {"opset": "opset {}", "size": "{} among the sizes", "dims": "{} dimensions"}
+
+
+class OnnxRendering(Rendering[OnnxCase]):
+    """Models in lines; failures as scripts of ``onnx.helper`` and as issues."""
+
+    def text(self, case: OnnxCase) -> str:
+        """A line for each tensor and node, and how the model is run."""
+        return "\n".join((*model_text.model_lines(case.model), _conditions(case)))
+
+    def extent(self, case: OnnxCase) -> str:
+        """Counts of nodes and tensors."""
+        nodes = len(list(nodes_of(case.model)))
+        return f"{plural(nodes, 'node')}, {plural(len(case.model.tensors), 'tensor')}"
+
+    def title(
+        self,
+        case: OnnxCase,
+        outcome: Outcome,
+        attribution: Attribution | None,
+        blame: Mapping[str, str],
+        limits: Limits | None = None,
+    ) -> str:
+        """The operator, what happens, and with which settings."""
+        operator = " + ".join(operators_of(case.model))
+        settings = [
+            _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
+            for name, value in blame.items()
+        ]
+        behind = f" with {', '.join(settings)}" if settings else ""
+        return f"ONNX {operator} {does(outcome)}{behind}"
+
+    def pasted(
+        self,
+        case: OnnxCase,
+        outcome: Outcome,
+        title: str,
+        about: About,
+        limits: Limits | None = None,
+    ) -> tuple[str, str]:
+        """A script that needs TVM and ONNX, and the issue with it."""
+        script = script_text(case, outcome, title, about.environment)
+        return script, _issue_text(case, outcome, title, script, about)
+
+    def conditions(self, case: OnnxCase) -> tuple[tuple[str, str], ...]:
+        """The opset, the importer's arguments, the pipeline."""
+        return (
+            ("opset", str(case.model.opset)),
+            ("from_onnx", _arguments(case) or "as it is"),
+            ("pipeline", PIPELINES[case.pipeline].description),
+        )
+
+    def cells(self, case: OnnxCase) -> Mapping[str, str]:
+        """The cell of the shapes: ``symbolic`` or ``static``."""
+        return {SHAPES: "symbolic" if case.model.symbols else STATIC}
+
+    def distinctions(self, case: OnnxCase, outcome: Outcome) -> Iterator[str]:
+        """The opset, attributes and dtypes, then as the base."""
+        yield f"in opset {case.model.opset}"
+        for node in case.model.nodes:
+            for name, value in node.attributes.items():
+                yield f"with {name}={value}"
+        yield from super().distinctions(case, outcome)
+
+
+def script_text(
+    case: OnnxCase, outcome: Outcome, title: str, environment: Mapping[str, str]
+) -> str:
+    """The script ``repro.py``: exits with 1 while the failure is there, with 0 once it is gone.
+
+    Raises:
+        CaseError: the outcome says nothing about TVM, the case runs with the fixes, or its model
+            has functions, which no script has.
+    """
+    if not outcome.verdict.is_failure and outcome.verdict is not Verdict.PASS:
+        raise CaseError(f"case {case.identifier}: {outcome.verdict} is nothing to be shown")
+    if case.fixes:
+        raise CaseError(f"case {case.identifier} has the fixes on, which a script does not have")
+    if case.model.functions:
+        raise CaseError(f"case {case.identifier} has functions, which a script does not have")
+    index, regime = _run(case, outcome)
+    values = arrays(case, index, regime)
+    sources = model_text.tensor_sources(case, constants(case))
+    inputs = [
+        (repr(tensor.name), model_text.array_source(values[tensor.name]))
+        for tensor in case.model.inputs
+    ]
+    compares = outcome.verdict in _COMPARED and not isinstance(case.expect, Invalid)
+    text = "".join((*(each for row in sources.values() for each in row), *dict(inputs).values()))
+    oracle = "onnxruntime" if "onnxruntime" in outcome.oracles or not outcome.oracles else "onnx"
+    rtol, atol = _tolerances(case, values) if compares else (0.0, 0.0)
+    return TEMPLATES.get_template("onnx/repro.py.j2").render(
+        title=docstring_text(title),
+        seen=_seen(outcome, environment),
+        oracle="onnx.reference" if oracle == "onnx" else oracle,
+        ml_dtypes="ml_dtypes." in text,
+        numpy_helper="numpy_helper." in text,
+        sources=sources,
+        outputs=[repr(name) for name in case.model.outputs],
+        outputs_source=repr(list(case.model.outputs)),
+        imports=", ".join(
+            (
+                f'helper.make_opsetid("", {case.model.opset})',
+                *(
+                    f'helper.make_opsetid("{domain}", 1)'
+                    for domain in dict.fromkeys(n.domain for n in nodes_of(case.model) if n.domain)
+                ),
+            )
+        ),
+        ir_version=ir_version(case.model.opset),
+        inputs=inputs,
+        compares=compares,
+        arguments=", ".join(filter(None, ("model", _arguments(case)))),
+        keep_params=case.importing.keep_params,
+        opt_level=case.opt_level,
+        fused=PIPELINES[case.pipeline].relax_pipeline == "target",
+        rtol=f"{rtol:.3g}",
+        atol=f"{atol:.3g}",
+        invalid=isinstance(case.expect, Invalid),
+        opaque=outcome.verdict is Verdict.OPAQUE_CRASH,
+    )
+
+
+def _seen(outcome: Outcome, environment: Mapping[str, str]) -> str:
+    version = environment.get("apache-tvm", "")
+    word = "Seen" if outcome.verdict.is_failure else "Gone"
+    return f"{word} with apache-tvm {docstring_text(version)}." if version else ""
+
+
+def _run(case: OnnxCase, outcome: Outcome) -> tuple[int, str]:
+    """The run to show: the first that is wrong, else the first."""
+    for check in outcome.checks:
+        if (check.ratio is None or check.ratio > 1) and check.binding in case.bindings:
+            return case.bindings.index(check.binding), check.regime
+    return 0, case.regime
+
+
+def _tolerances(case: OnnxCase, values: Mapping[str, Array]) -> tuple[float, float]:
+    """Relative and absolute tolerances as wide as the widest bound of the outputs."""
+    try:
+        outputs = answer(Question(case.model, values)).outputs
+    except NoAnswer:
+        return 1e-3, 1e-3
+    finite = [
+        float(output.bound[(output.bound < float("inf"))].max(initial=0.0)) for output in outputs
+    ]
+    return 0.0, 2 * max(finite)
+
+
+def _arguments(case: OnnxCase) -> str:
+    """The arguments of ``from_onnx`` behind the model, as source."""
+    how = case.importing
+    parts = []
+    if how.shapes:
+        first = case.bindings[0]
+        shapes = {each.name: list(case.shape(each.name, first)) for each in case.model.inputs}
+        parts.append(f"shape_dict={shapes}")
+    if how.opset:
+        parts.append(f"opset={case.model.opset}")
+    if how.keep_params:
+        parts.append("keep_params_in_input=True")
+    if not how.sanitize:
+        parts.append("sanitize_input_names=False")
+    return ", ".join(parts)
+
+
+def _conditions(case: OnnxCase) -> str:
+    bindings = "; ".join(
+        ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
+    )
+    imported = f"; from_onnx({_arguments(case)})" if case.importing != Importing() else ""
+    run = f"pipeline {case.pipeline}, LLVM level {case.opt_level}{imported}"
+    return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
+
+
+def _issue_text(case: OnnxCase, outcome: Outcome, title: str, script: str, about: About) -> str:
+    """The issue as Markdown, in TVM's own template; its first line is the title."""
+    message = without_addresses(without_module(process_words(outcome.message.strip(), outcome)))
+    if outcome.verdict in (Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED):
+        message = headline(message)
+    oracles = {"onnxruntime": "ONNX Runtime", "evaluator": "the evaluator of onnx"}
+    judged = " and ".join(oracles.get(name, name) for name in outcome.oracles)
+    invalid = isinstance(case.expect, Invalid)
+    return TEMPLATES.get_template("issue/issue.md.j2").render(
+        title=f"[Bug][Frontend][ONNX] {title}",
+        feature="",
+        expected="The importer refuses the model, and says what is wrong."
+        if invalid
+        else "The model is imported, compiles, and computes what ONNX defines"
+        + (f", as {judged} does." if judged else "."),
+        actual=f"The model {does(outcome)}{':' if message else '.'}",
+        message=message[:_MESSAGE_LENGTH],
+        rounding="",
+        source="",
+        attribution="",
+        culprit=about.culprit,
+        culprit_file="",
+        valid=not invalid,
+        cured="refused, as it should be" if invalid else "right",
+        releases={name: on_release(came, outcome) for name, came in about.releases.items()},
+        known=about.known,
+        environment=[
+            (name, about.environment[name])
+            for name in (*PACKAGES[:2], "onnx", "onnxruntime", *PACKAGES[3:])
+            if name in about.environment
+        ],
+        pipeline=PIPELINES[case.pipeline].description,
+        repro=script,
+        patched=about.patched,
+        cure=", ".join(f"`{name}`" for name in about.cure),
+        siblings=", ".join(about.siblings),
+        otherwise="",
+        fault=about.fault,
+    )
+
+
+RENDERING = OnnxRendering()
