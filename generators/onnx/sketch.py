@@ -33,9 +33,10 @@ HELD_WAYS = (INITIALIZER, INPUT, NODE, COMPUTED)
 DATA_WAYS = (INPUT, COMPUTED, INITIALIZER)
 
 STATIC, BATCH, ALL = "static", "batch", "all"
-DIMS_WAYS = (STATIC, BATCH, ALL, NAMELESS)
+DIMS_WAYS = (STATIC, BATCH, ALL)
 """The ways to state the dimensions of inputs: as numbers; the first as a symbol; each as one of its
-own; as such, without names. ONNX's checker refuses an input without a shape (``RANKLESS``)."""
+own. Without names (``NAMELESS``) they mean the same to every operator, so that few hints have that.
+ONNX's checker refuses an input without a shape (``RANKLESS``)."""
 
 USUAL, ONE, NONE = "usual", "one", "none"
 SIZE_WAYS = (USUAL, ONE, NONE)

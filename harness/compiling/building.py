@@ -243,15 +243,28 @@ def _passes(recipe: Recipe, where: tvm.target.Target) -> Any:
     return relax.get_default_pipeline(where) if recipe.fused else "default"
 
 
-def link(compiled: Sequence[Compiled]) -> None:
+def link(compiled: Sequence[Compiled]) -> frozenset[int]:
     """Generate the native code that each of ``compiled`` left, all at once.
 
+    Where that fails, halves are tried. Returns the numbers of those that fail alone.
+
     Raises:
-        Exception: any that TVM or the linker raises; either of them may be at fault.
+        LinkError: the linker failed, which is no fault of any program's.
     """
-    link_together(
-        [(member.executable, member.left) for member in compiled if member.left is not None]
-    )
+    try:
+        link_together(
+            [(member.executable, member.left) for member in compiled if member.left is not None]
+        )
+    except LinkError:
+        raise
+    except Exception:
+        # TVM's error is of one program: compiled alone, it says what it is about.
+        if len(compiled) == 1:
+            return frozenset({0})
+        half = len(compiled) // 2
+        second = link(compiled[half:])
+        return link(compiled[:half]) | {half + number for number in second}
+    return frozenset()
 
 
 def load(compiled: Compiled, *, cheaply: bool = False) -> Callable[..., Any]:

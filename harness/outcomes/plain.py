@@ -25,6 +25,7 @@ DOES = {
 _WHERE = {
     None: "",
     "emit": "when the program is constructed",
+    "import": "when it is imported",
     "codegen": "in code generation",
     "load": "when it is loaded",
     "run": "when it runs",

@@ -73,7 +73,7 @@ def execute_together(
     """The outcomes of ``cases``, in order, whose native code is generated and linked all at once.
 
     ``progress`` gets the number of the case and the name of each stage as it begins; None in a
-    stage that all cases share.
+    stage that all cases share. A case whose code cannot be generated is executed again by itself.
 
     Raises:
         Exception: a fault outside TVM, or in a shared stage. Cases without an outcome have to be
@@ -87,12 +87,18 @@ def execute_together(
     progress(None, "link")
     shared = Clock()
     with shared("tvm"):
-        building.link([member.program for member in compiled])
+        alone = building.link([member.program for member in compiled])
     for member in compiled:
         member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
-    runs = iter(_asked(compiled))
+    failing = {id(compiled[number]) for number in alone}
+    runs = iter(_asked([member for member in compiled if id(member) not in failing]))
     for this in begun:
-        yield this if isinstance(this, Outcome) else _end(this, next(runs))
+        if isinstance(this, Outcome):
+            yield this
+        elif id(this) in failing:
+            yield execute(this.case, this.progress)
+        else:
+            yield _end(this, next(runs))
 
 
 @dataclass(frozen=True, slots=True)

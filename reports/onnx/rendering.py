@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from relaxcheck.generators.core.case import CaseError, Invalid
 from relaxcheck.generators.core.values import Array, arrays, constants
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
+from relaxcheck.generators.onnx.model import DTYPES
 from relaxcheck.generators.onnx.proto import ir_version
 from relaxcheck.generators.onnx.walk import nodes_of, operators_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
@@ -47,11 +48,14 @@ class OnnxRendering(Rendering[OnnxCase]):
     ) -> str:
         """The operator, what happens, and with which settings."""
         operator = " + ".join(operators_of(case.model))
+        dtypes = [value for value in blame.values() if value in DTYPES]
         settings = [
             _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
             for name, value in blame.items()
+            if value not in DTYPES
         ]
-        behind = f" with {', '.join(settings)}" if settings else ""
+        behind = f" of {', '.join(dtypes)}" if dtypes else ""
+        behind += f" with {', '.join(settings)}" if settings else ""
         return f"ONNX {operator} {does(outcome)}{behind}"
 
     def pasted(

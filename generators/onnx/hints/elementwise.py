@@ -5,7 +5,8 @@ from functools import partial
 from relaxcheck.generators.core.axes import Axis
 from relaxcheck.generators.core.fills.kinds import Fill, Positive
 from relaxcheck.generators.onnx.hint import Hint, attribute
-from relaxcheck.generators.onnx.sketch import Sketch
+from relaxcheck.generators.onnx.model import NAMELESS
+from relaxcheck.generators.onnx.sketch import DIMS_WAYS, Sketch
 
 _UNARY = (
     *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Cos"),
@@ -81,9 +82,17 @@ def binary_axes() -> tuple[Axis, ...]:
     return (Axis(FORM, FORMS, "same"),)
 
 
+_EVERY_WAY = (*DIMS_WAYS, NAMELESS)
+
+
+def _ways(operator: str) -> tuple[str, ...]:
+    """The ways to state dimensions: the nameless one is the importer's, whatever the operator."""
+    return _EVERY_WAY if operator in ("Identity", "Add") else DIMS_WAYS
+
+
 HINTS = (
-    *(Hint(name, unary, held=()) for name in _UNARY),
-    *(Hint(name, _binary, binary_axes()) for name in _BINARY),
+    *(Hint(name, unary, held=(), dims=_ways(name)) for name in _UNARY),
+    *(Hint(name, _binary, binary_axes(), dims=_ways(name)) for name in _BINARY),
     _decimals("LeakyRelu", alpha=("0.25", "-0.5", "0")),
     _decimals("Elu", alpha=("0.5", "2")),
     _decimals("Selu", alpha=("2",), gamma=("0.5",)),
