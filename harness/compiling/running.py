@@ -9,13 +9,13 @@ from relaxcheck.generators.core.program import ORDINARY_REGIMES
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Argument, StageError
+from relaxcheck.harness.compiling.judgement import Expected, judge
 from relaxcheck.harness.compiling.undefined import UNDEFINED, undefined
 from relaxcheck.harness.kind import Progress
 from relaxcheck.harness.native.memory import OTHER, USUAL
 from relaxcheck.harness.outcomes.appearance import NAN
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.deviation import WORST
-from relaxcheck.harness.outcomes.judgement import Expected, judge
 from relaxcheck.harness.outcomes.outcome import ALL_UNCONSTRAINED, Check, Outcome, Verdict
 
 Call = Callable[..., tuple[Array, ...]]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.model import Model
-from relaxcheck.harness.outcomes.judgement import Expected
+from relaxcheck.harness.compiling.judgement import Expected
 from relaxcheck.oracles.onnx.answers import NoAnswer, Question, answer
 
 

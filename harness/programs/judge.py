@@ -7,7 +7,7 @@ from functools import partial
 
 from relaxcheck.generators.core.program import Program
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.outcomes.judgement import Expected, hold
+from relaxcheck.harness.compiling.judgement import Expected, hold
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.independent import ORACLES

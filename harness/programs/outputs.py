@@ -25,7 +25,7 @@ from relaxcheck.harness.workers.pool import Pool
 from relaxcheck.oracles.answer import Array, Bounded
 
 if TYPE_CHECKING:
-    from relaxcheck.harness.outcomes.judgement import Expected, Judgement
+    from relaxcheck.harness.compiling.judgement import Expected, Judgement
 
 MOST_ELEMENTS = 1 << 16
 """The most elements of an output that is written: nobody reads more of them."""
@@ -102,7 +102,7 @@ def main() -> None:
     folder = Path(sys.argv.pop())
     # These import TVM, which only the zygote should do.
     from relaxcheck.harness.compiling import running
-    from relaxcheck.harness.outcomes.judgement import judge
+    from relaxcheck.harness.compiling.judgement import judge
     from relaxcheck.harness.programs import execute as executing
     from relaxcheck.harness.workers import zygote
 

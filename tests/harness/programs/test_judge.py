@@ -8,7 +8,7 @@ import pytest
 
 from relaxcheck.generators.core.program import Input, Node, Program
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.outcomes.judgement import Expected, judge
+from relaxcheck.harness.compiling.judgement import Expected, judge
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs import judge as judging
 from relaxcheck.harness.programs.judge import Question, all_expected, expected

@@ -11,8 +11,8 @@ from relaxcheck.generators.core.program import Case, Input
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.campaign.options import resumed
+from relaxcheck.harness.compiling.judgement import judge
 from relaxcheck.harness.journal.journal import DRAWN, Journal, Mode
-from relaxcheck.harness.outcomes.judgement import judge
 from relaxcheck.harness.outcomes.outcome import Check, Outcome, Verdict
 from relaxcheck.harness.programs.judge import expected
 from relaxcheck.oracles.independent import ORACLES

@@ -13,8 +13,8 @@ from relaxcheck.generators.core.axes import Point, complete
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.families import family
+from relaxcheck.harness.compiling.judgement import judge
 from relaxcheck.harness.compiling.pipelines import PIPELINES
-from relaxcheck.harness.outcomes.judgement import judge
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.programs.judge import expected
 from tests.measure.quality.control import evaluate as control
