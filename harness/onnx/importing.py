@@ -5,6 +5,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
@@ -37,20 +38,29 @@ def imported(case: OnnxCase) -> Imported:
     first = case.bindings[0]
     shapes = {tensor.name: list(case.shape(tensor.name, first)) for tensor in case.model.inputs}
     try:
-        with _quiet():
-            module = from_onnx(
-                model,
-                shape_dict=shapes if how.shapes else None,
-                opset=case.model.opset if how.opset else None,
-                keep_params_in_input=how.keep_params,
-                sanitize_input_names=how.sanitize,
-            )
-            if not how.keep_params:
-                return Imported(module)
-            module, parameters = relax.frontend.detach_params(module)
+        module = quietly(
+            model,
+            shape_dict=shapes if how.shapes else None,
+            opset=case.model.opset if how.opset else None,
+            keep_params_in_input=how.keep_params,
+            sanitize_input_names=how.sanitize,
+        )
+        if not how.keep_params:
+            return Imported(module)
+        module, parameters = relax.frontend.detach_params(module)
     except Exception as error:
         raise StageError(STAGE, error) from error
     return Imported(module, tuple(each.numpy() for each in parameters.get("main", ())))
+
+
+def quietly(model: Any, **arguments: Any) -> Module:
+    """The module that ``from_onnx`` makes of the protobuf ``model``, printing nothing.
+
+    Raises:
+        Exception: TVM's own.
+    """
+    with _quiet():
+        return from_onnx(model, **arguments)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,1 @@
+"""ONNX's own backend tests, run by TVM's importer and compiler."""

@@ -1,0 +1,184 @@
+"""Running tests in groups: each imported and compiled alone, native code generated for all at once.
+
+Groups run in forked processes, so that the death or the hang of one is its verdict.
+"""
+
+import os
+import select
+import signal
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import tvm
+
+from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
+from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
+from relaxcheck.harness.native.link import LinkError, can_link
+from relaxcheck.harness.onnx.importing import STAGE, quietly
+from relaxcheck.harness.onnx.suite.results import Result, compared, failed, passed, refused
+from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value
+from relaxcheck.harness.outcomes.errors import error_text, headline
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.workers.switching import switch_fixes
+
+GROUP = 16
+"""The number of tests whose native code is generated at once."""
+
+SECONDS = 60.0
+"""The deadline of one test."""
+
+
+def results(
+    tests: Sequence[SuiteTest],
+    *,
+    fixes: bool,
+    progress: Callable[[int], None] = lambda done: None,
+    seconds: float = SECONDS,
+) -> Iterator[Result]:
+    """The result of each of ``tests``, in order, in forked processes.
+
+    ``progress`` gets the number of tests that have ended.
+    """
+    switch_fixes(fixes)
+    done = 0
+    while done < len(tests):
+        for result in _in_child(tests[done : done + GROUP], seconds):
+            done += 1
+            progress(done)
+            yield result
+
+
+def _in_child(group: Sequence[SuiteTest], seconds: float) -> Iterator[Result]:
+    """The results of ``group`` by a child; those after a death are left to the next one."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        _serve(group, writing)
+    os.close(writing)
+    ended = 0
+    deadline = time.monotonic() + seconds * len(group)
+    with os.fdopen(reading, "rb") as pipe:
+        while ended < len(group):
+            ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
+            header = pipe.read(4) if ready else b""
+            if len(header) < 4:
+                break
+            (length,) = struct.unpack("<I", header)
+            yield msgspec.json.decode(pipe.read(length), type=Result)
+            ended += 1
+        timed_out = ended < len(group) and time.monotonic() >= deadline
+    if timed_out:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if ended == len(group):
+        return
+    if len(group) > 1:
+        # The group as a whole did not end: its members run alone.
+        for test in group[ended:]:
+            yield from _in_child([test], seconds)
+        return
+    if timed_out:
+        yield failed(group[0], Verdict.TIMEOUT, "", f"no end after {seconds:g} s")
+    else:
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        name = signal.Signals(number).name if number else f"exit status {status >> 8}"
+        yield failed(group[0], Verdict.PROCESS_DEATH, "", name)
+
+
+def _serve(group: Sequence[SuiteTest], writing: int) -> None:
+    """Write the results of ``group`` as they come, and end the process."""
+    code = 1
+    try:
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 2)
+        with os.fdopen(writing, "wb") as pipe:
+            for result in executed(group):
+                text = msgspec.json.encode(result)
+                pipe.write(struct.pack("<I", len(text)) + text)
+                pipe.flush()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def executed(group: Sequence[SuiteTest]) -> Iterator[Result]:
+    """The results of ``group`` in this process, their native code generated at once."""
+    begun: list[Result | building.Compiled] = []
+    late = [
+        name_of(number) if can_link() and len(group) > 1 else None for number in range(len(group))
+    ]
+    for test, name in zip(group, late, strict=True):
+        begun.append(_compiled(test, name))
+    compiled = [member for member in begun if isinstance(member, building.Compiled)]
+    try:
+        alone = {id(compiled[number]) for number in building.link(compiled)}
+    except LinkError:
+        alone = {id(member) for member in compiled}
+    for test, member, name in zip(group, begun, late, strict=True):
+        again = member if id(member) not in alone else _compiled(test, None)
+        if isinstance(again, Result):
+            yield again
+        else:
+            yield _ran(test, again, name)
+
+
+def _compiled(test: SuiteTest, late: str | None) -> Result | building.Compiled:
+    try:
+        try:
+            module = quietly(test.model)
+        except Exception as error:
+            raise StageError(STAGE, error) from error
+        return building.build(module, Recipe(), lambda stage: None, late=late)
+    except SilentBail as bail:
+        left = "; ".join(bail.calls)
+        return failed(
+            test, Verdict.SILENT_BAIL, bail.stage, left if late is None else nameless(left, late)
+        )
+    except StageError as error:
+        if late is not None and error.stage == READS_PREFIX:
+            return _compiled(test, None)
+        return _refused(test, error, late)
+
+
+def _refused(test: SuiteTest, error: StageError, late: str | None) -> Result:
+    message = error_text(error.cause)
+    return refused(test, error.stage, message if late is None else nameless(message, late))
+
+
+def _ran(test: SuiteTest, compiled: building.Compiled, late: str | None) -> Result:
+    try:
+        main = building.load(compiled, cheaply=True)
+        for inputs, expected in test.data_sets:
+            outputs = _outputs(main, inputs)
+            result = compared(test, outputs, expected)
+            if result.verdict is not Verdict.PASS:
+                return result
+    except StageError as error:
+        return _refused(test, error, late)
+    except Exception as error:
+        return failed(test, Verdict.OPAQUE_CRASH, "run", headline(error_text(error)))
+    return passed(test)
+
+
+def _outputs(main: Any, inputs: Sequence[Value]) -> list[Value]:
+    def argument(value: Value) -> Any:
+        if isinstance(value, list):
+            return tuple(map(argument, value))
+        return tvm.runtime.tensor(np.array(value, order="C"))
+
+    def array(value: Any) -> Value:
+        if hasattr(value, "numpy"):
+            return value.numpy()
+        if isinstance(value, int | float | bool):
+            return np.asarray(value)
+        return [array(each) for each in value]
+
+    result = main(*map(argument, inputs))
+    single = hasattr(result, "numpy") or isinstance(result, int | float | bool)
+    return [array(result)] if single else [array(each) for each in result]
