@@ -1,0 +1,1 @@
+"""The reference: ONNX's operators beyond float64, with an error bound for each element."""

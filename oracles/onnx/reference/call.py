@@ -1,0 +1,214 @@
+"""The call of an ONNX operator as the reference's functions see it, and their registry."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from relaxcheck.generators.core import program
+from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.onnx.model import Graph, Node
+from relaxcheck.generators.onnx.schemas import Schema
+from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.onnx.reference.values import whole
+from relaxcheck.oracles.reference.bounds import unconstrain
+from relaxcheck.oracles.reference.estimate import FORMATS, Estimate
+from relaxcheck.oracles.reference.evaluate import OPERATORS as RELAX
+from relaxcheck.oracles.reference.evaluation import Numerics
+from relaxcheck.oracles.registry import declare
+
+Sequence = tuple[Estimate, ...]
+"""The value of a sequence; of an optional, where it has an element or none."""
+
+Value = Estimate | Sequence
+
+Run = Callable[[Graph, tuple[Value, ...]], tuple[Value, ...]]
+"""The outputs of a graph for its inputs; it also sees the values around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A node, the version of its schema in force, and its operands: None for each left out."""
+
+    node: Node
+    schema: Schema
+    operands: tuple[Value | None, ...]
+    run: Run
+
+    @property
+    def since(self) -> int:
+        """The first opset of the version in force."""
+        return self.schema.since
+
+    def optional(self, at: int) -> Estimate | None:
+        """The operand number ``at``, a tensor; None where it is left out."""
+        value = self.operands[at] if at < len(self.operands) else None
+        if isinstance(value, tuple):
+            raise Unsupported(f"reference: {self.node.operator} of a sequence")
+        return value
+
+    def __getitem__(self, at: int) -> Estimate:
+        value = self.optional(at)
+        if value is None:
+            raise Unsupported(f"reference: {self.node.operator} without its input {at}")
+        return value
+
+    def named(self, name: str) -> Estimate | None:
+        """The operand that the schema calls ``name``; None where it is left out, or no input."""
+        for at, each in enumerate(self.schema.inputs):
+            if each.name == name:
+                return self.optional(at)
+        return None
+
+    @property
+    def tensors(self) -> tuple[Estimate, ...]:
+        """All operands, of a variadic operator: none is left out."""
+        return tuple(self[at] for at in range(len(self.operands)))
+
+    def attribute(self, name: str) -> Any:
+        """The attribute ``name``, the schema's default where it is absent; None without one.
+
+        Floating-point attributes are float32 values.
+        """
+        value = self.node.attributes.get(name, self.schema.attributes.get(name))
+        if isinstance(value, float):
+            return float(np.float32(value))
+        if isinstance(value, tuple | list):
+            return tuple(float(np.float32(x)) if isinstance(x, float) else x for x in value)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """The attribute ``name`` as a truth value."""
+        return bool(self.attribute(name))
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """Integers, from the attribute or the operand called ``name``; None where both lack.
+
+        Raises:
+            Unsupported: an integer is not certain.
+        """
+        operand = self.named(name)
+        if operand is not None:
+            return integers(operand)
+        value = self.attribute(name)
+        return None if value is None else tuple(int(each) for each in value)
+
+
+Result = Value | tuple[Value, ...]
+Function = Callable[[Call], Result]
+
+OPERATORS: dict[str, Function] = {}
+"""The reference's functions by ONNX name; the modules of ``operators`` declare them."""
+
+operator = declare(OPERATORS)
+"""Declare the function of an operator. It returns its output, or a list of all of them."""
+
+
+def composite(*names: str) -> Callable[[Function], Function]:
+    """Declare a function that composes others, each rounded in the operands' dtype.
+
+    A correct implementation may compute in a wider dtype inside. Its result is as close, but what
+    overflows in between may be finite there: an element is unconstrained where the same composition
+    in float64 says otherwise. The sign of a zero is open.
+    """
+
+    def enter(function: Function) -> Function:
+        def evaluated(call: Call) -> Result:
+            own = function(call)
+            dtypes = {x.dtype for x in call.operands if isinstance(x, Estimate)} & {*FORMATS}
+            if not dtypes or dtypes == {"float64"}:
+                return _paired(own, own, _unsigned)
+            wide = tuple(
+                replace(x, dtype="float64") if isinstance(x, Estimate) and x.dtype in FORMATS else x
+                for x in call.operands
+            )
+            return _paired(own, function(replace(call, operands=wide)), _confirmed)
+
+        for name in names:
+            operator(name)(evaluated)
+        return function
+
+    return enter
+
+
+def _paired(own: Result, wide: Result, join: Callable[[Estimate, Estimate], Estimate]) -> Result:
+    if isinstance(own, Estimate) and isinstance(wide, Estimate):
+        return join(own, wide)
+    assert isinstance(own, tuple) and isinstance(wide, tuple)
+    return tuple(_paired(a, b, join) for a, b in zip(own, wide, strict=True))  # type: ignore
+
+
+def _unsigned(own: Estimate, wide: Estimate) -> Estimate:
+    return replace(own, signed=False)
+
+
+def _confirmed(own: Estimate, wide: Estimate) -> Estimate:
+    own = replace(own, signed=False)
+    if own.dtype not in FORMATS:
+        return own
+    odd = ~np.isfinite(own.value)
+    if not odd.any():
+        return own
+    # Beyond the range of its own dtype, the result is infinite in the end.
+    beyond = np.isfinite(wide.value) & (
+        np.abs(wide.value) - wide.error >= FORMATS[own.dtype].ceiling
+    )
+    limit = np.where(beyond, np.copysign(np.longdouble(np.inf), wide.value), wide.value)
+    same = (own.value == limit) | (np.isnan(own.value) & np.isnan(limit))
+    return unconstrain(own, odd & ~same)
+
+
+def relax(name: str, *operands: Estimate, **attributes: Any) -> Estimate:
+    """The result of the Relax operator ``name``, by its reference.
+
+    Raises:
+        Unsupported: that has no function of it, or refuses the call.
+    """
+    node = program.Node("result", name, tuple(f"x{at}" for at in range(len(operands))), attributes)
+    return RELAX[name](node, list(operands), Numerics.OWN)
+
+
+def integers(operand: Estimate) -> tuple[int, ...]:
+    """The elements of an integer tensor. Raises ``Unsupported`` where one is not certain."""
+    if operand.error.any():
+        raise Unsupported("reference: a size or place is not certain")
+    return tuple(int(each) for each in operand.value.ravel())
+
+
+def integer(operand: Estimate) -> int:
+    """The only element of an integer tensor. Raises ``Unsupported`` where it is not certain."""
+    (value,) = integers(operand)
+    return value
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """``axis`` counted from the first of ``rank``. Raises ``ValueError`` where there is no such."""
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(f"axis {axis} of {rank}")
+    return axis % rank if rank else 0
+
+
+def axes_of(axes: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """``axes`` counted from the first, as ``axis_of``."""
+    return tuple(axis_of(axis, rank) for axis in axes)
+
+
+def constant(value: float, like: Estimate) -> Estimate:
+    """The number ``value`` in the dtype of ``like``, rounded to it or not."""
+    array: Array = np.asarray(value, np.longdouble if like.dtype in FORMATS else np.int64)
+    if like.dtype not in FORMATS:
+        return whole(array, like.dtype)
+    exact = Estimate(array, np.zeros(()), like.dtype)
+    near = relax("astype", replace(exact, dtype="float64"), dtype=like.dtype)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(near.value - array).astype(np.float64)
+    return replace(exact, error=np.where(np.isfinite(off), off, 0.0))
+
+
+def shape_of(operand: Estimate) -> tuple[int, ...]:
+    """The shape of ``operand``."""
+    return tuple(operand.value.shape)
+
+
+Attributes = Mapping[str, Any]

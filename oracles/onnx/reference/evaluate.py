@@ -1,0 +1,122 @@
+"""Evaluate a model in the reference, node by node."""
+
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping
+from functools import partial
+
+import numpy as np
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.onnx.model import Function, Graph, Model, Node
+from relaxcheck.generators.onnx.schemas import schema
+from relaxcheck.generators.onnx.walk import nodes_of
+from relaxcheck.oracles.answer import Bounded, Unsupported
+from relaxcheck.oracles.onnx.reference.call import OPERATORS, Call, Value
+from relaxcheck.oracles.onnx.reference.values import output, stored
+from relaxcheck.oracles.reference.estimate import Estimate
+from relaxcheck.oracles.registry import discover
+
+discover("relaxcheck.oracles.onnx.reference.operators")
+
+Values = MutableMapping[str, Value]
+
+
+def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Bounded, ...]:
+    """The outputs of ``model`` for ``arrays``, the values of all its tensors, with their bounds.
+
+    Raises:
+        Unsupported: an operator has no function, or its function does not define this call.
+    """
+    if missing := missing_operators(model):
+        raise Unsupported(f"reference: no operator {', '.join(missing)}")
+    values: Values = {
+        tensor.name: stored(arrays[tensor.name], tensor.dtype) for tensor in model.tensors
+    }
+    scope = _Scope(model)
+    # The reference's own overflows and invalid operations are results: infinities, unconstrained.
+    with np.errstate(all="ignore"):
+        scope.evaluate(model.nodes, values)
+    results = [values[name] for name in model.outputs]
+    if not all(isinstance(each, Estimate) for each in results):
+        raise Unsupported("reference: an output is no tensor")
+    return tuple(output(each) for each in results if isinstance(each, Estimate))
+
+
+def missing_operators(model: Model) -> tuple[str, ...]:
+    """The operators of ``model`` that the reference has no function of, by name."""
+    own = {(function.domain, function.name) for function in model.functions}
+    return tuple(
+        dict.fromkeys(
+            node.operator
+            for node in nodes_of(model)
+            if (node.domain, node.operator) not in own
+            and (node.domain or node.operator not in OPERATORS)
+        )
+    )
+
+
+class _Scope:
+    """Evaluates nodes of one model."""
+
+    __slots__ = ("_functions", "_opset")
+
+    def __init__(self, model: Model) -> None:
+        self._opset = model.opset
+        self._functions = {(each.domain, each.name): each for each in model.functions}
+
+    def evaluate(self, nodes: Iterable[Node], values: Values) -> None:
+        """Add the outputs of ``nodes`` to ``values``."""
+        for node in nodes:
+            operands = tuple(values[name] if name else None for name in node.inputs)
+            function = self._functions.get((node.domain, node.operator))
+            results = (
+                self._own(node, operands, values)
+                if function is None
+                else self._called(function, operands)
+            )
+            for name, result in zip(node.outputs, results, strict=False):
+                if name:
+                    values[name] = result
+
+    def _own(
+        self, node: Node, operands: tuple[Value | None, ...], values: Values
+    ) -> tuple[Value, ...]:
+        version = schema(node.operator, self._opset)
+        if version is None:
+            raise Unsupported(f"reference: {node.operator} in opset {self._opset}")
+        call = Call(node, version, operands, partial(self._graph, values))
+        try:
+            result = OPERATORS[node.operator](call)
+        except ValueError as error:
+            raise Unsupported(f"reference: {node.operator}: {error}") from error
+        if isinstance(result, Estimate) or _is_sequence(node):
+            return (result,)  # type: ignore[return-value]
+        return result
+
+    def _graph(
+        self, around: Values, graph: Graph, operands: tuple[Value, ...]
+    ) -> tuple[Value, ...]:
+        inner: Values = ChainMap({}, around)  # type: ignore[arg-type]
+        inner.update(zip((each.name for each in graph.inputs), operands, strict=True))
+        self.evaluate(graph.nodes, inner)
+        return tuple(inner[name] for name in graph.outputs)
+
+    def _called(self, function: Function, operands: tuple[Value | None, ...]) -> tuple[Value, ...]:
+        inner: Values = {
+            name: each
+            for name, each in zip(function.inputs, operands, strict=False)
+            if each is not None
+        }
+        self.evaluate(function.nodes, inner)
+        return tuple(inner[name] for name in function.outputs)
+
+
+_OF_SEQUENCES = (
+    *("SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase"),
+    *("SplitToSequence", "Optional"),
+)
+
+
+def _is_sequence(node: Node) -> bool:
+    """True if the only output of ``node`` is a sequence."""
+    return node.operator in _OF_SEQUENCES
