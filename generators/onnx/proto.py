@@ -82,7 +82,7 @@ def model_proto(model: Model, constants: Mapping[str, Array]) -> onnx.ModelProto
     graph = helper.make_graph(
         [
             *(_constant(t, constants[t.name]) for t in model.tensors if t.held == NODE),
-            *(_node(node, model.opset) for node in model.nodes),
+            *(node_proto(node, model.opset) for node in model.nodes),
         ],
         "graph",
         [_described(tensor) for tensor in inputs if tensor.held != NODE],
@@ -138,7 +138,8 @@ def _constant(tensor: Tensor, array: Array) -> onnx.NodeProto:
     return helper.make_node("Constant", [], [tensor.name], value=value)
 
 
-def _node(node: Node, opset: int) -> onnx.NodeProto:
+def node_proto(node: Node, opset: int) -> onnx.NodeProto:
+    """``node``, whose attributes have the types that the schema in ``opset`` states."""
     proto = helper.make_node(
         node.operator, list(node.inputs), list(node.outputs), domain=node.domain or None
     )
@@ -172,7 +173,7 @@ def _type(node: Node, name: str, opset: int) -> Any:
 
 def _graph(graph: Graph, opset: int) -> onnx.GraphProto:
     return helper.make_graph(
-        [_node(node, opset) for node in graph.nodes],
+        [node_proto(node, opset) for node in graph.nodes],
         "body",
         [_described(tensor) for tensor in graph.inputs],
         [_untyped(name) for name in graph.outputs],
@@ -185,7 +186,7 @@ def _function(function: Function, opset: int) -> onnx.FunctionProto:
         function.name,
         list(function.inputs),
         list(function.outputs),
-        [_node(node, opset) for node in function.nodes],
+        [node_proto(node, opset) for node in function.nodes],
         [helper.make_opsetid("", opset)],
     )
 

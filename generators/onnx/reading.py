@@ -84,6 +84,13 @@ def model_of(proto: onnx.ModelProto, shapes: Shapes = _NONE) -> tuple[Model, dic
     return model, constants
 
 
+def function_of(
+    inputs: tuple[str, ...], nodes: Iterable[onnx.NodeProto], outputs: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[str, ...]]:
+    """The inputs, nodes and outputs of a function that refers to no attributes, as data."""
+    return inputs, tuple(map(_node, nodes)), outputs
+
+
 def _opset(proto: onnx.ModelProto) -> int:
     versions = {each.domain: int(each.version) for each in proto.opset_import}
     own = [versions.pop(domain) for domain in _OWN if domain in versions]

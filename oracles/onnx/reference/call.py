@@ -106,30 +106,36 @@ operator = declare(OPERATORS)
 
 
 def composite(*names: str) -> Callable[[Function], Function]:
-    """Declare a function that composes others, each rounded in the operands' dtype.
+    """Declare a function that composes others, as ``composed``."""
+
+    def enter(function: Function) -> Function:
+        for name in names:
+            operator(name)(composed(function))
+        return function
+
+    return enter
+
+
+def composed(function: Function) -> Function:
+    """``function``, which composes others, each rounded in the operands' dtype.
 
     A correct implementation may compute in a wider dtype inside. Its result is as close, but what
     overflows in between may be finite there: an element is unconstrained where the same composition
     in float64 says otherwise. The sign of a zero is open.
     """
 
-    def enter(function: Function) -> Function:
-        def evaluated(call: Call) -> Result:
-            own = function(call)
-            dtypes = {x.dtype for x in call.operands if isinstance(x, Estimate)} & {*FORMATS}
-            if not dtypes or dtypes == {"float64"}:
-                return _paired(own, own, _unsigned)
-            wide = tuple(
-                replace(x, dtype="float64") if isinstance(x, Estimate) and x.dtype in FORMATS else x
-                for x in call.operands
-            )
-            return _paired(own, function(replace(call, operands=wide)), _confirmed)
+    def evaluated(call: Call) -> Result:
+        own = function(call)
+        dtypes = {x.dtype for x in call.operands if isinstance(x, Estimate)} & {*FORMATS}
+        if not dtypes or dtypes == {"float64"}:
+            return _paired(own, own, _unsigned)
+        wide = tuple(
+            replace(x, dtype="float64") if isinstance(x, Estimate) and x.dtype in FORMATS else x
+            for x in call.operands
+        )
+        return _paired(own, function(replace(call, operands=wide)), _confirmed)
 
-        for name in names:
-            operator(name)(evaluated)
-        return function
-
-    return enter
+    return evaluated
 
 
 def _paired(own: Result, wide: Result, join: Callable[[Estimate, Estimate], Estimate]) -> Result:

@@ -11,7 +11,8 @@ from relaxcheck.generators.onnx.model import Function, Graph, Model, Node
 from relaxcheck.generators.onnx.schemas import schema
 from relaxcheck.generators.onnx.walk import nodes_of
 from relaxcheck.oracles.answer import Bounded, Unsupported
-from relaxcheck.oracles.onnx.reference.call import OPERATORS, Call, Value
+from relaxcheck.oracles.onnx.reference.bodies import Type, body, has_body
+from relaxcheck.oracles.onnx.reference.call import OPERATORS, Call, Value, composed
 from relaxcheck.oracles.onnx.reference.values import output, stored
 from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.registry import discover
@@ -32,7 +33,8 @@ def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Bounded, ...]:
     values: Values = {
         tensor.name: stored(arrays[tensor.name], tensor.dtype) for tensor in model.tensors
     }
-    scope = _Scope(model)
+    functions = {(each.domain, each.name): each for each in model.functions}
+    scope = _Scope(model.opset, functions)
     # The reference's own overflows and invalid operations are results: infinities, unconstrained.
     with np.errstate(all="ignore"):
         scope.evaluate(model.nodes, values)
@@ -50,24 +52,26 @@ def missing_operators(model: Model) -> tuple[str, ...]:
             node.operator
             for node in nodes_of(model)
             if (node.domain, node.operator) not in own
-            and (node.domain or node.operator not in OPERATORS)
+            and (
+                node.domain
+                or (node.operator not in OPERATORS and not has_body(node.operator, model.opset))
+            )
         )
     )
 
 
 class _Scope:
-    """Evaluates nodes of one model."""
+    """Evaluates nodes in one opset."""
 
     __slots__ = ("_functions", "_opset")
 
-    def __init__(self, model: Model) -> None:
-        self._opset = model.opset
-        self._functions = {(each.domain, each.name): each for each in model.functions}
+    def __init__(self, opset: int, functions: Mapping[tuple[str, str], Function]) -> None:
+        self._opset, self._functions = opset, functions
 
     def evaluate(self, nodes: Iterable[Node], values: Values) -> None:
         """Add the outputs of ``nodes`` to ``values``."""
         for node in nodes:
-            operands = tuple(values[name] if name else None for name in node.inputs)
+            operands = tuple(values.get(name) if name else None for name in node.inputs)
             function = self._functions.get((node.domain, node.operator))
             results = (
                 self._own(node, operands, values)
@@ -85,13 +89,28 @@ class _Scope:
         if version is None:
             raise Unsupported(f"reference: {node.operator} in opset {self._opset}")
         call = Call(node, version, operands, partial(self._graph, values))
+        function = OPERATORS.get(node.operator)
+        if function is None:
+            function = composed(self._defined)
         try:
-            result = OPERATORS[node.operator](call)
+            result = function(call)
         except ValueError as error:
             raise Unsupported(f"reference: {node.operator}: {error}") from error
         if isinstance(result, Estimate) or _is_sequence(node):
             return (result,)  # type: ignore[return-value]
         return result
+
+    def _defined(self, call: Call) -> tuple[Value, ...]:
+        """The outputs of ``call`` by ONNX's own definition of its operator."""
+        types = [_type(each) for each in call.operands]
+        inputs, nodes, outputs, opset = body(call.node, self._opset, types)
+        values: Values = {
+            name: each
+            for name, each in zip(inputs, call.operands, strict=False)
+            if each is not None
+        }
+        _Scope(opset, {}).evaluate(nodes, values)
+        return tuple(values[name] for name in outputs if name in values)
 
     def _graph(
         self, around: Values, graph: Graph, operands: tuple[Value, ...]
@@ -120,3 +139,11 @@ _OF_SEQUENCES = (
 def _is_sequence(node: Node) -> bool:
     """True if the only output of ``node`` is a sequence."""
     return node.operator in _OF_SEQUENCES
+
+
+def _type(value: Value | None) -> Type | None:
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        raise Unsupported("reference: a definition that takes a sequence")
+    return value.dtype, tuple(value.value.shape)

@@ -24,9 +24,10 @@ def norm(x: Estimate, power: float, add: Sum) -> Estimate:
     total = add(terms)
     count = add(np.ones(size.shape))
     high = add((size + kept.error) ** power)
+    # Powers of doubles may be beyond a double.
     relative = gamma(count + power * UNITS + UNITS, target.unit)
     off = (high - total) + relative * high + (2 * count + 2) * target.floor
-    off = np.minimum(np.where(np.isfinite(off), off, np.inf), 2.0**16383)
+    off = np.minimum(np.where(np.isfinite(off), off, np.inf), np.ldexp(np.longdouble(1), 16000))
     lost = add(unknown(x) * 1.0) > 0
     # What a partial sum comes to in the dtype.
     lost = lost | ~(high * (1 + relative) <= target.largest)

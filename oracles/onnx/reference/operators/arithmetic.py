@@ -1,6 +1,7 @@
 """Arithmetic of operands that broadcast; integers wrap around, and are divided towards zero."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -55,9 +56,15 @@ def _mod(call: Call) -> Estimate:
         if is_float(a.dtype):
             return relax("mod", a, b)
         return _rest(a, b, np.fmod)
-    if is_float(a.dtype):
-        raise ValueError("of floating-point numbers without fmod")
-    return _rest(a, b, np.mod)
+    return _floored(a, b) if is_float(a.dtype) else _rest(a, b, np.mod)
+
+
+def _floored(a: Estimate, b: Estimate) -> Estimate:
+    """The rest of a division rounded down, of floating-point numbers; 0 has either sign."""
+    rest = replace(relax("mod", a, b), signed=False)
+    shifted = relax("add", rest, replace(b, signed=False))
+    turned = (rest.value != 0) & ((rest.value < 0) != (b.value < 0))
+    return unconstrain(chosen(turned, shifted, rest), unknown(rest))
 
 
 def _rest(a: Estimate, b: Estimate, divide: Callable[[Array, Array], Array]) -> Estimate:

@@ -148,7 +148,7 @@ def _bit_cast(call: Call) -> Estimate:
     narrow = source.astype(numpy_dtype(x.dtype))
     if numpy_dtype(x.dtype).itemsize != numpy_dtype(dtype).itemsize:
         raise ValueError(f"{x.dtype} and {dtype} have not the same width")
-    if {x.dtype, dtype} & {"int4", "uint4", "float4_e2m1fn", "int2", "uint2", "bool"}:
+    if {x.dtype, dtype} & {"int4", "uint4", "float4_e2m1fn", "int2", "uint2"}:
         raise ValueError(f"from {x.dtype} to {dtype}")
     # The payload of NaN is not kept here.
     open_ = np.isnan(x.value) if is_float(x.dtype) else np.zeros(x.value.shape, np.bool_)

@@ -50,7 +50,7 @@ def _conv_transpose(call: Call) -> Estimate:
     sizes, taps = data.value.shape[2:], kernel.value.shape[2:]
     strides, dilations = steps(call, "strides", rank), steps(call, "dilations", rank)
     extra = call.attribute("output_padding") or (0,) * rank
-    before, after = _cropped(call, sizes, taps, strides, dilations, extra)
+    before, after, extra = _cropped(call, sizes, taps, strides, dilations, extra)
     result = relax(
         f"nn.conv{rank}d_transpose",
         data,
@@ -71,14 +71,17 @@ def _cropped(
     strides: tuple[int, ...],
     dilations: tuple[int, ...],
     extra: tuple[int, ...],
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What is cut off before and after: stated, or what is beyond the wanted size."""
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """What is cut off before and after: stated, or what is beyond the wanted size.
+
+    Then what is put behind, which includes what the wanted size is more.
+    """
     mode, wanted = call.attribute("auto_pad"), call.attribute("output_shape")
     rank = len(sizes)
     if wanted is None and mode in ("NOTSET", "VALID"):
         pads = call.attribute("pads") if mode == "NOTSET" else None
         pads = pads or (0,) * (2 * rank)
-        return pads[:rank], pads[rank:]
+        return pads[:rank], pads[rank:], extra
     if wanted is None:
         wanted = tuple(n * stride for n, stride in zip(sizes, strides, strict=True))
     full = (
@@ -88,8 +91,8 @@ def _cropped(
         + 1
     )
     beyond = full - np.array(wanted[-rank:])
-    if beyond.min() < 0:
-        raise ValueError(f"the size {wanted} is more than {full.tolist()}")
+    more = np.maximum(-beyond, 0) + np.array(extra)
+    beyond = np.maximum(beyond, 0)
     half = beyond // 2
     first = half if mode == "SAME_UPPER" else beyond - half
-    return tuple(first.tolist()), tuple((beyond - first).tolist())
+    return tuple(first.tolist()), tuple((beyond - first).tolist()), tuple(more.tolist())

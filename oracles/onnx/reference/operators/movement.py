@@ -213,13 +213,12 @@ def _space_to_depth(call: Call) -> Estimate:
     block = call.attribute("blocksize")
     batch, channels, height, width = shape_of(call[0])
     high, wide = height // block, width // block
+    order = (0, 1, 3, 5, 2, 4) if call.attribute("mode") == "CRD" else (0, 3, 5, 1, 2, 4)
     return moved(
         call[0],
-        lambda each: (
-            each.reshape(batch, channels, high, block, wide, block)
-            .transpose(0, 3, 5, 1, 2, 4)
-            .reshape(batch, channels * block**2, high, wide)
-        ),
+        lambda each: each.reshape(batch, channels, high, block, wide, block)
+        .transpose(order)
+        .reshape(batch, channels * block**2, high, wide),
     )
 
 

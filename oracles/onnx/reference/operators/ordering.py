@@ -29,7 +29,7 @@ def _row(name: str, x: Estimate, axis: int) -> Estimate:
     if x.value.ndim == 0:
         raise ValueError("of a scalar")
     if name != "hardmax":
-        return replace(relax(name, x, axis=axis), signed=False)
+        return replace(_weights(name, x, axis), signed=False)
     if not x.value.size:
         return x
     place = relax("argmax", x, axis=axis, keepdims=True)
@@ -38,6 +38,33 @@ def _row(name: str, x: Estimate, axis: int) -> Estimate:
     value = hot.astype(x.value.dtype)
     result = Estimate(value, np.zeros(value.shape), x.dtype)
     return unconstrain(result, np.broadcast_to(unknown(place), value.shape))
+
+
+_NOTHING = 40_000
+"""An element that far below the largest has weight 0 in every format."""
+
+
+def _weights(name: str, x: Estimate, axis: int) -> Estimate:
+    """Softmax or its logarithm. An element of -infinity, as masks add it, has weight 0.
+
+    Rows of such elements alone are unconstrained.
+    """
+    masked = np.isneginf(x.value.astype(np.longdouble))
+    if not masked.any():
+        return relax(name, x, axis=axis)
+    others = np.where(masked, np.inf, x.value).min(axis, keepdims=True)
+    largest = np.where(masked, -np.inf, x.value).max(axis, keepdims=True)
+    low = np.where(np.isfinite(others), np.minimum(others, largest) - _NOTHING, 0)
+    shown = np.where(masked, low, x.value)
+    result = relax(name, replace(x, value=shown), axis=axis)
+    ruled = masked & ~masked.all(axis, keepdims=True) & np.isfinite(result.error)
+    sure = np.longdouble(0 if name == "nn.softmax" else -np.inf)
+    result = replace(
+        result,
+        value=np.where(ruled, sure, result.value),
+        error=np.where(ruled, 0.0, result.error),
+    )
+    return unconstrain(result, np.broadcast_to(masked.all(axis, keepdims=True), x.value.shape))
 
 
 @operator("Softmax")
