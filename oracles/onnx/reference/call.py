@@ -95,7 +95,7 @@ class Call:
         return None if value is None else tuple(int(each) for each in value)
 
 
-Result = Value | tuple[Value, ...]
+Result = Value | tuple[Value | None, ...]
 Function = Callable[[Call], Result]
 
 OPERATORS: dict[str, Function] = {}
@@ -133,16 +133,29 @@ def composed(function: Function) -> Function:
             replace(x, dtype="float64") if isinstance(x, Estimate) and x.dtype in FORMATS else x
             for x in call.operands
         )
-        return _paired(own, function(replace(call, operands=wide)), _confirmed)
+        try:
+            twin = function(replace(call, operands=wide))
+        except (Unsupported, ValueError):
+            # The composition has constants of its own dtype.
+            return _paired(own, own, _finite)
+        return _paired(own, twin, _confirmed)
 
     return evaluated
+
+
+def _finite(own: Estimate, wide: Estimate) -> Estimate:
+    own = replace(own, signed=False)
+    return unconstrain(own, ~np.isfinite(own.value)) if own.dtype in FORMATS else own
 
 
 def _paired(own: Result, wide: Result, join: Callable[[Estimate, Estimate], Estimate]) -> Result:
     if isinstance(own, Estimate) and isinstance(wide, Estimate):
         return join(own, wide)
     assert isinstance(own, tuple) and isinstance(wide, tuple)
-    return tuple(_paired(a, b, join) for a, b in zip(own, wide, strict=True))  # type: ignore
+    return tuple(
+        None if a is None or b is None else _paired(a, b, join)  # type: ignore[misc]
+        for a, b in zip(own, wide, strict=True)
+    )
 
 
 def _unsigned(own: Estimate, wide: Estimate) -> Estimate:

@@ -79,7 +79,7 @@ class _Scope:
                 else self._called(function, operands)
             )
             for name, result in zip(node.outputs, results, strict=False):
-                if name:
+                if name and result is not None:
                     values[name] = result
 
     def _own(
@@ -91,6 +91,8 @@ class _Scope:
         call = Call(node, version, operands, partial(self._graph, values))
         function = OPERATORS.get(node.operator)
         if function is None:
+            if not has_body(node.operator, self._opset):
+                raise Unsupported(f"reference: no operator {node.operator}")
             function = composed(self._defined)
         try:
             result = function(call)
@@ -100,7 +102,7 @@ class _Scope:
             return (result,)  # type: ignore[return-value]
         return result
 
-    def _defined(self, call: Call) -> tuple[Value, ...]:
+    def _defined(self, call: Call) -> tuple[Value | None, ...]:
         """The outputs of ``call`` by ONNX's own definition of its operator."""
         types = [_type(each) for each in call.operands]
         inputs, nodes, outputs, opset = body(call.node, self._opset, types)
@@ -110,7 +112,12 @@ class _Scope:
             if each is not None
         }
         _Scope(opset, {}).evaluate(nodes, values)
-        return tuple(values[name] for name in outputs if name in values)
+        # The body has all outputs of the schema, in its order, or those of the node alone.
+        places = {each.name: at for at, each in enumerate(call.schema.outputs)}
+        results: list[Value | None] = [None] * max(len(places), len(outputs))
+        for at, name in enumerate(outputs):
+            results[places.get(name, at)] = values.get(name)
+        return tuple(results)
 
     def _graph(
         self, around: Values, graph: Graph, operands: tuple[Value, ...]

@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 
-from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.oracles.onnx.reference.call import (
     Call,
     Function,
@@ -182,10 +182,20 @@ def _prelu(call: Call) -> Estimate:
     return unconstrain(result, ~sure)
 
 
+_ANY_SHIFT = 28
+"""The version that defines a shift by less than 0, or by as many bits as there are."""
+
+
 @operator("BitShift")
 def _bit_shift(call: Call) -> Estimate:
-    left = call.attribute("direction") == "LEFT"
-    return relax("left_shift" if left else "right_shift", call[0], call[1])
+    x, by, left = call[0], call[1], call.attribute("direction") == "LEFT"
+    result = relax("left_shift" if left else "right_shift", x, by)
+    if call.since < _ANY_SHIFT:
+        return result
+    far = (by.value < 0) | (by.value >= 8 * numpy_dtype(x.dtype).itemsize)
+    rest = np.where((x.value < 0) & (not left), -1, 0)
+    known = np.where(far, rest, result.value), np.where(far, 0.0, result.error)
+    return unconstrain(Estimate(*known, x.dtype), unknown(x, by))
 
 
 @operator("Where")

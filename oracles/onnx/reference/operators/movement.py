@@ -216,9 +216,11 @@ def _space_to_depth(call: Call) -> Estimate:
     order = (0, 1, 3, 5, 2, 4) if call.attribute("mode") == "CRD" else (0, 3, 5, 1, 2, 4)
     return moved(
         call[0],
-        lambda each: each.reshape(batch, channels, high, block, wide, block)
-        .transpose(order)
-        .reshape(batch, channels * block**2, high, wide),
+        lambda each: (
+            each.reshape(batch, channels, high, block, wide, block)
+            .transpose(order)
+            .reshape(batch, channels * block**2, high, wide)
+        ),
     )
 
 
