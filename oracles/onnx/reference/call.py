@@ -75,7 +75,7 @@ class Call:
         if isinstance(value, float):
             return float(np.float32(value))
         if isinstance(value, tuple | list):
-            return tuple(float(np.float32(x)) if isinstance(x, float) else x for x in value)
+            return tuple(map(_plain, value))
         return value
 
     def flag(self, name: str) -> bool:
@@ -93,6 +93,13 @@ class Call:
             return integers(operand)
         value = self.attribute(name)
         return None if value is None else tuple(int(each) for each in value)
+
+
+def _plain(value: Any) -> Any:
+    """An element of a list attribute, as float32 or text."""
+    if isinstance(value, bytes):
+        return value.decode()
+    return float(np.float32(value)) if isinstance(value, float) else value
 
 
 Result = Value | tuple[Value | None, ...]
@@ -151,7 +158,8 @@ def _finite(own: Estimate, wide: Estimate) -> Estimate:
 def _paired(own: Result, wide: Result, join: Callable[[Estimate, Estimate], Estimate]) -> Result:
     if isinstance(own, Estimate) and isinstance(wide, Estimate):
         return join(own, wide)
-    assert isinstance(own, tuple) and isinstance(wide, tuple)
+    assert isinstance(own, tuple)
+    assert isinstance(wide, tuple)
     return tuple(
         None if a is None or b is None else _paired(a, b, join)  # type: ignore[misc]
         for a, b in zip(own, wide, strict=True)

@@ -14,7 +14,7 @@ from relaxcheck.oracles.onnx.reference.call import Call, Function, constant, ope
 from relaxcheck.oracles.onnx.reference.values import is_float
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, unknown
-from relaxcheck.oracles.reference.functions import UNITS, of_one, tame
+from relaxcheck.oracles.reference.functions import UNITS, tame
 
 _SAME = {
     "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh",

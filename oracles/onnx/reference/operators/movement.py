@@ -1,5 +1,6 @@
 """Operators that move, join, cut and repeat elements."""
 
+import itertools
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -109,7 +110,7 @@ def parts(x: Estimate, axis: int, sizes: tuple[int, ...]) -> tuple[Estimate, ...
     ends = np.cumsum((0, *sizes)).tolist()
     return tuple(
         moved(x, lambda each, a=start, b=end: _between(each, axis, a, b))  # type: ignore[misc]
-        for start, end in zip(ends, ends[1:], strict=False)
+        for start, end in itertools.pairwise(ends)
     )
 
 

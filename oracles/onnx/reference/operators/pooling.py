@@ -126,7 +126,7 @@ def _max_unpool(call: Call) -> Estimate:
         shape = (*x.value.shape[:2], *_unpooled(call, x))
     count = int(np.prod(shape))
     at = places.value.ravel()
-    if places.error.any() or at.size and (at.min() < 0 or at.max() >= count):
+    if places.error.any() or (at.size and (at.min() < 0 or at.max() >= count)):
         raise ValueError("an index out of range")
     if np.unique(at).size != at.size:
         raise ValueError("an index occurs twice")
