@@ -13,7 +13,7 @@ _ROUNDINGS = 16
 
 
 def _transformed(x: Estimate, axis: int, length: int, inverse: bool, kept: int) -> Estimate:
-    """The first ``kept`` of ``length`` frequencies along ``axis``, real and imaginary parts last."""
+    """The first ``kept`` of ``length`` frequencies along ``axis``, as real and imaginary parts."""
     value, off = _complex(ordinary(x))
     wild = unknown(x).any(-1)
     value, off, wild = (_fitted(each, axis, length) for each in (value, off, wild * 1.0))
