@@ -1,13 +1,16 @@
 """The answer of the oracles to a model: its outputs, with a bound for each element.
 
-A model of float operators is evaluated in float64 (``widening``) by ONNX's own evaluator, or by
-ONNX Runtime where the evaluator cannot. The bound of an element is what rounding to the model's
-dtype may make of it: oracles in the model's own dtype round as a correct implementation may, so
-that their distance from float64 measures how the model magnifies roundings. An element may be off
-by ``MARGIN`` times the largest such distance in the tensor, and by ``UNITS`` unit roundoffs of its
-own value, and of the largest one, for oracles that happen to round alike. Integers and truth values
-have bound 0, and so has everything in a model that no float64 can be asked about but that both
-oracles agree on.
+The reference (``oracles.onnx.reference``) gives value and bound wherever it has a function of every
+operator. ONNX Runtime and ONNX's own evaluator are held to it.
+
+Elsewhere a model of float operators is evaluated in float64 (``widening``) by ONNX's own evaluator,
+or by ONNX Runtime where the evaluator cannot. The bound of an element is what rounding to the
+model's dtype may make of it: oracles in the model's own dtype round as a correct implementation
+may, so that their distance from float64 measures how the model magnifies roundings. An element may
+be off by ``MARGIN`` times the largest such distance in the tensor, and by ``UNITS`` unit roundoffs
+of its own value, and of the largest one, for oracles that happen to round alike. Integers and truth
+values have bound 0, and so has everything in a model that no float64 can be asked about but that
+both oracles agree on.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,11 +24,15 @@ from relaxcheck.oracles.answer import Bounded, Unsupported
 from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.onnx import evaluator, runtime
 from relaxcheck.oracles.onnx.faults import fault
+from relaxcheck.oracles.onnx.reference import evaluate as reference
 from relaxcheck.oracles.onnx.widening import widened
 from relaxcheck.oracles.reference.estimate import FORMATS
 
 MARGIN = 8.0
 UNITS = 32.0
+
+REFERENCE = "reference"
+"""The name of our own oracle."""
 
 OUTSIDE: Mapping[str, Callable[[Model, Mapping[str, Array]], tuple[Array, ...]]] = {
     "onnxruntime": runtime.outputs,
@@ -46,7 +53,8 @@ class Question:
 class Answer:
     """The outputs and their bounds; oracles within them, outside of them, and without an answer.
 
-    ``weak``: a single outside oracle answered, and nothing else supports it.
+    The names of oracles are ``REFERENCE`` and those of ``OUTSIDE``. ``weak``: a single outside
+    oracle answered, and nothing else supports it.
     """
 
     outputs: tuple[Bounded, ...]
@@ -76,6 +84,9 @@ def answer(question: Question) -> Answer:
             answers[name] = outputs(model, arrays)
         except Unsupported as reason:
             unsupported[name] = str(reason)
+    own = _own(model, arrays, unsupported)
+    if own is not None:
+        return _held(model, own, answers, unsupported, (REFERENCE,))
     if not answers:
         raise NoAnswer("; ".join(unsupported.values()))
     wide = _wide(model, arrays)
@@ -83,19 +94,43 @@ def answer(question: Question) -> Answer:
     bounded = tuple(
         _bounded(column, None if wide is None else wide[at]) for at, column in enumerate(columns)
     )
-    agreeing, splits = [], {}
+    weak = len(answers) == 1 and wide is None
+    return _held(model, bounded, answers, unsupported, (), weak=weak)
+
+
+def _own(
+    model: Model, arrays: Mapping[str, Array], unsupported: dict[str, str]
+) -> tuple[Bounded, ...] | None:
+    """The reference's outputs; None, and the reason among ``unsupported``, where it has none."""
+    try:
+        return reference.outputs(model, arrays)
+    except Unsupported as reason:
+        unsupported[REFERENCE] = str(reason)
+        return None
+
+
+def _held(
+    model: Model,
+    bounded: tuple[Bounded, ...],
+    answers: Mapping[str, tuple[Array, ...]],
+    unsupported: Mapping[str, str],
+    agreeing: tuple[str, ...],
+    *,
+    weak: bool = False,
+) -> Answer:
+    """The answer ``bounded``, and which of the others' ``answers`` lie within it."""
+    splits = {}
     for name, values in answers.items():
         differences = [
             f"output {output}: {why}"
             for output, value, held in zip(model.outputs, values, bounded, strict=True)
-            if (why := _difference(value, held))
+            if (why := difference(value, held))
         ]
         if differences:
             splits[name] = "; ".join(differences)
         else:
-            agreeing.append(name)
-    weak = len(answers) == 1 and wide is None
-    return Answer(bounded, tuple(agreeing), splits, unsupported, weak)
+            agreeing = (*agreeing, name)
+    return Answer(bounded, agreeing, splits, unsupported, weak)
 
 
 def _wide(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...] | None:
@@ -145,7 +180,7 @@ def _bounded(values: tuple[Array, ...], wide: Array | None) -> Bounded:
     return Bounded(np.where(over, 0.0, center), bound, dtype)
 
 
-def _difference(value: Array, held: Bounded) -> str:
+def difference(value: Array, held: Bounded) -> str:
     """The way in which ``value`` lies outside of ``held``; "" if it does not."""
     if value.shape != held.value.shape:
         return f"shape {value.shape}, not {held.value.shape}"

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnxruntime
 
 from relaxcheck.generators.core.values import Array, numpy_dtype
-from relaxcheck.generators.onnx.model import Model
+from relaxcheck.generators.onnx.model import INITIALIZER, STATED, Model
 from relaxcheck.generators.onnx.proto import code_of, dtype_of, model_proto
 from relaxcheck.oracles.answer import Unsupported
 
@@ -24,6 +25,7 @@ def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
     Raises:
         Unsupported: ONNX Runtime cannot load or run the model; the message says why.
     """
+    model = _holding(model, arrays)
     constants = {tensor.name: arrays[tensor.name] for tensor in model.tensors if tensor.constant}
     proto = model_proto(model, constants)
     try:
@@ -36,6 +38,26 @@ def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
     except Exception as error:
         # Its exceptions have no class of their own beside RuntimeError.
         raise Unsupported(f"onnxruntime: {_line(error)}") from error
+
+
+_PACKED = ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
+"""The dtypes of which ONNX Runtime has several elements in a byte: its Python face cannot pass
+them, and an initializer can."""
+
+
+def _holding(model: Model, arrays: Mapping[str, Array]) -> Model:
+    """``model`` with its inputs of ``_PACKED`` dtypes as initializers."""
+    if not any(tensor.dtype in _PACKED for tensor in model.inputs):
+        return model
+    tensors = tuple(
+        msgspec.structs.replace(
+            tensor, held=INITIALIZER, states=STATED, shape=arrays[tensor.name].shape
+        )
+        if tensor.dtype in _PACKED and not tensor.constant
+        else tensor
+        for tensor in model.tensors
+    )
+    return msgspec.structs.replace(model, tensors=tensors)
 
 
 @cache
