@@ -19,9 +19,17 @@ from relaxcheck.oracles.reference.evaluation import Numerics
 from relaxcheck.oracles.registry import declare
 
 Sequence = tuple[Estimate, ...]
-"""The value of a sequence; of an optional, where it has an element or none."""
+"""The value of a sequence."""
 
-Value = Estimate | Sequence
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """The value of an optional: what it has, None where it has nothing."""
+
+    value: Estimate | Sequence | None
+
+
+Value = Estimate | Sequence | Maybe
 
 Run = Callable[[Graph, tuple[Value, ...]], tuple[Value, ...]]
 """The outputs of a graph for its inputs; it also sees the values around it."""
@@ -44,8 +52,8 @@ class Call:
     def optional(self, at: int) -> Estimate | None:
         """The operand number ``at``, a tensor; None where it is left out."""
         value = self.operands[at] if at < len(self.operands) else None
-        if isinstance(value, tuple):
-            raise Unsupported(f"reference: {self.node.operator} of a sequence")
+        if value is not None and not isinstance(value, Estimate):
+            raise Unsupported(f"reference: {self.node.operator} of a sequence or optional")
         return value
 
     def __getitem__(self, at: int) -> Estimate:

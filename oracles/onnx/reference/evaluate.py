@@ -98,7 +98,7 @@ class _Scope:
             result = function(call)
         except ValueError as error:
             raise Unsupported(f"reference: {node.operator}: {error}") from error
-        if isinstance(result, Estimate) or _is_sequence(node):
+        if not isinstance(result, tuple) or _is_sequence(node):
             return (result,)  # type: ignore[return-value]
         return result
 
@@ -139,7 +139,7 @@ class _Scope:
 
 _OF_SEQUENCES = (
     *("SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase"),
-    *("SplitToSequence", "Optional"),
+    *("SplitToSequence", "OptionalGetElement"),
 )
 
 
@@ -151,6 +151,6 @@ def _is_sequence(node: Node) -> bool:
 def _type(value: Value | None) -> Type | None:
     if value is None:
         return None
-    if isinstance(value, tuple):
+    if not isinstance(value, Estimate):
         raise Unsupported("reference: a definition that takes a sequence")
     return value.dtype, tuple(value.value.shape)

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.model import Graph
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.onnx.reference.call import (
     Call,
+    Maybe,
     Value,
     axis_of,
     integer,
@@ -69,8 +71,14 @@ def _loop(call: Call) -> tuple[Value, ...]:
         for line, value in zip(scanned, results[1 + len(carried) :], strict=True):
             line.append(_tensor(value))
     if not all(scanned):
-        raise Unsupported("reference: Loop without an iteration gives no shape")
+        # The shape of an iteration is that of the first, which does not take place.
+        shown = call.run(body, (whole(0), whole(1, "bool"), *carried))[1 + len(carried) :]
+        return *carried, *(moved(_tensor(each), _none_of) for each in shown)
     return *carried, *(_stacked(line, 0) for line in scanned)
+
+
+def _none_of(array: Array) -> Array:
+    return np.zeros((0, *array.shape), array.dtype)
 
 
 def _stacked(line: Sequence[Estimate], axis: int) -> Estimate:
@@ -207,3 +215,27 @@ def _sequence_map(call: Call) -> Any:
         for column, value in zip(columns, call.run(body, operands), strict=True):
             column.append(_tensor(value))
     return tuple(map(tuple, columns))
+
+
+@operator("Optional")
+def _optional(call: Call) -> Any:
+    value = call.operands[0] if call.operands else None
+    if isinstance(value, Maybe):
+        raise ValueError("of an optional")
+    return Maybe(value)
+
+
+@operator("OptionalHasElement")
+def _optional_has_element(call: Call) -> Estimate:
+    value = call.operands[0] if call.operands else None
+    has = value.value is not None if isinstance(value, Maybe) else value is not None
+    return whole(has, "bool")
+
+
+@operator("OptionalGetElement")
+def _optional_get_element(call: Call) -> Any:
+    value = call.operands[0]
+    value = value.value if isinstance(value, Maybe) else value
+    if value is None:
+        raise ValueError("of nothing")
+    return value

@@ -19,7 +19,7 @@ from relaxcheck.oracles.reference.functions import UNITS, tame
 _SAME = {
     "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh",
     "Atan": "atan", "Atanh": "atanh", "BitwiseNot": "bitwise_not", "Ceil": "ceil", "Cos": "cos",
-    "Cosh": "cosh", "Erf": "erf", "Exp": "exp", "Floor": "floor", "IsNaN": "isnan", "Log": "log",
+    "Cosh": "cosh", "Exp": "exp", "Floor": "floor", "IsNaN": "isnan", "Log": "log",
     "Neg": "negative", "Not": "logical_not", "Relu": "nn.relu", "Round": "round",
     "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Sinh": "sinh", "Sqrt": "sqrt",
     "Tan": "tan", "Tanh": "tanh",
@@ -38,6 +38,15 @@ for _onnx, _relax in _SAME.items():
 @operator("Identity")
 def _identity(call: Call) -> Estimate:
     return call[0]
+
+
+@operator("Erf")
+def _erf(call: Call) -> Estimate:
+    """Of an integer other than 0 it is a fraction, whose rounding is not defined."""
+    x = call[0]
+    if is_float(x.dtype):
+        return relax("erf", x)
+    return unconstrain(x, x.value != 0)
 
 
 @operator("Reciprocal")
@@ -146,9 +155,13 @@ def _clamped(operand: Estimate, alpha: float, beta: float) -> Estimate:
 
 @operator("HardSwish")
 def _hard_swish(call: Call) -> Estimate:
-    """``x * max(0, min(1, x / 6 + 1/2))``: the factor rounds as that of HardSigmoid."""
+    """``x * max(0, min(1, x / 6 + 1/2))``: a sixth is a number of float32, or nearer."""
     x = call[0]
-    return relax("multiply", replace(x, signed=False), _clamped(x, 1 / 6, 0.5))
+    gate = _clamped(x, 1 / 6, 0.5)
+    off = abs(1 / 6 - float(np.float32(1 / 6))) * np.abs(tame(x)[0]).astype(np.float64)
+    inside = (gate.value > 0) & (gate.value < 1) & np.isfinite(gate.error)
+    gate = replace(gate, error=np.where(inside, gate.error + off, gate.error))
+    return relax("multiply", replace(x, signed=False), gate)
 
 
 @operator("ThresholdedRelu")

@@ -100,18 +100,17 @@ def _window(call: Call, weights: tuple[float, ...]) -> Estimate:
     (size,) = integers(call[0])
     code = call.attribute("output_datatype")
     dtype = dtype_of(code)
-    if not is_float(dtype) or dtype not in FORMATS:
-        raise ValueError(f"in {dtype}")
+    form = dtype if dtype in FORMATS else "float32"
     span = size if call.flag("periodic") else size - 1
     at = np.arange(size, dtype=np.longdouble)
     angle = 2 * np.longdouble(np.pi) * at / max(span, 1)
     terms = [weight * np.cos(k * angle) for k, weight in enumerate(weights)]
     value = np.asarray(sum(terms))
     # They are computed in float32 at least, whatever the dtype of the result.
-    unit = max(FORMATS["float32"].unit / FORMATS[dtype].unit, 1)
-    result = computed(dtype, value, 0.0, 1, slack=8 * UNITS * unit)
+    unit = max(FORMATS["float32"].unit / FORMATS[form].unit, 1)
+    result = computed(form, value, 0.0, 1, slack=8 * UNITS * unit)
     # Of a single place some take 1, others divide by 0.
-    return unconstrain(result, np.full(value.shape, span < 1))
+    return unconstrain(converted(result, dtype), np.full(value.shape, span < 1))
 
 
 @operator("HannWindow")

@@ -57,6 +57,8 @@ def _quantize_linear(call: Call) -> Estimate:
     named = [each for each in (x.dtype, scale.dtype) if each in FORMATS]
     if call.attribute("precision"):
         named.append(dtype_of(call.attribute("precision")))
+    if not named or not {*named} <= {*FORMATS}:
+        raise ValueError(f"a quotient in {', '.join(named) or scale.dtype}")
     unit = max(FORMATS[name].unit for name in named)
     if is_float(dtype):
         saturate = call.attribute("saturate") in (None, 1)
@@ -166,6 +168,8 @@ def _q_linear_matmul(call: Call) -> Estimate:
     a, scale_a, zero_a = _real(call, 0)
     b, scale_b, zero_b = _real(call, 3)
     scale_y, zero_y = call[6], call[7]
+    if any(is_float(each.dtype) for each in (a, b, zero_y)):
+        raise ValueError("of floats of 8 bits")
     # A vector holds one number for each row of the first, and for each column of the second.
     scale_a, zero_a = (_column(each, a) for each in (scale_a, zero_a))
     total = np.matmul(a.value - zero_a.value, b.value - zero_b.value)
