@@ -18,6 +18,7 @@ from relaxcheck.oracles.onnx.reference.call import (
 from relaxcheck.oracles.onnx.reference.operators.casting import converted
 from relaxcheck.oracles.onnx.reference.values import chosen, is_float, limits, moved
 from relaxcheck.oracles.reference import bounds
+from relaxcheck.oracles.reference.averages import shared
 from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import Estimate, unknown
 
@@ -123,8 +124,7 @@ def _added(operands: tuple[Estimate, ...]) -> Estimate:
 
 @composite("Mean")
 def _mean(call: Call) -> Estimate:
-    total = _added(call.tensors)
-    return relax("divide", total, constant(len(call.tensors), total))
+    return shared(_added(call.tensors), np.array(len(call.tensors)))
 
 
 def extreme(a: Estimate, b: Estimate, choose: Callable[[Array, Array], Array]) -> Estimate:

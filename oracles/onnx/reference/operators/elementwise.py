@@ -92,13 +92,16 @@ def _leaky_relu(call: Call) -> Estimate:
 
 @operator("Elu")
 def _elu(call: Call) -> Estimate:
+    return elu(call[0], call.attribute("alpha"))
+
+
+def elu(x: Estimate, alpha: float) -> Estimate:
     """The exponential less 1 loses digits near 0: so do ONNX's own definitions."""
-    alpha = call.attribute("alpha")
 
     def function(x: Array) -> Array:
         return np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
-    return smooth(call[0], function, max(1, abs(alpha)), UNITS, UNITS * abs(alpha))
+    return smooth(x, function, max(1, abs(alpha)), UNITS, UNITS * abs(alpha))
 
 
 @operator("Celu")
@@ -126,21 +129,30 @@ def _selu(call: Call) -> Estimate:
 
 @operator("Softplus")
 def _softplus(call: Call) -> Estimate:
+    return softplus(call[0])
+
+
+def softplus(x: Estimate) -> Estimate:
     """ONNX's own definition adds 1 to the exponential, so roundings are absolute below 0."""
-    return smooth(call[0], lambda x: np.logaddexp(0, x), 1, UNITS, UNITS)
+    return smooth(x, lambda each: np.logaddexp(0, each), 1, UNITS, UNITS)
 
 
 @operator("Softsign")
 def _softsign(call: Call) -> Estimate:
-    return smooth(call[0], lambda x: x / (1 + np.abs(x)), 1, 3, 0)
+    return softsign(call[0])
+
+
+def softsign(x: Estimate) -> Estimate:
+    """``x / (1 + |x|)``."""
+    return smooth(x, lambda each: each / (1 + np.abs(each)), 1, 3, 0)
 
 
 @operator("HardSigmoid")
 def _hard_sigmoid(call: Call) -> Estimate:
-    return _clamped(call[0], call.attribute("alpha"), call.attribute("beta"))
+    return clamped(call[0], call.attribute("alpha"), call.attribute("beta"))
 
 
-def _clamped(operand: Estimate, alpha: float, beta: float) -> Estimate:
+def clamped(operand: Estimate, alpha: float, beta: float) -> Estimate:
     """``max(0, min(1, alpha * x + beta))``: 0 and 1 where it surely is beyond them."""
     value, error = tame(operand)
     line = alpha * value + beta
@@ -157,7 +169,7 @@ def _clamped(operand: Estimate, alpha: float, beta: float) -> Estimate:
 def _hard_swish(call: Call) -> Estimate:
     """``x * max(0, min(1, x / 6 + 1/2))``: a sixth is a number of float32, or nearer."""
     x = call[0]
-    gate = _clamped(x, 1 / 6, 0.5)
+    gate = clamped(x, 1 / 6, 0.5)
     off = abs(1 / 6 - float(np.float32(1 / 6))) * np.abs(tame(x)[0]).astype(np.float64)
     inside = (gate.value > 0) & (gate.value < 1) & np.isfinite(gate.error)
     gate = replace(gate, error=np.where(inside, gate.error + off, gate.error))
@@ -166,8 +178,12 @@ def _hard_swish(call: Call) -> Estimate:
 
 @operator("ThresholdedRelu")
 def _thresholded_relu(call: Call) -> Estimate:
-    x, alpha = call[0], constant(call.attribute("alpha"), call[0])
-    return _by_sides(x, (x, alpha), 1, x)
+    return thresholded_relu(call[0], call.attribute("alpha"))
+
+
+def thresholded_relu(x: Estimate, alpha: float) -> Estimate:
+    """``x`` above ``alpha``, else 0."""
+    return _by_sides(x, (x, constant(alpha, x)), 1, x)
 
 
 def _by_sides(x: Estimate, sides: tuple[Estimate, Estimate], sign: int, kept: Estimate) -> Estimate:

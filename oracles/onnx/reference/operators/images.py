@@ -6,9 +6,10 @@ from math import prod
 import numpy as np
 
 from relaxcheck.oracles.onnx.reference.call import Call, integer, integers, operator, relax
-from relaxcheck.oracles.onnx.reference.values import joined, moved
+from relaxcheck.oracles.onnx.reference.values import joined, moved, whole
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.averages import ONE
+from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate
 
 _LAYOUTS = {2: "NCHW", 3: "NCDHW"}
@@ -17,17 +18,26 @@ _METHODS = {"linear": "bilinear", "cubic": "bicubic"}
 
 @operator("GridSample")
 def _grid_sample(call: Call) -> Estimate:
+    """Coordinates round in the dtype of the grid, or that of the data where this is narrower."""
     x, grid = call[0], call[1]
     method = call.attribute("mode")
-    return relax(
+    if x.dtype not in FORMATS and method != "nearest":
+        raise ValueError(f"{method} of {x.dtype}")
+    known = [each for each in (x.dtype, grid.dtype) if each in FORMATS]
+    dtype = max(known, key=lambda name: FORMATS[name].unit)
+    result = relax(
         "image.grid_sample",
-        x,
-        moved(replace(grid, dtype=x.dtype), lambda each: np.moveaxis(each, -1, 1)),
+        replace(x, value=x.value.astype(np.longdouble), dtype=dtype),
+        moved(replace(grid, dtype=dtype), lambda each: np.moveaxis(each, -1, 1)),
         method=_METHODS.get(method, method),
         layout=_LAYOUTS.get(x.value.ndim - 2, ""),
         padding_mode=call.attribute("padding_mode"),
         align_corners=call.flag("align_corners"),
     )
+    if x.dtype in FORMATS:
+        return replace(result, dtype=x.dtype)
+    unsure = result.error > 0
+    return unconstrain(whole(np.where(unsure, 0, result.value), x.dtype), unsure)
 
 
 @operator("RoiAlign")

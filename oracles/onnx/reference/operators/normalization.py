@@ -1,8 +1,7 @@
 """Normalizations, with the further outputs of training.
 
-Mean and variance may be taken in any of the usual ways (``oracles.reference.averages``). Where the
-first stage is computed in another dtype (``stash_type``), its roundings are those of the wider
-errors: of the operand's own dtype, or of the other if that is narrower.
+Mean and variance may be taken in any of the usual ways (``oracles.reference.averages``). The first
+stage is computed in the dtype of ``stash_type``, and rounded to that of the operand.
 """
 
 from dataclasses import replace
@@ -17,7 +16,7 @@ from relaxcheck.oracles.onnx.reference.norms import norm
 from relaxcheck.oracles.onnx.reference.operators.casting import converted
 from relaxcheck.oracles.onnx.reference.values import chosen, moved
 from relaxcheck.oracles.reference.averages import average, running_average, spread
-from relaxcheck.oracles.reference.bounds import computed, unconstrain
+from relaxcheck.oracles.reference.bounds import computed, rounded, unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, ordinary, unknown
 from relaxcheck.oracles.reference.functions import UNITS
 
@@ -26,13 +25,20 @@ def _ones(like: Estimate, shape: tuple[int, ...], value: float) -> Estimate:
     return Estimate(np.full(shape, np.longdouble(value)), np.zeros(shape), like.dtype)
 
 
-def _wider(call: Call, x: Estimate) -> Estimate:
-    """``x`` as it enters the first stage: of the wider of the two errors' dtypes."""
+def _stashed(call: Call, x: Estimate) -> Estimate:
+    """``x`` as it enters the first stage; a rounding on the way in may as well be left out."""
     code = call.attribute("stash_type")
     stash = dtype_of(code) if code else x.dtype
-    if FORMATS[stash].unit <= FORMATS[x.dtype].unit:
-        return x
-    return converted(x, stash)
+    narrow = converted(x, stash)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(narrow.value - x.value).astype(np.float64)
+    error = np.where(np.isfinite(off), narrow.error + off, narrow.error)
+    return replace(narrow, value=np.where(np.isfinite(off), x.value, narrow.value), error=error)
+
+
+def _back(x: Estimate, dtype: str) -> Estimate:
+    """``x`` rounded to ``dtype``, once more or not at all."""
+    return rounded(replace(x, dtype=dtype), FORMATS[dtype], settled=False)
 
 
 @operator("LayerNormalization")
@@ -42,7 +48,7 @@ def _layer_normalization(call: Call) -> tuple[Estimate, ...]:
     rank = x.value.ndim
     axis = axis_of(call.attribute("axis"), rank)
     axes = tuple(range(axis, rank))
-    kept = _wider(call, x)
+    kept = _stashed(call, x)
     shape = x.value.shape[axis:]
     size = prod(shape)
     if not size:
@@ -55,17 +61,9 @@ def _layer_normalization(call: Call) -> tuple[Estimate, ...]:
         axes=axes,
         epsilon=call.attribute("epsilon"),
     )
-    own = replace(own, dtype=x.dtype)
+    own = _back(own, x.dtype)
     result = relax("multiply", own, scale)
     result = result if bias is None else relax("add", result, bias)
-    if scale.value.shape == shape and bias is not None and bias.value.shape == shape:
-        # Scale and shift may be part of one product and sum.
-        whole = relax(
-            "nn.layer_norm", kept, replace(scale, dtype=kept.dtype),
-            replace(bias, dtype=kept.dtype), axes=axes, epsilon=call.attribute("epsilon"),
-        )  # fmt: skip
-        error = np.maximum(result.error, whole.error)
-        result = unconstrain(replace(result, error=error), np.isinf(error))
     code = call.attribute("stash_type")
     stash = dtype_of(code) if code else x.dtype
     mean = running_average(kept, axes, True)
@@ -98,11 +96,11 @@ def _rms_normalization(call: Call) -> Estimate:
     rank = x.value.ndim
     axis = axis_of(call.attribute("axis"), rank)
     axes, shape = tuple(range(axis, rank)), x.value.shape[axis:]
-    kept = _wider(call, x)
+    kept = _stashed(call, x)
     own = relax(
         "nn.rms_norm", kept, _ones(kept, shape, 1), axes=axes, epsilon=call.attribute("epsilon")
     )
-    return _unsigned(relax("multiply", replace(own, dtype=x.dtype), scale))
+    return _unsigned(relax("multiply", _back(own, x.dtype), scale))
 
 
 @operator("InstanceNormalization")
@@ -125,13 +123,13 @@ def _group_normalization(call: Call) -> Estimate:
     if call.since < 21:
         each = x.value.shape[1] // groups
         scale, bias = (moved(y, lambda array: np.repeat(array, each)) for y in (scale, bias))
-    kept = _wider(call, x)
+    kept = _stashed(call, x) if call.since >= 21 else x
     result = relax(
         "nn.group_norm", kept, replace(scale, dtype=kept.dtype), replace(bias, dtype=kept.dtype),
         num_groups=groups, channel_axis=1, axes=tuple(range(2, rank)),
         epsilon=call.attribute("epsilon"),
     )  # fmt: skip
-    return _unsigned(replace(result, dtype=x.dtype))
+    return _unsigned(_back(result, x.dtype))
 
 
 @operator("BatchNormalization")

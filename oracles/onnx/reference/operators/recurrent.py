@@ -8,8 +8,16 @@ import numpy as np
 
 from relaxcheck.oracles.onnx.reference.call import Call, composite, constant, integers, relax
 from relaxcheck.oracles.onnx.reference.operators.arithmetic import extreme
+from relaxcheck.oracles.onnx.reference.operators.elementwise import (
+    clamped,
+    elu,
+    softplus,
+    softsign,
+    thresholded_relu,
+)
 from relaxcheck.oracles.onnx.reference.values import chosen, joined, moved
-from relaxcheck.oracles.reference.estimate import Estimate
+from relaxcheck.oracles.reference.bounds import unconstrain
+from relaxcheck.oracles.reference.estimate import FORMATS, Estimate
 
 Activation = Callable[[Estimate], Estimate]
 
@@ -63,7 +71,7 @@ class _Direction:
 def _activation(call: Call, name: str, numbers: Iterator[tuple[Any, Any]]) -> Activation:
     limit = call.attribute("clip")
     if name in _PLAIN:
-        function: Activation = lambda x: relax(_PLAIN[name], x)  # noqa: E731
+        function: Activation = lambda x: _approximated(relax(_PLAIN[name], x))  # noqa: E731
     else:
         alpha, beta = next(numbers)
         function = _parametrised(name, alpha, beta)
@@ -74,6 +82,15 @@ def _activation(call: Call, name: str, numbers: Iterator[tuple[Any, Any]]) -> Ac
     )
 
 
+_ROUNDINGS = 8
+"""Roundings of 1 that a gate may be off by: fused kernels have polynomials of their own."""
+
+
+def _approximated(x: Estimate) -> Estimate:
+    off = _ROUNDINGS * FORMATS[x.dtype].unit
+    return replace(x, error=np.where(np.isfinite(x.value), x.error + off, x.error))
+
+
 def _parametrised(name: str, alpha: Any, beta: Any) -> Activation:
     match name:
         case "Affine":
@@ -82,6 +99,18 @@ def _parametrised(name: str, alpha: Any, beta: Any) -> Activation:
             return lambda x: relax("nn.leakyrelu", x, alpha=0.01 if alpha is None else alpha)
         case "ScaledTanh":
             return lambda x: _times(constant(alpha, x), relax("tanh", _times(x, constant(beta, x))))
+        case "HardSigmoid":
+            return lambda x: clamped(
+                x, 0.2 if alpha is None else alpha, 0.5 if beta is None else beta
+            )
+        case "Softsign":
+            return softsign
+        case "Softplus":
+            return softplus
+        case "Elu":
+            return lambda x: elu(x, 1.0 if alpha is None else alpha)
+        case "ThresholdedRelu":
+            return lambda x: thresholded_relu(x, 1.0 if alpha is None else alpha)
     raise ValueError(f"the activation {name}")
 
 
@@ -204,7 +233,12 @@ def _lstm(
     new = second(of.gate(3, x, hidden))
     cell = _add(_times(forgotten, cell), _times(entered, new))
     shown = first(peeking(1, cell))
-    return _times(shown, third(cell)), cell
+    result = _times(shown, third(cell))
+    limit = call.attribute("clip")
+    if limit is not None:
+        # Some clip the gates alone, others what enters the last activation as well.
+        result = unconstrain(result, np.abs(cell.value) + cell.error > limit)
+    return result, cell
 
 
 def _unrolled(call: Call, gates: int, step: Step) -> tuple[Estimate, ...]:

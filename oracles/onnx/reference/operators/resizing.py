@@ -162,8 +162,6 @@ def _axes(call: Call, x: Estimate) -> list[Axis]:
         if near and float(near) <= 4 * _UNIT * float(wanted):
             raise ValueError("a size that rounding decides")
         axes.append(Axis(number, shape[number], count, factor, window[at]))
-    if min((axis.size for axis in axes), default=1) == 0:
-        raise ValueError("of no elements")
     return axes
 
 
@@ -187,9 +185,9 @@ def _by_sizes(
     window: list[tuple[Fraction, Fraction]],
 ) -> list[Axis]:
     old = [shape[number] for number in places]
-    if 0 in old:
+    if any(size == 0 and new > 0 for size, new in zip(old, sizes, strict=True)):
         raise ValueError("of no elements")
-    scales = [Fraction(new, size) for new, size in zip(sizes, old, strict=True)]
+    scales = [Fraction(new, size or 1) for new, size in zip(sizes, old, strict=True)]
     policy = call.attribute("keep_aspect_ratio_policy") or "stretch"
     if policy != "stretch":
         scale = min(scales) if policy == "not_larger" else max(scales)
