@@ -75,18 +75,19 @@ def answer(question: Question) -> Answer:
         NoAnswer: no oracle can.
     """
     model, arrays = question.model, question.arrays
+    traced = reference.trace(model, arrays)
     answers: dict[str, tuple[Array, ...]] = {}
     unsupported: dict[str, str] = {}
     for name, outputs in OUTSIDE.items():
         try:
-            if reason := fault(name, model, arrays):
+            if reason := fault(name, model, traced.values):
                 raise Unsupported(f"{name}: {reason}")
             answers[name] = outputs(model, arrays)
         except Unsupported as reason:
             unsupported[name] = str(reason)
-    own = _own(model, arrays, unsupported)
-    if own is not None:
-        return _held(model, own, answers, unsupported, (REFERENCE,))
+    if traced.outputs is not None:
+        return _held(model, traced.outputs, answers, unsupported, (REFERENCE,))
+    unsupported[REFERENCE] = traced.reason
     if not answers:
         raise NoAnswer("; ".join(unsupported.values()))
     wide = _wide(model, arrays)
@@ -96,17 +97,6 @@ def answer(question: Question) -> Answer:
     )
     weak = len(answers) == 1 and wide is None
     return _held(model, bounded, answers, unsupported, (), weak=weak)
-
-
-def _own(
-    model: Model, arrays: Mapping[str, Array], unsupported: dict[str, str]
-) -> tuple[Bounded, ...] | None:
-    """The reference's outputs; None, and the reason among ``unsupported``, where it has none."""
-    try:
-        return reference.outputs(model, arrays)
-    except Unsupported as reason:
-        unsupported[REFERENCE] = str(reason)
-        return None
 
 
 def _held(
@@ -138,9 +128,10 @@ def _wide(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...] | None
     made = widened(model, arrays)
     if made is None:
         return None
+    values = reference.trace(*made).values
     for name in ("evaluator", "onnxruntime"):
         try:
-            if not fault(name, *made):
+            if not fault(name, made[0], values):
                 return OUTSIDE[name](*made)
         except Unsupported:
             continue

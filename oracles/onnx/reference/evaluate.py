@@ -2,6 +2,7 @@
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -22,26 +23,48 @@ discover("relaxcheck.oracles.onnx.reference.operators")
 Values = MutableMapping[str, Value]
 
 
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The values of a model by name, all up to the node that could not be evaluated.
+
+    ``outputs`` is None where there is such a node, or an output is no tensor, and ``reason`` says
+    why.
+    """
+
+    values: Mapping[str, Value]
+    outputs: tuple[Bounded, ...] | None
+    reason: str = ""
+
+
 def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Bounded, ...]:
     """The outputs of ``model`` for ``arrays``, the values of all its tensors, with their bounds.
 
     Raises:
         Unsupported: an operator has no function, or its function does not define this call.
     """
-    if missing := missing_operators(model):
-        raise Unsupported(f"reference: no operator {', '.join(missing)}")
-    values: Values = {
-        tensor.name: stored(arrays[tensor.name], tensor.dtype) for tensor in model.tensors
-    }
-    functions = {(each.domain, each.name): each for each in model.functions}
-    scope = _Scope(model.opset, functions)
-    # The reference's own overflows and invalid operations are results: infinities, unconstrained.
-    with np.errstate(all="ignore"):
-        scope.evaluate(model.nodes, values)
+    made = trace(model, arrays)
+    if made.outputs is None:
+        raise Unsupported(made.reason)
+    return made.outputs
+
+
+def trace(model: Model, arrays: Mapping[str, Array]) -> Trace:
+    """The values of ``model`` for ``arrays``, the values of all its tensors."""
+    values: Values = {}
+    scope = _Scope(model.opset, {(each.domain, each.name): each for each in model.functions})
+    try:
+        for tensor in model.tensors:
+            values[tensor.name] = stored(arrays[tensor.name], tensor.dtype)
+        # Overflows and invalid operations are results: infinities, unconstrained.
+        with np.errstate(all="ignore"):
+            scope.evaluate(model.nodes, values)
+    except Unsupported as reason:
+        return Trace(values, None, str(reason))
     results = [values[name] for name in model.outputs]
-    if not all(isinstance(each, Estimate) for each in results):
-        raise Unsupported("reference: an output is no tensor")
-    return tuple(output(each) for each in results if isinstance(each, Estimate))
+    tensors = [each for each in results if isinstance(each, Estimate)]
+    if len(tensors) < len(results):
+        return Trace(values, None, "reference: an output is no tensor")
+    return Trace(values, tuple(map(output, tensors)))
 
 
 def missing_operators(model: Model) -> tuple[str, ...]:
@@ -85,13 +108,13 @@ class _Scope:
     def _own(
         self, node: Node, operands: tuple[Value | None, ...], values: Values
     ) -> tuple[Value, ...]:
-        version = schema(node.operator, self._opset)
+        version = None if node.domain else schema(node.operator, self._opset)
         if version is None:
-            raise Unsupported(f"reference: {node.operator} in opset {self._opset}")
+            raise Unsupported(f"reference: no operator {_named(node)} in opset {self._opset}")
         call = Call(node, version, operands, partial(self._graph, values))
         function = OPERATORS.get(node.operator)
         if function is None:
-            if not has_body(node.operator, self._opset):
+            if node.domain or not has_body(node.operator, self._opset):
                 raise Unsupported(f"reference: no operator {node.operator}")
             function = composed(self._defined)
         try:
@@ -146,6 +169,10 @@ _OF_SEQUENCES = (
 def _is_sequence(node: Node) -> bool:
     """True if the only output of ``node`` is a sequence."""
     return node.operator in _OF_SEQUENCES
+
+
+def _named(node: Node) -> str:
+    return f"{node.domain}.{node.operator}" if node.domain else node.operator
 
 
 def _type(value: Value | None) -> Type | None:

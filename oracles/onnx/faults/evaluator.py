@@ -1,0 +1,190 @@
+"""Faults of ONNX's own evaluator."""
+
+import numpy as np
+
+from relaxcheck.oracles.onnx.faults.fault import Fault, Holds, Seen, before, dilated, of_dtype
+
+_EVALUATOR = "evaluator"
+_PLAIN_RANK = 4
+"""The rank of images: the evaluator's sampling is written for it."""
+
+
+def _fault(operators: tuple[str, ...], holds: Holds, evidence: str) -> Fault:
+    return Fault(_EVALUATOR, operators, holds, evidence)
+
+
+def _other_rank(seen: Seen) -> bool:
+    return seen.operand(0) is not None and len(seen.shape(0)) != _PLAIN_RANK
+
+
+def _scans(seen: Seen) -> bool:
+    """A loop has outputs beside the values that it carries."""
+    return len(seen.node.outputs) > len(seen.node.inputs) - 2
+
+
+def _apart(seen: Seen) -> bool:
+    """Some share of the softmax may underflow."""
+    scores = seen.operand(0)
+    if scores is None or not scores.value.size:
+        return False
+    with np.errstate(invalid="ignore"):
+        spread = scores.value.max(1) - scores.value.min(1)
+    least = {"float16": 10, "bfloat16": 80, "float32": 80}.get(scores.dtype, 700)
+    return bool((~(spread < least)).any())
+
+
+def _wild(at: int) -> Holds:
+    def holds(seen: Seen) -> bool:
+        operand = seen.operand(at)
+        return operand is not None and not np.isfinite(operand.value.astype(np.longdouble)).all()
+
+    return holds
+
+
+def _unsorted(seen: Seen) -> bool:
+    axes = tuple(seen.attribute("axes") or ())
+    return axes != tuple(sorted(axes)) or min(axes, default=0) < 0 < len(axes) - 1
+
+
+def _plain_recurrence(seen: Seen) -> bool:
+    """A recurrence has what the evaluator ignores."""
+    directions = ("forward", "reverse", "bidirectional") if _is_rnn(seen) else ("forward",)
+    names = ("clip", "activations", "activation_alpha", "linear_before_reset", "input_forget")
+    return (
+        seen.has(4)
+        or seen.attribute("direction") not in directions
+        or any(seen.node.attributes.get(name) for name in names)
+    )
+
+
+def _is_rnn(seen: Seen) -> bool:
+    return seen.node.operator == "RNN" and "activations" not in seen.node.attributes
+
+
+def _stashed(seen: Seen) -> bool:
+    """Mean and deviation are outputs, and of another dtype than the data."""
+    wanted = {1: "float32", 11: "float64", 10: "float16", 16: "bfloat16"}
+    return seen.outputs > 1 and seen.dtype(0) != wanted.get(seen.attribute("stash_type"))
+
+
+def _several_dtypes(seen: Seen) -> bool:
+    return seen.outputs > 1 and len({seen.dtype(at) for at in range(5)}) > 1
+
+
+def _capped(seen: Seen) -> bool:
+    outputs = seen.node.outputs
+    return (
+        len(outputs) > 3
+        and bool(outputs[3])
+        and bool(seen.attribute("softcap"))
+        and not seen.attribute("qk_matmul_output_mode")
+    )
+
+
+def _many(at: int) -> Holds:
+    def holds(seen: Seen) -> bool:
+        operand = seen.operand(at)
+        return operand is not None and operand.value.size > 1
+
+    return holds
+
+
+FAULTS = (
+    _fault(
+        ("Softmax", "LogSoftmax", "Hardmax"),
+        before(13),
+        "it takes one axis, where opsets before 13 flatten all from the axis on",
+    ),
+    _fault(("Erf",), of_dtype(0, "float64"), "it computes float64 in float32"),
+    _fault(
+        ("Gelu",),
+        lambda seen: seen.dtype(0) == "float64" and seen.attribute("approximate") != "tanh",
+        "it computes the error function of float64 in float32",
+    ),
+    _fault(
+        ("GlobalMaxPool",), _other_rank, "its shape is that of two spatial axes, whatever the rank"
+    ),
+    _fault(
+        ("AffineGrid",),
+        lambda seen: seen.dtype(0) not in ("", "float32"),
+        "its result is of float32, whatever the dtype of theta",
+    ),
+    _fault(
+        ("LRN",),
+        lambda seen: len(seen.shape(0)) > 1 and seen.shape(0)[0] < seen.shape(0)[1],
+        "it sums squares for as many channels as there are images",
+    ),
+    _fault(
+        ("LpNormalization",),
+        lambda seen: seen.attribute("p") == 1,
+        "it adds up elements with their signs",
+    ),
+    _fault(("LpPool", "MaxPool"), dilated, "auto_pad does not regard dilations"),
+    _fault(
+        ("LayerNormalization",),
+        _stashed,
+        "mean and deviation are of the data's dtype, not that of stash_type",
+    ),
+    _fault(
+        ("BatchNormalization",),
+        _several_dtypes,
+        "running mean and variance are of the data's dtype, not their own",
+    ),
+    _fault(("Det",), of_dtype(0, "bfloat16", "float16"), "its result is of a wider dtype"),
+    _fault(
+        ("Dropout",),
+        lambda seen: seen.schema.since < 10 and seen.outputs > 1,
+        "the mask is of truth values before opset 10 too",
+    ),
+    _fault(
+        ("Dropout",),
+        lambda seen: seen.has(2) and seen.dtype(0) != seen.dtype(1),
+        "training gives the dtype of the ratio",
+    ),
+    _fault(
+        ("RNN", "GRU", "LSTM"),
+        _plain_recurrence,
+        "it ignores clip, activations, lengths, and directions but for those of RNN",
+    ),
+    _fault(("Loop",), _scans, "it joins scan outputs along an axis that they have already"),
+    _fault(("ConvInteger",), _many(3), "zero points of the kernel lie along its last axis"),
+    _fault(
+        ("QLinearConv",),
+        lambda seen: _many(4)(seen) and _other_rank(seen),
+        "scales of channels broadcast as for two spatial axes",
+    ),
+    _fault(
+        ("QuantizeLinear",),
+        lambda seen: seen.schema.since < 13 and seen.dtype(2) == "int8",
+        "int8 is not saturated in opset 10",
+    ),
+    _fault(
+        ("ReduceSumSquare",),
+        lambda seen: seen.schema.since < 18 and seen.dtype(0) in ("uint8", "uint16", "uint32"),
+        "sums of unsigned integers are of uint64",
+    ),
+    _fault(("RoiAlign",), before(16), "coordinates are shifted by half a pixel before opset 16"),
+    _fault(
+        ("SoftmaxCrossEntropyLoss",),
+        _apart,
+        "the logarithm of a share that underflows is -infinity",
+    ),
+    _fault(
+        ("Unique",),
+        lambda seen: seen.attribute("sorted") == 0,
+        "without sorting it ignores the axis, and with one output it sorts",
+    ),
+    _fault(
+        ("Unsqueeze",),
+        lambda seen: seen.schema.since < 13 and _unsorted(seen),
+        "axes that are not sorted are inserted one after another",
+    ),
+    _fault(
+        ("OptionalHasElement",),
+        lambda seen: True,
+        "an optional that has nothing has an element",
+    ),
+    _fault(("PRelu",), _wild(1), "0 is multiplied by the slope, which gives NaN"),
+    _fault(("Attention",), _capped, "raw scores are capped"),
+)
+"""The faults of the evaluator."""

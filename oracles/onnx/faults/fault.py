@@ -1,0 +1,84 @@
+"""The form of a fault, and the conditions that faults share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from relaxcheck.generators.onnx.model import Node
+from relaxcheck.generators.onnx.schemas import Schema
+from relaxcheck.oracles.reference.estimate import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A node, the version of its schema in force, and its operands: None where one is unknown."""
+
+    node: Node
+    schema: Schema
+    operands: tuple[Estimate | None, ...]
+
+    def operand(self, at: int) -> Estimate | None:
+        """The operand number ``at``."""
+        return self.operands[at] if at < len(self.operands) else None
+
+    def has(self, at: int) -> bool:
+        """True if the node has the operand number ``at``, whether or not that is known."""
+        return at < len(self.node.inputs) and bool(self.node.inputs[at])
+
+    def shape(self, at: int) -> tuple[int, ...]:
+        """The shape of an operand; () where it is unknown."""
+        operand = self.operand(at)
+        return () if operand is None else operand.value.shape
+
+    def dtype(self, at: int) -> str:
+        """The dtype of an operand; "" where it is unknown."""
+        operand = self.operand(at)
+        return "" if operand is None else operand.dtype
+
+    def attribute(self, name: str) -> Any:
+        """The attribute ``name``, or its default."""
+        return self.node.attributes.get(name, self.schema.attributes.get(name))
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs that have a name."""
+        return len([name for name in self.node.outputs if name])
+
+
+Holds = Callable[[Seen], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``oracle`` is wrong about ``operators`` where ``holds``; ``evidence`` says how that shows."""
+
+    oracle: str
+    operators: tuple[str, ...]
+    holds: Holds
+    evidence: str
+
+
+def before(opset: int) -> Holds:
+    """The version in force is older than ``opset``."""
+    return lambda seen: seen.schema.since < opset
+
+
+def of_dtype(at: int, *names: str) -> Holds:
+    """The operand ``at`` has one of these dtypes."""
+    return lambda seen: seen.dtype(at) in names
+
+
+def has_zero(at: int, axis: int) -> Holds:
+    """The operand ``at`` has no elements along ``axis``."""
+
+    def holds(seen: Seen) -> bool:
+        shape = seen.shape(at)
+        return bool(shape) and shape[axis] == 0
+
+    return holds
+
+
+def dilated(seen: Seen) -> bool:
+    """Taps of a window are apart, and its padding follows from ``auto_pad``."""
+    same = str(seen.attribute("auto_pad")).startswith("SAME")
+    return same and any(each > 1 for each in seen.attribute("dilations") or ())

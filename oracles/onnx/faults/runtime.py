@@ -1,0 +1,48 @@
+"""Faults of ONNX Runtime."""
+
+from relaxcheck.oracles.onnx.faults.fault import Fault, Holds, Seen, dilated, has_zero, of_dtype
+
+_RUNTIME = "onnxruntime"
+
+
+def _fault(operators: tuple[str, ...], holds: Holds, evidence: str) -> Fault:
+    return Fault(_RUNTIME, operators, holds, evidence)
+
+
+def _scalar(seen: Seen) -> bool:
+    operand = seen.operand(0)
+    return operand is not None and operand.value.ndim == 0
+
+
+def _nothing_summed(seen: Seen) -> bool:
+    """The axis summed over has no elements, beside a third operand that is scaled."""
+    shape, axis = seen.shape(0), 0 if seen.attribute("transA") else 1
+    return len(shape) == 2 and shape[axis] == 0 and seen.has(2) and seen.attribute("beta") != 1
+
+
+def _masked_scores(seen: Seen) -> bool:
+    outputs = seen.node.outputs
+    shown = len(outputs) > 3 and bool(outputs[3])
+    return shown and (bool(seen.attribute("is_causal")) or seen.has(3))
+
+
+FAULTS = (
+    _fault(("NonZero",), _scalar, "of a scalar it gives an axis, where ONNX has none"),
+    _fault(
+        ("MatMul", "MatMulInteger"),
+        has_zero(0, -1),
+        "a sum of no products is whatever lies in memory",
+    ),
+    _fault(("QLinearMatMul",), has_zero(0, -1), "a sum of no products is whatever lies in memory"),
+    _fault(("Gemm",), _nothing_summed, "beta is ignored where there is nothing to sum"),
+    _fault(("MaxPool", "LpPool"), dilated, "auto_pad does not regard dilations"),
+    _fault(
+        ("Sigmoid",), of_dtype(0, "float64"), "float64 is off by tens of units in the last place"
+    ),
+    _fault(
+        ("Attention",),
+        _masked_scores,
+        "masked scores are the lowest number, not -infinity",
+    ),
+)
+"""The faults of ONNX Runtime."""
