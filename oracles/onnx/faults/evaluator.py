@@ -27,8 +27,9 @@ def _apart(seen: Seen) -> bool:
     scores = seen.operand(0)
     if scores is None or not scores.value.size:
         return False
+    axis = 1 if seen.node.operator == "SoftmaxCrossEntropyLoss" else seen.attribute("axis")
     with np.errstate(invalid="ignore"):
-        spread = scores.value.max(1) - scores.value.min(1)
+        spread = scores.value.max(axis) - scores.value.min(axis)
     least = {"float16": 10, "bfloat16": 80, "float32": 80}.get(scores.dtype, 700)
     return bool((~(spread < least)).any())
 
@@ -48,17 +49,8 @@ def _unsorted(seen: Seen) -> bool:
 
 def _plain_recurrence(seen: Seen) -> bool:
     """A recurrence has what the evaluator ignores."""
-    directions = ("forward", "reverse", "bidirectional") if _is_rnn(seen) else ("forward",)
-    names = ("clip", "activations", "activation_alpha", "linear_before_reset", "input_forget")
-    return (
-        seen.has(4)
-        or seen.attribute("direction") not in directions
-        or any(seen.node.attributes.get(name) for name in names)
-    )
-
-
-def _is_rnn(seen: Seen) -> bool:
-    return seen.node.operator == "RNN" and "activations" not in seen.node.attributes
+    names = ("clip", "activations", "activation_alpha", "input_forget")
+    return seen.has(4) or any(seen.node.attributes.get(name) for name in names)
 
 
 def _stashed(seen: Seen) -> bool:
@@ -121,6 +113,39 @@ FAULTS = (
     ),
     _fault(("LpPool", "MaxPool"), dilated, "auto_pad does not regard dilations"),
     _fault(
+        ("LpPool",),
+        lambda seen: bool(seen.attribute("ceil_mode")),
+        "a window that reaches beyond the end counts as a full one",
+    ),
+    _fault(
+        ("MaxPool",),
+        lambda seen: (
+            len(seen.shape(0)) > _PLAIN_RANK
+            and (seen.outputs > 1 or str(seen.attribute("auto_pad")).startswith("SAME"))
+        ),
+        "indices and auto_pad are those of two spatial axes",
+    ),
+    _fault(
+        ("Conv",),
+        lambda seen: _wild(0)(seen) and any(n > 1 for n in seen.attribute("dilations") or ()),
+        "it puts zeros between taps, which infinities make NaN",
+    ),
+    _fault(
+        ("LayerNormalization", "GroupNormalization"),
+        lambda seen: seen.dtype(0) in ("float16", "bfloat16"),
+        "it computes the first stage in the data's dtype, not that of stash_type",
+    ),
+    _fault(
+        ("NegativeLogLikelihoodLoss",),
+        lambda seen: seen.attribute("ignore_index") == -1 and not seen.has(2),
+        "-1 as ignore_index is taken for none when elements are counted",
+    ),
+    _fault(
+        ("SequenceInsert",),
+        lambda seen: seen.has(2),
+        "the place behind the last is the first",
+    ),
+    _fault(
         ("LayerNormalization",),
         _stashed,
         "mean and deviation are of the data's dtype, not that of stash_type",
@@ -144,7 +169,7 @@ FAULTS = (
     _fault(
         ("RNN", "GRU", "LSTM"),
         _plain_recurrence,
-        "it ignores clip, activations, lengths, and directions but for those of RNN",
+        "it ignores clip, activations, coupled gates and lengths",
     ),
     _fault(("Loop",), _scans, "it joins scan outputs along an axis that they have already"),
     _fault(("ConvInteger",), _many(3), "zero points of the kernel lie along its last axis"),
@@ -160,12 +185,12 @@ FAULTS = (
     ),
     _fault(
         ("ReduceSumSquare",),
-        lambda seen: seen.schema.since < 18 and seen.dtype(0) in ("uint8", "uint16", "uint32"),
+        of_dtype(0, "uint8", "uint16", "uint32"),
         "sums of unsigned integers are of uint64",
     ),
     _fault(("RoiAlign",), before(16), "coordinates are shifted by half a pixel before opset 16"),
     _fault(
-        ("SoftmaxCrossEntropyLoss",),
+        ("SoftmaxCrossEntropyLoss", "LogSoftmax"),
         _apart,
         "the logarithm of a share that underflows is -infinity",
     ),

@@ -1,5 +1,7 @@
 """Faults of ONNX Runtime."""
 
+import numpy as np
+
 from relaxcheck.oracles.onnx.faults.fault import Fault, Holds, Seen, dilated, has_zero, of_dtype
 
 _RUNTIME = "onnxruntime"
@@ -20,6 +22,14 @@ def _nothing_summed(seen: Seen) -> bool:
     return len(shape) == 2 and shape[axis] == 0 and seen.has(2) and seen.attribute("beta") != 1
 
 
+def _beyond_doubles(seen: Seen) -> bool:
+    """Some integer is not a double."""
+    operand = seen.operand(0)
+    if operand is None or operand.dtype != "int64":
+        return False
+    return bool((np.abs(operand.value.astype(np.longdouble)) > 2.0**53).any())
+
+
 def _masked_scores(seen: Seen) -> bool:
     outputs = seen.node.outputs
     shown = len(outputs) > 3 and bool(outputs[3])
@@ -37,8 +47,12 @@ FAULTS = (
     _fault(("Gemm",), _nothing_summed, "beta is ignored where there is nothing to sum"),
     _fault(("MaxPool", "LpPool"), dilated, "auto_pad does not regard dilations"),
     _fault(
-        ("Sigmoid",), of_dtype(0, "float64"), "float64 is off by tens of units in the last place"
+        ("Sigmoid", "Sin", "Cos"),
+        of_dtype(0, "float64"),
+        "float64 is off by several units in the last place",
     ),
+    _fault(("DFT", "STFT"), of_dtype(0, "float64"), "its factors are of float32"),
+    _fault(("ReduceSum",), _beyond_doubles, "integers are added up as doubles"),
     _fault(
         ("Attention",),
         _masked_scores,

@@ -91,6 +91,8 @@ def _cropped(
         + 1
     )
     beyond = full - np.array(wanted[-rank:])
+    if call.attribute("output_shape") is None and beyond.min() < 0:
+        raise ValueError("a size of auto_pad that the elements do not fill")
     more = np.maximum(-beyond, 0) + np.array(extra)
     beyond = np.maximum(beyond, 0)
     half = beyond // 2

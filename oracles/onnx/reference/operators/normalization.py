@@ -123,13 +123,17 @@ def _group_normalization(call: Call) -> Estimate:
     if call.since < 21:
         each = x.value.shape[1] // groups
         scale, bias = (moved(y, lambda array: np.repeat(array, each)) for y in (scale, bias))
+    place = (-1, *[1] * (rank - 2))
+    scale, bias = (moved(y, lambda array: array.reshape(place)) for y in (scale, bias))
     kept = _stashed(call, x) if call.since >= 21 else x
-    result = relax(
-        "nn.group_norm", kept, replace(scale, dtype=kept.dtype), replace(bias, dtype=kept.dtype),
+    channels = (x.value.shape[1],)
+    own = relax(
+        "nn.group_norm", kept, _ones(kept, channels, 1), _ones(kept, channels, 0),
         num_groups=groups, channel_axis=1, axes=tuple(range(2, rank)),
         epsilon=call.attribute("epsilon"),
     )  # fmt: skip
-    return _unsigned(_back(result, x.dtype))
+    result = relax("multiply", _back(own, x.dtype), scale)
+    return _unsigned(relax("add", result, bias))
 
 
 @operator("BatchNormalization")

@@ -68,12 +68,20 @@ class _Direction:
         )
 
 
-def _activation(call: Call, name: str, numbers: Iterator[tuple[Any, Any]]) -> Activation:
+_WITH_ALPHA = ("Affine", "LeakyRelu", "ScaledTanh", "HardSigmoid", "Elu", "ThresholdedRelu")
+_WITH_BETA = ("Affine", "ScaledTanh", "HardSigmoid")
+"""The activations that take a number of the attributes' lists, each in its turn."""
+
+
+def _activation(
+    call: Call, name: str, alphas: Iterator[float], betas: Iterator[float]
+) -> Activation:
     limit = call.attribute("clip")
     if name in _PLAIN:
         function: Activation = lambda x: _approximated(relax(_PLAIN[name], x))  # noqa: E731
     else:
-        alpha, beta = next(numbers)
+        alpha = next(alphas, None) if name in _WITH_ALPHA else None
+        beta = next(betas, None) if name in _WITH_BETA else None
         function = _parametrised(name, alpha, beta)
     if limit is None:
         return function
@@ -121,12 +129,10 @@ def _directions(call: Call, gates: int) -> list[_Direction]:
     default = _DEFAULTS[operator]
     count = call[1].value.shape[0]
     names = tuple(names) or default * count
-    numbers = zip(
-        (*(call.attribute("activation_alpha") or ()), *[None] * len(names)),
-        (*(call.attribute("activation_beta") or ()), *[None] * len(names)),
-        strict=False,
+    alphas, betas = (
+        iter(call.attribute(f"activation_{letter}") or ()) for letter in ("alpha", "beta")
     )
-    activations = [_activation(call, name, numbers) for name in names]
+    activations = [_activation(call, name, alphas, betas) for name in names]
     x, hidden = call[0], call[2].value.shape[2]
     batch = x.value.shape[0 if call.attribute("layout") else 1]
     peepholes = call.optional(7)
