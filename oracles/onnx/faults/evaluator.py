@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from relaxcheck.oracles.onnx.faults.fault import Fault, Holds, Seen, before, dilated, of_dtype
+from relaxcheck.oracles.onnx.faults.fault import (
+    Fault,
+    Holds,
+    Seen,
+    before,
+    dilated,
+    of_dtype,
+    wild,
+)
 
 _EVALUATOR = "evaluator"
 _PLAIN_RANK = 4
@@ -32,14 +40,6 @@ def _apart(seen: Seen) -> bool:
         spread = scores.value.max(axis) - scores.value.min(axis)
     least = {"float16": 10, "bfloat16": 80, "float32": 80}.get(scores.dtype, 700)
     return bool((~(spread < least)).any())
-
-
-def _wild(at: int) -> Holds:
-    def holds(seen: Seen) -> bool:
-        operand = seen.operand(at)
-        return operand is not None and not np.isfinite(operand.value.astype(np.longdouble)).all()
-
-    return holds
 
 
 def _unsorted(seen: Seen) -> bool:
@@ -111,7 +111,11 @@ FAULTS = (
         lambda seen: seen.attribute("p") == 1,
         "it adds up elements with their signs",
     ),
-    _fault(("LpPool", "MaxPool"), dilated, "auto_pad does not regard dilations"),
+    _fault(
+        ("AveragePool", "LpPool", "MaxPool"),
+        dilated("SAME", "VALID"),
+        "auto_pad does not regard dilations",
+    ),
     _fault(
         ("LpPool",),
         lambda seen: bool(seen.attribute("ceil_mode")),
@@ -127,7 +131,7 @@ FAULTS = (
     ),
     _fault(
         ("Conv",),
-        lambda seen: _wild(0)(seen) and any(n > 1 for n in seen.attribute("dilations") or ()),
+        lambda seen: wild(0)(seen) and any(n > 1 for n in seen.attribute("dilations") or ()),
         "it puts zeros between taps, which infinities make NaN",
     ),
     _fault(
@@ -171,7 +175,13 @@ FAULTS = (
         _plain_recurrence,
         "it ignores clip, activations, coupled gates and lengths",
     ),
+    _fault(
+        ("Loop",),
+        lambda seen: not seen.has(1),
+        "without a condition there is no iteration",
+    ),
     _fault(("Loop",), _scans, "it joins scan outputs along an axis that they have already"),
+    _fault(("MatMulInteger",), _many(2), "zero points of rows are subtracted from columns"),
     _fault(("ConvInteger",), _many(3), "zero points of the kernel lie along its last axis"),
     _fault(
         ("QLinearConv",),
@@ -185,8 +195,8 @@ FAULTS = (
     ),
     _fault(
         ("ReduceSumSquare",),
-        of_dtype(0, "uint8", "uint16", "uint32"),
-        "sums of unsigned integers are of uint64",
+        of_dtype(0, *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32))),
+        "sums of integers are of 64 bits",
     ),
     _fault(("RoiAlign",), before(16), "coordinates are shifted by half a pixel before opset 16"),
     _fault(
@@ -209,7 +219,30 @@ FAULTS = (
         lambda seen: True,
         "an optional that has nothing has an element",
     ),
-    _fault(("PRelu",), _wild(1), "0 is multiplied by the slope, which gives NaN"),
+    _fault(
+        ("BatchNormalization",),
+        lambda seen: seen.attribute("epsilon") == 0,
+        "an epsilon of 0 is taken for the default",
+    ),
+    _fault(
+        ("OneHot",),
+        of_dtype(2, "float16", "bfloat16", "float32", "float64"),
+        "it adds the difference of the two values to the first, which rounds",
+    ),
+    _fault(
+        ("ConvTranspose",),
+        lambda seen: str(seen.attribute("auto_pad")).startswith("SAME"),
+        "with auto_pad some elements have what lies in memory",
+    ),
+    _fault(
+        ("GridSample",),
+        lambda seen: (
+            seen.attribute("mode") in ("cubic", "bicubic")
+            and seen.attribute("padding_mode") == "border"
+        ),
+        "coordinates are brought back before elements are chosen",
+    ),
+    _fault(("PRelu",), wild(1), "0 is multiplied by the slope, which gives NaN"),
     _fault(("Attention",), _capped, "raw scores are capped"),
 )
 """The faults of the evaluator."""

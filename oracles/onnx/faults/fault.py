@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from relaxcheck.generators.onnx.model import Node
 from relaxcheck.generators.onnx.schemas import Schema
 from relaxcheck.oracles.reference.estimate import Estimate
@@ -78,7 +80,21 @@ def has_zero(at: int, axis: int) -> Holds:
     return holds
 
 
-def dilated(seen: Seen) -> bool:
-    """Taps of a window are apart, and its padding follows from ``auto_pad``."""
-    same = str(seen.attribute("auto_pad")).startswith("SAME")
-    return same and any(each > 1 for each in seen.attribute("dilations") or ())
+def dilated(*modes: str) -> Holds:
+    """Taps of a window are apart, and ``auto_pad`` is one of ``modes``, which are beginnings."""
+
+    def holds(seen: Seen) -> bool:
+        automatic = str(seen.attribute("auto_pad")).startswith(modes)
+        return automatic and any(each > 1 for each in seen.attribute("dilations") or ())
+
+    return holds
+
+
+def wild(at: int) -> Holds:
+    """Some element of the operand ``at`` is NaN or infinite."""
+
+    def holds(seen: Seen) -> bool:
+        operand = seen.operand(at)
+        return operand is not None and not np.isfinite(operand.value.astype(np.longdouble)).all()
+
+    return holds

@@ -2,9 +2,22 @@
 
 import numpy as np
 
-from relaxcheck.oracles.onnx.faults.fault import Fault, Holds, Seen, dilated, has_zero, of_dtype
+from relaxcheck.oracles.onnx.faults.fault import (
+    Fault,
+    Holds,
+    Seen,
+    dilated,
+    has_zero,
+    of_dtype,
+    wild,
+)
 
 _RUNTIME = "onnxruntime"
+
+_REDUCTIONS = (
+    *("ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"),
+    *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"),
+)
 
 
 def _fault(operators: tuple[str, ...], holds: Holds, evidence: str) -> Fault:
@@ -14,6 +27,10 @@ def _fault(operators: tuple[str, ...], holds: Holds, evidence: str) -> Fault:
 def _scalar(seen: Seen) -> bool:
     operand = seen.operand(0)
     return operand is not None and operand.value.ndim == 0
+
+
+def _empty(seen: Seen) -> bool:
+    return 0 in seen.shape(0)
 
 
 def _nothing_summed(seen: Seen) -> bool:
@@ -45,7 +62,29 @@ FAULTS = (
     ),
     _fault(("QLinearMatMul",), has_zero(0, -1), "a sum of no products is whatever lies in memory"),
     _fault(("Gemm",), _nothing_summed, "beta is ignored where there is nothing to sum"),
-    _fault(("MaxPool", "LpPool"), dilated, "auto_pad does not regard dilations"),
+    _fault(
+        ("AveragePool", "LpPool", "MaxPool"),
+        dilated("SAME"),
+        "auto_pad does not regard dilations",
+    ),
+    _fault(("RNN", "GRU", "LSTM"), wild(0), "activations lose NaN between their bounds"),
+    _fault(_REDUCTIONS, _empty, "the shape of a reduction of no elements is that of the operand"),
+    _fault(
+        ("Cast",),
+        lambda seen: seen.dtype(0) == "float64" and seen.attribute("to") in (10, 16),
+        "float64 is rounded to float32 first",
+    ),
+    _fault(("Shrink",), of_dtype(0, "float64"), "float64 is computed in float32"),
+    _fault(
+        ("Col2Im",),
+        lambda seen: any(each > 1 for each in seen.attribute("dilations") or ()),
+        "dilations of several axes are mixed up",
+    ),
+    _fault(
+        ("Attention",),
+        lambda seen: bool(seen.attribute("is_causal")) and seen.has(4),
+        "the causal mask does not regard the keys of the past",
+    ),
     _fault(
         ("Sigmoid", "Sin", "Cos"),
         of_dtype(0, "float64"),

@@ -118,16 +118,29 @@ def _between(array: Array, axis: int, start: int, end: int) -> Array:
     return array[(slice(None),) * axis + (slice(start, end),)]
 
 
+_CLAMPED = 13
+"""The version of ``Slice`` that says where bounds are moved to."""
+
+
 @operator("Slice")
 def _slice(call: Call) -> Estimate:
-    """Bounds beyond an axis are moved to its ends."""
+    """Bounds beyond an axis are moved to its ends: backwards, a start to the last element.
+
+    NumPy moves a start before the first element to none, when it steps backwards; before opset 13
+    the schema refers to NumPy and does not say which.
+    """
     x = call[0]
     starts, ends = call.integers("starts") or (), call.integers("ends") or ()
     axes = call.integers("axes")
     places = axes_of(tuple(range(len(starts))) if axes is None else axes, x.value.ndim)
     strides = call.integers("steps") or (1,) * len(starts)
     for axis, start, end, step in zip(places, starts, ends, strides, strict=True):
-        chosen = range(*slice(start, end, step).indices(x.value.shape[axis]))
+        size = x.value.shape[axis]
+        chosen = range(*slice(start, end, step).indices(size))
+        if step < 0 and start < -size and size:
+            if call.since < _CLAMPED:
+                raise ValueError("a start before the first element, backwards")
+            chosen = range(0, chosen.stop, step)
         x = moved(x, _taking(list(chosen), axis))
     return x
 

@@ -50,8 +50,8 @@ _MOST = 5
 def _det(call: Call) -> Estimate:
     """The sum over all permutations.
 
-    An elimination changes each element by a multiple of the largest one, which grows by 2 ** (n - 1)
-    at most (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 9.3 and 9.4).
+    An elimination changes each element by a multiple of the largest one, which grows by at most
+    2 ** (n - 1) (N. J. Higham, Accuracy and Stability of Numerical Algorithms, 9.3 and 9.4).
     """
     x = call[0]
     size = x.value.shape[-1]

@@ -57,8 +57,8 @@ def _quantize_linear(call: Call) -> Estimate:
     named = [each for each in (x.dtype, scale.dtype) if each in FORMATS]
     if call.attribute("precision"):
         named.append(dtype_of(call.attribute("precision")))
-    if not named or not {*named} <= {*FORMATS}:
-        raise ValueError(f"a quotient in {', '.join(named) or scale.dtype}")
+    if scale.dtype not in FORMATS or not {*named} <= {*FORMATS}:
+        raise ValueError(f"a quotient in {', '.join({scale.dtype, *named})}")
     unit = max(FORMATS[name].unit for name in named)
     if is_float(dtype):
         saturate = call.attribute("saturate") in (None, 1)

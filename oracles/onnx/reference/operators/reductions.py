@@ -110,7 +110,7 @@ def _l2(call: Call) -> Estimate:
 def _whole_root(x: Estimate, axes: tuple[int, ...], keep: bool) -> Estimate:
     """The root of integers where it is one; a fraction is cut off, or rounded."""
     wide = x.value.astype(object)
-    squares = np.asarray((wide * wide).sum(axes, keepdims=keep), object)
+    squares = np.asarray(np.sum(np.asarray(wide * wide, object), axes, keepdims=keep), object)
     roots = np.array([isqrt(int(each)) for each in squares.ravel()], object)
     roots = roots.reshape(squares.shape)
     _, high = limits(x.dtype)
