@@ -20,6 +20,7 @@ from relaxcheck.generators.core.fills.borders import Borders, borders
 from relaxcheck.generators.core.fills.drawn import Drawn, filled
 from relaxcheck.generators.core.fills.kinds import (
     Below,
+    Distinct,
     Fill,
     Literal,
     LongestSegment,
@@ -148,6 +149,14 @@ def _fill(
         case Steps(parts=parts, reach=reach):
             places = _drawn(_words(case, tensor, run, prod(shape)), 2 * reach + 1) - reach
             return (places / parts).astype(dtype).reshape(shape)
+        case Distinct(limit=limit, along=along):
+            size = evaluate(limit, binding)
+            full = (*shape[:along], size, *shape[along + 1 :])
+            words = _words(case, tensor, run, prod(full)).reshape(full)
+            order = np.argsort(words, axis=along, kind="stable")
+            places = np.take(order, range(shape[along]), axis=along)
+            negative = np.take(words, range(shape[along]), axis=along) % np.uint64(2) == 1
+            return np.where(negative, places - size, places).astype(dtype)
         case Below(limit=limit):
             size = max(evaluate(limit, binding), 1)
             most = 2 * size if isinstance(tensor.fill, Within) else size

@@ -75,7 +75,7 @@ class OnnxFamily:
 
         def allowed(point: Point, value: Value) -> bool:
             version = _version(operator, point)
-            if version is None or name not in version.types:
+            if version is None or not version.types.get(name):
                 return value == values[0]
             return value in version.types[name]
 

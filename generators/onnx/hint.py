@@ -26,8 +26,9 @@ class Hint:
     ``axes`` are its own: attributes (``attribute``), optional inputs (``optional``), forms of
     operands. ``ranks`` are those of its data, the simplest first; none if it has no such axis.
     ``types`` limits the dtypes of type parameters, the simplest first; a parameter that is not
-    named has all that the schemas allow. ``held``, ``data``, ``dims`` and ``sizes`` limit the axes
-    of the sketch; none of ``held`` if no tensor is a parameter.
+    named has all that the schemas allow. ``results`` are type parameters of outputs that no input
+    decides. ``held``, ``data``, ``dims`` and ``sizes`` limit the axes of the sketch; none of
+    ``held`` if no tensor is a parameter.
     """
 
     operator: str
@@ -35,6 +36,7 @@ class Hint:
     axes: tuple[Axis, ...] = ()
     ranks: tuple[int, ...] = (2, 1, 3, 4, 0)
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    results: tuple[str, ...] = ()
     held: tuple[str, ...] = HELD_WAYS
     data: tuple[str, ...] = DATA_WAYS
     dims: tuple[str, ...] = DIMS_WAYS
@@ -43,14 +45,14 @@ class Hint:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The type parameters of inputs, of any version."""
+        """The type parameters of inputs, of any version that has tensors there, and ``results``."""
         names = (
             each.type
             for version in versions(self.operator)
             for each in version.inputs
-            if each.type in version.types
+            if version.types.get(each.type)
         )
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys((*names, *self.results)))
 
 
 def attribute(

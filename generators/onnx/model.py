@@ -60,6 +60,26 @@ class TensorValue(Data, frozen=True, tag="tensor"):
     values: tuple[bool | int | float | str, ...]
 
 
+class SparseValue(Data, frozen=True, tag="sparse"):
+    """An attribute that is a sparse tensor: its elements other than 0, by place in row-major order.
+
+    ``places`` increase.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    places: tuple[int, ...]
+    values: tuple[bool | int | float, ...]
+
+
+class TypeValue(Data, frozen=True, tag="type", omit_defaults=True):
+    """An attribute that is a type: a tensor, or a sequence of tensors."""
+
+    dtype: str
+    shape: tuple[Dim, ...]
+    sequence: bool = False
+
+
 class Graph(Data, frozen=True, tag="graph", omit_defaults=True):
     """An attribute that is a graph: the branch of an ``If``, the body of a ``Loop``.
 
@@ -72,7 +92,16 @@ class Graph(Data, frozen=True, tag="graph", omit_defaults=True):
     outputs: tuple[str, ...]
 
 
-Attribute = int | float | str | TensorValue | Graph | tuple[int | float | str, ...]
+Attribute = (
+    int
+    | float
+    | str
+    | TensorValue
+    | SparseValue
+    | TypeValue
+    | Graph
+    | tuple[int | float | str, ...]
+)
 """The value of an attribute: a list is of one type, and an empty one of the type in the schema."""
 
 

@@ -20,8 +20,10 @@ from relaxcheck.generators.onnx.model import (
     Graph,
     Model,
     Node,
+    SparseValue,
     Tensor,
     TensorValue,
+    TypeValue,
 )
 from relaxcheck.generators.onnx.walk import nodes_of
 
@@ -153,6 +155,10 @@ def _attribute(node: Node, name: str, value: Attribute, opset: int) -> onnx.Attr
         case TensorValue():
             array = value_array(value)
             return helper.make_attribute(name, tensor_proto(array, value.dtype, name))
+        case SparseValue():
+            return helper.make_attribute(name, _sparse(value))
+        case TypeValue():
+            return helper.make_attribute(name, _type_proto(value))
         case Graph():
             return helper.make_attribute(name, _graph(value, opset))
         case tuple() if not value:
@@ -160,6 +166,18 @@ def _attribute(node: Node, name: str, value: Attribute, opset: int) -> onnx.Attr
         case float():
             return helper.make_attribute(name, value, attr_type=AttributeProto.FLOAT)
     return helper.make_attribute(name, list(value) if isinstance(value, tuple) else value)
+
+
+def _sparse(value: SparseValue) -> onnx.SparseTensorProto:
+    array = value_array(TensorValue(value.dtype, (len(value.values),), value.values))
+    places = numpy_helper.from_array(np.array(value.places, np.int64))
+    held = tensor_proto(array, value.dtype)
+    return helper.make_sparse_tensor(held, places, list(value.shape))
+
+
+def _type_proto(value: TypeValue) -> onnx.TypeProto:
+    tensor: onnx.TypeProto = helper.make_tensor_type_proto(code_of(value.dtype), value.shape)
+    return helper.make_sequence_type_proto(tensor) if value.sequence else tensor
 
 
 def _type(node: Node, name: str, opset: int) -> Any:

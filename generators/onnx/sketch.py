@@ -91,23 +91,28 @@ class Sketch:
 
     # Dimensions
 
-    def shape(self, rank: int | None = None, fixed: Sequence[int] = ()) -> tuple[Dim, ...]:
+    def shape(
+        self, rank: int | None = None, fixed: Sequence[int] = (), filled: Sequence[int] = ()
+    ) -> tuple[Dim, ...]:
         """A shape of ``rank`` (None: the one at its axis); a dimension of ``fixed`` is a number.
 
         Its sizes differ, but for the first and third one. One of them is 1 or 0, if the point says
-        so; one that is ``fixed`` is not 0.
+        so; one that is ``fixed`` or ``filled`` is not 0.
         """
         length = self.rank if rank is None else rank
-        return tuple(self.dim(at, fixed=at in fixed, last=length - 1) for at in range(length))
+        return tuple(
+            self.dim(at, fixed=at in fixed, filled=at in filled, last=length - 1)
+            for at in range(length)
+        )
 
-    def dim(self, at: int, *, fixed: bool = False, last: int = -1) -> Dim:
+    def dim(self, at: int, *, fixed: bool = False, filled: bool = False, last: int = -1) -> Dim:
         """The dimension at the axis ``at`` of a shape whose last one is ``last``."""
         size = _SIZES[at % len(_SIZES)]
         odd = self.point.get(SIZE, USUAL)
         # The first is the batch: an empty or single one in the middle is rarer, and tells more.
         if at == min(1, max(last, 0)) and odd == ONE:
             size = 1
-        if at == min(1, max(last, 0)) and odd == NONE and not fixed:
+        if at == min(1, max(last, 0)) and odd == NONE and not (fixed or filled):
             size = 0
         return size if fixed else self.symbol(at, size)
 
@@ -205,6 +210,26 @@ class Sketch:
         present = {key: value for key, value in attributes.items() if value is not None}
         self.nodes.append(Node(self.schema.operator, tuple(own), names, present))
         self.outputs.extend(filter(None, names))
+
+    def step(
+        self,
+        operator: str,
+        *inputs: str,
+        output: str,
+        returned: bool = True,
+        **attributes: Attribute | None,
+    ) -> str:
+        """Add a node beside the subject: the name of its ``output``.
+
+        The model returns it unless a further node takes it (``returned``); what it takes of the
+        subject, the model returns no more.
+        """
+        present = {key: value for key, value in attributes.items() if value is not None}
+        self.nodes.append(Node(operator, tuple(inputs), (output,), present))
+        self.outputs = [name for name in self.outputs if name not in inputs]
+        if returned:
+            self.outputs.append(output)
+        return output
 
     def model(self) -> Model:
         """The model of everything that was added."""

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.generators.onnx.model import Model, Node, TensorValue
+from relaxcheck.generators.onnx.model import Model, Node, SparseValue, TensorValue, TypeValue
 from relaxcheck.generators.onnx.proto import code_of
 from relaxcheck.generators.onnx.schemas import schema
 
@@ -62,7 +62,7 @@ def _is_graph(value: object) -> bool:
 
 
 def _wide(name: str, value: object) -> object:
-    if isinstance(value, TensorValue) and value.dtype in NARROW:
+    if isinstance(value, TensorValue | SparseValue | TypeValue) and value.dtype in NARROW:
         return msgspec.structs.replace(value, dtype=WIDE)
     if name in _DTYPES and value in {code_of(dtype) for dtype in NARROW}:
         return code_of(WIDE)

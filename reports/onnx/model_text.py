@@ -15,8 +15,10 @@ from relaxcheck.generators.onnx.model import (
     Graph,
     Model,
     Node,
+    SparseValue,
     Tensor,
     TensorValue,
+    TypeValue,
 )
 from relaxcheck.generators.onnx.proto import code_name
 
@@ -49,6 +51,11 @@ def _short(value: Attribute) -> str:
     match value:
         case TensorValue():
             return f"{value.dtype}{list(value.values)}"
+        case SparseValue():
+            return f"sparse {value.dtype}{dict(zip(value.places, value.values, strict=True))}"
+        case TypeValue():
+            text = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+            return f"sequence of {text}" if value.sequence else text
         case Graph():
             return f"{{{'; '.join(map(node_line, value.nodes))}; {', '.join(value.outputs)}}}"
         case tuple():
@@ -75,6 +82,19 @@ def _source(value: Attribute) -> str:
             code = f"TensorProto.{code_name(value.dtype)}"
             values = [float(each) if isinstance(each, str) else each for each in value.values]
             return f"helper.make_tensor('value', {code}, {list(value.shape)}, {values})"
+        case SparseValue():
+            code = f"TensorProto.{code_name(value.dtype)}"
+            count, places = len(value.values), list(value.places)
+            return (
+                f"helper.make_sparse_tensor("
+                f"helper.make_tensor('values', {code}, [{count}], {list(value.values)}), "
+                f"helper.make_tensor('indices', TensorProto.INT64, [{count}], {places}), "
+                f"{list(value.shape)})"
+            )
+        case TypeValue():
+            code = f"TensorProto.{code_name(value.dtype)}"
+            tensor = f"helper.make_tensor_type_proto({code}, {list(value.shape)})"
+            return f"helper.make_sequence_type_proto({tensor})" if value.sequence else tensor
         case Graph():
             nodes = ", ".join(node_source(node, "") for node in value.nodes)
             inputs = ", ".join(map(info_source, value.inputs))

@@ -41,6 +41,15 @@ class Within(Below, frozen=True, tag="within"):
     """Integers from ``-limit`` to ``limit - 1``: places on an axis, the negative from its end."""
 
 
+class Distinct(Within, frozen=True, tag="distinct"):
+    """Places as of ``Within``, no two on a line along the dimension ``along`` the same.
+
+    Such a line is no longer than ``limit``.
+    """
+
+    along: int
+
+
 class Regions(Below, frozen=True, tag="regions"):
     """Rows of five: a place on an axis of ``limit``, then a box's corners x1, y1, x2, y2.
 
@@ -77,6 +86,7 @@ Fill = (
     | LongestSegment
     | Below
     | Within
+    | Distinct
     | Regions
     | Steps
     | Positive
