@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import Axis, Point, without_run
 from relaxcheck.generators.core.case import AnyCase, Value
+from relaxcheck.generators.core.dims import symbols
 from relaxcheck.generators.core.program import USUAL_REGIMES
 from relaxcheck.generators.onnx.case import Importing, OnnxCase
 from relaxcheck.generators.onnx.hint import Hint
@@ -109,7 +110,8 @@ class OnnxFamily:
 
 def bindings_of(sketch: Sketch) -> tuple[dict[str, int], ...]:
     """The bindings of the symbols: the sizes that were drawn, other ones, and the smallest."""
-    first = {name: sketch.sizes[name] for name in sorted(sketch.sizes)}
+    used = {name for tensor in sketch.tensors for dim in tensor.shape for name in symbols(dim)}
+    first = {name: sketch.sizes[name] for name in sorted(used)}
     if not first:
         return ({},)
     rows = [first]
