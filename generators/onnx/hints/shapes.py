@@ -88,13 +88,13 @@ def _expand(sketch: Sketch) -> None:
     target: tuple[int, ...] = (1,) * rank
     match form:
         case "ahead":
-            target = (2, 1) + target
+            target = (2, 1, *target)
         case "shorter":
             target = target[1:]
         case "stretched":
-            data, target = full[:-1] + (1,) * (rank > 0), target[:-1] + (4,)
+            data, target = full[:-1] + (1,) * (rank > 0), (*target[:-1], 4)
         case "nothing":
-            data, target = full[:-1] + (1,) * (rank > 0), target[:-1] + (0,)
+            data, target = full[:-1] + (1,) * (rank > 0), (*target[:-1], 0)
         case "like":
             data = full[:1] + (1,) * max(rank - 1, 0)
     operand = sketch.data("x", data)
