@@ -168,7 +168,8 @@ def _fill(
     if isinstance(tensor.fill, Borders):
         return borders(words, dtype, numpy_dtype(tensor.fill.to)).reshape(shape)
     if isinstance(tensor.fill, Drawn):
-        return filled(tensor.fill, words.reshape(shape)).astype(dtype)
+        # Arithmetic makes numbers of NumPy of arrays without dimensions.
+        return np.asarray(filled(tensor.fill, words.reshape(shape))).astype(dtype)
     if isinstance(tensor.fill, Positive):
         sized = _in_regime(case, tensor, run, words, regime, dtype)
         # The whole range begins at a pole, not half a number away from it.
