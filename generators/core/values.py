@@ -272,13 +272,17 @@ def _with_specials(ordinary: Array, words: NDArray[np.uint64], kind: int, rarity
     return mixed
 
 
+_NARROW = ("int4", "uint4", "int2", "uint2")
+"""The integers that NumPy lacks."""
+
+
 def _specials(dtype: np.dtype[Any], kind: str) -> Array:
     """The special values of ``dtype``; integers have one kind only."""
-    if dtype.kind in "iu":
-        info = np.iinfo(dtype)
+    if dtype.kind in "iu" or dtype.name in _NARROW:
+        info = ml_dtypes.iinfo(dtype)
         # The oracles hold integers in int64.
         most = min(info.max, np.iinfo(np.int64).max)
-        return np.array([info.min, most, 0, most if dtype.kind == "u" else -1], dtype)
+        return np.array([info.min, most, 0, -1 if info.min else most], dtype)
     known = ml_dtypes.finfo(dtype)
     normal, smallest = float(known.smallest_normal), float(known.smallest_subnormal)
     largest = float(known.max)

@@ -171,13 +171,13 @@ def indices(sketch: Sketch, limit: Dim, dtype: str, *, negative: bool = True) ->
 
 def dtype_choice(operator: str, name: str, parameter: str, *, required: bool = False) -> Axis:
     """The axis of an attribute that names the dtype of the type parameter ``parameter``."""
-    known = [version.types[parameter] for version in versions(operator)]
+    known = [version.types.get(parameter, ()) for version in versions(operator)]
     every = tuple(dict.fromkeys(dtype for types in known for dtype in types))
 
     def allowed(version: Schema, point: Point, value: Value) -> bool:
         if value is None:
             return True
-        return name in version.attributes and value in version.types[parameter]
+        return name in version.attributes and value in version.types.get(parameter, ())
 
     choices: tuple[Value, ...] = every if required else (None, *every)
     return by_version(operator, name, choices, allowed, choices[0], 3)
@@ -187,6 +187,17 @@ def code(sketch: Sketch, name: str) -> int | None:
     """ONNX's number of the dtype at the axis ``name``; None if it is left out."""
     value = sketch.point.get(name)
     return None if value is None else code_of(str(value))
+
+
+def input_dtype(sketch: Sketch, name: str) -> str:
+    """The dtype of the input ``name``, of a type parameter or of its own."""
+    parameter = sketch.schema.input(name)
+    assert parameter is not None
+    own = parameter.type.removeprefix("tensor(").removesuffix(")")
+    return _NAMES.get(own, own) if own != parameter.type else sketch.dtype(own)
+
+
+_NAMES = {"float": "float32", "double": "float64"}
 
 
 def unsigned(dtype: str, source: str) -> Fill | None:

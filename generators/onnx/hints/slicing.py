@@ -172,11 +172,11 @@ def _center(sketch: Sketch) -> None:
 
 def _blocks(sketch: Sketch) -> None:
     size = sketch.integer("blocksize")
-    batch, other, last = sketch.dim(0), sketch.dim(1, last=3), sketch.dim(2)
+    batch, other, last = (sketch.dim(at, last=3) for at in range(3))
     shape: tuple[Dim, ...] = (batch, 2 * size * size, other, last)
     if sketch.schema.operator == "SpaceToDepth":
         high = sketch.size(sketch.dim(1, last=3)) if isinstance(other, int) else 3
-        shape = (batch, sketch.dim(2), high * size, 2 * size)
+        shape = (batch, sketch.dim(2, last=3), high * size, 2 * size)
     mode = sketch.point["mode"]
     sketch.node(
         sketch.data("x", shape),
