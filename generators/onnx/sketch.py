@@ -4,7 +4,7 @@ A hint says of its operator which tensors it takes; the sketch knows the case's 
 dtypes, their symbolic dimensions, and whether the model holds them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relaxcheck.generators.core.axes import Point
@@ -196,18 +196,20 @@ class Sketch:
         *inputs: str,
         outputs: int = 1,
         named: Sequence[str] = (),
+        settings: Mapping[str, Attribute | None] | None = None,
         **attributes: Attribute | None,
     ) -> None:
         """Add the subject: ``inputs`` by name, "" for one that is left out.
 
         It has so many ``outputs``, all of which the model returns, or those ``named``, "" for one
-        that is left out. Attributes that are None are left out.
+        that is left out. ``settings`` are further attributes. Those that are None are left out.
         """
         names = tuple(named) or (("y",) if outputs == 1 else tuple(f"y{n}" for n in range(outputs)))
         own = list(inputs)
         while own and not own[-1]:
             own.pop()
-        present = {key: value for key, value in attributes.items() if value is not None}
+        every = {**(settings or {}), **attributes}
+        present = {key: value for key, value in every.items() if value is not None}
         self.nodes.append(Node(self.schema.operator, tuple(own), names, present))
         self.outputs.extend(filter(None, names))
 

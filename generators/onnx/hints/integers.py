@@ -7,6 +7,7 @@ from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.onnx.choices import input_dtype, whole
 from relaxcheck.generators.onnx.hint import Hint, attribute, optional, with_
 from relaxcheck.generators.onnx.hints.quantizing import SCALES, scales, zero_points
+from relaxcheck.generators.onnx.model import Attribute
 from relaxcheck.generators.onnx.sketch import Sketch
 
 _FORM = "form"
@@ -126,7 +127,7 @@ def _convolved(sketch: Sketch) -> tuple[tuple[Dim, ...], tuple[int, ...]]:
     return (sketch.dim(0, last=0), 2 * groups, *space), (2 * groups, 2, *kernel)
 
 
-def _attributes(sketch: Sketch, weight: tuple[int, ...]) -> dict[str, object]:
+def _attributes(sketch: Sketch, weight: tuple[int, ...]) -> dict[str, Attribute | None]:
     padding = sketch.point["auto_pad"]
     return {
         **_window(sketch),
@@ -146,7 +147,7 @@ def _convolution(sketch: Sketch) -> None:
         zeros[0] = sketch.parameter("x_zero_point", (), dtype, zero_points(dtype, 1))
     if sketch.has(with_("w_zero_point")):
         zeros[1] = _zero(sketch, "w_zero_point", weight[0])
-    sketch.node(data, kernel, *zeros, **_attributes(sketch, weight))  # type: ignore[arg-type]
+    sketch.node(data, kernel, *zeros, settings=_attributes(sketch, weight))
 
 
 def _scaled_convolution(sketch: Sketch) -> None:
@@ -161,7 +162,7 @@ def _scaled_convolution(sketch: Sketch) -> None:
         values = tuple(3 * at - 2 for at in range(weight[0]))
         bias = sketch.parameter("B", weight[:1], "int32", Literal(values))
     operands = (data, *data_scaled, kernel, *kernel_scaled, *result_scaled, bias)
-    sketch.node(*operands, **_attributes(sketch, weight))  # type: ignore[arg-type]
+    sketch.node(*operands, settings=_attributes(sketch, weight))
 
 
 def _automatic(point: Point, value: Value) -> bool:

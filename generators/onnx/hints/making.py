@@ -43,7 +43,7 @@ def written(dtype: str, count: int) -> tuple[bool | int | float, ...]:
 
 _VALUES = ("value", "sparse_value", "value_float", "value_floats", "value_int", "value_ints")
 _TEXTS = ("value_string", "value_strings")
-_PLAIN = {
+_PLAIN: dict[str, Attribute] = {
     "value_float": 2.5,
     "value_floats": (2.5, -0.5, 0.0),
     "value_int": -3,
@@ -79,7 +79,7 @@ def _constant(sketch: Sketch) -> None:
         value = TensorValue(dtype, shape, written(dtype, count))
     elif held == "sparse_value":
         value = SparseValue(dtype, shape, (0, 2), written(dtype, 1) * 2)
-    sketch.node(**{held: value})
+    sketch.node(settings={held: value})
     if held == "sparse_value":
         # As an output of the model it would be sparse, too.
         sketch.step("Identity", "y", output="dense")
@@ -172,12 +172,12 @@ _LIMITS = {
 def _random(sketch: Sketch) -> None:
     shape = _SHAPES[sketch.text(_SHAPE)]
     settings = _numbers(sketch, *_LIMITS, "seed")
-    sketch.node(shape=shape, dtype=code(sketch, "dtype"), **settings)
+    sketch.node(shape=shape, dtype=code(sketch, "dtype"), settings=settings)
 
 
 def _random_like(sketch: Sketch) -> None:
     data = sketch.data("x", sketch.shape(), sketch.dtype("T1"))
-    sketch.node(data, dtype=code(sketch, "dtype"), **_numbers(sketch, *_LIMITS, "seed"))
+    sketch.node(data, dtype=code(sketch, "dtype"), settings=_numbers(sketch, *_LIMITS, "seed"))
 
 
 def _like(operator: str) -> Axis:
@@ -194,14 +194,14 @@ def _like(operator: str) -> Axis:
 
 def _bernoulli(sketch: Sketch) -> None:
     data = sketch.data("x", sketch.shape(), sketch.dtype("T1"), BetweenParts())
-    sketch.node(data, dtype=code(sketch, "dtype"), **_numbers(sketch, "seed"))
+    sketch.node(data, dtype=code(sketch, "dtype"), settings=_numbers(sketch, "seed"))
 
 
 def _multinomial(sketch: Sketch) -> None:
     data = sketch.data("x", sketch.shape(2, filled=(1,)), sketch.dtype("T1"))
     size = whole(sketch, "sample_size")
     settings = _numbers(sketch, "seed")
-    sketch.node(data, sample_size=size, dtype=code(sketch, "dtype"), **settings)
+    sketch.node(data, sample_size=size, dtype=code(sketch, "dtype"), settings=settings)
 
 
 def _window(sketch: Sketch) -> None:

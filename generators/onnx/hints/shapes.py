@@ -1,6 +1,6 @@
 """Operators of shapes: they keep the elements and their order, or pass on the shape alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
@@ -140,7 +140,7 @@ def _flatten(sketch: Sketch) -> None:
     sketch.node(sketch.data("x", sketch.shape()), axis=whole(sketch, "axis"))
 
 
-_PERMUTATIONS = {
+_PERMUTATIONS: dict[str, Callable[[int], Iterable[int]]] = {
     "identity": lambda rank: range(rank),
     "reversed": lambda rank: reversed(range(rank)),
     "swapped": lambda rank: (*range(rank - 2), rank - 1, rank - 2),

@@ -146,7 +146,7 @@ def _pad(sketch: Sketch) -> None:
         pads,
         value,
         axes,
-        mode=sketch.point["mode"],  # type: ignore[arg-type]
+        mode=sketch.point["mode"],
         pads=attached,
         value=None if stated is None else decimals(str(stated))[0],
     )
