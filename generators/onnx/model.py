@@ -84,12 +84,13 @@ class Graph(Data, frozen=True, tag="graph", omit_defaults=True):
     """An attribute that is a graph: the branch of an ``If``, the body of a ``Loop``.
 
     ``inputs`` are the values that the operator passes to it. Its nodes may also name values of the
-    graph around it.
+    graph around it. ``types`` are those of its outputs, where an operator wants them stated.
     """
 
     inputs: tuple[Tensor, ...]
     nodes: tuple["Node", ...]
     outputs: tuple[str, ...]
+    types: tuple[TypeValue, ...] = ()
 
 
 Attribute = (

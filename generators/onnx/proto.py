@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -194,7 +195,10 @@ def _graph(graph: Graph, opset: int) -> onnx.GraphProto:
         [node_proto(node, opset) for node in graph.nodes],
         "body",
         [_described(tensor) for tensor in graph.inputs],
-        [_untyped(name) for name in graph.outputs],
+        [
+            onnx.ValueInfoProto(name=name, type=_type_proto(kind)) if kind else _untyped(name)
+            for name, kind in zip_longest(graph.outputs, graph.types)
+        ],
     )
 
 

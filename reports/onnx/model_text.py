@@ -1,6 +1,7 @@
 """A model in lines, and as calls of ``onnx.helper``."""
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,10 @@ def _source(value: Attribute) -> str:
         case Graph():
             nodes = ", ".join(node_source(node, "") for node in value.nodes)
             inputs = ", ".join(map(info_source, value.inputs))
-            outputs = ", ".join(f"onnx.ValueInfoProto(name={name!r})" for name in value.outputs)
+            outputs = ", ".join(
+                f"onnx.ValueInfoProto(name={name!r}{f', type={_source(kind)}' if kind else ''})"
+                for name, kind in zip_longest(value.outputs, value.types)
+            )
             return f"helper.make_graph([{nodes}], 'body', [{inputs}], [{outputs}])"
         case tuple():
             return repr(list(value))
