@@ -29,6 +29,8 @@ def _takes(operator: str, parameter: str, point: Point, dtype: Value) -> bool:
 
 
 def _branches(version: Schema, point: Point, value: Value) -> bool:
+    if value == _SHAPES and version.since < 11:
+        return False
     return value not in (_MADE, _SHAPES) or _takes("Constant", "T", point, point.get("V"))
 
 
@@ -82,7 +84,8 @@ def _loops(version: Schema, point: Point, value: Value) -> bool:
     if value == _ADD:
         return _takes("Add", "T", point, point.get("V"))
     if value == _COUNT:
-        return point.get("V") in (None, "float32")
+        # Earlier versions carry a value at least.
+        return version.since >= 11 and point.get("V") in (None, "float32")
     if value == _STOP:
         # Comparisons of int64 came with opset 9.
         return _takes("Less", "T", point, "int64")

@@ -7,6 +7,7 @@ from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.fills.drawn import BetweenParts
 from relaxcheck.generators.onnx.choices import (
     AXIS,
+    COUNTED,
     axis_choice,
     by_version,
     code,
@@ -135,7 +136,7 @@ def _one_hot(sketch: Sketch) -> None:
     depth = int(sketch.text("depth"))
     dtype = sketch.dtype("T1")
     # Some lie beyond the depth, which is no error.
-    fill = indices(sketch, depth + 2, dtype)
+    fill = indices(sketch, depth + 2, dtype, negative=sketch.schema.since >= COUNTED)
     chosen = sketch.data("indices", sketch.shape(), dtype, fill)
     scalar = sketch.text("depth form") == "scalar"
     width = sketch.literal("depth", [depth], sketch.dtype("T2"), scalar=scalar)

@@ -3,7 +3,7 @@
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.core.fills.kinds import Below
+from relaxcheck.generators.core.fills.kinds import Below, Literal
 from relaxcheck.generators.onnx.choices import (
     axes_choice,
     axis_choice,
@@ -18,6 +18,7 @@ from relaxcheck.generators.onnx.choices import (
 )
 from relaxcheck.generators.onnx.hint import Hint, attribute, optional, with_
 from relaxcheck.generators.onnx.hints.elementwise import FORM, FORMS, broadcast
+from relaxcheck.generators.onnx.model import INPUT
 from relaxcheck.generators.onnx.schemas import Schema
 from relaxcheck.generators.onnx.sketch import Sketch
 
@@ -139,7 +140,7 @@ def _pad(sketch: Sketch) -> None:
     data = sketch.data("x", shape)
     pads, attached = listed(sketch, "pads", [*begins, *ends])
     value = sketch.parameter("constant_value", ()) if sketch.has(with_("constant_value")) else ""
-    axes, _ = listed(sketch, "axes", stated_axes(sketch), sketch.dtype("Tind"))
+    axes = _pad_axes(sketch)
     stated = sketch.point["value"]
     sketch.node(
         data,
@@ -150,6 +151,17 @@ def _pad(sketch: Sketch) -> None:
         pads=attached,
         value=None if stated is None else decimals(str(stated))[0],
     )
+
+
+def _pad_axes(sketch: Sketch) -> str:
+    """The axes as an input; "" where they are left out."""
+    values, dtype = stated_axes(sketch), sketch.dtype("Tind")
+    if values is None:
+        return ""
+    if dtype == "int32" and held_constant(sketch):
+        # ONNX's inference takes axes that the model holds for int64, and refuses others.
+        return sketch.tensor("axes", (len(values),), dtype, INPUT, Literal(values))
+    return sketch.literal("axes", values, dtype)
 
 
 def _modes(version: Schema, point: Point, value: Value) -> bool:

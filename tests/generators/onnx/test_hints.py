@@ -23,6 +23,7 @@ def test_points_are_models(family: OnnxFamily, data: st.DataObject) -> None:
     shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
     context = onnx.checker.DEFAULT_CONTEXT
     context.opset_imports, context.ir_version = {"": case.model.opset}, proto.ir_version
-    for node in proto.graph.node:
-        onnx.checker.check_node(node, context)
+    # The checker wants types of outputs, which inference does not find where values decide them.
+    del proto.graph.output[:]
+    onnx.checker.check_graph(proto.graph, context)
     assert family.hint.operator in {node.op_type for node in proto.graph.node}
