@@ -7,7 +7,15 @@ from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.onnx.choices import by_version
 from relaxcheck.generators.onnx.hint import Hint
 from relaxcheck.generators.onnx.hints.making import written
-from relaxcheck.generators.onnx.model import RANKLESS, STATED, Graph, Node, Tensor, TensorValue
+from relaxcheck.generators.onnx.model import (
+    RANKLESS,
+    STATED,
+    Attribute,
+    Graph,
+    Node,
+    Tensor,
+    TensorValue,
+)
 from relaxcheck.generators.onnx.schemas import Schema, schema
 from relaxcheck.generators.onnx.sketch import ONE, OPSET, USUAL, Sketch
 
@@ -46,7 +54,7 @@ def _if(sketch: Sketch) -> None:
     full = sketch.shape()
     sketch.data("x", full, dtype)
     first, second = Node("Identity", ("x",), ("then",)), None
-    names = ("y",)
+    names: tuple[str, ...] = ("y",)
     if form in (_MADE, _SHAPES):
         length = 2 if form == _MADE else 4
         # The other branch gives a matrix, or whatever rank the point has.
@@ -65,7 +73,7 @@ def _if(sketch: Sketch) -> None:
         then = Graph((), (first, _same("w", "then1")), ("then", "then1"))
         other = Graph((), (second, _same("x", "else1")), ("else", "else1"))
     if form == _NESTED:
-        inner = {
+        inner: dict[str, Attribute] = {
             "then_branch": Graph((), (_same("w", "inner_then"),), ("inner_then",)),
             "else_branch": Graph((), (_same("x", "inner_else"),), ("inner_else",)),
         }

@@ -13,15 +13,17 @@ from relaxcheck.generators.onnx.sketch import Sketch
 _FORM = "form"
 _FORMS = ("matrices", "batches", "batch-matrix", "matrix-batch", "vector-matrix", "matrix-vector")
 _ZEROS = "zero points"
-_SINGLE, _MANY = "single", "many"
+_SINGLE, _COLUMNS, _MANY = "single", "columns", "many"
+"""Zero points and scales of tensors; one for each column of the right one; for each row of the left
+one, too."""
 
 
 def _factors(sketch: Sketch) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     """The shapes of two factors, whose rows and columns are numbers if they are scaled apart."""
-    many = sketch.text(_ZEROS) == _MANY
-    rows = sketch.dim(0, fixed=many, last=2)
+    kind = sketch.text(_ZEROS)
+    rows = sketch.dim(0, fixed=kind == _MANY, last=2)
     inner = sketch.dim(1, last=2)
-    columns = sketch.dim(2, fixed=many)
+    columns = sketch.dim(2, fixed=kind != _SINGLE)
     batch = sketch.dim(3, last=3)
     left: tuple[Dim, ...] = (rows, inner)
     right: tuple[Dim, ...] = (inner, columns)
@@ -41,12 +43,19 @@ def _factors(sketch: Sketch) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
 
 def _each(point: Point, value: Value) -> bool:
     """Rows of a matrix, and columns, have zero points of their own."""
-    return value != _MANY or point.get(_FORM) in (None, "matrices", "batch-matrix")
+    several = ("matrices", "batch-matrix", "vector-matrix") if value == _COLUMNS else ("matrices",)
+    return value == _SINGLE or point.get(_FORM, "matrices") in several
+
+
+def _own(sketch: Sketch, name: str) -> bool:
+    """True if the tensor whose scales or zero points are called ``name`` has several."""
+    kind = sketch.text(_ZEROS)
+    return kind == _MANY or (kind == _COLUMNS and name[0] in "bw")
 
 
 def _zero(sketch: Sketch, name: str, dim: Dim) -> str:
     """The zero points ``name``: one, or one for each element of ``dim``."""
-    many = sketch.text(_ZEROS) == _MANY
+    many = _own(sketch, name)
     dtype, count = input_dtype(sketch, name), sketch.size(dim) if many else 1
     fill = zero_points(dtype, count)
     return sketch.parameter(name, (count,) if many else (), dtype, fill)
@@ -65,7 +74,7 @@ def _product(sketch: Sketch) -> None:
 
 def _scaled(sketch: Sketch, name: str, dim: Dim, *, single: bool = False) -> tuple[str, str]:
     """The scales and zero points of the tensor ``name``."""
-    many = sketch.text(_ZEROS) == _MANY and not single
+    many = _own(sketch, name) and not single
     count = sketch.size(dim) if many else 1
     shape = (count,) if many else ()
     scale, zero = f"{name}_scale", f"{name}_zero_point"
@@ -177,7 +186,7 @@ def _convolution_axes(operator: str) -> tuple[Axis, ...]:
         ),
         attribute(operator, "group", (1, 2)),
         Axis("kernel_shape", (True, None), True),
-        Axis(_ZEROS, (_SINGLE, _MANY), _SINGLE),
+        Axis(_ZEROS, (_SINGLE, _COLUMNS), _SINGLE),
     )
 
 
@@ -190,7 +199,7 @@ HINTS = (
         _product,
         (
             Axis(_FORM, _FORMS, "matrices"),
-            Axis(_ZEROS, (_SINGLE, _MANY), _SINGLE, _each),
+            Axis(_ZEROS, (_SINGLE, _COLUMNS, _MANY), _SINGLE, _each),
             optional("MatMulInteger", "a_zero_point"),
             optional("MatMulInteger", "b_zero_point"),
         ),
@@ -201,7 +210,7 @@ HINTS = (
         _scaled_product,
         (
             Axis(_FORM, _FORMS, "matrices"),
-            Axis(_ZEROS, (_SINGLE, _MANY), _SINGLE, _each),
+            Axis(_ZEROS, (_SINGLE, _COLUMNS, _MANY), _SINGLE, _each),
             _SCALE,
         ),
         ranks=(),

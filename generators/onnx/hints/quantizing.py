@@ -10,7 +10,6 @@ from relaxcheck.generators.onnx.choices import (
     AXIS,
     by_version,
     code,
-    dtype_choice,
     input_dtype,
     whole,
 )
@@ -141,6 +140,14 @@ def _saturates(version: Schema, point: Point, value: Value) -> bool:
     return "saturate" in version.attributes and (value == 1 or "float8" in dtype)
 
 
+_PRECISIONS = ("float32", "float16", "bfloat16")
+"""The dtypes of quotients: those of integers and of powers of two are no quotients' own."""
+
+
+def _precise(version: Schema, point: Point, value: Value) -> bool:
+    return value is None or "precision" in version.attributes
+
+
 def _dequantize(sketch: Sketch) -> None:
     data, scale, zero = _operands(sketch, "x_scale", "x_zero_point")
     sketch.node(
@@ -184,7 +191,7 @@ HINTS = (
             by_version("QuantizeLinear", with_("y_zero_point"), (True, False), _zeros, True),
             by_version("QuantizeLinear", _OUTPUT, (False, True), _outputs, False),
             by_version("QuantizeLinear", "saturate", (None, 1, 0), _saturates),
-            dtype_choice("QuantizeLinear", "precision", "T2"),
+            by_version("QuantizeLinear", "precision", (None, *_PRECISIONS), _precise),
         ),
     ),
     Hint(

@@ -161,7 +161,12 @@ def _new_axes(point: Point, value: Value) -> bool:
     return value == 1 or point.get(RANK) != 0
 
 
-_LENGTHS = {"three": 3, "two": 2, "listed": (1, 3, 2), "empty part": (0, 6)}
+_LENGTHS: dict[str, int | tuple[int, ...]] = {
+    "three": 3,
+    "two": 2,
+    "listed": (1, 3, 2),
+    "empty part": (0, 6),
+}
 _PARTS = "split"
 
 
