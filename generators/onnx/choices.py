@@ -145,6 +145,21 @@ def whole(sketch: Sketch, name: str) -> int | None:
     return None if value is None else int(str(value))
 
 
+def decimal(sketch: Sketch, name: str) -> float | None:
+    """The number that the text at the axis ``name`` writes; None if it is left out."""
+    return float(sketch.text(name)) if sketch.has(name) else None
+
+
+def word(sketch: Sketch, name: str) -> str | None:
+    """The text at the axis ``name``; None if it is left out."""
+    return sketch.text(name) if sketch.has(name) else None
+
+
+def is_integral(dtype: str) -> bool:
+    """True for the names of dtypes of integers."""
+    return dtype.startswith(("int", "uint"))
+
+
 def listed(
     sketch: Sketch, name: str, values: Sequence[int] | None, dtype: str = "int64"
 ) -> tuple[str, tuple[int, ...] | None]:

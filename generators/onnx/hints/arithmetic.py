@@ -5,7 +5,14 @@ from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import Below, Fill, Positive
 from relaxcheck.generators.core.points import Given
-from relaxcheck.generators.onnx.choices import by_version, decimals, whole
+from relaxcheck.generators.onnx.choices import (
+    by_version,
+    decimal,
+    decimals,
+    is_integral,
+    whole,
+    word,
+)
 from relaxcheck.generators.onnx.hint import Hint, attribute, optional, with_
 from relaxcheck.generators.onnx.hints.elementwise import binary_axes, broadcast, unary
 from relaxcheck.generators.onnx.schemas import Schema
@@ -15,17 +22,6 @@ _LIMITS = "limits"
 _LOWEST, _HIGHEST = "min", "max"
 _COUNT, _SPREAD = "operands", "shapes"
 _MASK = "mask"
-_INTEGERS = ("i", "u")
-
-
-def is_integral(dtype: str) -> bool:
-    """True for the names of dtypes of integers."""
-    return dtype[0] in _INTEGERS
-
-
-def decimal(sketch: Sketch, name: str) -> float | None:
-    """The number at the axis ``name``; None if it is left out."""
-    return float(sketch.text(name)) if sketch.has(name) else None
 
 
 # Clip
@@ -208,7 +204,7 @@ _SIGNS = ("detect_negative", "detect_positive")
 
 
 def _gelu(sketch: Sketch) -> None:
-    unary(sketch, approximate=sketch.text("approximate") if sketch.has("approximate") else None)
+    unary(sketch, approximate=word(sketch, "approximate"))
 
 
 def _swiglu(sketch: Sketch) -> None:
@@ -235,10 +231,7 @@ def _dropout(sketch: Sketch) -> None:
 
 def _dropout_axes() -> tuple[Axis, ...]:
     def known(version: Schema, point: Point, value: Value) -> bool:
-        return value is None or version.since < 22 or not str(point.get("T1"))[:6] == "float8"
-
-    def typed(version: Schema, point: Point, value: Value) -> bool:
-        return value is False or version.since >= 10
+        return value is None or version.since < 22 or str(point.get("T1"))[:6] != "float8"
 
     def training(present: Value, value: Value) -> bool:
         return value is False or present is True
@@ -247,8 +240,7 @@ def _dropout_axes() -> tuple[Axis, ...]:
         by_version("Dropout", "ratio", (None, "0.5", "0", "0.25"), known),
         optional("Dropout", "training_mode"),
         Axis("training", (False, True), False, Given((with_("training_mode"),), training)),
-        # Inference does not type the mask of older versions.
-        by_version("Dropout", _MASK, (False, True), typed, False),
+        Axis(_MASK, (False, True), False),
         attribute("Dropout", "seed", (7,)),
     )
 

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.dims import Dim
-from relaxcheck.generators.onnx.choices import by_version, whole
+from relaxcheck.generators.onnx.choices import by_version, decimal, is_integral, whole
 from relaxcheck.generators.onnx.hint import Hint, attribute
-from relaxcheck.generators.onnx.hints.arithmetic import decimal, is_integral
 from relaxcheck.generators.onnx.schemas import Schema
 from relaxcheck.generators.onnx.sketch import NONE, ONE, SIZE, Sketch
 

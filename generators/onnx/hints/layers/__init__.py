@@ -1,0 +1,1 @@
+"""Operators that are layers of networks: normalization, recurrence, attention, losses."""
