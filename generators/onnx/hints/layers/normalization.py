@@ -177,19 +177,8 @@ def _mean_variance(sketch: Sketch) -> None:
     sketch.node(sketch.data("x", sketch.shape()), axes=axes)
 
 
-def _means() -> Axis:
-    chosen = axes_choice(
-        "MeanVarianceNormalization", ("0, 2, 3", "1", "0", "-1", "0, 1", "2, -1", "0, 1, 2, 3")
-    )
-
-    def allowed(point: Point, value: Value) -> bool:
-        # Without the attribute it is over the dimensions 0, 2 and 3.
-        rank = point.get(RANK, 4)
-        if value is None:
-            return isinstance(rank, int) and rank >= 4
-        return chosen.allowed(point, value)
-
-    return Axis("axes", chosen.values, None, allowed)
+_AXES = ("1", "0, 2, 3", "0", "-1", "0, 1", "2, -1", "0, 1, 2, 3")
+"""The axes are always stated: ONNX's strict inference cannot expand the node without them."""
 
 
 _WINDOW = "window"
@@ -240,14 +229,22 @@ HINTS = (
         # The scale has the dtype of the data: inference gives that to the result.
         types={"V": ("float32",)},
     ),
-    Hint("MeanVarianceNormalization", _mean_variance, (_means(),), (4, 3, 2, 5), held=()),
+    Hint(
+        "MeanVarianceNormalization",
+        _mean_variance,
+        (axes_choice("MeanVarianceNormalization", _AXES, required=True),),
+        (4, 3, 2, 5),
+        # ONNX expands it to a function with constants of float32 alone.
+        types={"T": ("float32",)},
+        held=(),
+    ),
     Hint(
         "LRN",
         _response,
         (
             Axis(_WINDOW, (3, 1, 5, 2), 3),
-            attribute("LRN", "alpha", ("0.5", "0.0001", "0")),
-            attribute("LRN", "beta", ("0.5", "0.75", "0", "1")),
+            attribute("LRN", "alpha", ("0.5", "0.0001")),
+            attribute("LRN", "beta", ("0.5", "0.75", "1")),
             attribute("LRN", "bias", ("2", "1", "0.5")),
         ),
         (4, 3, 5),
