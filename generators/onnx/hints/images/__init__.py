@@ -1,0 +1,1 @@
+"""Operators on images and signals: resizing, sampling, regions and boxes, spectra."""
