@@ -12,6 +12,7 @@ from typing import Any
 import onnx
 from onnx import defs
 
+from relaxcheck.generators.onnx.contributed import CONTRIBUTED, Contributed
 from relaxcheck.generators.onnx.model import DTYPES
 from relaxcheck.generators.onnx.proto import dtype_of
 
@@ -42,7 +43,8 @@ class Schema:
     """One version of an operator, in force from opset ``since`` to ``until``.
 
     ``types`` are the dtypes of each type parameter: of tensors alone, without text and complex
-    numbers. ``attributes`` are the defaults by name, None where there is none.
+    numbers. ``attributes`` are the defaults by name, None where there is none. ``domain`` is "" for
+    ONNX's own operators.
     """
 
     operator: str
@@ -53,6 +55,7 @@ class Schema:
     attributes: Mapping[str, Any]
     required: frozenset[str]
     types: Mapping[str, tuple[str, ...]]
+    domain: str = ""
 
     @property
     def opset(self) -> int:
@@ -70,9 +73,13 @@ class Schema:
 def versions(operator: str) -> tuple[Schema, ...]:
     """The versions of ``operator`` that are in force in an opset from ``FIRST_OPSET`` on.
 
+    An operator of another domain has that in front of its name, and one version.
+
     Raises:
         KeyError: ONNX has no such operator.
     """
+    if operator in CONTRIBUTED:
+        return (_contributed(CONTRIBUTED[operator]),)
     known = sorted(_history()[operator], key=lambda schema: int(schema.since_version))
     ends = [schema.since_version - 1 for schema in known[1:]] + [NEWEST_OPSET]
     return tuple(
@@ -112,6 +119,25 @@ def _read(schema: Any, until: int) -> Schema:
         frozenset(name for name, each in schema.attributes.items() if each.required),
         {each.type_param_str: _dtypes(each.allowed_type_strs) for each in schema.type_constraints},
     )
+
+
+def _contributed(each: Contributed) -> Schema:
+    return Schema(
+        each.operator,
+        _USUAL,
+        _USUAL,
+        _listed(each.inputs),
+        _listed(each.outputs),
+        each.attributes,
+        frozenset(each.required),
+        each.types,
+        each.domain,
+    )
+
+
+def _listed(text: str) -> tuple[Parameter, ...]:
+    pairs = [(each.rstrip("?").split(":"), each.endswith("?")) for each in text.split()]
+    return tuple(Parameter(name, kind, optional, False) for (name, kind), optional in pairs)
 
 
 def _parameter(each: Any) -> Parameter:

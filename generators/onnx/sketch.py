@@ -210,7 +210,8 @@ class Sketch:
             own.pop()
         every = {**(settings or {}), **attributes}
         present = {key: value for key, value in every.items() if value is not None}
-        self.nodes.append(Node(self.schema.operator, tuple(own), names, present))
+        domain = self.schema.domain
+        self.nodes.append(Node(self.schema.operator, tuple(own), names, present, domain))
         self.outputs.extend(filter(None, names))
 
     def step(
