@@ -51,12 +51,14 @@ def _clip(sketch: Sketch) -> None:
     if _LOWEST in sketch.schema.attributes:
         sketch.node(data, min=limits[_LOWEST], max=limits[_HIGHEST])
         return
-    names = []
-    for name, number in limits.items():
-        there = number is not None
-        values = (int(number) if is_integral(sketch.dtype()) else number,) if there else ()
-        names.append(sketch.literal(name, values, sketch.dtype(), scalar=True) if there else "")
-    sketch.node(data, *names)
+    sketch.node(data, *(_held(sketch, name, number) for name, number in limits.items()))
+
+
+def _held(sketch: Sketch, name: str, number: float | None) -> str:
+    if number is None:
+        return ""
+    value = int(number) if is_integral(sketch.dtype()) else number
+    return sketch.literal(name, (value,), sketch.dtype(), scalar=True)
 
 
 # Two operands

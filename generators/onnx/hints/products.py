@@ -33,9 +33,13 @@ def _gemm(sketch: Sketch) -> None:
     names = [sketch.data("a", left), sketch.parameter("b", right)]
     if sketch.has(_BIAS):
         names.append(sketch.parameter("c", shapes[sketch.point[_BIAS]]))
-    numbers = {name: decimal(sketch, name) for name in ("alpha", "beta")}
-    transposed = {name: whole(sketch, name) for name in ("transA", "transB")}
-    sketch.node(*names, **numbers, **transposed)
+    sketch.node(
+        *names,
+        alpha=decimal(sketch, "alpha"),
+        beta=decimal(sketch, "beta"),
+        transA=whole(sketch, "transA"),
+        transB=whole(sketch, "transB"),
+    )
 
 
 def _gemm_axes() -> tuple[Axis, ...]:

@@ -95,7 +95,7 @@ def _attention(sketch: Sketch) -> None:
         softmax_precision=precision,
         scale=decimal(sketch, "scale"),
         softcap=decimal(sketch, "softcap"),
-        **{name: whole(sketch, name) for name in _NUMBERS},
+        settings={name: whole(sketch, name) for name in _NUMBERS},
     )
 
 

@@ -188,7 +188,7 @@ def _response(sketch: Sketch) -> None:
     sketch.node(
         sketch.data("x", sketch.shape()),
         size=whole(sketch, _WINDOW),
-        **{name: decimal(sketch, name) for name in ("alpha", "beta", "bias")},
+        settings={name: decimal(sketch, name) for name in ("alpha", "beta", "bias")},
     )
 
 

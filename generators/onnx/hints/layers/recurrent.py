@@ -9,6 +9,7 @@ from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import Literal, Steps
 from relaxcheck.generators.onnx.choices import decimal, decimals, whole, word
 from relaxcheck.generators.onnx.hint import Hint, attribute, optional, with_
+from relaxcheck.generators.onnx.model import Attribute
 from relaxcheck.generators.onnx.sketch import ONE, SIZE, USUAL, Sketch
 
 _DIRECTION, _LAYOUT, _ACTIVATIONS, _OUTPUTS = "direction", "layout", "activations", "outputs"
@@ -77,14 +78,13 @@ def _layer(operator: str, sketch: Sketch) -> None:
         direction=word(sketch, _DIRECTION),
         layout=whole(sketch, _LAYOUT),
         clip=decimal(sketch, "clip"),
-        **_activations(operator, sketch, directions),
-        **{name: whole(sketch, name) for name in ("linear_before_reset", "input_forget")},
+        linear_before_reset=whole(sketch, "linear_before_reset"),
+        input_forget=whole(sketch, "input_forget"),
+        settings=_activations(operator, sketch, directions),
     )
 
 
-def _activations(
-    operator: str, sketch: Sketch, directions: int
-) -> dict[str, tuple[str, ...] | tuple[float, ...]]:
+def _activations(operator: str, sketch: Sketch, directions: int) -> Mapping[str, Attribute]:
     """The attributes of activations, for each direction in turn."""
     if not sketch.has(_ACTIVATIONS):
         return {}
@@ -96,7 +96,7 @@ def _activations(
     alphas = _numbers_of(functions, decimals(alpha), _WITH_ALPHA)
     betas = _numbers_of(functions, decimals(beta), _WITH_BETA)
     kept = range(skipped, skipped + count)
-    found: dict[str, tuple[str, ...] | tuple[float, ...]] = {_ACTIVATIONS: own * directions}
+    found: dict[str, Attribute] = {_ACTIVATIONS: own * directions}
     for name, numbers in (("activation_alpha", alphas), ("activation_beta", betas)):
         chosen = tuple(number for at, number in numbers if at in kept)
         if chosen:

@@ -17,7 +17,7 @@ from relaxcheck.generators.onnx.hints.sliding.windows import (
     image,
     window,
 )
-from relaxcheck.generators.onnx.model import Node
+from relaxcheck.generators.onnx.model import Attribute, Node
 from relaxcheck.generators.onnx.schemas import Schema
 from relaxcheck.generators.onnx.sketch import STATIC, USUAL, Sketch
 
@@ -38,7 +38,7 @@ def _pool(sketch: Sketch) -> None:
         dilations=own.dilations,
         pads=own.pads,
         auto_pad=own.auto_pad,
-        **{name: whole(sketch, name) for name in _NUMBERS},
+        settings={name: whole(sketch, name) for name in _NUMBERS},
     )
 
 
@@ -89,11 +89,13 @@ def _unpool(sketch: Sketch) -> None:
     full = tuple((size - 1) * step + k - padding for size, step, k, padding in sizes)
     dtype = sketch.dtype("T1")
     attributes = {"kernel_shape": own.kernel, "strides": own.strides, "pads": own.pads}
-    present = {name: value for name, value in attributes.items() if value is not None}
+    present: dict[str, Attribute] = {
+        name: value for name, value in attributes.items() if value is not None
+    }
     if sketch.point[_FORM] == _POOLED:
         source = sketch.data("image", (*_PLANES, *full), dtype)
         data, places = "pooled", "places"
-        sketch.nodes.append(Node("MaxPool", (source,), (data, places), dict(present)))
+        sketch.nodes.append(Node("MaxPool", (source,), (data, places), present))
     else:
         data = sketch.data("x", (*_PLANES, *pooled), dtype)
         fill = Literal(_places(pooled, full, strides))
@@ -101,7 +103,7 @@ def _unpool(sketch: Sketch) -> None:
     stated = ""
     if sketch.has(with_("output_shape")):
         stated = sketch.literal("output_shape", (*_PLANES, *(size + 1 for size in full)))
-    sketch.node(data, places, stated, **present)
+    sketch.node(data, places, stated, settings=attributes)
 
 
 def _places(
