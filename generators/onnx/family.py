@@ -6,27 +6,14 @@ from functools import cache, cached_property
 
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import Axis, Point, without_run
+from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import AnyCase, Value
 from relaxcheck.generators.core.dims import symbols
-from relaxcheck.generators.core.program import USUAL_REGIMES
-from relaxcheck.generators.onnx.case import Importing, OnnxCase
+from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.hint import Hint
+from relaxcheck.generators.onnx.running import PREFIX, case_at, running_axes, served
 from relaxcheck.generators.onnx.schemas import Schema, schema, versions
 from relaxcheck.generators.onnx.sketch import DATA, DIMS, HELD, OPSET, RANK, SIZE, Sketch
-
-PREFIX = "onnx"
-"""The families are called ``onnx-OPERATOR``."""
-
-IMPORT = "import"
-IMPORTING = {
-    "plain": Importing(),
-    "keep-params": Importing(keep_params=True),
-    "shapes": Importing(shapes=True),
-    "opset": Importing(opset=True),
-    "unsanitized": Importing(sanitize=False),
-}
-"""The arguments of the importer, by the values of the axis ``import``."""
 
 _MORE = (1, 2, -1)
 """The sizes of later bindings, as distances from the first ones; -1: all sizes are 1."""
@@ -54,17 +41,11 @@ class OnnxFamily:
         if hint.ranks:
             axes.append(Axis(RANK, hint.ranks, hint.ranks[0]))
         axes += hint.axes
-        for name, values in (
-            *((SIZE, hint.sizes), (DIMS, hint.dims), (DATA, hint.data), (HELD, hint.held)),
-            (IMPORT, tuple(IMPORTING)),
-            ("pipeline", self.pipelines),
-        ):
-            if len(values) > 1 or name == "pipeline":
+        ways = ((SIZE, hint.sizes), (DIMS, hint.dims), (DATA, hint.data), (HELD, hint.held))
+        for name, values in ways:
+            if len(values) > 1:
                 axes.append(Axis(name, tuple(values), values[0], default_weight=2))
-        regimes = hint.regimes or (*USUAL_REGIMES, "special")
-        axes.append(Axis("opt_level", (0, 3), 0, default_weight=19, steered=False))
-        axes.append(Axis("regime", regimes, regimes[0], default_weight=4, weights={"exact": 4}))
-        return tuple(axes)
+        return (*axes, *running_axes(self.pipelines, hint.regimes))
 
     def _dtypes(self, name: str) -> Axis:
         """The axis of the dtypes of the type parameter ``name``."""
@@ -88,19 +69,7 @@ class OnnxFamily:
         assert version is not None
         sketch = Sketch(version, point)
         self.hint.build(sketch)
-        importing = IMPORTING[str(point[IMPORT])]
-        bindings = bindings_of(sketch)
-        return OnnxCase(
-            self.name,
-            sketch.model(),
-            bindings[:1] if importing.shapes else bindings,
-            importing,
-            str(point["pipeline"]),
-            int(str(point["opt_level"])),
-            str(point["regime"]),
-            seed=seed,
-            at=without_run(point),
-        )
+        return case_at(self.name, point, seed, sketch.model(), bindings_of(sketch))
 
     @property
     def invalid(self) -> tuple[st.SearchStrategy[AnyCase], ...]:
@@ -135,17 +104,12 @@ def _unusual(opset: int) -> tuple[bool, int]:
     return (opset != 18, -opset)
 
 
-PIPELINES = ("build", "default-pipeline", "fixes-pipeline")
-"""The pipelines that models are compiled by, where they are not chosen."""
-
-
 @cache
 def families(pipelines: Sequence[str]) -> tuple[OnnxFamily, ...]:
     """The family of each operator that has a hint, compiled by those of ``pipelines`` that serve.
 
-    Where none of them is one of ``PIPELINES``, all serve.
+    Where none of them is one for models, all serve.
     """
     from relaxcheck.generators.onnx.hints import HINTS
 
-    served = tuple(name for name in PIPELINES if name in pipelines) or tuple(pipelines)
-    return tuple(OnnxFamily(hint, served) for hint in HINTS.values())
+    return tuple(OnnxFamily(hint, served(pipelines)) for hint in HINTS.values())

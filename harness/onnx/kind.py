@@ -9,7 +9,7 @@ from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.program import ORDINARY_REGIMES, RUN_TOGETHER
 from relaxcheck.generators.onnx.case import FORMAT, OnnxCase
-from relaxcheck.generators.onnx.family import families
+from relaxcheck.generators.onnx.families import families
 from relaxcheck.generators.onnx.walk import nodes_of, operators_of
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.compiling.undefined import UNDEFINED

@@ -1,0 +1,1 @@
+"""Models of several nodes: random graphs, and the idioms of exporters."""
