@@ -128,7 +128,7 @@ class Drafting:
     def clipped(self, value: str, low: float, high: float) -> str:
         """Add a node that limits ``value``."""
         if self.opset < _CLIPS_INPUTS:
-            return self.call("Clip", value, min=low, max=high)
+            return self.call("Clip", value, min=float(low), max=float(high))
         return self.call("Clip", value, self.number(low), self.number(high))
 
     def unsqueezed(self, value: str, *axes: int) -> str:

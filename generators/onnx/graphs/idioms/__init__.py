@@ -1,0 +1,1 @@
+"""What exporters write for one operation of a framework, as templates."""
