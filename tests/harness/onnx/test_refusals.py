@@ -1,0 +1,41 @@
+"""Errors that are clear refusals, and errors that are not."""
+
+import pytest
+from msgspec.structs import replace
+
+from relaxcheck.generators.core.case import Invalid
+from relaxcheck.harness.onnx.refusals import classified
+from relaxcheck.harness.outcomes.outcome import Verdict
+from tests.harness.onnx.models import chain, of, softmax
+
+
+@pytest.mark.parametrize(
+    ("message", "operator"),
+    [
+        ("OpNotImplemented: The following operators are not supported: MatMul", "MatMul"),
+        ("ValueError: Relu of float8 is not supported", "Relu"),
+        ("ValueError: ReduceSum: keepdims has to be 1", "ReduceSum"),
+        ("OpNotImplemented: relax.nn.conv2d cannot be lowered with dtype=float8", "conv2d"),
+    ],
+)
+def test_a_clear_refusal_names_what_it_is_about(message: str, operator: str) -> None:
+    assert classified(chain(), "import", message) == (Verdict.UNSUPPORTED, operator)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "ValueError: Node  cannot handle ShapeExpr inputs.",
+        "KeyError: 'num_heads'",
+        "AttributeError: 'Var' object has no attribute 'value'",
+    ],
+)
+def test_other_errors_are_opaque(message: str) -> None:
+    assert classified(softmax(), "import", message) == (Verdict.OPAQUE_CRASH, "Softmax")
+
+
+def test_an_invalid_model_is_rejected_by_its_fault_before_it_runs() -> None:
+    case = replace(of("Elu"), expect=Invalid("Elu", ("alpha",)))
+    message = "ValueError: alpha has to be a number"
+    assert classified(case, "import", message) == (Verdict.REJECTED, "Elu")
+    assert classified(case, "run", message) == (Verdict.OPAQUE_CRASH, "Elu")
