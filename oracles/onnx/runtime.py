@@ -84,6 +84,8 @@ def _array(value: Any) -> Array:
         raise Unsupported("onnxruntime: an output is no tensor")
     dtype = numpy_dtype(dtype_of(value.element_type()))
     array: Array = value.numpy()
+    if array.dtype != dtype and dtype.name in _PACKED:
+        raise Unsupported(f"onnxruntime: an output of {dtype}")
     return array if array.dtype == dtype else array.view(dtype)
 
 

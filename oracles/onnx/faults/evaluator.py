@@ -42,6 +42,25 @@ def _apart(seen: Seen) -> bool:
     return bool((~(spread < least)).any())
 
 
+def _starts_before(seen: Seen) -> bool:
+    """A slice backwards begins before the first element."""
+    data, starts, strides = seen.operand(0), seen.operand(1), seen.operand(4)
+    if data is None or starts is None or strides is None:
+        return False
+    backwards = strides.value < 0
+    return bool((backwards & (starts.value < -min(data.value.shape, default=0))).any())
+
+
+def _beyond_integers(seen: Seen) -> bool:
+    """A quotient by the scale may be beyond 32 bits."""
+    data, scale = seen.operand(0), seen.operand(1)
+    if data is None or scale is None or not data.value.size:
+        return False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        largest = np.abs(data.value).max() / np.abs(scale.value).min()
+    return not largest < 2.0**31
+
+
 def _unsorted(seen: Seen) -> bool:
     axes = tuple(seen.attribute("axes") or ())
     return axes != tuple(sorted(axes)) or min(axes, default=0) < 0 < len(axes) - 1
@@ -123,11 +142,13 @@ FAULTS = (
     ),
     _fault(
         ("MaxPool",),
-        lambda seen: (
-            len(seen.shape(0)) > _PLAIN_RANK
-            and (seen.outputs > 1 or str(seen.attribute("auto_pad")).startswith("SAME"))
-        ),
-        "indices and auto_pad are those of two spatial axes",
+        lambda seen: seen.outputs > 1,
+        "the place in a window is taken for one in the result",
+    ),
+    _fault(
+        ("MaxPool",),
+        lambda seen: str(seen.attribute("auto_pad")).startswith("SAME"),
+        "auto_pad does not round the size of the result up",
     ),
     _fault(
         ("Conv",),
@@ -135,7 +156,7 @@ FAULTS = (
         "it puts zeros between taps, which infinities make NaN",
     ),
     _fault(
-        ("LayerNormalization", "GroupNormalization"),
+        ("LayerNormalization", "GroupNormalization", "RMSNormalization"),
         lambda seen: seen.dtype(0) in ("float16", "bfloat16"),
         "it computes the first stage in the data's dtype, not that of stash_type",
     ),
@@ -160,6 +181,13 @@ FAULTS = (
         "running mean and variance are of the data's dtype, not their own",
     ),
     _fault(("Det",), of_dtype(0, "bfloat16", "float16"), "its result is of a wider dtype"),
+    _fault(("Det",), of_dtype(0, "float64"), "it is the exponential of a logarithm"),
+    _fault(
+        ("Gemm",),
+        of_dtype(0, "int32", "int64", "uint32", "uint64"),
+        "integers are scaled as floating-point numbers",
+    ),
+    _fault(("Slice",), _starts_before, "a start before the first element, backwards, gives none"),
     _fault(
         ("Dropout",),
         lambda seen: seen.schema.since < 10 and seen.outputs > 1,
@@ -190,8 +218,8 @@ FAULTS = (
     ),
     _fault(
         ("QuantizeLinear",),
-        lambda seen: seen.schema.since < 13 and seen.dtype(2) == "int8",
-        "int8 is not saturated in opset 10",
+        _beyond_integers,
+        "a quotient beyond 32 bits is not saturated",
     ),
     _fault(
         ("ReduceSumSquare",),
@@ -221,8 +249,8 @@ FAULTS = (
     ),
     _fault(
         ("BatchNormalization",),
-        lambda seen: seen.attribute("epsilon") == 0,
-        "an epsilon of 0 is taken for the default",
+        before(14),
+        "a momentum, which it always has, is taken for training",
     ),
     _fault(
         ("OneHot",),
@@ -231,8 +259,8 @@ FAULTS = (
     ),
     _fault(
         ("ConvTranspose",),
-        lambda seen: str(seen.attribute("auto_pad")).startswith("SAME"),
-        "with auto_pad some elements have what lies in memory",
+        lambda seen: seen.has(2) and seen.attribute("group") > 1,
+        "with groups, the bias is added to other channels",
     ),
     _fault(
         ("GridSample",),

@@ -39,12 +39,42 @@ def _nothing_summed(seen: Seen) -> bool:
     return len(shape) == 2 and shape[axis] == 0 and seen.has(2) and seen.attribute("beta") != 1
 
 
-def _beyond_doubles(seen: Seen) -> bool:
-    """Some integer is not a double."""
+def _beyond_floats(seen: Seen) -> bool:
+    """Some integer is no number of float32."""
     operand = seen.operand(0)
-    if operand is None or operand.dtype != "int64":
+    if operand is None or operand.dtype not in ("int32", "int64"):
         return False
-    return bool((np.abs(operand.value.astype(np.longdouble)) > 2.0**53).any())
+    return bool((np.abs(operand.value.astype(np.longdouble)) > 2.0**24).any())
+
+
+_LOWEST = -16.0
+"""The operand below which ONNX Runtime gives 0 as the sigmoid."""
+
+
+def _far_below(seen: Seen) -> bool:
+    operand = seen.operand(0)
+    return (
+        operand is not None and operand.dtype == "float32" and bool((operand.value < _LOWEST).any())
+    )
+
+
+def _unbounded(seen: Seen) -> bool:
+    return wild(0)(seen) and not (seen.has(1) and seen.has(2))
+
+
+_LARGE = 1000.0
+
+
+def _large(seen: Seen) -> bool:
+    operand = seen.operand(0)
+    return operand is not None and bool((np.abs(operand.value) > _LARGE).any())
+
+
+def _negative_zero(seen: Seen, at: int) -> bool:
+    operand = seen.operand(at)
+    if operand is None or operand.value.dtype.kind != "f":
+        return False
+    return bool(((operand.value == 0) & np.signbit(operand.value)).any())
 
 
 def _masked_scores(seen: Seen) -> bool:
@@ -90,8 +120,30 @@ FAULTS = (
         of_dtype(0, "float64"),
         "float64 is off by several units in the last place",
     ),
+    _fault(
+        ("Asin", "Acos"),
+        of_dtype(0, "float32"),
+        "some results are off by more than two units in the last place",
+    ),
+    _fault(("Sigmoid",), _far_below, "far below 0 the result is 0"),
+    _fault(("Clip",), _unbounded, "infinities become the largest number where there is no bound"),
+    _fault(
+        ("LRN",),
+        _large,
+        "sums of squares are kept up to date by differences, which cancel",
+    ),
+    _fault(
+        ("Resize",),
+        lambda seen: seen.attribute("keep_aspect_ratio_policy") not in (None, "stretch"),
+        "a policy for the aspect ratio is taken for sizes of the operand",
+    ),
+    _fault(
+        ("Where",),
+        lambda seen: _negative_zero(seen, 1) or _negative_zero(seen, 2),
+        "elements are added to zeros, so that -0 becomes 0",
+    ),
     _fault(("DFT", "STFT"), of_dtype(0, "float64"), "its factors are of float32"),
-    _fault(("ReduceSum",), _beyond_doubles, "integers are added up as doubles"),
+    _fault(("ReduceSum",), _beyond_floats, "integers are added up as floating-point numbers"),
     _fault(
         ("Attention",),
         _masked_scores,

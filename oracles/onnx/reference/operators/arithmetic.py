@@ -44,8 +44,10 @@ def _div(call: Call) -> Estimate:
         return relax("divide", a, b)
     least = limits(a.dtype)[0]
     open_ = (b.value == 0) | unknown(a, b) | ((a.value == least) & (b.value == -1) & (least < 0))
-    x, y = np.broadcast_arrays(np.where(open_, 0, a.value), np.where(open_, 1, b.value))
-    quotient = np.abs(x) // np.abs(y) * np.sign(x) * np.sign(y)
+    x, y = np.where(open_, 0, a.value), np.where(open_, 1, b.value)
+    quotient = x // y
+    # Towards 0, not down.
+    quotient = quotient + ((quotient < 0) & (quotient * y != x))
     return unconstrain(bounds.wrapped(quotient, a.dtype), open_)
 
 
@@ -158,7 +160,7 @@ def _clip(call: Call) -> Estimate:
     low, high = call.named("min"), call.named("max")
     if call.schema.input("min") is None:
         low, high = (
-            None if name not in call.node.attributes else constant(call.attribute(name), x)
+            None if call.attribute(name) is None else constant(call.attribute(name), x)
             for name in ("min", "max")
         )
     if low is not None:

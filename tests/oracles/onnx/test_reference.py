@@ -1,0 +1,179 @@
+"""The reference's bounds hold what ONNX's own node suite expects of each operator."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from relaxcheck.generators.onnx.model import Model, Node, Tensor
+from relaxcheck.generators.onnx.reading import Unreadable
+from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.onnx.answers import difference
+from relaxcheck.oracles.onnx.reference.evaluate import missing_operators, outputs
+from tests.generators.onnx.node_suite import NodeCase, node_cases
+
+LEAST_HELD = 1769
+"""Cases of the suite whose outputs lie within the bounds, at least."""
+
+MOST_REFUSED = 13
+"""Cases whose operators the reference has, and refuses: undefined, or of text or sequences."""
+
+DIGITS = "the outputs are written out with four digits, or three"
+
+SUITE_FAULTS = {
+    "test_averagepool_2d_ceil_last_window_starts_on_pad": DIGITS,
+    "test_gridsample_bicubic": DIGITS,
+    "test_roialign_aligned_false": DIGITS,
+    "test_roialign_aligned_true": DIGITS,
+    "test_nllloss_NCd1d2d3_none_no_weight_negative_ii_expanded": (
+        "an ignored element is 0 by the operator, and -0 by the definition, which the suite does "
+        "not tell apart"
+    ),
+}
+"""Cases whose expected outputs are not exact, with the evidence."""
+
+
+def _held(case: NodeCase) -> str | None:
+    """How the suite's outputs lie outside of the bounds, "" if they do not; None where refused."""
+    try:
+        model, arrays = case.read()
+        bounded = outputs(model, arrays)
+    except (Unreadable, Unsupported):
+        return None
+    differences = (
+        difference(np.asarray(wanted), each)
+        for wanted, each in zip(case.outputs, bounded, strict=True)
+    )
+    return "; ".join(filter(None, differences))
+
+
+def test_the_node_suite_lies_within_the_bounds() -> None:
+    outcomes: Counter[str] = Counter()
+    outside = {}
+    for case in node_cases():
+        held = _held(case)
+        outcomes["refused" if held is None else "outside" if held else "held"] += 1
+        if held:
+            outside[case.name] = held
+    assert set(outside) == set(SUITE_FAULTS), outside
+    assert outcomes["held"] >= LEAST_HELD, outcomes
+
+
+def test_few_cases_of_known_operators_are_refused() -> None:
+    refused = []
+    for case in node_cases():
+        try:
+            model, arrays = case.read()
+        except Unreadable:
+            continue
+        if missing_operators(model):
+            continue
+        try:
+            outputs(model, arrays)
+        except Unsupported as reason:
+            refused.append(f"{case.name}: {reason}")
+    assert len(refused) <= MOST_REFUSED, refused
+
+
+def _one(operator: str, opset: int, *operands: np.ndarray, **attributes: object) -> Model:  # type: ignore[type-arg]
+    names = tuple(f"x{at}" for at in range(len(operands)))
+    tensors = tuple(
+        Tensor(name, array.shape, array.dtype.name)
+        for name, array in zip(names, operands, strict=True)
+    )
+    return Model(opset, tensors, (Node(operator, names, ("y",), attributes),), ("y",))  # type: ignore[arg-type]
+
+
+def _value(operator: str, opset: int, *operands: object, **attributes: object) -> object:
+    arrays = [np.asarray(each) for each in operands]
+    model = _one(operator, opset, *arrays, **attributes)
+    (output,) = outputs(model, {f"x{at}": each for at, each in enumerate(arrays)})
+    return np.where(np.isinf(output.bound), np.nan, output.value).tolist()
+
+
+_F32 = np.float32
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "operands", "attributes", "wanted"),
+    [
+        # Values worked out by hand: what versions of an operator mean differently.
+        ("Softmax", 11, ([[[0, 0], [0, 0]]],), {"axis": 1}, [[[0.25, 0.25], [0.25, 0.25]]]),
+        ("Softmax", 13, ([[[0, 0], [0, 0]]],), {"axis": 1}, [[[0.5, 0.5], [0.5, 0.5]]]),
+        ("Softmax", 13, ([0, -np.inf],), {"axis": 0}, [1, 0]),
+        ("Hardmax", 13, ([3, 5, 5],), {"axis": 0}, [0, 1, 0]),
+        ("Clip", 6, ([-3, 3],), {"min": -1.0}, [-1, 3]),
+        ("Gemm", 13, ([[1, 2]], [[3], [4]], [10]), {"alpha": 2.0, "beta": 0.5}, [[27]]),
+        ("Slice", 13, ([1, 2, 3], np.array([-9]), np.array([-9]), np.array([0]), np.array([-1])),
+         {}, [1]),
+        ("LRN", 13, ([[[2]], [[0]]],), {"size": 1, "alpha": 1.0, "beta": 1.0}, [[[0.4]], [[0]]]),
+        ("Mod", 13, (np.array([-7, 7]), np.array([3, -3])), {}, [2, -2]),
+        ("Mod", 13, (np.array([-7, 7]), np.array([3, -3])), {"fmod": 1}, [-1, 1]),
+        ("Div", 14, (np.array([-7, 7]), np.array([2, -2])), {}, [-3, -3]),
+        ("BitShift", 28, (np.array([-4], np.int32), np.array([40], np.int32)),
+         {"direction": "RIGHT"}, [-1]),
+        ("MaxPool", 12, ([[[1, 3, 2]]],), {"kernel_shape": (2,)}, [[[3, 3]]]),
+        ("AveragePool", 19, ([[[2, 4]]],),
+         {"kernel_shape": (2,), "pads": (1, 1), "count_include_pad": 1}, [[[1, 3, 2]]]),
+        ("AveragePool", 19, ([[[2, 4]]],), {"kernel_shape": (2,), "pads": (1, 1)}, [[[2, 3, 4]]]),
+        ("ReduceMax", 20, (np.zeros((2, 0), np.int8), np.array([1])), {"keepdims": 0},
+         [-128, -128]),
+        ("ReduceSum", 13, ([[1, 2]], np.array([], np.int64)), {"noop_with_empty_axes": 1},
+         [[1, 2]]),
+        ("ArgMax", 13, ([1, 7, 7],), {"axis": 0, "keepdims": 0, "select_last_index": 1}, 2),
+        ("QuantizeLinear", 13, ([2.5, 3.5, 999, -999], _F32(1), np.int8(0)), {},
+         [2, 4, 127, -128]),
+        ("DequantizeLinear", 13, (np.array([3], np.uint8), _F32(0.5), np.uint8(1)), {}, [1]),
+        ("Resize", 19, ([[[1, 2]]], np.zeros(0, np.float32), np.array([1, 1, 2], np.float32)),
+         {"mode": "nearest", "coordinate_transformation_mode": "asymmetric",
+          "nearest_mode": "floor"}, [[[1, 1, 2, 2]]]),
+        ("DFT", 20, ([[[1], [0]]], np.array(2), np.array(1)), {}, [[[1, 0], [1, 0]]]),
+        ("Trilu", 14, ([[1, 2], [3, 4]],), {"upper": 0}, [[1, 0], [3, 4]]),
+        ("NonZero", 13, (np.float32(3),), {}, []),
+        ("CumSum", 14, ([1, 2, 3], np.array(0)), {"exclusive": 1, "reverse": 1}, [5, 3, 0]),
+        ("DepthToSpace", 13, ([[[[1]], [[2]], [[3]], [[4]]]],), {"blocksize": 2},
+         [[[[1, 2], [3, 4]]]]),
+    ],
+)  # fmt: skip
+def test_values_by_hand(
+    operator: str, opset: int, operands: tuple[object, ...], attributes: dict[str, object],
+    wanted: object,
+) -> None:  # fmt: skip
+    arrays = [np.asarray(each, np.float32) if isinstance(each, list) else each for each in operands]
+    np.testing.assert_allclose(_value(operator, opset, *arrays, **attributes), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "operands", "attributes"),
+    [
+        ("Cast", 13, (np.array([np.nan, 300], np.float32),), {"to": 2}),
+        ("ScatterElements", 18, (np.zeros(1, np.float32), np.array([0, 0]), np.ones(2, _F32)), {}),
+        ("BitShift", 11, (np.array([4], np.uint8), np.array([9], np.uint8)), {"direction": "LEFT"}),
+        ("Div", 14, (np.array([1]), np.array([0])), {}),
+        ("ReduceMean", 18, (np.zeros((1, 0), np.float32), np.array([1])), {"keepdims": 0}),
+        ("ReduceMax", 13, (np.zeros((1, 0), np.float32),), {"axes": (1,), "keepdims": 0}),
+        ("Max", 13, (np.array([np.nan], np.float32), np.array([1], np.float32)), {}),
+        ("RandomUniform", 22, (), {"shape": (2,)}),
+    ],
+)
+def test_what_is_not_defined_is_unconstrained(
+    operator: str, opset: int, operands: tuple[np.ndarray, ...],  # type: ignore[type-arg]
+    attributes: dict[str, object],
+) -> None:  # fmt: skip
+    model = _one(operator, opset, *operands, **attributes)
+    (output,) = outputs(model, {f"x{at}": each for at, each in enumerate(operands)})
+    assert output.bound.size
+    assert np.isinf(output.bound).all()
+
+
+def test_an_overflow_inside_a_definition_may_be_none_in_a_wider_dtype() -> None:
+    large = np.full((1, 2), 1e30, np.float32)
+    model = _one("Gemm", 13, large, np.full((2, 1), 1e10, np.float32), alpha=1e-10)
+    (output,) = outputs(model, {"x0": large, "x1": np.full((2, 1), 1e10, np.float32)})
+    assert np.isinf(output.bound).all()
+
+
+def test_an_unknown_operator_is_named() -> None:
+    model = _one("TfIdfVectorizer", 9, np.zeros(2, np.int64), mode="TF")
+    with pytest.raises(Unsupported, match="no operator TfIdfVectorizer"):
+        outputs(model, {"x0": np.zeros(2, np.int64)})
