@@ -157,7 +157,7 @@ FAULTS = (
     ),
     _fault(
         ("LayerNormalization", "GroupNormalization", "RMSNormalization"),
-        lambda seen: seen.dtype(0) in ("float16", "bfloat16"),
+        of_dtype(0, "float16", "bfloat16"),
         "it computes the first stage in the data's dtype, not that of stash_type",
     ),
     _fault(
@@ -210,7 +210,11 @@ FAULTS = (
     ),
     _fault(("Loop",), _scans, "it joins scan outputs along an axis that they have already"),
     _fault(("MatMulInteger",), _many(2), "zero points of rows are subtracted from columns"),
-    _fault(("ConvInteger",), _many(3), "zero points of the kernel lie along its last axis"),
+    _fault(
+        ("ConvInteger",),
+        lambda seen: _many(3)(seen) and _other_rank(seen),
+        "zero points of the kernel broadcast as for two spatial axes",
+    ),
     _fault(
         ("QLinearConv",),
         lambda seen: _many(4)(seen) and _other_rank(seen),
@@ -243,8 +247,8 @@ FAULTS = (
         "axes that are not sorted are inserted one after another",
     ),
     _fault(
-        ("OptionalHasElement",),
-        lambda seen: True,
+        ("Optional",),
+        lambda seen: not seen.has(0),
         "an optional that has nothing has an element",
     ),
     _fault(

@@ -14,6 +14,9 @@ from relaxcheck.oracles.onnx.faults.fault import (
 
 _RUNTIME = "onnxruntime"
 
+_PLANE = 2
+"""The number of spatial axes of an image."""
+
 _REDUCTIONS = (
     *("ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"),
     *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"),
@@ -30,7 +33,17 @@ def _scalar(seen: Seen) -> bool:
 
 
 def _empty(seen: Seen) -> bool:
-    return 0 in seen.shape(0)
+    """A reduction of a tensor without elements, along an axis counted from the last."""
+    return 0 in seen.shape(0) and _counts_back(seen)
+
+
+def _counts_back(seen: Seen) -> bool:
+    """Some axis, of an attribute or of the second operand, is negative."""
+    stated = seen.attribute("axes") or ()
+    operand = seen.operand(1)
+    if operand is not None:
+        stated = operand.value.ravel().tolist()
+    return any(axis < 0 for axis in (*stated, seen.attribute("axis") or 0))
 
 
 def _nothing_summed(seen: Seen) -> bool:
@@ -97,8 +110,7 @@ FAULTS = (
         dilated("SAME"),
         "auto_pad does not regard dilations",
     ),
-    _fault(("RNN", "GRU", "LSTM"), wild(0), "activations lose NaN between their bounds"),
-    _fault(_REDUCTIONS, _empty, "the shape of a reduction of no elements is that of the operand"),
+    _fault(_REDUCTIONS, _empty, "negative axes of a tensor without elements are not reduced"),
     _fault(
         ("Cast",),
         lambda seen: seen.dtype(0) == "float64" and seen.attribute("to") in (10, 16),
@@ -107,8 +119,11 @@ FAULTS = (
     _fault(("Shrink",), of_dtype(0, "float64"), "float64 is computed in float32"),
     _fault(
         ("Col2Im",),
-        lambda seen: any(each > 1 for each in seen.attribute("dilations") or ()),
-        "dilations of several axes are mixed up",
+        lambda seen: (
+            len(seen.attribute("dilations") or ()) > _PLANE
+            and any(each > 1 for each in seen.attribute("dilations"))
+        ),
+        "dilations of three axes are mixed up",
     ),
     _fault(
         ("Attention",),
@@ -134,15 +149,22 @@ FAULTS = (
     ),
     _fault(
         ("Resize",),
-        lambda seen: seen.attribute("keep_aspect_ratio_policy") not in (None, "stretch"),
-        "a policy for the aspect ratio is taken for sizes of the operand",
+        lambda seen: (
+            seen.attribute("keep_aspect_ratio_policy") not in (None, "stretch")
+            and any(axis < 0 for axis in seen.attribute("axes") or ())
+        ),
+        "with a policy for the aspect ratio, negative axes are not resized",
     ),
     _fault(
         ("Where",),
         lambda seen: _negative_zero(seen, 1) or _negative_zero(seen, 2),
         "elements are added to zeros, so that -0 becomes 0",
     ),
-    _fault(("DFT", "STFT"), of_dtype(0, "float64"), "its factors are of float32"),
+    _fault(
+        ("DFT",),
+        lambda seen: seen.dtype(0) == "float64" and bool(seen.attribute("inverse")),
+        "the length of an inverse transform divides in float32",
+    ),
     _fault(("ReduceSum",), _beyond_floats, "integers are added up as floating-point numbers"),
     _fault(
         ("Attention",),

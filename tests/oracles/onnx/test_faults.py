@@ -15,7 +15,11 @@ from tests.oracles.onnx.fault_examples import EXAMPLES, Example
 NAMES = [f"{example.name}-{at}" for at, example in enumerate(EXAMPLES)]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=NAMES)
+@pytest.mark.parametrize(
+    "example",
+    [example for example in EXAMPLES if not example.by_chance],
+    ids=[name for name, each in zip(NAMES, EXAMPLES, strict=True) if not each.by_chance],
+)
 def test_the_oracle_is_still_wrong(example: Example) -> None:
     traced = trace(example.model, example.arrays)
     assert traced.outputs is not None, traced.reason

@@ -286,7 +286,8 @@ def _unrolled(call: Call, gates: int, step: Step) -> tuple[Estimate, ...]:
     if call.attribute("layout"):
         results[0] = moved(results[0], lambda each: each.transpose(2, 0, 1, 3))
         results[1:] = [moved(each, lambda array: array.swapaxes(0, 1)) for each in results[1:]]
-    return tuple(replace(each, signed=False) for each in results)
+    # Kernels that bound what enters an activation lose NaN there.
+    return tuple(unconstrain(each, np.isnan(each.value)) for each in results)
 
 
 def _turned(array: np.ndarray, lengths: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
