@@ -17,7 +17,8 @@ from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.program import USUAL_REGIMES
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.graphs.drafting import Drafting, bindings_of
-from relaxcheck.generators.onnx.graphs.steps import STEPS, Wire
+from relaxcheck.generators.onnx.graphs.steps import STEPS
+from relaxcheck.generators.onnx.graphs.steps.wire import Wire
 from relaxcheck.generators.onnx.model import INITIALIZER, NODE
 from relaxcheck.generators.onnx.running import PREFIX, case_at, running_axes
 from relaxcheck.generators.onnx.sketch import ALL, BATCH, DIMS, HELD, OPSET, STATIC

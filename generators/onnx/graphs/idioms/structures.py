@@ -56,7 +56,7 @@ def _function(draft: Drafting, variant: str) -> None:
         Node("Constant", (), ("half",), {"value": half}),
         Node("Mul", ("v", "half"), ("w",)),
     ]
-    outputs = ("w",)
+    outputs: tuple[str, ...] = ("w",)
     if variant == "two-outputs":
         nodes.append(Node("Sub", ("v", "w"), ("rest",)))
         outputs = ("w", "rest")

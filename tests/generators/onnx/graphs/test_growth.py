@@ -16,7 +16,8 @@ from relaxcheck.generators.core.values import arrays, constants
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.graphs.drafting import Drafting, bindings_of
 from relaxcheck.generators.onnx.graphs.growth import OPSETS, Graphs
-from relaxcheck.generators.onnx.graphs.steps import STEPS, Wire
+from relaxcheck.generators.onnx.graphs.steps import STEPS
+from relaxcheck.generators.onnx.graphs.steps.wire import Wire
 from relaxcheck.generators.onnx.proto import model_proto
 from relaxcheck.generators.onnx.schemas import operators
 
