@@ -1,19 +1,23 @@
 """The verdict on one test: its outputs compared, its errors classified."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 import onnx
 
-from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value
+from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value, nodes
 from relaxcheck.harness.outcomes.errors import disowns, headline, names
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 
 class Result(msgspec.Struct, frozen=True):
-    """The result of one test: ``message`` is an error, or how an output differs."""
+    """The result of one test: ``message`` is an error, or how an output differs.
+
+    The other fields are those of the test.
+    """
 
     name: str
     operator: str
@@ -21,16 +25,29 @@ class Result(msgspec.Struct, frozen=True):
     verdict: Verdict
     stage: str = ""
     message: str = ""
+    kind: str = ""
+    version: int = 0
+    expanded: bool = False
 
 
 def passed(test: SuiteTest) -> Result:
     """The result of a test that passes."""
-    return Result(test.name, test.operator, test.opset, Verdict.PASS)
+    return failed(test, Verdict.PASS, "", "")
 
 
 def failed(test: SuiteTest, verdict: Verdict, stage: str, message: str) -> Result:
     """The result of a test that fails in ``stage``."""
-    return Result(test.name, test.operator, test.opset, verdict, stage, message)
+    return Result(
+        test.name,
+        test.operator,
+        test.opset,
+        verdict,
+        stage,
+        message,
+        test.kind,
+        test.version,
+        test.expanded,
+    )
 
 
 def refused(test: SuiteTest, stage: str, message: str) -> Result:
@@ -39,18 +56,10 @@ def refused(test: SuiteTest, stage: str, message: str) -> Result:
     It is clear where the error says of an operator of the model that it, or some use of it, is not
     supported, or names it with one of its attributes or inputs.
     """
-    for node in _nodes(test.model.graph.node):
+    for node in nodes(test.model.graph):
         if disowns(message, node.op_type) or names(message, node.op_type, _terms(node)):
             return failed(test, Verdict.UNSUPPORTED, stage, headline(message))
     return failed(test, Verdict.OPAQUE_CRASH, stage, headline(message))
-
-
-def _nodes(nodes: Iterable[Any]) -> Iterable[Any]:
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _nodes(attribute.g.node)
 
 
 def _terms(node: Any) -> tuple[str, ...]:
@@ -78,25 +87,45 @@ def compared(test: SuiteTest, actual: Sequence[Value], expected: Sequence[Value]
 
 def _difference(test: SuiteTest, actual: Value, expected: Value) -> tuple[Verdict, str]:
     if isinstance(expected, list):
-        if not isinstance(actual, list) or len(actual) != len(expected):
-            return Verdict.WRONG_SHAPE, f"no sequence of {len(expected)}"
+        if not isinstance(actual, list):
+            return Verdict.WRONG_DTYPE, f"{_typed(actual)}, not a sequence"
+        if len(actual) != len(expected):
+            return Verdict.WRONG_SHAPE, f"a sequence of {len(actual)}, not of {len(expected)}"
         for here, there in zip(actual, expected, strict=True):
             verdict, message = _difference(test, here, there)
             if verdict is not Verdict.PASS:
                 return verdict, message
         return Verdict.PASS, ""
-    if not isinstance(actual, np.ndarray) or expected is None:
-        return Verdict.WRONG_SHAPE, "no tensor"
+    if expected is None or not isinstance(actual, np.ndarray):
+        same = expected is None and actual is None
+        message = f"{_typed(actual)}, not {_typed(expected)}"
+        return (Verdict.PASS, "") if same else (Verdict.WRONG_DTYPE, message)
     if actual.shape != expected.shape:
         return Verdict.WRONG_SHAPE, f"shape {actual.shape}, not {expected.shape}"
     if actual.dtype != expected.dtype:
         return Verdict.WRONG_DTYPE, f"dtype {actual.dtype}, not {expected.dtype}"
-    if expected.dtype.kind in "iub":
-        equal = actual == expected
-    else:
-        here, there = actual.astype(np.float64), expected.astype(np.float64)
-        equal = np.isclose(here, there, test.rtol, test.atol, equal_nan=True)
-    off = int(expected.size - np.count_nonzero(equal))
+    off = 0 if test.draws else expected.size - int(np.count_nonzero(_close(test, actual, expected)))
     if not off:
         return Verdict.PASS, ""
     return Verdict.WRONG_VALUE, f"{off} of {expected.size} elements differ"
+
+
+def _close(test: SuiteTest, actual: Array, expected: Array) -> Array:
+    """The elements of ``actual`` that equal those of ``expected``, floats within the tolerance."""
+    if expected.dtype.kind in "iubO":
+        return np.asarray(actual == expected)
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    here, there = actual.astype(wide), expected.astype(wide)
+    return np.isclose(here, there, test.rtol, test.atol, equal_nan=True)
+
+
+def _typed(value: Value) -> str:
+    """The type of ``value`` for a message."""
+    match value:
+        case None:
+            return "nothing"
+        case np.ndarray():
+            return "a tensor"
+        case list():
+            return "a sequence"
+    return f"a {type(value).__name__}"

@@ -7,13 +7,15 @@ import os
 import select
 import signal
 import struct
-import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from io import RawIOBase
+from typing import Any, NoReturn
 
 import msgspec
 import numpy as np
 import tvm
+import tvm_ffi
 
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
@@ -30,7 +32,11 @@ GROUP = 16
 """The number of tests whose native code is generated at once."""
 
 SECONDS = 60.0
-"""The deadline of one test."""
+"""The deadline of a result: of one test, or of the first of a group."""
+
+
+_HEADER = struct.Struct("<I")
+"""The length of a result, which precedes it."""
 
 
 def results(
@@ -54,36 +60,35 @@ def results(
 
 
 def _in_child(group: Sequence[SuiteTest], seconds: float) -> Iterator[Result]:
-    """The results of ``group`` by a child; those after a death are left to the next one."""
+    """The results of ``group`` by a child; those after a death run alone, each in its own."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
         _serve(group, writing)
     os.close(writing)
-    ended = 0
-    deadline = time.monotonic() + seconds * len(group)
+    ended, timed_out = 0, False
     with os.fdopen(reading, "rb") as pipe:
         while ended < len(group):
-            ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
-            header = pipe.read(4) if ready else b""
-            if len(header) < 4:
+            # Before the first, it compiles all.
+            timed_out = not select.select([pipe], [], [], seconds)[0]
+            header = b"" if timed_out else pipe.read(_HEADER.size)
+            if len(header) < _HEADER.size:
                 break
-            (length,) = struct.unpack("<I", header)
-            yield msgspec.json.decode(pipe.read(length), type=Result)
+            result = msgspec.json.decode(pipe.read(*_HEADER.unpack(header)), type=Result)
+            if result.verdict is Verdict.HARNESS_ERROR and len(group) > 1:
+                break
+            yield result
             ended += 1
-        timed_out = ended < len(group) and time.monotonic() >= deadline
     if timed_out:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if ended == len(group):
         return
     if len(group) > 1:
-        # The group as a whole did not end: its members run alone.
         for test in group[ended:]:
             yield from _in_child([test], seconds)
-        return
-    if timed_out:
+    elif timed_out:
         yield failed(group[0], Verdict.TIMEOUT, "", f"no end after {seconds:g} s")
     else:
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
@@ -91,20 +96,31 @@ def _in_child(group: Sequence[SuiteTest], seconds: float) -> Iterator[Result]:
         yield failed(group[0], Verdict.PROCESS_DEATH, "", name)
 
 
-def _serve(group: Sequence[SuiteTest], writing: int) -> None:
-    """Write the results of ``group`` as they come, and end the process."""
-    code = 1
+def _serve(group: Sequence[SuiteTest], writing: int) -> NoReturn:
+    """Write the results of ``group`` as they come, and end the process.
+
+    An exception is one of ours: TVM's are results.
+    """
+    ended = 0
     try:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 2)
-        with os.fdopen(writing, "wb") as pipe:
-            for result in executed(group):
-                text = msgspec.json.encode(result)
-                pipe.write(struct.pack("<I", len(text)) + text)
-                pipe.flush()
-        code = 0
+        with os.fdopen(writing, "wb", buffering=0) as pipe:
+            try:
+                for result in executed(group):
+                    _write(pipe, result)
+                    ended += 1
+            except Exception:
+                _write(
+                    pipe, failed(group[ended], Verdict.HARNESS_ERROR, "", traceback.format_exc())
+                )
     finally:
-        os._exit(code)
+        os._exit(0)
+
+
+def _write(pipe: RawIOBase, result: Result) -> None:
+    text = msgspec.json.encode(result)
+    pipe.write(_HEADER.pack(len(text)) + text)
 
 
 def executed(group: Sequence[SuiteTest]) -> Iterator[Result]:
@@ -155,7 +171,7 @@ def _ran(test: SuiteTest, compiled: building.Compiled, late: str | None) -> Resu
     try:
         main = building.load(compiled, cheaply=True)
         for inputs, expected in test.data_sets:
-            outputs = _outputs(main, inputs)
+            outputs = _outputs(main, test, inputs)
             result = compared(test, outputs, expected)
             if result.verdict is not Verdict.PASS:
                 return result
@@ -166,19 +182,28 @@ def _ran(test: SuiteTest, compiled: building.Compiled, late: str | None) -> Resu
     return passed(test)
 
 
-def _outputs(main: Any, inputs: Sequence[Value]) -> list[Value]:
-    def argument(value: Value) -> Any:
-        if isinstance(value, list):
-            return tuple(map(argument, value))
-        return tvm.runtime.tensor(np.array(value, order="C"))
+def _outputs(main: Any, test: SuiteTest, inputs: Sequence[Value]) -> list[Value]:
+    result = main(*map(_argument, inputs))
+    return [_value(result)] if len(test.model.graph.output) == 1 else list(map(_value, result))
 
-    def array(value: Any) -> Value:
-        if hasattr(value, "numpy"):
-            return value.numpy()
-        if isinstance(value, int | float | bool):
+
+def _argument(value: Value) -> Any:
+    match value:
+        case None:
+            return None
+        case list():
+            return tuple(map(_argument, value))
+    return tvm.runtime.tensor(np.array(value, order="C"))
+
+
+def _value(value: Any) -> Value:
+    """``value`` of TVM as NumPy's; a ``Shape`` and others that are no tensors stay."""
+    match value:
+        case tvm_ffi.Shape():
+            # A tuple as well.
+            return value
+        case bool() | int() | float():
             return np.asarray(value)
-        return [array(each) for each in value]
-
-    result = main(*map(argument, inputs))
-    single = hasattr(result, "numpy") or isinstance(result, int | float | bool)
-    return [array(result)] if single else [array(each) for each in result]
+        case tvm.ir.Array() | list() | tuple():
+            return list(map(_value, value))
+    return value.numpy() if hasattr(value, "numpy") else value
