@@ -35,12 +35,13 @@ _DRAWING = (
 """Operators that draw random numbers. ONNX does not say by which generator."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SuiteTest:
     """One test: a model, and inputs with the outputs that ONNX states, to a tolerance.
 
     ``operator`` is the one that the test is about, and ``version`` that of its schema; 0 if there
-    is no such schema. ``expanded``: the model is the body that ONNX defines the operator by.
+    is no such schema. ``expanded``: the model is the body that ONNX defines the operator by. Tests
+    are compared by identity: protobufs have no hash.
     """
 
     name: str
