@@ -32,6 +32,7 @@ SUMMARIES = {
         "fixes": "List the fixes that this TVM needs, or write them as patches for TVM.",
         "releases": "List the supported TVM releases, or install them side by side.",
         "matrix": "Run the corpus on every installed TVM release, fixes off and on.",
+        "onnx": "Run ONNX's own tests of its operators through TVM's importer.",
         "claims": "Check claims about dynamic shapes on every installed TVM release.",
         "algebra": "Look into what TVM's analyzer says about integer expressions.",
     },

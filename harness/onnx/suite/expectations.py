@@ -1,75 +1,65 @@
 """Expected failures of ONNX's backend tests with the fixes on, as data in ``corpus``.
 
-A row states one cause: the tests that fail by it, and how. It is exact: every test that it selects
-fails so, and one that does not, or fails without a row, is reported.
+A row states one cause, and by how many tests it shows on each release. So a test that starts to
+fail by it, or no longer does, is noticed, though no row lists tests.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.harness.onnx.suite.facts import Facts, dtypes, facts
 from relaxcheck.harness.onnx.suite.results import Result
-from relaxcheck.harness.onnx.suite.tests import SuiteTest
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CORPUS
+from relaxcheck.harness.wording import plural
 
 FILE = CORPUS / "onnx-suite.json"
 
 
 class Expectation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Tests that fail by one cause, with ``verdict`` and a message that contains ``message``.
+    """Tests that fail by one cause: with ``verdict``, and a message that contains ``message``.
 
-    It selects a test by its name, which matches a pattern of ``tests`` and none of ``without``; by
-    ``dtypes`` of inputs and outputs of the model; and by a node: one of ``operators``; with these
-    values of ``attributes``, where null is for an absent one; with inputs ``at_run_time`` that no
-    constant feeds and ``outputs`` that are wanted, both named as in the schema. What is empty
-    selects every test. ``releases`` are releases of TVM, ``why`` is the cause.
+    They are about one of ``operators``, and their names match one of the patterns ``tests``; where
+    either is empty, any will do. ``releases`` maps releases of TVM to the number of these tests.
+    ``why`` is the cause, a sentence.
     """
 
     name: str
     why: str
     verdict: Verdict
     message: str
-    releases: tuple[str, ...]
-    tests: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    releases: dict[str, int]
     operators: tuple[str, ...] = ()
-    attributes: dict[str, tuple[Any, ...]] = {}
-    at_run_time: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    dtypes: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not (self.why.endswith(".") and self.message and self.releases):
-            raise ValueError(f"{self.name}: why is a sentence; message and releases are not empty")
-        if not (self.tests or self.operators or self.dtypes):
-            raise ValueError(f"{self.name}: it selects every test")
-
-    def selects(self, test: SuiteTest) -> bool:
-        """True if ``test`` is expected to fail."""
-        return (
-            (not self.tests or _like(test.name, self.tests))
-            and not _like(test.name, self.without)
-            and (not self.dtypes or not dtypes(test).isdisjoint(self.dtypes))
-            and any(map(self._selects, facts(test)))
-        )
-
-    def _selects(self, node: Facts) -> bool:
-        return (
-            (not self.operators or node.operator in self.operators)
-            and all(node.attributes.get(name) in self.attributes[name] for name in self.attributes)
-            and node.at_run_time.issuperset(self.at_run_time)
-            and node.outputs.issuperset(self.outputs)
-        )
+        if not (self.name and self.why.endswith(".")):
+            raise ValueError(f"row {self.name!r} needs a name and a reason, a sentence")
+        if not self.message or min(self.releases.values(), default=0) < 1:
+            raise ValueError(f"row {self.name!r} needs a message, and a test on each release")
+        if self.verdict is Verdict.PASS or not self.verdict.is_failure:
+            raise ValueError(f"row {self.name!r}: {self.verdict} is no failure")
 
     def expects(self, result: Result) -> bool:
-        """True if ``result``, of a test that it selects, is the declared failure."""
-        return result.verdict is self.verdict and self.message in result.message
+        """True if ``result`` is the declared failure."""
+        return (
+            result.verdict is self.verdict
+            and self.message in result.message
+            and (not self.operators or result.operator in self.operators)
+            and (not self.tests or any(fnmatchcase(result.name, each) for each in self.tests))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The failures of a release: by the name of the row that expects them, and the others."""
+
+    expected: Mapping[str, tuple[Result, ...]]
+    unexpected: tuple[Result, ...]
 
 
 def read(path: Path = FILE) -> tuple[Expectation, ...]:
@@ -82,43 +72,44 @@ def read(path: Path = FILE) -> tuple[Expectation, ...]:
         rows = msgspec.json.decode(path.read_bytes(), type=tuple[Expectation, ...])
     except OSError as error:
         raise CaseError(f"{path}: {error.strerror}") from error
-    except (msgspec.DecodeError, ValueError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CaseError(f"{path}: {error}") from error
     names = [row.name for row in rows]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise CaseError(f"{path}: two rows are named {sorted(twice)[0]}")
+    if twice := sorted(name for name in set(names) if names.count(name) > 1):
+        raise CaseError(f"{path}: two rows are named {twice[0]}")
     return rows
 
 
-def of_release(rows: Iterable[Expectation], release: str) -> tuple[Expectation, ...]:
-    """Those of ``rows`` that concern ``release``."""
-    return tuple(row for row in rows if release in row.releases)
+def assigned(results: Iterable[Result], rows: Sequence[Expectation], release: str) -> Assignment:
+    """The failures in ``results`` on ``release``, each with the first row that expects it."""
+    concerned = [row for row in rows if release in row.releases]
+    expected: dict[str, list[Result]] = {row.name: [] for row in concerned}
+    unexpected = []
+    for result in results:
+        if result.verdict is Verdict.PASS:
+            continue
+        row = next((row for row in concerned if row.expects(result)), None)
+        (unexpected if row is None else expected[row.name]).append(result)
+    return Assignment({name: tuple(each) for name, each in expected.items()}, tuple(unexpected))
 
 
-def problem(test: SuiteTest, result: Result, rows: Sequence[Expectation]) -> str | None:
-    """A line on ``result`` of ``test``, if it is not as ``rows``, those of its release, say."""
-    selecting = [row for row in rows if row.selects(test)]
-    names = " and ".join(row.name for row in selecting)
-    if result.verdict is Verdict.PASS:
-        return f"{test.name} passes; narrow or remove {names}" if selecting else None
-    if any(row.expects(result) for row in selecting):
-        return None
-    line = f"{test.name}: {result.verdict}: {result.message}"
-    return f"{line} (otherwise than {names} says)" if selecting else line
+def surprises(
+    results: Iterable[Result], rows: Sequence[Expectation], release: str, *, whole: bool
+) -> list[str]:
+    """A line for each failure that no row expects; with ``whole``, for each number that is off.
 
-
-def stale(
-    tests: Sequence[SuiteTest], results: Mapping[str, Result], rows: Sequence[Expectation]
-) -> Iterator[str]:
-    """A line for each of ``rows`` that no test fails by; ``results`` are by the tests' names."""
-    for row in rows:
-        fails = any(
-            test.name in results and row.selects(test) and row.expects(results[test.name])
-            for test in tests
-        )
-        if not fails:
-            yield f"{row.name}: no test fails by it any more; remove it"
-
-
-def _like(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    ``whole``: ``results`` are those of all tests.
+    """
+    found = assigned(results, rows, release)
+    lines = [f"{each.name}: {each.verdict}: {each.message}" for each in found.unexpected]
+    for row in rows if whole else ():
+        if release not in row.releases:
+            continue
+        failing = found.expected[row.name]
+        if len(failing) != row.releases[release]:
+            tests = plural(len(failing), "test fails", "tests fail")
+            names = ", ".join(each.name for each in failing)
+            lines.append(
+                f"row {row.name}: {tests} so, not {row.releases[release]}: {names or 'remove it'}"
+            )
+    return lines

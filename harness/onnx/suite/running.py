@@ -1,18 +1,8 @@
-"""Running tests in groups: each imported and compiled alone, native code generated for all at once.
+"""Runs tests in groups: imports and compiles each alone, and generates code for all at once."""
 
-Groups run in forked processes, so that the death or the hang of one is its verdict.
-"""
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-import os
-import select
-import signal
-import struct
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from io import RawIOBase
-from typing import Any, NoReturn
-
-import msgspec
 import numpy as np
 import tvm
 import tvm_ffi
@@ -22,6 +12,7 @@ from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of, nameless
 from relaxcheck.harness.native.link import LinkError, can_link
 from relaxcheck.harness.onnx.importing import STAGE, quietly
+from relaxcheck.harness.onnx.suite.children import in_children
 from relaxcheck.harness.onnx.suite.results import Result, compared, failed, passed, refused
 from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value
 from relaxcheck.harness.outcomes.errors import error_text, headline
@@ -35,92 +26,13 @@ SECONDS = 60.0
 """The deadline of a result: of one test, or of the first of a group."""
 
 
-_HEADER = struct.Struct("<I")
-"""The length of a result, which precedes it."""
-
-
 def results(
-    tests: Sequence[SuiteTest],
-    *,
-    fixes: bool,
-    progress: Callable[[int], None] = lambda done: None,
-    seconds: float = SECONDS,
+    tests: Sequence[SuiteTest], *, fixes: bool, workers: int = 1, seconds: float = SECONDS
 ) -> Iterator[Result]:
-    """The result of each of ``tests``, in order, in forked processes.
-
-    ``progress`` gets the number of tests that have ended.
-    """
+    """The results of ``tests``, as they come, by at most ``workers`` processes at a time."""
     switch_fixes(fixes)
-    done = 0
-    while done < len(tests):
-        for result in _in_child(tests[done : done + GROUP], seconds):
-            done += 1
-            progress(done)
-            yield result
-
-
-def _in_child(group: Sequence[SuiteTest], seconds: float) -> Iterator[Result]:
-    """The results of ``group`` by a child; those after a death run alone, each in its own."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reading)
-        _serve(group, writing)
-    os.close(writing)
-    ended, timed_out = 0, False
-    with os.fdopen(reading, "rb") as pipe:
-        while ended < len(group):
-            # Before the first, it compiles all.
-            timed_out = not select.select([pipe], [], [], seconds)[0]
-            header = b"" if timed_out else pipe.read(_HEADER.size)
-            if len(header) < _HEADER.size:
-                break
-            result = msgspec.json.decode(pipe.read(*_HEADER.unpack(header)), type=Result)
-            if result.verdict is Verdict.HARNESS_ERROR and len(group) > 1:
-                break
-            yield result
-            ended += 1
-    if timed_out:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    if ended == len(group):
-        return
-    if len(group) > 1:
-        for test in group[ended:]:
-            yield from _in_child([test], seconds)
-    elif timed_out:
-        yield failed(group[0], Verdict.TIMEOUT, "", f"no end after {seconds:g} s")
-    else:
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        name = signal.Signals(number).name if number else f"exit status {status >> 8}"
-        yield failed(group[0], Verdict.PROCESS_DEATH, "", name)
-
-
-def _serve(group: Sequence[SuiteTest], writing: int) -> NoReturn:
-    """Write the results of ``group`` as they come, and end the process.
-
-    An exception is one of ours: TVM's are results.
-    """
-    ended = 0
-    try:
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 2)
-        with os.fdopen(writing, "wb", buffering=0) as pipe:
-            try:
-                for result in executed(group):
-                    _write(pipe, result)
-                    ended += 1
-            except Exception:
-                _write(
-                    pipe, failed(group[ended], Verdict.HARNESS_ERROR, "", traceback.format_exc())
-                )
-    finally:
-        os._exit(0)
-
-
-def _write(pipe: RawIOBase, result: Result) -> None:
-    text = msgspec.json.encode(result)
-    pipe.write(_HEADER.pack(len(text)) + text)
+    groups = [tests[at : at + GROUP] for at in range(0, len(tests), GROUP)]
+    return in_children(groups, executed, workers, seconds)
 
 
 def executed(group: Sequence[SuiteTest]) -> Iterator[Result]:

@@ -15,6 +15,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from relaxcheck.generators.onnx.randomness import draws
+
 KINDS = ("node", "simple", "pytorch-operator", "pytorch-converted")
 """The kinds of tests that need no download."""
 
@@ -28,11 +30,6 @@ DataSet = tuple[tuple[Value, ...], tuple[Value, ...]]
 _OWN = "ai.onnx"
 """The domain of ONNX's own operators, which may also be left empty."""
 _EXPANSION = re.compile(r"_expanded(_ver\d+)?$")
-_DRAWING = (
-    *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike"),
-    *("RandomUniform", "RandomUniformLike"),
-)
-"""Operators that draw random numbers. ONNX does not say by which generator."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,17 +59,9 @@ class SuiteTest:
     @property
     def draws(self) -> bool:
         """True if random numbers decide the outputs: only their shapes and dtypes are stated."""
-        return any(
-            node.op_type in _DRAWING or (node.op_type == "Dropout" and self._drops(node))
-            for node in nodes(self.model.graph)
-        )
-
-    def _drops(self, node: Any) -> bool:
-        """True if ``node``, of Dropout, trains with a ratio that is not zero."""
         names = [each.name for each in self.model.graph.input]
-        fed = dict(zip(names, self.data_sets[0][0], strict=False))
-        ratio, training = (*node.input[1:], "", "")[:2]
-        return bool(fed.get(training)) and bool(fed.get(ratio, 0.5))
+        arrays = dict(zip(names, self.data_sets[0][0], strict=False))
+        return any(draws(node, arrays) for node in nodes(self.model.graph))
 
 
 def nodes(graph: Any) -> Iterator[Any]:

@@ -1,7 +1,7 @@
-"""Runs a share of the tests in a process of a release's environment.
+"""Runs tests in a process of a release's environment, and says what its importer claims.
 
-``python -m relaxcheck.harness.onnx.suite.worker JOB`` is that process; JOB is a ``Job`` in JSON. It
-writes each result as a line of JSON when it is there.
+``python -m relaxcheck.harness.onnx.suite.worker JOB`` is that process; JOB is a ``Job`` in JSON.
+The first line of its output holds the ``Claims``. Each result is a further line.
 """
 
 import sys
@@ -13,34 +13,49 @@ import msgspec
 from relaxcheck.harness.onnx.suite.tests import KINDS, SuiteTest, suite, with_initializers
 from relaxcheck.harness.releases.surveying import result_stream
 
-LOT = 16
-"""The number of successive tests that one process takes. Neighbours cost alike."""
+Claims = dict[str, tuple[int, ...]]
+"""The opsets from which the importer has a converter of its own, by name of an operator.
+
+The names have no domain. Those in its map for which it has none are left out.
+"""
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Tests to run: of ``kinds``, with names like one of ``patterns``; all, if there are none.
+    """Tests to run: with names like one of ``patterns``, or all; the fixes on or off.
 
-    ``initializers``: integer inputs behind the first become initializers. The process takes the
-    share ``share`` of ``shares``, counted from 0.
+    ``initializers``: integer inputs behind the first become initializers. ``workers`` is the number
+    of processes at a time.
     """
 
     fixes: bool
-    kinds: tuple[str, ...] = KINDS
     patterns: tuple[str, ...] = ()
     initializers: bool = False
-    share: int = 0
-    shares: int = 1
+    workers: int = 1
 
 
 def selected(job: Job) -> Sequence[SuiteTest]:
-    """The tests of ``job``, of all its shares."""
+    """The tests of ``job``."""
     tests = [
         test
-        for kind in job.kinds
+        for kind in KINDS
         for test in suite(kind)
         if not job.patterns or any(fnmatchcase(test.name, pattern) for pattern in job.patterns)
     ]
     return [with_initializers(test) for test in tests] if job.initializers else tests
+
+
+def claims() -> Claims:
+    """The claims of the importer in this process."""
+    from tvm.relax.frontend.onnx import onnx_frontend
+
+    prefix = "_impl_v"
+    return {
+        name: tuple(
+            sorted(int(each[len(prefix) :]) for each in dir(converter) if each.startswith(prefix))
+        )
+        for name, converter in onnx_frontend._get_convert_map().items()
+        if converter is not None
+    }
 
 
 def main() -> None:
@@ -48,10 +63,10 @@ def main() -> None:
     from relaxcheck.harness.onnx.suite.running import results
 
     job = msgspec.json.decode(sys.argv[1], type=Job)
-    share = [test for at, test in enumerate(selected(job)) if at // LOT % job.shares == job.share]
     with result_stream() as out:
-        for result in results(share, fixes=job.fixes):
-            out.write(msgspec.json.encode(result) + b"\n")
+        running = results(selected(job), fixes=job.fixes, workers=job.workers)
+        for record in (claims(), *running):
+            out.write(msgspec.json.encode(record) + b"\n")
             out.flush()
 
 

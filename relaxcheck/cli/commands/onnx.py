@@ -1,0 +1,98 @@
+"""``relaxcheck onnx``: its options."""
+
+from typing import Annotated
+
+import typer
+
+from relaxcheck.cli.exit_codes import EXIT_CODES
+from relaxcheck.cli.options import MOST_WORKERS, ResultFormat, Switch
+from relaxcheck.cli.terminal import one_line_errors
+
+EPILOG = f"""Expected failures are in corpus/onnx-suite.json: one row for each cause, with the
+number of tests that fail by it on each release. Exit code 1: with the fixes on, a failure is not
+expected, or a number is off; or a test passes without the fixes and fails with them.
+
+Examples:
+
+  relaxcheck onnx suite
+
+  relaxcheck onnx suite 'test_resize_*' --fixes off
+
+  relaxcheck onnx suite --tvm all --docs        # rewrites docs/onnx.md
+
+  relaxcheck onnx suite --propose               # rows for failures that none expects
+
+{EXIT_CODES}"""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.callback(epilog=EPILOG)
+def onnx() -> None:
+    """Look into TVM's importer of ONNX models."""
+
+
+@app.command("suite", epilog=EPILOG)
+def suite(
+    tests: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TEST]...", help="Only tests with such a name; * is a wildcard."),
+    ] = None,
+    tvm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Run on this TVM release, several (0.26,0.27), or all that are installed (all).",
+        ),
+    ] = None,
+    fixes: Annotated[
+        Switch | None, typer.Option(help="Run with or without the fixes (default: both).")
+    ] = None,
+    initializers: Annotated[
+        bool,
+        typer.Option(
+            "--initializers",
+            help="Make integer inputs behind the first initializers, as exporters do. No failure "
+            "is declared for that.",
+        ),
+    ] = False,
+    form: Annotated[
+        ResultFormat,
+        typer.Option("--format", help="For a person, or the table and all results in JSON."),
+    ] = ResultFormat.TEXT,
+    docs: Annotated[
+        bool, typer.Option("--docs", help="Write docs/onnx.md in this checkout as well.")
+    ] = False,
+    propose: Annotated[
+        bool,
+        typer.Option(
+            "--propose",
+            help="Print rows for failures that none expects, which lack a name and a reason.",
+        ),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MOST_WORKERS, help="Worker processes (default: one for each core)."
+        ),
+    ] = None,
+) -> None:
+    """Run the tests that the package onnx brings, and compare with ONNX's own outputs.
+
+    Each model goes through from_onnx and relax.build; the outputs are those that ONNX states.
+    Takes a core-minute for each release and side.
+    """
+    with one_line_errors():
+        from relaxcheck.cli.actions import onnx as action
+
+        code = action.suite(
+            tuple(tests or ()),
+            tvm,
+            fixes,
+            form,
+            initializers=initializers,
+            docs=docs,
+            propose=propose,
+            workers=workers,
+        )
+    raise typer.Exit(code)
