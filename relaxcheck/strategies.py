@@ -1,4 +1,4 @@
-"""Hypothesis strategies of Relax programs, wrong calls and integer expressions.
+"""Hypothesis strategies of Relax programs, wrong calls, ONNX models and integer expressions.
 
 Use them in any ``@given``. Hypothesis draws every choice, structure included, so that it shrinks a
 failing program of many operators to the smallest one it finds::
@@ -27,7 +27,7 @@ from hypothesis import assume, note
 from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import SEEDS, points
-from relaxcheck.generators.core.case import AnyCase, CaseError
+from relaxcheck.generators.core.case import AnyCase, CaseError, with_fixes
 from relaxcheck.generators.core.draft import Draft
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.core.program import USUAL_REGIMES, Case, Program
@@ -39,6 +39,9 @@ from relaxcheck.generators.graphs.choices import Choices
 from relaxcheck.generators.graphs.growth import Limits
 from relaxcheck.generators.graphs.mismatch import called_wrongly, wrong
 from relaxcheck.generators.graphs.programs import any_program, chosen
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.onnx.family import OnnxFamily
+from relaxcheck.generators.onnx.hints import HINTS
 from relaxcheck.generators.operators import OPERATORS
 from relaxcheck.harness.outcomes.outcome import Outcome
 
@@ -54,8 +57,8 @@ _FEW = 5
 _MOST_TRIED = 500
 
 __all__ = [
-    "DTYPES", "cases", "check", "expressions", "invalid_calls", "module", "note_script", "programs",
-    "script",
+    "DTYPES", "cases", "check", "expressions", "invalid_calls", "models", "module", "note_script",
+    "programs", "script",
 ]  # fmt: skip
 
 
@@ -141,6 +144,34 @@ def expressions(positions: Sequence[str] = (ANALYZED,)) -> st.SearchStrategy[Exp
     if unknown:
         raise ValueError(f"unknown positions {', '.join(sorted(unknown))}")
     return _expressions(tuple(positions))
+
+
+def models(
+    operators: Collection[str] | None = None,
+    pipelines: Sequence[str] = ("build",),
+    fixes: bool = False,
+) -> st.SearchStrategy[OnnxCase]:
+    """ONNX models of one node, with the sizes and values to run them with.
+
+    Args:
+        operators: ONNX's names of operators, such as ``Softmax``; None for all that have a hint.
+        pipelines: as in ``cases``.
+        fixes: as in ``cases``.
+
+    Raises:
+        ValueError: an operator has no hint.
+    """
+    chosen = sorted(HINTS) if operators is None else list(operators)
+    if unknown := sorted(set(chosen) - HINTS.keys()):
+        raise ValueError(f"no models of {', '.join(unknown)} are drawn")
+    return _models(tuple(OnnxFamily(HINTS[name], tuple(pipelines)) for name in chosen), fixes)
+
+
+@st.composite
+def _models(draw: st.DrawFn, families: Sequence[OnnxFamily], fixes: bool) -> OnnxCase:
+    family = draw(st.sampled_from(families))
+    case = family.build(draw(points(family.axes)), draw(SEEDS))
+    return with_fixes(case, fixes)
 
 
 def module(case: Case | Program) -> Any:
