@@ -38,9 +38,9 @@ def test_a_model_as_text() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        softmax(),
+        pytest.param(softmax(), marks=pytest.mark.slow),
         chain(importing=Importing(keep_params=True), pipeline="default-pipeline"),
-        of("LeakyRelu", alpha=0.25),
+        pytest.param(of("LeakyRelu", alpha=0.25), marks=pytest.mark.slow),
     ],
     ids=["softmax", "parameters", "attribute"],
 )
@@ -64,6 +64,7 @@ def test_the_script_of_a_crash_ends_with_1(tmp_path: Path) -> None:
     assert "when it is imported" in issue
 
 
+@pytest.mark.slow
 def test_the_script_of_a_wrong_result_compares(tmp_path: Path) -> None:
     """Of values that are right after all, it says that the bug is gone."""
     case = softmax()
