@@ -84,7 +84,7 @@ def assigned(results: Iterable[Result], rows: Sequence[Expectation], release: st
     """The failures in ``results`` on ``release``, each with the first row that expects it."""
     concerned = [row for row in rows if release in row.releases]
     expected: dict[str, list[Result]] = {row.name: [] for row in concerned}
-    unexpected = []
+    unexpected: list[Result] = []
     for result in results:
         if result.verdict is Verdict.PASS:
             continue

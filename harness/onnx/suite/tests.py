@@ -117,7 +117,7 @@ def _initial(sets: Sequence[DataSet], at: int) -> bool:
     return (
         isinstance(first, np.ndarray)
         and first.dtype in (np.int32, np.int64)
-        and all(np.array_equal(first, other) for other in others)
+        and all(other is not None and np.array_equal(first, other) for other in others)
     )
 
 

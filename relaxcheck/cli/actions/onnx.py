@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import metadata
 
 import msgspec
@@ -93,7 +94,7 @@ def _measured(job: Job, names: Sequence[str], sides: Sequence[str]) -> Measureme
                 found.setdefault(name, {})[side] = measured(
                     msgspec.structs.replace(job, fixes=side == ON),
                     release(name),
-                    lambda done, total, where=where: show(where, done, total),
+                    partial(show, where),
                 )
     return found
 
