@@ -31,6 +31,7 @@ IMPORTS_TVM = {
     "harness/compiling/room.py",
     "harness/compiling/tracing.py",
     "harness/onnx/importing.py",
+    "harness/onnx/suite/claiming.py",
     "harness/onnx/suite/running.py",
     "harness/programs/compile.py",
     "harness/native/debug_info.py",

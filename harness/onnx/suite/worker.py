@@ -44,22 +44,9 @@ def selected(job: Job) -> Sequence[SuiteTest]:
     return [with_initializers(test) for test in tests] if job.initializers else tests
 
 
-def claims() -> Claims:
-    """The claims of the importer in this process."""
-    from tvm.relax.frontend.onnx import onnx_frontend
-
-    prefix = "_impl_v"
-    return {
-        name: tuple(
-            sorted(int(each[len(prefix) :]) for each in dir(converter) if each.startswith(prefix))
-        )
-        for name, converter in onnx_frontend._get_convert_map().items()
-        if converter is not None
-    }
-
-
 def main() -> None:
     """Run the tests of the job that the argument states."""
+    from relaxcheck.harness.onnx.suite.claiming import claims
     from relaxcheck.harness.onnx.suite.running import results
 
     job = msgspec.json.decode(sys.argv[1], type=Job)
