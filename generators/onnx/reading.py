@@ -23,8 +23,10 @@ from relaxcheck.generators.onnx.model import (
     Graph,
     Model,
     Node,
+    SparseValue,
     Tensor,
     TensorValue,
+    TypeValue,
 )
 from relaxcheck.generators.onnx.proto import dtype_of
 
@@ -133,7 +135,10 @@ def _graph(proto: onnx.GraphProto) -> Graph:
     ]
     inputs = tuple(_input(each, ()) for each in proto.input)
     nodes = (*made, *map(_node, proto.node))
-    return Graph(inputs, nodes, tuple(each.name for each in proto.output))
+    types = tuple(map(_output_type, proto.output))
+    outputs = tuple(each.name for each in proto.output)
+    stated = tuple(each for each in types if each is not None)
+    return Graph(inputs, nodes, outputs, stated if len(stated) == len(types) else ())
 
 
 def _attribute(proto: onnx.AttributeProto) -> Attribute:
@@ -150,6 +155,10 @@ def _attribute(proto: onnx.AttributeProto) -> Attribute:
             return _value(proto.t)
         case AttributeProto.GRAPH:
             return _graph(proto.g)
+        case AttributeProto.SPARSE_TENSOR:
+            return _sparse(proto.sparse_tensor)
+        case AttributeProto.TYPE_PROTO:
+            return _type(proto.tp)
         case AttributeProto.FLOATS:
             return tuple(map(float, proto.floats))
         case AttributeProto.INTS:
@@ -158,6 +167,33 @@ def _attribute(proto: onnx.AttributeProto) -> Attribute:
             return tuple(map(_text, proto.strings))
     kind = AttributeProto.AttributeType.Name(proto.type)
     raise Unreadable(f"the attribute {proto.name} is of type {kind}")
+
+
+def _sparse(proto: onnx.SparseTensorProto) -> SparseValue:
+    """A sparse tensor; places of several numbers become ones in row-major order."""
+    places, shape = numpy_helper.to_array(proto.indices), tuple(map(int, proto.dims))
+    if places.ndim > 1:
+        places = np.ravel_multi_index(tuple(places.T), shape)
+    held = _value(proto.values)
+    return SparseValue(held.dtype, shape, tuple(map(int, places)), held.values)  # type: ignore[arg-type]
+
+
+def _type(proto: onnx.TypeProto) -> TypeValue:
+    """A type. Raises ``Unreadable`` unless it is of tensors whose shape it states."""
+    inner = proto.sequence_type.elem_type if proto.HasField("sequence_type") else proto
+    tensor = inner.tensor_type
+    if not inner.HasField("tensor_type") or not tensor.HasField("shape"):
+        raise Unreadable("a type of no tensor, or without a shape")
+    shape = tuple(_dims("any", tensor.shape.dim))
+    return TypeValue(dtype_of(tensor.elem_type), shape, inner is not proto)
+
+
+def _output_type(value: onnx.ValueInfoProto) -> TypeValue | None:
+    """The type of a graph's output; None where it is not stated in full."""
+    try:
+        return _type(value.type)
+    except Unreadable:
+        return None
 
 
 def _held(node: onnx.NodeProto) -> onnx.TensorProto | None:

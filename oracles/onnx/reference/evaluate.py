@@ -107,7 +107,7 @@ class _Scope:
 
     def _own(
         self, node: Node, operands: tuple[Value | None, ...], values: Values
-    ) -> tuple[Value, ...]:
+    ) -> tuple[Value | None, ...]:
         version = None if node.domain else schema(node.operator, self._opset)
         if version is None:
             raise Unsupported(f"reference: no operator {_named(node)} in opset {self._opset}")
@@ -121,9 +121,9 @@ class _Scope:
             result = function(call)
         except ValueError as error:
             raise Unsupported(f"reference: {node.operator}: {error}") from error
-        if not isinstance(result, tuple) or _is_sequence(node):
-            return (result,)  # type: ignore[return-value]
-        return result
+        if isinstance(result, tuple) and not _is_sequence(node):
+            return result
+        return (result,)  # type: ignore[return-value]
 
     def _defined(self, call: Call) -> tuple[Value | None, ...]:
         """The outputs of ``call`` by ONNX's own definition of its operator."""
@@ -145,7 +145,7 @@ class _Scope:
     def _graph(
         self, around: Values, graph: Graph, operands: tuple[Value, ...]
     ) -> tuple[Value, ...]:
-        inner: Values = ChainMap({}, around)  # type: ignore[arg-type]
+        inner: Values = ChainMap({}, around)
         inner.update(zip((each.name for each in graph.inputs), operands, strict=True))
         self.evaluate(graph.nodes, inner)
         return tuple(inner[name] for name in graph.outputs)

@@ -43,6 +43,7 @@ def extreme_over(x: Estimate, axes: tuple[int, ...], keep: bool, *, largest: boo
 
     Of no elements it is the identity: an infinity, or the limit of an integer dtype.
     """
+    start: float
     if not is_float(x.dtype):
         least, most = limits(x.dtype)
         start = least if largest else most

@@ -6,6 +6,7 @@ operand's dtype. Where ``nan`` goes through a comparison the element is unconstr
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def smooth(
     function: Callable[[Array], Array],
     steepest: float,
     units: float,
-    slack: float,
+    slack: Any,
 ) -> Estimate:
     """A function whose slope is at most ``steepest``; ``units`` and ``slack`` as ``computed``.
 
@@ -111,7 +112,7 @@ def _celu(call: Call) -> Estimate:
         raise ValueError("alpha is 0")
 
     def function(x: Array) -> Array:
-        return np.maximum(x, 0) + np.minimum(0, alpha * np.expm1(x / alpha))
+        return np.asarray(np.maximum(x, 0) + np.minimum(0, alpha * np.expm1(x / alpha)))
 
     return smooth(call[0], function, 2, 2 * UNITS, 2 * UNITS * abs(alpha))
 
@@ -121,7 +122,7 @@ def _selu(call: Call) -> Estimate:
     alpha, gamma = call.attribute("alpha"), call.attribute("gamma")
 
     def function(x: Array) -> Array:
-        return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+        return np.asarray(gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))))
 
     steepest = abs(gamma) * max(1, abs(alpha))
     return smooth(call[0], function, steepest, UNITS + 2, UNITS * abs(gamma * alpha))
@@ -231,7 +232,7 @@ def _swish(call: Call) -> Estimate:
     size = np.abs(tame(x)[0]).astype(np.float64) + tame(x)[1]
 
     def function(each: Array) -> Array:
-        return each / (1 + np.exp(-alpha * each))
+        return np.asarray(each / (1 + np.exp(-alpha * each)))
 
     return smooth(x, function, 1.2, 2 * UNITS, 2 * UNITS * size)
 

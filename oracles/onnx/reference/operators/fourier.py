@@ -15,7 +15,7 @@ _ROUNDINGS = 16
 def _transformed(x: Estimate, axis: int, length: int, inverse: bool, kept: int) -> Estimate:
     """The first ``kept`` of ``length`` frequencies along ``axis``, as real and imaginary parts."""
     value, off = _complex(ordinary(x))
-    wild = unknown(x).any(-1)
+    wild: Array = np.asarray(unknown(x).any(-1))
     value, off, wild = (_fitted(each, axis, length) for each in (value, off, wild * 1.0))
     turns = np.outer(np.arange(kept), np.arange(length)) % max(length, 1)
     angle = 2 * np.longdouble(np.pi) * turns / max(length, 1) * (1 if inverse else -1)

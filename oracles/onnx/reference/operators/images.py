@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 import numpy as np
 
+from relaxcheck.generators.core.values import Array
 from relaxcheck.oracles.onnx.reference.call import Call, integer, integers, operator, relax
 from relaxcheck.oracles.onnx.reference.values import joined, moved, whole
 from relaxcheck.oracles.reference import bounds
@@ -102,16 +104,16 @@ def _col2im(call: Call) -> Estimate:
     channels = x.value.shape[1] // prod(block)
     target = np.zeros([n + pads[at] + pads[at + rank] for at, n in enumerate(image)], np.int64)
 
-    def folded(array: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def folded(array: Array) -> Array:
         blocks = array.reshape(batch, channels, *block, *places)
         wide = np.zeros((batch, channels, *target.shape), array.dtype)
         for tap in np.ndindex(*block):
-            at = tuple(
+            at: Any = tuple(
                 slice(k * d, k * d + (n - 1) * s + 1, s)
                 for k, d, n, s in zip(tap, dilations, places, strides, strict=True)
             )
             wide[(..., *at)] += blocks[(slice(None), slice(None), *tap)]
-        inner = tuple(slice(pads[at], pads[at] + n) for at, n in enumerate(image))
+        inner: Any = tuple(slice(pads[at], pads[at] + n) for at, n in enumerate(image))
         return wide[(..., *inner)]
 
     if x.dtype not in FORMATS:
@@ -145,7 +147,7 @@ def _non_max_suppression(call: Call) -> Estimate:
     return Estimate(value, np.zeros(value.shape), "int64")
 
 
-def _corners(boxes: np.ndarray, centred: bool) -> np.ndarray:  # type: ignore[type-arg]
+def _corners(boxes: Array, centred: bool) -> Array:
     """Two opposite corners of each box, the lower first."""
     if centred:
         middle, half = boxes[..., :2], boxes[..., 2:] / 2
@@ -159,8 +161,8 @@ _NEAR = 1e-5
 
 
 def _kept(
-    boxes: np.ndarray,  # type: ignore[type-arg]
-    scores: np.ndarray,  # type: ignore[type-arg]
+    boxes: Array,
+    scores: Array,
     count: int,
     threshold: float,
     least: float | None,
@@ -184,7 +186,7 @@ def _kept(
     return kept
 
 
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:  # type: ignore[type-arg]
+def _overlap(a: Array, b: Array) -> float:
     low, high = np.maximum(a[:2], b[:2]), np.minimum(a[2:], b[2:])
     common = np.prod(np.maximum(high - low, 0))
     whole = np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - common

@@ -48,7 +48,7 @@ def _gather_elements(call: Call) -> Estimate:
 
 def _along(at: Array, axis: int) -> tuple[Array, ...]:
     """The index of ``at`` along ``axis``, and of its own places along the others."""
-    grid = list(np.indices(at.shape))
+    grid: list[Array] = [np.asarray(each) for each in np.indices(at.shape)]
     grid[axis] = at
     return tuple(grid)
 

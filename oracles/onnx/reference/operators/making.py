@@ -91,7 +91,8 @@ def _quantum(*numbers: float) -> float:
 def _eye_like(call: Call) -> Estimate:
     x, code = call[0], call.attribute("dtype")
     dtype = dtype_of(code) if code else x.dtype
-    eye = np.eye(*x.value.shape, k=call.attribute("k") or 0, dtype=np.int64)
+    rows, columns = x.value.shape
+    eye = np.eye(rows, columns, call.attribute("k") or 0, np.int64)
     return converted(whole(eye), dtype)
 
 

@@ -5,6 +5,7 @@ from math import prod
 
 import numpy as np
 
+from relaxcheck.generators.core.values import Array
 from relaxcheck.oracles.onnx.reference.call import Call, axis_of, integers, operator, relax
 from relaxcheck.oracles.onnx.reference.values import moved, whole
 from relaxcheck.oracles.reference.bounds import unconstrain
@@ -115,7 +116,7 @@ def _top_k(call: Call) -> tuple[Estimate, ...]:
     return values, unconstrain(whole(first), lost)
 
 
-def _near(x: Estimate, order: np.ndarray, count: int, axis: int, widest: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _near(x: Estimate, order: Array, count: int, axis: int, widest: Array) -> Array:
     """Places whose value another element of the line may have as well."""
     line = np.take_along_axis(x.value, order, axis)
     gaps = np.abs(np.diff(line, axis=axis)) <= 2 * widest

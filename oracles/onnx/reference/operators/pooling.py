@@ -40,7 +40,7 @@ def _max_pool(call: Call) -> tuple[Estimate, ...]:
 
 
 def _any(window: Window, flags: Array) -> Array:
-    met = [each for _, each in window.slide(flags, False)]  # type: ignore[arg-type]
+    met = [each for _, each in window.slide(flags, 0)]
     return np.asarray(np.logical_or.reduce(met))
 
 

@@ -80,7 +80,8 @@ def _divides(x: Estimate, scale: Estimate, value: Array) -> Array:
     """Where the quotient is certain, as the scale is a power of two or it is a small integer."""
     fraction, _ = np.frexp(scale.value)
     small = (value == np.rint(value)) & (np.abs(value) < 2.0**8)
-    return (x.error == 0) & (scale.error == 0) & ((np.abs(fraction) == 0.5) | small)
+    power = np.abs(fraction) == 0.5
+    return np.asarray((x.error == 0) & (scale.error == 0) & (power | small))
 
 
 def quantized(
@@ -102,7 +103,7 @@ def quantized(
     low, high = limits(dtype)
 
     def nearest(each: Array) -> Array:
-        return np.clip(np.rint(each) + zero.value, low, high)
+        return np.asarray(np.clip(np.rint(each) + zero.value, low, high))
 
     result = nearest(value)
     open_ = open_ | (nearest(value - off) != result) | (nearest(value + off) != result)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from relaxcheck.generators.core.values import Array
 from relaxcheck.oracles.onnx.reference.call import Call, composite, constant, integers, relax
 from relaxcheck.oracles.onnx.reference.operators.arithmetic import extreme
 from relaxcheck.oracles.onnx.reference.operators.elementwise import (
@@ -290,7 +291,7 @@ def _unrolled(call: Call, gates: int, step: Step) -> tuple[Estimate, ...]:
     return tuple(unconstrain(each, np.isnan(each.value)) for each in results)
 
 
-def _turned(array: np.ndarray, lengths: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _turned(array: Array, lengths: Array) -> Array:
     result = array.copy()
     for at, length in enumerate(lengths):
         result[:length, at] = array[:length, at][::-1]

@@ -1,0 +1,82 @@
+"""The answer to a model: by the reference, else by the outside oracles that agree."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.onnx.model import Attribute, Model, Node, Tensor
+from relaxcheck.oracles.onnx import runtime
+from relaxcheck.oracles.onnx.answers import OUTSIDE, NoAnswer, Question, answer
+
+
+def _question(
+    operator: str, opset: int, *operands: Any, domain: str = "", **attributes: Attribute
+) -> Question:
+    arrays: dict[str, Array] = {f"x{at}": np.asarray(each) for at, each in enumerate(operands)}
+    tensors = tuple(Tensor(name, each.shape, each.dtype.name) for name, each in arrays.items())
+    node = Node(operator, tuple(arrays), ("y",), attributes, domain)
+    return Question(Model(opset, tensors, (node,), ("y",)), arrays)
+
+
+def test_the_reference_answers_and_others_agree() -> None:
+    found = answer(_question("Exp", 13, np.array([0, 1], np.float32)))
+    assert found.agreeing == ("reference", "onnxruntime", "evaluator")
+    (output,) = found.outputs
+    np.testing.assert_allclose(output.value, [1, np.e], rtol=1e-15)
+    assert (output.bound < 1e-6).all()
+    assert not (found.weak)
+    assert not (found.splits)
+    assert not (found.unsupported)
+
+
+def test_outside_oracles_answer_where_the_reference_has_no_function() -> None:
+    words = np.array([[1, 2, 1, 5]])
+    found = answer(
+        _question(
+            "TfIdfVectorizer", 9, words, mode="TF", min_gram_length=1, max_gram_length=1,
+            max_skip_count=0, ngram_counts=(0,), ngram_indexes=(0, 1), pool_int64s=(1, 5),
+        )
+    )  # fmt: skip
+    assert set(found.agreeing) == {"onnxruntime", "evaluator"}
+    assert found.unsupported == {"reference": "reference: no operator TfIdfVectorizer"}
+    np.testing.assert_array_equal(found.outputs[0].value, [[2, 1]])
+    assert not found.weak
+
+
+def test_the_verdict_of_a_single_outside_oracle_is_weak() -> None:
+    x = np.array([[1, 2]], np.float32)
+    found = answer(_question("FastGelu", 18, x, domain="com.microsoft"))
+    assert found.agreeing == ("onnxruntime",)
+    assert found.weak
+    assert set(found.unsupported) == {"reference", "evaluator"}
+
+
+def test_without_an_answer_every_oracle_says_why() -> None:
+    with pytest.raises(NoAnswer, match="evaluator.*reference"):
+        answer(_question("NoSuchOperator", 18, np.zeros(1, np.float32), domain="nobody"))
+
+
+def test_disagreement_is_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {**OUTSIDE, "evaluator": lambda model, arrays: (np.zeros(2, np.float32),)}
+    monkeypatch.setattr("relaxcheck.oracles.onnx.answers.OUTSIDE", wrong)
+    found = answer(_question("Exp", 13, np.array([0, 1], np.float32)))
+    assert found.agreeing == ("reference", "onnxruntime")
+    assert found.splits == {"evaluator": "output y: 2 of 2 elements outside the bound"}
+
+
+def test_elements_of_less_than_a_byte_reach_onnx_runtime() -> None:
+    x = np.array([-3, 7, 1], ml_dtypes.int4)
+    question = _question("Cast", 21, x, to=1)
+    (value,) = runtime.outputs(question.model, question.arrays)
+    assert value.tolist() == [-3, 7, 1]
+
+
+def test_a_symbolic_input_of_less_than_a_byte_has_its_own_size() -> None:
+    x = np.array([1, 2, 3], ml_dtypes.uint4)
+    model = Model(21, (Tensor("x", ("n",), "uint4"),), (Node("Cast", ("x",), ("y",), {"to": 1}),),
+                  ("y",))  # fmt: skip
+    (value,) = runtime.outputs(model, {"x": x})
+    assert value.tolist() == [1, 2, 3]
