@@ -26,6 +26,9 @@ _BELOW_THE_FRAMEWORK = {
     "tvm_api.shapes": NewFile(
         "relax/op/dimensions.py", "Symbolic dimensions, and the types that hold them."
     ),
+    "tvm_api.functions": NewFile(
+        "relax/op/programs.py", "Constants, bindings and functions of programs."
+    ),
 }
 """These modules import nothing of the framework, and so have no constant ``UPSTREAM``."""
 

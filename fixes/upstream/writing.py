@@ -141,6 +141,10 @@ def _take(changes: Change, step: Step) -> None:
             changes.files[step.file] = editing.with_last_import(source, step.line)
 
 
+_LINE = 100
+"""The longest line of TVM's sources."""
+
+
 def _convert(changes: Change, step: Conversion) -> None:
     file = onnx_converting.IMPORTER
     entry = _asked(changes, onnx_converting.Converter)
@@ -148,6 +152,8 @@ def _convert(changes: Change, step: Conversion) -> None:
     before = editing.entry(source, onnx_converting.TABLE, step.operator)
     arguments = [f'"{step.operator}"', _asked(changes, step.function), *([before] * bool(before))]
     value = _called(entry, ", ".join(arguments))
+    if len(f'        "{step.operator}": {value},') > _LINE:
+        value = _called(entry, f"\n            {', '.join(arguments)}\n        ")
     edit = editing.entered(source, onnx_converting.TABLE, step.operator, value)
     imports = (onnx_converting.Converter, step.function)
     changes.edit(file, edit, *(_import(function, file) for function in imports))

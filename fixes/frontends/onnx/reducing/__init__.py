@@ -1,0 +1,1 @@
+"""ONNX's reductions, running sums, choices of extremes, and losses."""
