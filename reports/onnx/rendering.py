@@ -70,6 +70,21 @@ class OnnxRendering(Rendering[OnnxCase]):
         script = script_text(case, outcome, title, about.environment)
         return script, _issue_text(case, outcome, title, script, about)
 
+    def pytest(
+        self,
+        case: OnnxCase,
+        outcome: Outcome,
+        title: str,
+        environment: Mapping[str, str],
+        name: str,
+        limits: Limits | None = None,
+        *,
+        passes: bool = False,
+    ) -> str:
+        """A test that fails while the bug is there."""
+        reason = f"[Bug][Frontend][ONNX] {title}"
+        return script_text(case, outcome, reason, environment, name, passes=passes)
+
     def conditions(self, case: OnnxCase) -> tuple[tuple[str, str], ...]:
         """The opset, the importer's arguments, the pipeline."""
         return (
@@ -92,9 +107,17 @@ class OnnxRendering(Rendering[OnnxCase]):
 
 
 def script_text(
-    case: OnnxCase, outcome: Outcome, title: str, environment: Mapping[str, str]
+    case: OnnxCase,
+    outcome: Outcome,
+    title: str,
+    environment: Mapping[str, str],
+    name: str = "",
+    *,
+    passes: bool = False,
 ) -> str:
     """The script ``repro.py``: exits with 1 while the failure is there, with 0 once it is gone.
+
+    With a ``name`` it is the test of that name, an expected failure unless it ``passes``.
 
     Raises:
         CaseError: the outcome says nothing about TVM, the case runs with the fixes, or its model
@@ -117,7 +140,9 @@ def script_text(
     text = "".join((*(each for row in sources.values() for each in row), *dict(inputs).values()))
     oracle = "onnxruntime" if "onnxruntime" in outcome.oracles or not outcome.oracles else "onnx"
     rtol, atol = _tolerances(case, values) if compares else (0.0, 0.0)
-    return TEMPLATES.get_template("onnx/repro.py.j2").render(
+    return TEMPLATES.get_template(f"onnx/{'test' if name else 'repro'}.py.j2").render(
+        name=name,
+        reason="" if passes else repr(docstring_text(title)),
         title=docstring_text(title),
         seen=_seen(outcome, environment),
         oracle="onnx.reference" if oracle == "onnx" else oracle,

@@ -55,7 +55,7 @@ def test_the_verdict_of_a_single_outside_oracle_is_weak() -> None:
 
 
 def test_without_an_answer_every_oracle_says_why() -> None:
-    with pytest.raises(NoAnswer, match="evaluator.*reference"):
+    with pytest.raises(NoAnswer, match=r"evaluator.*reference"):
         answer(_question("NoSuchOperator", 18, np.zeros(1, np.float32), domain="nobody"))
 
 

@@ -90,6 +90,16 @@ def test_constants_and_tensor_attributes_are_written_out(tmp_path: Path) -> None
     assert code == 0, output
 
 
+def test_a_test_in_tvm_s_style_fails_while_the_bug_is_there(tmp_path: Path) -> None:
+    case = of("Elu", "float16")
+    text = RENDERING.pytest(case, execute(case), "Elu of float16", {}, "test_elu")
+    path = tmp_path / "test_elu.py"
+    path.write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert "1 xfailed" in ended.stdout, ended.stdout + ended.stderr
+
+
 def test_titles_say_what_happens_and_with_which_settings() -> None:
     case, outcome = of("Elu", "float16"), execute(of("Elu", "float16"))
     title = rendering(case).title(case, outcome, None, {"T": "float16", "opset": "7"})
