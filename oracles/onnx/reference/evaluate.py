@@ -75,10 +75,8 @@ def missing_operators(model: Model) -> tuple[str, ...]:
             node.operator
             for node in nodes_of(model)
             if (node.domain, node.operator) not in own
-            and (
-                node.domain
-                or (node.operator not in OPERATORS and not has_body(node.operator, model.opset))
-            )
+            and _named(node) not in OPERATORS
+            and (node.domain or not has_body(node.operator, model.opset))
         )
     )
 
@@ -108,13 +106,15 @@ class _Scope:
     def _own(
         self, node: Node, operands: tuple[Value | None, ...], values: Values
     ) -> tuple[Value | None, ...]:
-        version = None if node.domain else schema(node.operator, self._opset)
+        name = _named(node)
+        known = not node.domain or name in OPERATORS
+        version = schema(name, self._opset) if known else None
         if version is None:
             raise Unsupported(f"reference: no operator {_named(node)} in opset {self._opset}")
         call = Call(node, version, operands, partial(self._graph, values))
-        function = OPERATORS.get(node.operator)
+        function = OPERATORS.get(name)
         if function is None:
-            if node.domain or not has_body(node.operator, self._opset):
+            if not has_body(node.operator, self._opset):
                 raise Unsupported(f"reference: no operator {node.operator}")
             function = composed(self._defined)
         try:

@@ -68,7 +68,7 @@ def _layer_normalization(call: Call) -> tuple[Estimate, ...]:
     stash = dtype_of(code) if code else x.dtype
     mean = running_average(kept, axes, True)
     variance = spread(kept, axes, True, one_pass=True)
-    inverse = _inverse_root(variance, call.attribute("epsilon"))
+    inverse = inverse_root(variance, call.attribute("epsilon"))
     further = (replace(each, dtype=stash, signed=False) for each in (mean, inverse))
     return _unsigned(result), *further
 
@@ -77,7 +77,7 @@ def _unsigned(x: Estimate) -> Estimate:
     return replace(x, signed=False)
 
 
-def _inverse_root(variance: Estimate, epsilon: float) -> Estimate:
+def inverse_root(variance: Estimate, epsilon: float) -> Estimate:
     """``1 / sqrt(variance + epsilon)``."""
     lost = unknown(variance)
     value = np.where(lost, 1, variance.value) + epsilon

@@ -16,7 +16,7 @@ import numpy as np
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.oracles.onnx.reference.call import Call, axes_of, integers, operator
-from relaxcheck.oracles.onnx.reference.operators.kernels import Kernel, kernel_of
+from relaxcheck.oracles.onnx.reference.kernels import Kernel, kernel_of
 from relaxcheck.oracles.onnx.reference.values import is_float, moved
 from relaxcheck.oracles.reference.bounds import computed, unconstrain
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, ordinary, unknown
