@@ -151,6 +151,15 @@ FAULTS = (
         "auto_pad does not round the size of the result up",
     ),
     _fault(
+        ("MaxPool",),
+        lambda seen: (
+            _other_rank(seen)
+            and any(seen.attribute("pads") or ())
+            and "dilations" not in seen.node.attributes
+        ),
+        "pads are ignored but for two spatial axes",
+    ),
+    _fault(
         ("Conv",),
         lambda seen: wild(0)(seen) and any(n > 1 for n in seen.attribute("dilations") or ()),
         "it puts zeros between taps, which infinities make NaN",
@@ -275,6 +284,11 @@ FAULTS = (
         "coordinates are brought back before elements are chosen",
     ),
     _fault(("PRelu",), wild(1), "0 is multiplied by the slope, which gives NaN"),
+    _fault(
+        ("Attention",),
+        lambda seen: bool(seen.attribute("is_causal")) and seen.shape(3)[-2:-1] == (1,),
+        "the causal mask has as many queries as the other mask, which may broadcast",
+    ),
     _fault(("Attention",), _capped, "raw scores are capped"),
 )
 """The faults of the evaluator."""

@@ -52,23 +52,28 @@ def _nothing_summed(seen: Seen) -> bool:
     return len(shape) == 2 and shape[axis] == 0 and seen.has(2) and seen.attribute("beta") != 1
 
 
+_SMALL = {"ReduceSum": 2.0**24, "ReduceL1": 2.0**24, "ReduceSumSquare": 2.0**10, "ReduceProd": 8.0}
+"""Up to this size, integers are reduced to ones that floating-point numbers hold, if not many."""
+
+
 def _beyond_floats(seen: Seen) -> bool:
-    """Some integer is no number of float32."""
+    """Integers whose reduction may not be a floating-point number."""
     operand = seen.operand(0)
     if operand is None or operand.dtype not in ("int32", "int64"):
         return False
-    return bool((np.abs(operand.value.astype(np.longdouble)) > 2.0**24).any())
+    least = _SMALL[seen.node.operator]
+    return bool((np.abs(operand.value.astype(np.longdouble)) > least).any())
 
 
-_LOWEST = -16.0
-"""The operand below which ONNX Runtime gives 0 as the sigmoid."""
+_LOWEST = -10.0
+"""The operand below which ONNX Runtime's sigmoid is off, and 0 further down."""
 
 
 def _far_below(seen: Seen) -> bool:
     operand = seen.operand(0)
-    return (
-        operand is not None and operand.dtype == "float32" and bool((operand.value < _LOWEST).any())
-    )
+    if operand is None or operand.dtype not in ("float16", "float32"):
+        return False
+    return bool((operand.value < _LOWEST).any())
 
 
 def _unbounded(seen: Seen) -> bool:
@@ -140,7 +145,7 @@ FAULTS = (
         of_dtype(0, "float32"),
         "some results are off by more than two units in the last place",
     ),
-    _fault(("Sigmoid",), _far_below, "far below 0 the result is 0"),
+    _fault(("Sigmoid",), _far_below, "far below 0 the result is off, and 0 in the end"),
     _fault(("Clip",), _unbounded, "infinities become the largest number where there is no bound"),
     _fault(
         ("LRN",),
@@ -165,7 +170,11 @@ FAULTS = (
         lambda seen: seen.dtype(0) == "float64" and bool(seen.attribute("inverse")),
         "the length of an inverse transform divides in float32",
     ),
-    _fault(("ReduceSum",), _beyond_floats, "integers are added up as floating-point numbers"),
+    _fault(
+        tuple(_SMALL),
+        _beyond_floats,
+        "integers are reduced as floating-point numbers",
+    ),
     _fault(
         ("Attention",),
         _masked_scores,

@@ -140,6 +140,8 @@ EXAMPLES = (
         outputs=("y", "at")),
     _of("evaluator", "MaxPool", 12, _ramp(1, 1, 3, 3), kernel_shape=(2, 2), strides=(2, 2),
         auto_pad="SAME_LOWER"),
+    _of("evaluator", "MaxPool", 8, _ramp(1, 1, 2, 2, 2), kernel_shape=(2, 2, 2),
+        strides=(1, 1, 1), pads=(0, 0, 0, 1, 1, 1)),
     _of("evaluator", "Conv", 11, _f([[[[1, np.inf, 2]]]]), _f([[[[1, 1]]]]), dilations=(1, 2)),
     _of("evaluator", "LayerNormalization", 17, 3 * _ramp(4, 7, dtype=np.float16),
         _ramp(7, dtype=np.float16)),
@@ -183,6 +185,7 @@ EXAMPLES = (
     _of("evaluator", "GridSample", 20, _ramp(1, 1, 4, 5), _f([[[[1.02, 0.88]]]]), mode="cubic",
         padding_mode="border"),
     _of("evaluator", "Attention", 23, *_QKV, softcap=0.5, outputs=("y", "", "", "scores")),
+    _of("evaluator", "Attention", 24, *_QKV, _f([[0, 0]]), is_causal=1),
     _of("evaluator", "NegativeLogLikelihoodLoss", 13, _f([[-1, -2], [-3, -4]]),
         np.array([0, -1]), ignore_index=-1),
     _of("evaluator", "AveragePool", 22, _ramp(1, 1, 4, 4), kernel_shape=(2, 2), dilations=(2, 2),
@@ -222,5 +225,7 @@ EXAMPLES = (
     _of("onnxruntime", "DFT", 20, _ramp(1, 3, 1, dtype=np.float64), None, np.array(1),
         inverse=1),
     _of("onnxruntime", "ReduceSum", 11, np.array([[2147483647], [5]], np.int32), axes=(0,)),
+    _of("onnxruntime", "ReduceL1", 11, np.array([[2147483647], [5]], np.int32), axes=(0,)),
+    _of("onnxruntime", "ReduceProd", 11, np.array([[2147483647], [5]], np.int32), axes=(0,)),
 )  # fmt: skip
 """An example of each fault, at least."""

@@ -6,7 +6,7 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.oracles.onnx.reference.call import Call, axis_of, integer, operator, relax
 from relaxcheck.oracles.onnx.reference.values import moved
 from relaxcheck.oracles.reference.bounds import computed
-from relaxcheck.oracles.reference.estimate import Estimate, ordinary, unknown
+from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, ordinary, unknown
 
 _ROUNDINGS = 16
 """Of a term, besides those of the sum: the factor, and its product."""
@@ -30,6 +30,8 @@ def _transformed(x: Estimate, axis: int, length: int, inverse: bool, kept: int) 
     size = spread(ones, np.abs(value).astype(np.float64) + off) / float(scale)
     moved_by = spread(ones, off) / float(scale)
     lost = spread(ones, wild) > 0
+    # Of large terms, the order decides whether a partial sum is infinite.
+    lost = lost | ~(2 * float(scale) * size <= FORMATS[x.dtype].largest)
 
     def parts(array: Array) -> Array:
         return np.stack([array, array], -1)

@@ -63,7 +63,8 @@ def _quantize_linear(call: Call) -> Estimate:
     if is_float(dtype):
         saturate = call.attribute("saturate") in (None, 1)
         return converted(_quotient(x, scale, unit), dtype, saturate=saturate)
-    return quantized(x, scale, zero, dtype, _ROUNDINGS * unit)
+    narrowed = x.dtype in FORMATS and unit > FORMATS[x.dtype].unit
+    return quantized(x, scale, zero, dtype, _ROUNDINGS * unit, sure=not narrowed)
 
 
 def _quotient(x: Estimate, scale: Estimate, unit: float) -> Estimate:
@@ -85,11 +86,17 @@ def _divides(x: Estimate, scale: Estimate, value: Array) -> Array:
 
 
 def quantized(
-    x: Estimate, scale: Estimate, zero: Estimate, dtype: str, relative: float
+    x: Estimate,
+    scale: Estimate,
+    zero: Estimate,
+    dtype: str,
+    relative: float,
+    *,
+    sure: bool = True,
 ) -> Estimate:
     """``x / scale`` rounded to the nearest integer, ties to even, plus ``zero``, saturated.
 
-    The quotient is off by ``relative`` of itself.
+    The quotient is off by ``relative`` of itself, unless it is ``sure`` where nothing rounds.
     """
     open_ = unknown(x, scale, zero) & ~np.isinf(x.value)
     open_ = open_ | (scale.value - scale.error <= 0) | (np.isinf(scale.value))
@@ -99,7 +106,7 @@ def quantized(
     value = np.clip(value, -(2.0**60), 2.0**60)
     size = np.abs(value).astype(np.float64)
     off = np.where(open_, 0, x.error) / divisor + size * (relative + scale.error / divisor)
-    off = np.where(_divides(x, scale, value), 0, off)
+    off = np.where(_divides(x, scale, value) & np.bool_(sure), 0, off)
     low, high = limits(dtype)
 
     def nearest(each: Array) -> Array:
