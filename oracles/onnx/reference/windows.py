@@ -101,6 +101,9 @@ def pool_window(call: Call, sizes: Sizes) -> Window:
     ):
         room = size + first + last - ((tap - 1) * dilation + 1)
         count = (-(-room // stride) if ceil else room // stride) + 1
+        if ceil and call.attribute("auto_pad") == "VALID" and count != -(-(room + 1) // stride):
+            # The schema's formula for this has one place less than that for stated padding.
+            raise ValueError("auto_pad VALID with ceil_mode, where a window reaches beyond the end")
         if ceil and (count - 1) * stride >= size + first:
             if call.since < 22:
                 raise ValueError("a last window that begins in the padding")
