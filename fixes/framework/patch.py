@@ -108,14 +108,16 @@ class Conversion:
 class Guard:
     """Start the function ``guarded`` of ``file`` with a call of ``function``.
 
-    ``arguments`` is the text of its arguments: names of the guarded function's parameters. The
-    import stands in front of the call, since TVM's modules import each other.
+    ``arguments`` is the text of its arguments: names of the guarded function's parameters, or of
+    its module. ``result`` is the parameter that takes the result, if there is one. The import
+    stands in front of the call, since TVM's modules import each other.
     """
 
     file: str
     guarded: str
     function: Function
     arguments: str
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True)

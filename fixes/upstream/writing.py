@@ -133,6 +133,8 @@ def _take(changes: Change, step: Step) -> None:
             changes.edit(_CONSTRUCTORS, edit, _import(step.function, _CONSTRUCTORS), checks)
         case Guard():
             call = _called(_asked(changes, step.function), step.arguments)
+            if step.result:
+                call = f"{step.result} = {call}"
             line = f"{_import(step.function, step.file)}  # pylint: disable=import-outside-toplevel"
             edit = editing.preceded(changes.source(step.file), step.guarded, [line, "", call])
             changes.edit(step.file, edit)

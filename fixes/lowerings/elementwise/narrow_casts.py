@@ -33,7 +33,8 @@ OPERATOR = "relax.astype"
 class _Narrow:
     """A format of 8 bits: bits of the mantissa, exponent bias, codes from which on numbers end.
 
-    ``overflow`` is the code of what is too large, ``nan`` that of NaN; both without the sign.
+    ``overflow`` is the code of what is too large, ``nan`` that of NaN; both without the sign. In a
+    format without a negative zero its code, 0x80, is the only one of NaN.
     """
 
     mantissa: int
@@ -41,10 +42,16 @@ class _Narrow:
     overflow: int
     nan: int
 
+    @property
+    def has_negative_zero(self) -> bool:
+        return self.nan < 0x80
+
 
 _EIGHT_BITS = {
     "float8_e4m3fn": _Narrow(3, 7, 0x7F, 0x7F),
     "float8_e5m2": _Narrow(2, 15, 0x7C, 0x7E),
+    "float8_e4m3fnuz": _Narrow(3, 8, 0x80, 0x80),
+    "float8_e5m2fnuz": _Narrow(2, 16, 0x80, 0x80),
 }
 
 
@@ -164,7 +171,10 @@ def _eight_bits(value: Any, to: str) -> Any:
     )
     code = tirx.Select(huge, _uint(kind.overflow), code)
     code = tirx.Select(_is_nan(bits), _uint(kind.nan), code)
-    return _bits((code | ((bits >> _uint(24)) & _uint(0x80))).astype("uint8"), to)
+    sign = (bits >> _uint(24)) & _uint(0x80)
+    if not kind.has_negative_zero:
+        sign = tirx.Select(tvm_api.equal(code, _uint(0)), _uint(0), sign)
+    return _bits((code | sign).astype("uint8"), to)
 
 
 def _widened(value: Any, kind: _Narrow) -> Any:
@@ -175,9 +185,14 @@ def _widened(value: Any, kind: _Narrow) -> Any:
     step = 2.0 ** (1 - kind.bias - kind.mantissa)
     subnormal = _bits(size.astype("float32") * tirx.const(step, "float32"), "uint32")
     bits = tirx.Select(size < _uint(2**kind.mantissa), subnormal, usual)
+    sign = (code & _uint(0x80)) << _uint(24)
+    nan = _uint(0x7FC00000)
+    if not kind.has_negative_zero:
+        is_nan = tvm_api.equal(code, _uint(kind.nan))
+        return _bits(tirx.Select(is_nan, nan, bits | sign), "float32")
     bits = tirx.Select(tvm_api.equal(size, _uint(kind.overflow)), _uint(0x7F800000), bits)
-    bits = tirx.Select(size > _uint(min(kind.overflow, kind.nan - 1)), _uint(0x7FC00000), bits)
-    return _bits(bits | ((code & _uint(0x80)) << _uint(24)), "float32")
+    bits = tirx.Select(size > _uint(min(kind.overflow, kind.nan - 1)), nan, bits)
+    return _bits(bits | sign, "float32")
 
 
 def _casts(values: Sequence[float], dtype: str, to: str, wanted: Sequence[float]) -> bool:
@@ -215,6 +230,15 @@ def widens_eight_bits() -> bool:
     )
 
 
+def keeps_zeros_of_one_sign() -> bool:
+    """True if the formats without a negative zero have 0, 1, the smallest number and NaN."""
+    return all(
+        _casts([0, -0.0, 1, step, np.nan], "float32", name, [0, 0, 1, step, np.nan])
+        and _casts([0, 1, step, np.nan], name, "float32", [0, 1, step, np.nan])
+        for name, step in (("float8_e4m3fnuz", 2.0**-10), ("float8_e5m2fnuz", 2.0**-17))
+    )
+
+
 def narrows_to_eight_bits() -> bool:
     """True if a number below the normal ones, one just above halfway and NaN are rounded."""
     values, rounded = [2.0**-7, 1.125 + 2.0**-30, np.nan], [2.0**-7, 1.25, np.nan]
@@ -235,6 +259,7 @@ FIX = Fix(
         FaultPart("NaN to bfloat16", lambda: not keeps_nan()),
         FaultPart("from 8 bits", lambda: not widens_eight_bits()),
         FaultPart("to 8 bits", lambda: not narrows_to_eight_bits()),
+        FaultPart("8 bits of one zero", lambda: not keeps_zeros_of_one_sign()),
     ),
     attributes=(OperatorAttribute(OPERATOR, LEGALIZE, _rounded_once),),
     after="unsigned_sign",

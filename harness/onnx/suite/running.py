@@ -90,7 +90,7 @@ def _ran(test: SuiteTest, compiled: building.Compiled, late: str | None) -> Resu
     except StageError as error:
         return _refused(test, error, late)
     except Exception as error:
-        return failed(test, Verdict.OPAQUE_CRASH, "run", headline(error_text(error)))
+        return refused(test, "run", error_text(error))
     return passed(test)
 
 

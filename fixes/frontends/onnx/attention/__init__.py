@@ -1,0 +1,1 @@
+"""Attention of ONNX's own domain, and what prepares its operands."""

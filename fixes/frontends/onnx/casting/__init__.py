@@ -1,0 +1,1 @@
+"""Casts of ONNX, and quantization."""

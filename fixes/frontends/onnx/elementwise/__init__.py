@@ -1,0 +1,1 @@
+"""Operators of ONNX that compute element by element."""

@@ -1,0 +1,180 @@
+"""Powers, remainders, shifts and comparisons of ONNX, in all pairs of dtypes and of all numbers."""
+
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
+    HALVES,
+    cast,
+    constant,
+    is_float,
+    tensor,
+    wide,
+)
+from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
+from relaxcheck.fixes.tvm_api import Expr
+
+UPSTREAM = NewFile(
+    "relax/frontend/onnx/elementwise/arithmetic.py",
+    "Powers, remainders, shifts and comparisons of ONNX, in all dtypes and of all numbers.",
+)
+
+_BITS = 6
+"""Powers of 2 and more overflow beyond exponents of so many bits."""
+
+
+def _is_integer_expression(node: Node) -> bool:
+    """True if an input is an integer of the model's shapes, which the importer computes with."""
+    return any(
+        not isinstance(each, relax.ShapeExpr) and not tvm_api.is_tensor(each)
+        for each in node.inputs
+    )
+
+
+def _pow(node: Node) -> Expr:
+    """The result has the dtype of the base; the wider one of the two is computed in."""
+    if _is_integer_expression(node):
+        return node.converted()
+    base, exponent = tensor(node, 0), tensor(node, 1)
+    dtype, other = tvm_api.dtype_of(base), tvm_api.dtype_of(exponent)
+    if not is_float(dtype) and not is_float(other):
+        return _integer_power(node, base, exponent)
+    if dtype == other and dtype not in HALVES:
+        return node.converted()
+    inner = "float64" if not is_float(dtype) or "float64" in (dtype, other) else "float32"
+    result = relax.op.power(cast(base, dtype, inner), cast(exponent, other, inner))
+    return cast(result, inner, dtype)
+
+
+def _integer_power(node: Node, base: Expr, exponent: Expr) -> Expr:
+    """The power by repeated squaring: exact where the dtype holds it.
+
+    Of negative exponents it is 0, except for the bases 1 and -1.
+    """
+    dtype = tvm_api.dtype_of(base)
+    emit = node.emit
+
+    def number(value: int) -> Expr:
+        return constant(value, "int64")
+
+    wanted = emit(cast(exponent, tvm_api.dtype_of(exponent), "int64"))
+    size = relax.op.abs(wanted)
+    # Beyond, the powers of all but 0, 1 and -1 overflow; those depend on the last bit.
+    large = number(2**_BITS - 2) + relax.op.bitwise_and(size, number(1))
+    left = emit(relax.op.where(relax.op.less(size, number(2**_BITS)), size, large))
+    result, square = constant(1, dtype), base
+    for bit in range(_BITS):
+        digit = relax.op.bitwise_and(relax.op.right_shift(left, number(bit)), number(1))
+        is_set = emit(relax.op.equal(digit, number(1)))
+        result = emit(relax.op.where(is_set, relax.op.multiply(result, square), result))
+        square = emit(relax.op.multiply(square, square))
+    is_unit = emit(relax.op.equal(relax.op.abs(base), constant(1, dtype)))
+    inverse = relax.op.where(is_unit, result, constant(0, dtype))
+    return relax.op.where(relax.op.less(wanted, number(0)), inverse, result)
+
+
+def _mod(node: Node) -> Expr:
+    """Remainders of floats are fmod's; without ``fmod`` they have the sign of the divisor."""
+    if _is_integer_expression(node):
+        return node.converted()
+    dividend, divisor = tensor(node, 0), tensor(node, 1)
+    dtype = tvm_api.dtype_of(dividend)
+    if not is_float(dtype):
+        return node.converted()
+    inner = wide(dtype)
+    x, y = (node.emit(cast(each, dtype, inner)) for each in (dividend, divisor))
+    result = node.emit(relax.op.mod(x, y))
+    if not node.attribute("fmod", 0):
+        zero = constant(0.0, inner)
+        differ = relax.op.logical_xor(relax.op.less(result, zero), relax.op.less(y, zero))
+        away = relax.op.logical_and(differ, relax.op.not_equal(result, zero))
+        result = relax.op.where(away, relax.op.add(result, y), result)
+    return cast(result, inner, dtype)
+
+
+def _bit_shift(node: Node) -> Expr:
+    """By all bits and more, and by negative numbers, what is left is 0, or -1 of negative ones."""
+    direction = node.attribute("direction")
+    if direction not in ("LEFT", "RIGHT"):
+        raise invalid(node.operator, "it must be LEFT or RIGHT", direction=direction)
+    x, by = tensor(node, 0), tensor(node, 1)
+    dtype = tvm_api.dtype_of(x)
+    last = int("".join(filter(str.isdigit, dtype))) - 1
+    zero = constant(0, dtype)
+    inside = relax.op.less_equal(by, constant(last, dtype))
+    if not dtype.startswith("u"):
+        inside = relax.op.logical_and(inside, relax.op.greater_equal(by, zero))
+    inside = node.emit(inside)
+    by = node.emit(relax.op.where(inside, by, constant(last, dtype)))
+    if direction == "LEFT":
+        return relax.op.where(inside, relax.op.left_shift(x, by), zero)
+    shifted = relax.op.right_shift(x, by)
+    return relax.op.where(inside, shifted, zero) if dtype.startswith("u") else shifted
+
+
+def _equal(node: Node) -> Expr:
+    """Truth values are equal unless one alone is true."""
+    if any(not tvm_api.is_tensor(each) for each in node.inputs):
+        return node.converted()
+    x, y = node.inputs
+    if tvm_api.dtype_of(x) != "bool":
+        return node.converted()
+    return relax.op.logical_not(relax.op.logical_xor(x, y))
+
+
+CONVERSIONS: dict[str, Convert] = {
+    "Pow": _pow,
+    "Mod": _mod,
+    "BitShift": _bit_shift,
+    "Equal": _equal,
+}
+
+
+def _computes(operator: str, x: Any, y: Any, wanted: Any, **attributes: Any) -> bool:
+    arrays = [np.array(each) for each in (x, y, wanted)]
+    model = node_model(operator, dict(zip("xy", arrays, strict=False)), 15, **attributes)
+    return not fails(model, arrays[:2], arrays[2:])
+
+
+def _raises_to_integers() -> bool:
+    base = np.array([2, 1.5], "float32")
+    return _computes("Pow", base, np.array([3, 2]), np.array([8, 2.25], "float32"))
+
+
+def _raises_integers() -> bool:
+    return _computes("Pow", np.array([2, -3]), np.array([10, 3]), np.array([1024, -27]))
+
+
+def _shifts_out() -> bool:
+    x, by = np.array([5, 5], "uint8"), np.array([1, 8], "uint8")
+    return _computes("BitShift", x, by, np.array([10, 0], "uint8"), direction="LEFT")
+
+
+def _compares_truth() -> bool:
+    x, y = np.array([True, True]), np.array([True, False])
+    return _computes("Equal", x, y, np.array([True, False]))
+
+
+FIX = Fix(
+    name="onnx_arithmetic",
+    operators=tuple(CONVERSIONS),
+    fault=(
+        "Pow of ONNX models takes operands of one floating-point dtype alone, BitShift shifts by"
+        " too many bits, and Equal of truth values is not compiled"
+    ),
+    issue=None,
+    parts=(
+        FaultPart("powers", lambda: not (_raises_to_integers() and _raises_integers())),
+        FaultPart("shifts", lambda: not _shifts_out()),
+        FaultPart("truth values", lambda: not _compares_truth()),
+    ),
+    rebindings=rebindings(CONVERSIONS),
+    after="onnx_activations",
+    patch=patch(CONVERSIONS),
+)

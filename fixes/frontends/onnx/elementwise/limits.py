@@ -1,0 +1,158 @@
+"""Clip, Min, Max, Sum and Mean of ONNX: limits of every kind, NaN, and broadcasting of symbols."""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
+    cast,
+    constant,
+    is_float,
+    is_nan,
+    tensor,
+    wide,
+)
+from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
+from relaxcheck.fixes.tvm_api import Expr
+
+UPSTREAM = NewFile(
+    "relax/frontend/onnx/elementwise/limits.py",
+    "Clip, Min, Max, Sum and Mean of ONNX: limits of every kind, NaN, broadcasting of symbols.",
+)
+
+Pairwise = Callable[[Expr, Expr], Expr]
+
+_LARGEST = 3.4028234663852886e38
+"""The largest float32, which limits by default where limits are attributes."""
+
+_LIMITS_ARE_INPUTS = 11
+
+
+def _clip(node: Node) -> Expr:
+    """Comparisons with NaN are false: it stays, and does not limit."""
+    x = tensor(node, 0)
+    dtype = tvm_api.dtype_of(x)
+    if node.opset < _LIMITS_ARE_INPUTS:
+        defaults = {"min": -_LARGEST, "max": _LARGEST}
+        least, most = (_attribute(node, *default, dtype) for default in defaults.items())
+    else:
+        least, most = (_scalar(node, index) for index in (1, 2))
+    if least is not None:
+        x = node.emit(relax.op.where(relax.op.less(x, least), least, x))
+    if most is not None:
+        x = node.emit(relax.op.where(relax.op.greater(x, most), most, x))
+    return x
+
+
+def _attribute(node: Node, name: str, default: float, dtype: str) -> Expr:
+    value = float(np.float32(node.attribute(name, default)))
+    if dtype == "float16":
+        # The largest float32 is infinite, and NumPy would warn of that.
+        with np.errstate(over="ignore"):
+            value = float(np.float16(value))
+    return constant(value, dtype)
+
+
+def _scalar(node: Node, index: int) -> Expr | None:
+    if node.input(index) is None:
+        return None
+    limit = tensor(node, index)
+    if tvm_api.has_shape(limit) and not tvm_api.shape_of(limit):
+        return limit
+    return node.emit(relax.op.reshape(limit, ()))
+
+
+def _extreme(is_beyond: Pairwise, whole: Pairwise) -> Convert:
+    """Convert to the first of each pair if it ``is_beyond`` the second, or NaN."""
+
+    def convert(node: Node) -> Expr:
+        if _are_constants(node):
+            return node.converted()
+        values = [tensor(node, index) for index in range(len(node.inputs))]
+        dtype = tvm_api.dtype_of(values[0])
+
+        def beyond(x: Expr, y: Expr) -> Expr:
+            if not is_float(dtype):
+                return node.emit(whole(x, y))
+            first = relax.op.logical_or(is_beyond(x, y), is_nan(x, dtype))
+            return node.emit(relax.op.where(first, x, y))
+
+        return functools.reduce(beyond, values)
+
+    return convert
+
+
+def _are_constants(node: Node) -> bool:
+    """True if the importer computes the result by NumPy, for shapes that depend on it."""
+    return all(not isinstance(each, relax.Var) and tvm_api.is_tensor(each) for each in node.inputs)
+
+
+def _sum_of(node: Node, divisor: int) -> Expr:
+    values = [tensor(node, index) for index in range(len(node.inputs))]
+    dtype = tvm_api.dtype_of(values[0])
+    inner = wide(dtype)
+    widened = [cast(each, dtype, inner) for each in values]
+    result = functools.reduce(lambda x, y: node.emit(relax.op.add(x, y)), widened)
+    if divisor > 1:
+        result = relax.op.divide(result, constant(float(divisor), inner))
+    return cast(result, inner, dtype)
+
+
+def _sum(node: Node) -> Expr:
+    return node.converted() if _are_constants(node) else _sum_of(node, 1)
+
+
+def _mean(node: Node) -> Expr:
+    return node.converted() if _are_constants(node) else _sum_of(node, len(node.inputs))
+
+
+CONVERSIONS: dict[str, Convert] = {
+    "Clip": _clip,
+    "Max": _extreme(relax.op.greater, relax.op.maximum),
+    "Min": _extreme(relax.op.less, relax.op.minimum),
+    "Sum": _sum,
+    "Mean": _mean,
+}
+
+
+def _clips_nan() -> bool:
+    x = np.array([np.nan, 3], "float32")
+    most = np.array(2, "float32")
+    model = node_model("Clip", {"x": x, "min": None, "max": most}, 13)
+    return not fails(model, [x, most], [np.array([np.nan, 2], "float32")])
+
+
+def _keeps_nan() -> bool:
+    x, y = np.array([np.nan, 3], "float32"), np.array([1, 1], "float32")
+    return not fails(node_model("Max", {"x": x, "y": y}, 13), [x, y], [x])
+
+
+def _broadcasts_symbols() -> bool:
+    x, y = np.ones((2, 1), "float32"), np.ones((1, 3), "float32")
+    shapes = {"x": ("a", "b"), "y": ("c", "d")}
+    model = node_model("Sum", {"x": x, "y": y}, 13, shapes=shapes)
+    return not fails(model, [x, y], [np.full((2, 3), 2, "float32")])
+
+
+FIX = Fix(
+    name="onnx_limits",
+    operators=tuple(CONVERSIONS),
+    fault=(
+        "Clip, Min and Max of ONNX models replace NaN, Clip ignores default limits, and Min, Max,"
+        " Sum and Mean do not broadcast symbolic dimensions"
+    ),
+    issue=None,
+    parts=(
+        FaultPart("NaN in Clip", lambda: not _clips_nan()),
+        FaultPart("NaN in Max", lambda: not _keeps_nan()),
+    ),
+    rebindings=rebindings(CONVERSIONS),
+    after="onnx_arithmetic",
+    patch=patch(CONVERSIONS),
+)

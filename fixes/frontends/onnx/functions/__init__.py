@@ -1,0 +1,1 @@
+"""Operators that ONNX defines by a function of other operators."""

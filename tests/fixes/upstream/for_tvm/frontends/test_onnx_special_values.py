@@ -1,0 +1,46 @@
+"""Infinities and NaN in ONNX's IsInf and Sign."""
+
+import numpy as np
+import tvm
+import tvm.testing
+from onnx import ValueInfoProto, helper
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+
+
+def run(operator, opset, inputs, outputs=1, **attributes):
+    """The outputs of a node; inputs are arrays, or None for one that is left out."""
+    names = ["" if each is None else f"x{number}" for number, each in enumerate(inputs)]
+    arrays = dict(pair for pair in zip(names, inputs, strict=True) if pair[0])
+    results = [f"y{number}" for number in range(outputs)]
+    graph = helper.make_graph(
+        [helper.make_node(operator, names, results, **attributes)],
+        operator,
+        [
+            helper.make_tensor_value_info(
+                name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+            )
+            for name, array in arrays.items()
+        ],
+        [ValueInfoProto(name=name) for name in results],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    executable = relax.build(from_onnx(model), tvm.target.Target("llvm"))
+    machine = relax.VirtualMachine(executable, tvm.cpu())
+    result = machine["main"](*(tvm.runtime.tensor(array) for array in arrays.values()))
+    return [each.numpy() for each in ([result] if outputs == 1 else result)]
+
+
+def test_infinities():
+    x = np.array([np.inf, -np.inf, np.nan, 1], "float32")
+    np.testing.assert_array_equal(run("IsInf", 10, [x], detect_negative=0)[0], x == np.inf)
+    np.testing.assert_array_equal(run("IsInf", 10, [x], detect_positive=0)[0], x == -np.inf)
+
+
+def test_nan():
+    x = np.array([np.nan, -2, 0], "float32")
+    np.testing.assert_array_equal(run("Sign", 13, [x])[0], np.sign(x))
+
+
+if __name__ == "__main__":
+    tvm.testing.main()
