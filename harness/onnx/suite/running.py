@@ -15,7 +15,7 @@ from relaxcheck.harness.onnx.importing import STAGE, quietly
 from relaxcheck.harness.onnx.suite.children import in_children
 from relaxcheck.harness.onnx.suite.results import Result, compared, failed, passed, refused
 from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value
-from relaxcheck.harness.outcomes.errors import error_text, headline
+from relaxcheck.harness.outcomes.errors import error_text
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.workers.switching import switch_fixes
 

@@ -99,7 +99,7 @@ def _rebindings() -> tuple[Rebinding, ...]:
     from tvm.relax.frontend.onnx import onnx_frontend
 
     def known() -> Collection[str]:
-        return onnx_frontend._get_convert_map()
+        return set(onnx_frontend._get_convert_map())
 
     return (
         preparing(
