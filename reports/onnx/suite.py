@@ -111,9 +111,14 @@ def page(
         "## Failures that are expected with the fixes on\n",
         "One row for each cause; the columns count tests. They are in `corpus/onnx-suite.json`.\n",
         _table(
-            ("cause", "verdict", *releases),
+            ("row", "cause", "verdict", *releases),
             (
-                (row.why, row.verdict, *(str(row.releases.get(name, "")) for name in releases))
+                (
+                    _code(row.name),
+                    row.why,
+                    row.verdict,
+                    *(str(row.releases.get(name, "")) for name in releases),
+                )
                 for row in expected
             ),
         ),

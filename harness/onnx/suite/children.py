@@ -1,6 +1,7 @@
 """Runs groups of tests in forked processes, several at a time, whose death or hang is a verdict."""
 
 import os
+import resource
 import select
 import signal
 import struct
@@ -24,6 +25,8 @@ Execute = Callable[[Group], Iterable[Result]]
 _HEADER = struct.Struct("<I")
 """The length of a result, which precedes it."""
 _CHUNK = 1 << 16
+_PATIENCE = 10
+"""The time until the next result, as a multiple of the processor's time for a test."""
 
 
 @dataclass(slots=True, eq=False)
@@ -65,8 +68,8 @@ def in_children(
 ) -> Iterator[Result]:
     """The results of all ``groups``, as they come, by at most ``workers`` processes at a time.
 
-    The tests of a group that does not end run alone. ``seconds`` is the time for a result; for the
-    first of a group, in which all its tests are compiled, too.
+    The tests of a group that does not end run alone. A test may take ``seconds`` of the processor's
+    time, and a group twice as many; on a busy machine they may last ``_PATIENCE`` times as long.
     """
     waiting = deque(groups)
     running: dict[int, _Child] = {}
@@ -81,7 +84,7 @@ def in_children(
                 child = running[pipe]
                 data = os.read(pipe, _CHUNK)
                 child.closed = not data
-                child.deadline = time.monotonic() + seconds
+                child.deadline = time.monotonic() + _PATIENCE * seconds
                 yield from child.taken(data)
             now = time.monotonic()
             for child in [each for each in running.values() if each.closed or now > each.deadline]:
@@ -89,10 +92,11 @@ def in_children(
                 death = _end(child)
                 if len(child.group) > 1:
                     waiting.extendleft([test] for test in reversed(child.left))
+                elif child.left and death in ("", signal.SIGXCPU.name):
+                    late = f"no end after {seconds:g} s"
+                    yield failed(child.left[0], Verdict.TIMEOUT, "", late)
                 elif child.left:
-                    message = death or f"no end after {seconds:g} s"
-                    verdict = Verdict.PROCESS_DEATH if death else Verdict.TIMEOUT
-                    yield failed(child.left[0], verdict, "", message)
+                    yield failed(child.left[0], Verdict.PROCESS_DEATH, "", death)
     finally:
         for child in running.values():
             _end(child)
@@ -103,9 +107,16 @@ def _started(group: Group, execute: Execute, seconds: float) -> _Child:
     process = os.fork()
     if not process:
         os.close(reading)
+        _limit(seconds * min(len(group), 2))
         _serve(group, execute, writing)
     os.close(writing)
-    return _Child(group, process, reading, time.monotonic() + seconds)
+    return _Child(group, process, reading, time.monotonic() + _PATIENCE * seconds)
+
+
+def _limit(seconds: float) -> None:
+    """Have the kernel end this process by SIGXCPU after ``seconds`` of the processor's time."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(seconds)), hard))
 
 
 def _end(child: _Child) -> str:

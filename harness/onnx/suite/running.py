@@ -23,7 +23,7 @@ GROUP = 16
 """The number of tests whose native code is generated at once."""
 
 SECONDS = 60.0
-"""The deadline of a result: of one test, or of the first of a group."""
+"""The processor's time that a test may take."""
 
 
 def results(

@@ -50,7 +50,7 @@ def test_the_page_has_a_line_for_each_version() -> None:
     assert "| `Softmax` | 13 | 1 | 1 |" in lines
     assert "| `Softmax` | 1, 11 | mapped |" in lines
     assert "| `Add` | 7, 13, 14 | mapped by a fix |" in lines
-    assert "| There are no loops. | unsupported | 7 |" in lines
+    assert "| `loops` | There are no loops. | unsupported | 7 |" in lines
     assert "`FastGelu`." in lines
 
 

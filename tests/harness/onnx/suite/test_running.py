@@ -61,6 +61,9 @@ def bad(at: str, deed: str) -> object:
                         os.kill(os.getpid(), signal.SIGSEGV)
                     case "hangs":
                         time.sleep(60)
+                    case "spins":
+                        while True:
+                            pass
                     case "raises":
                         raise ZeroDivisionError("ours")
             yield passed(test)
@@ -69,19 +72,25 @@ def bad(at: str, deed: str) -> object:
 
 
 @pytest.mark.parametrize(
-    ("deed", "verdict", "message"),
+    ("deed", "seconds", "verdict", "message"),
     [
-        ("dies", Verdict.PROCESS_DEATH, "SIGSEGV"),
-        ("hangs", Verdict.TIMEOUT, "no end after 0.5 s"),
-        ("raises", Verdict.HARNESS_ERROR, "ZeroDivisionError: ours"),
+        ("dies", 60, Verdict.PROCESS_DEATH, "SIGSEGV"),
+        ("hangs", 0.2, Verdict.TIMEOUT, "no end after 0.2 s"),
+        # It is ended by the time of the processor.
+        ("spins", 1, Verdict.TIMEOUT, "no end after 1 s"),
+        ("raises", 60, Verdict.HARNESS_ERROR, "ZeroDivisionError: ours"),
     ],
 )
 def test_one_bad_member_costs_only_itself(
-    deed: str, verdict: Verdict, message: str, monkeypatch: pytest.MonkeyPatch
+    deed: str,
+    seconds: float,
+    verdict: Verdict,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     group = of("test_abs", "test_add", "test_sub")
     monkeypatch.setattr(running, "executed", bad("test_add", deed))
-    first, second, third = results(group, fixes=False, seconds=0.5)
+    first, second, third = results(group, fixes=False, seconds=seconds)
     assert first == passed(group[0])
     assert third == passed(group[2])
     assert (second.name, second.verdict) == ("test_add", verdict)
