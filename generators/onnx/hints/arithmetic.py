@@ -1,14 +1,17 @@
 """Operators element by element whose versions differ: limits, several operands, dropout."""
 
+import numpy as np
+from ml_dtypes import finfo
+
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
 from relaxcheck.generators.core.dims import Dim
 from relaxcheck.generators.core.fills.kinds import Below, Fill, Positive
 from relaxcheck.generators.core.points import Given
+from relaxcheck.generators.core.values import numpy_dtype
 from relaxcheck.generators.onnx.choices import (
     by_version,
     decimal,
-    decimals,
     is_integral,
     whole,
     word,
@@ -18,7 +21,7 @@ from relaxcheck.generators.onnx.hints.elementwise import binary_axes, broadcast,
 from relaxcheck.generators.onnx.schemas import Schema
 from relaxcheck.generators.onnx.sketch import RANK, Sketch
 
-_LIMITS = "limits"
+_OWN = "own"
 _LOWEST, _HIGHEST = "min", "max"
 _COUNT, _SPREAD = "operands", "shapes"
 _MASK = "mask"
@@ -28,37 +31,43 @@ _MASK = "mask"
 
 
 def _limit(name: str) -> Axis:
-    """The axis of a limit, as text; limits are floats before they are inputs.
+    """The axis of a limit, as text; that of the dtype does not limit."""
+    values = {_LOWEST: ("-1", "0", "1", _OWN), _HIGHEST: ("1", "0", "-1", _OWN)}[name]
 
-    Infinite ones and those of the dtype are limits that do not limit.
-    """
-    values = {_LOWEST: ("-1", "0", "1", "-inf"), _HIGHEST: ("1", "0", "-1", "inf")}[name]
+    def allowed(point: Point, value: Value) -> bool:
+        return value != "-1" or str(point.get("T", "float32"))[0] != "u"
 
-    def allowed(version: Schema, point: Point, value: Value) -> bool:
-        if value is None:
-            return True
-        dtype, number = str(point.get("T", "float32")), decimals(str(value))[0]
-        if is_integral(dtype):
-            return abs(number) < 2 and (number >= 0 or dtype[0] == "i")
-        return abs(number) < 2 or version.since > 6
-
-    return by_version("Clip", name, (None, *values), allowed, weight=2)
+    return Axis(name, (None, *values), None, allowed, 2)
 
 
 def _clip(sketch: Sketch) -> None:
-    limits = {name: decimal(sketch, name) for name in (_LOWEST, _HIGHEST)}
+    held = _LOWEST in sketch.schema.attributes
+    # An attribute is a float32, whatever the dtype.
+    dtype = "float32" if held else sketch.dtype()
+    limits = {name: _number(sketch, name, dtype) for name in (_LOWEST, _HIGHEST)}
     data = sketch.data("x", sketch.shape())
-    if _LOWEST in sketch.schema.attributes:
+    if held:
         sketch.node(data, min=limits[_LOWEST], max=limits[_HIGHEST])
         return
     sketch.node(data, *(_held(sketch, name, number) for name, number in limits.items()))
 
 
+def _number(sketch: Sketch, name: str, dtype: str) -> float | None:
+    """The limit at the axis ``name``; None if it is left out."""
+    if not sketch.has(name):
+        return None
+    text, own = sketch.text(name), numpy_dtype(dtype)
+    if is_integral(dtype):
+        borders = np.iinfo(own)
+        return int((borders.min if name == _LOWEST else borders.max) if text == _OWN else text)
+    greatest = float(finfo(own).max)
+    return (-greatest if name == _LOWEST else greatest) if text == _OWN else float(text)
+
+
 def _held(sketch: Sketch, name: str, number: float | None) -> str:
     if number is None:
         return ""
-    value = int(number) if is_integral(sketch.dtype()) else number
-    return sketch.literal(name, (value,), sketch.dtype(), scalar=True)
+    return sketch.literal(name, (number,), sketch.dtype(), scalar=True)
 
 
 # Two operands

@@ -1,5 +1,6 @@
 """Every point of every hint is a model that ONNX's checker and inference take."""
 
+import msgspec
 import onnx
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,7 @@ from onnx import shape_inference
 
 from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.values import constants
+from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.family import OnnxFamily, families
 from relaxcheck.generators.onnx.proto import model_proto
 
@@ -19,6 +21,7 @@ FAMILIES = families(("build",))
 @given(data=st.data())
 def test_points_are_models(family: OnnxFamily, data: st.DataObject) -> None:
     case = data.draw(cases(family))
+    assert msgspec.json.decode(msgspec.json.encode(case), type=OnnxCase) == case
     proto = model_proto(case.model, constants(case))
     shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
     context = onnx.checker.DEFAULT_CONTEXT
