@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from relaxcheck.cli import app
 from relaxcheck.cli.actions import onnx as action
+from relaxcheck.harness.onnx.suite.expectations import Expectation
 from relaxcheck.harness.onnx.suite.measuring import Measured
 from relaxcheck.harness.onnx.suite.results import Result, failed, passed
 from relaxcheck.harness.onnx.suite.tests import SuiteTest
 from relaxcheck.harness.onnx.suite.worker import Job, selected
 from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.releases.releases import own
 
 RUNNER = CliRunner()
 CRASH = "InternalError: never seen before"
@@ -81,12 +84,47 @@ def test_drafts_of_rows_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (draft["message"], draft["operators"], draft["why"]) == (CRASH, ["Abs"], "")
 
 
+def test_the_page_is_written_to_the_checkout(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ends(monkeypatch, Verdict.OPAQUE_CRASH, Verdict.PASS)
+    monkeypatch.setattr(action, "CHECKOUT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    assert RUNNER.invoke(app, ["onnx", "suite", "--docs"]).exit_code == 0
+    text = (tmp_path / "docs" / "onnx.md").read_text()
+    assert "| `Abs` | 13 | 1 | 0, 1 crash → 1 |" in text.splitlines()
+
+
+def test_rows_are_lowered_to_the_tests_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends(monkeypatch, Verdict.PASS, Verdict.PASS)
+    row = Expectation(
+        name="crash",
+        why="It crashes.",
+        verdict=Verdict.OPAQUE_CRASH,
+        message=CRASH,
+        releases={own().name: 3, "0.1": 1},
+    )
+    monkeypatch.setattr(action, "read", lambda: (row,))
+    written: list[tuple[Expectation, ...]] = []
+    monkeypatch.setattr(action, "write", written.append)
+    # What it was lowered to is as expected.
+    assert RUNNER.invoke(app, ["onnx", "suite", "--lower"]).exit_code == 0
+    ((left,),) = written
+    assert left.releases == {"0.1": 1}
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["test_nothing"], "no test of ONNX is named test_nothing"),
         (["test_abs", "--docs"], "--docs is for a checkout, and for all tests"),
         (["--docs", "--fixes", "on"], "--docs is for a checkout, and for all tests"),
+        (["test_abs", "--lower"], "--lower is for a checkout, and for all tests"),
+        (["--lower", "--fixes", "off"], "--lower is for a checkout, and for all tests"),
+        (
+            ["test_abs", "--propose", "--fixes", "off"],
+            "--propose is for failures with the fixes on",
+        ),
         (["--tvm", "0.1"], "no release '0.1'"),
     ],
 )

@@ -20,7 +20,9 @@ from relaxcheck.harness.wording import plural
 FILE = CORPUS / "onnx-suite.json"
 
 
-class Expectation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Expectation(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
     """Tests that fail by one cause: with ``verdict``, and a message that contains ``message``.
 
     They are about one of ``operators``, and their names match one of the patterns ``tests``; where
@@ -113,3 +115,32 @@ def surprises(
                 f"row {row.name}: {tests} so, not {row.releases[release]}: {names or 'remove it'}"
             )
     return lines
+
+
+def lowered(
+    rows: Sequence[Expectation], results: Mapping[str, Iterable[Result]]
+) -> tuple[Expectation, ...]:
+    """``rows`` without the tests that fail no more, and without rows that no test is left of.
+
+    ``results`` are those of all tests, by release; numbers of other releases stay. No number grows:
+    a test that begins to fail is a surprise.
+    """
+    counts: dict[str, dict[str, int]] = {row.name: dict(row.releases) for row in rows}
+    for release, found in results.items():
+        for name, failing in assigned(found, rows, release).expected.items():
+            counts[name][release] = min(counts[name][release], len(failing))
+    left = {
+        name: {release: count for release, count in each.items() if count}
+        for name, each in counts.items()
+    }
+    return tuple(
+        msgspec.structs.replace(row, releases=left[row.name]) for row in rows if left[row.name]
+    )
+
+
+def write(rows: Sequence[Expectation], path: Path = FILE) -> None:
+    """Write ``rows`` to ``path``. Raises ``OSError``."""
+    text = msgspec.json.format(msgspec.json.encode(rows), indent=1)
+    unfinished = path.with_suffix(".new")
+    unfinished.write_bytes(text + b"\n")
+    unfinished.replace(path)

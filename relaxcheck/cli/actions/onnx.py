@@ -13,7 +13,7 @@ from relaxcheck.cli.exit_codes import FAILED, FAULT
 from relaxcheck.cli.options import ResultFormat, Switch
 from relaxcheck.cli.terminal import console, error_console
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.harness.onnx.suite.expectations import read, surprises
+from relaxcheck.harness.onnx.suite.expectations import lowered, read, surprises, write
 from relaxcheck.harness.onnx.suite.measuring import Measured, measured
 from relaxcheck.harness.onnx.suite.proposing import drafts
 from relaxcheck.harness.onnx.suite.support import Measurements, rows, unknown_to_onnx
@@ -33,6 +33,7 @@ def suite(
     initializers: bool,
     docs: bool,
     propose: bool,
+    lower: bool,
     workers: int | None,
 ) -> int:
     """Run the tests; the exit code.
@@ -41,34 +42,41 @@ def suite(
         CaseError: no test has such a name, or options contradict each other.
         ReleaseError: a release is not installed, or does not start.
     """
-    partial = bool(patterns or initializers or fixes)
-    if docs and (partial or CHECKOUT is None):
+    chosen = bool(patterns or initializers)
+    if docs and (chosen or fixes or CHECKOUT is None):
         raise CaseError("--docs is for a checkout, and for all tests with the fixes off and on")
-    count = workers or os.cpu_count() or 1
-    job = Job(fixes=False, patterns=patterns, initializers=initializers, workers=count)
+    if lower and (chosen or fixes is Switch.OFF or CHECKOUT is None):
+        raise CaseError("--lower is for a checkout, and for all tests with the fixes on")
+    if propose and fixes is Switch.OFF:
+        raise CaseError("--propose is for failures with the fixes on")
+    job = Job(
+        fixes=False,
+        patterns=patterns,
+        initializers=initializers,
+        workers=workers or os.cpu_count() or 1,
+    )
     if not selected(job):
         raise CaseError(f"no test of ONNX is named {' or '.join(patterns)}")
     expected = read()
-    names = named(tvm or own().name)
-    sides = [OFF, ON] if fixes is None else [fixes.value]
-    found = _measured(job, names, sides)
+    sides = [ON] if propose else [OFF, ON] if fixes is None else [fixes.value]
+    found = _measured(job, named(tvm or own().name), sides)
     results = {
-        name: {side: each.results for side, each in by_side.items()}
-        for name, by_side in found.items()
+        name: {side: each.results for side, each in of_release.items()}
+        for name, of_release in found.items()
     }
+    with_fixes = {name: by_side[ON] for name, by_side in results.items() if ON in by_side}
+    if lower:
+        expected = lowered(expected, {name: each.values() for name, each in with_fixes.items()})
+        write(expected)
     if propose:
-        with_fixes = {name: each[ON] for name, each in results.items() if ON in each}
         _print_json(list(drafts(with_fixes, expected)))
         return 0
     table = rows(found)
-    lines, faulty = [], []
-    for name, by_side in results.items():
-        faulty += [f"TVM {name}: {line}" for line in faults(by_side)]
-        if ON in by_side and not initializers:
-            found_there = by_side[ON].values()
-            unexpected = surprises(found_there, expected, name, whole=not patterns)
-            lines += [f"TVM {name}: {line}" for line in unexpected]
-        lines += [f"TVM {name}: {line}" for line in broken(by_side)]
+    faulty = [f"TVM {name}: {line}" for name, each in results.items() for line in faults(each)]
+    lines = [f"TVM {name}: {line}" for name, each in results.items() for line in broken(each)]
+    for name, each in () if initializers else with_fixes.items():
+        unexpected = surprises(each.values(), expected, name, whole=not patterns)
+        lines += [f"TVM {name}: {line}" for line in unexpected]
     if form is ResultFormat.JSON:
         _print_json({"rows": table, "results": results, "problems": [*faulty, *lines]})
     else:
@@ -78,9 +86,8 @@ def suite(
             screen.print(line, highlight=False, markup=False, soft_wrap=True)
     if docs and CHECKOUT is not None:
         unknown = unknown_to_onnx(each.claims for by in found.values() for each in by.values())
-        text = page(table, results, expected, unknown, metadata.version("onnx"))
         path = CHECKOUT / "docs" / "onnx.md"
-        path.write_text(text)
+        path.write_text(page(table, results, expected, unknown, metadata.version("onnx")))
         error_console().print(f"Written to {path}", highlight=False, soft_wrap=True)
     return FAULT if faulty else FAILED if lines else 0
 

@@ -22,6 +22,8 @@ Examples:
 
   relaxcheck onnx suite --propose               # rows for failures that none expects
 
+  relaxcheck onnx suite --tvm all --lower       # after a fix: fewer tests fail
+
 {EXIT_CODES}"""
 
 app = typer.Typer(add_completion=False)
@@ -70,6 +72,14 @@ def suite(
             help="Print rows for failures that none expects, which lack a name and a reason.",
         ),
     ] = False,
+    lower: Annotated[
+        bool,
+        typer.Option(
+            "--lower",
+            help="Lower the numbers of corpus/onnx-suite.json to those of the tests that still "
+            "fail, and remove rows by which none does.",
+        ),
+    ] = False,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -93,6 +103,7 @@ def suite(
             initializers=initializers,
             docs=docs,
             propose=propose,
+            lower=lower,
             workers=workers,
         )
     raise typer.Exit(code)

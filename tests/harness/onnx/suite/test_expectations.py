@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from relaxcheck.generators.core.case import CaseError
-from relaxcheck.harness.onnx.suite.expectations import assigned, read, surprises
+from relaxcheck.harness.onnx.suite.expectations import (
+    FILE,
+    assigned,
+    lowered,
+    read,
+    surprises,
+    write,
+)
 from relaxcheck.harness.onnx.suite.results import Result
 from relaxcheck.harness.onnx.suite.tests import KINDS, suite
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -120,3 +127,24 @@ def test_failures_that_none_expects_and_numbers_that_are_off_are_surprises(tmp_p
     # Some tests alone say nothing about numbers, nor does another release.
     assert surprises(two[:1], declared, "0.27", whole=False) == []
     assert surprises([], declared, "0.26", whole=True) == []
+
+
+def test_numbers_are_lowered_to_the_tests_that_still_fail_and_never_raised(tmp_path: Path) -> None:
+    both = {"0.26": 2, "0.27": 2}
+    declared = rows(tmp_path, {"releases": both}, {"name": "depth", "message": "depth"})
+    failing = [result(f"test_{at}") for at in range(3)]
+    (axes,) = lowered(declared, {"0.27": failing[:1]})
+    assert (axes.name, axes.releases) == ("axes", {"0.26": 2, "0.27": 1})
+    (axes,) = lowered(declared, {"0.27": failing})
+    assert axes.releases == both
+    (axes,) = lowered(declared, {"0.27": []})
+    assert axes.releases == {"0.26": 2}
+    assert lowered(declared, {"0.26": [], "0.27": []}) == ()
+
+
+def test_written_rows_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    write(read(), path)
+    assert read(path) == read()
+    # Rows in the repository are as they are written, so that a change shows what it changes.
+    assert path.read_text() == FILE.read_text()
