@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from relaxcheck.fixes.framework.fix import Rebinding
+from relaxcheck.fixes.framework.patch import NewFile
+
+UPSTREAM = NewFile("relax/frontend/onnx/preparing.py", "Models before they are imported.")
 
 Model = Any
 Graph = Any

@@ -71,9 +71,8 @@ def _conditions(node: Node, scores: Expr) -> list[Expr]:
     query = heads.positions(node, queries, queries, 1)
     conditions = []
     if node.input(_VALID) is not None:
-        valid = node.emit(
-            relax.op.reshape(operands.required(node, _VALID, "nonpad_kv_seqlen"), (batch, 1, 1, 1))
-        )
+        valid = operands.required(node, _VALID, "nonpad_kv_seqlen")
+        valid = node.emit(relax.op.reshape(valid, (batch, 1, 1, 1)))
         conditions.append(node.emit(relax.op.less(key, valid)))
         query = node.emit(query + valid - heads.size(node, queries))
     elif node.input(_PAST) is not None:

@@ -68,24 +68,28 @@ def _scalar(node: Node, index: int) -> Expr | None:
     return node.emit(relax.op.reshape(limit, ()))
 
 
-def _extreme(is_beyond: Pairwise, whole: Pairwise) -> Convert:
-    """Convert to the first of each pair if it ``is_beyond`` the second, or NaN."""
+def _extreme(node: Node, is_beyond: Pairwise, whole: Pairwise) -> Expr:
+    """The first of each pair if it ``is_beyond`` the second, or NaN; ``whole`` of integers."""
+    if _are_constants(node):
+        return node.converted()
+    values = [tensor(node, index) for index in range(len(node.inputs))]
+    dtype = tvm_api.dtype_of(values[0])
 
-    def convert(node: Node) -> Expr:
-        if _are_constants(node):
-            return node.converted()
-        values = [tensor(node, index) for index in range(len(node.inputs))]
-        dtype = tvm_api.dtype_of(values[0])
+    def beyond(x: Expr, y: Expr) -> Expr:
+        if not is_float(dtype):
+            return node.emit(whole(x, y))
+        first = relax.op.logical_or(is_beyond(x, y), is_nan(x, dtype))
+        return node.emit(relax.op.where(first, x, y))
 
-        def beyond(x: Expr, y: Expr) -> Expr:
-            if not is_float(dtype):
-                return node.emit(whole(x, y))
-            first = relax.op.logical_or(is_beyond(x, y), is_nan(x, dtype))
-            return node.emit(relax.op.where(first, x, y))
+    return functools.reduce(beyond, values)
 
-        return functools.reduce(beyond, values)
 
-    return convert
+def _max(node: Node) -> Expr:
+    return _extreme(node, relax.op.greater, relax.op.maximum)
+
+
+def _min(node: Node) -> Expr:
+    return _extreme(node, relax.op.less, relax.op.minimum)
 
 
 def _are_constants(node: Node) -> bool:
@@ -114,8 +118,8 @@ def _mean(node: Node) -> Expr:
 
 CONVERSIONS: dict[str, Convert] = {
     "Clip": _clip,
-    "Max": _extreme(relax.op.greater, relax.op.maximum),
-    "Min": _extreme(relax.op.less, relax.op.minimum),
+    "Max": _max,
+    "Min": _min,
     "Sum": _sum,
     "Mean": _mean,
 }

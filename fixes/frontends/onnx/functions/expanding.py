@@ -98,7 +98,7 @@ def _is_function(model: Model, operator: Operator) -> bool:
 def _rebindings() -> tuple[Rebinding, ...]:
     from tvm.relax.frontend.onnx import onnx_frontend
 
-    def known() -> Collection[str]:
+    def known() -> set[str]:
         return set(onnx_frontend._get_convert_map())
 
     return (
@@ -132,6 +132,6 @@ FIX = Fix(
     issue=None,
     parts=(FaultPart("Celu", _lacks_celu),),
     rebindings=_rebindings,
-    after="onnx_reductions",
+    after="onnx_rnn",
     patch=(Guard(IMPORTER, "from_onnx", expanded, "model, _get_convert_map()", result="model"),),
 )

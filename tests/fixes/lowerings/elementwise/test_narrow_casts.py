@@ -17,6 +17,7 @@ from tests.fixes import whole_programs as whole
 from tests.oracles.agreeing import program_of
 
 EIGHT_BITS = ("float8_e4m3fn", "float8_e5m2")
+ONE_ZERO = ("float8_e4m3fnuz", "float8_e5m2fnuz")
 
 DTYPES = (
     *("bool", "int8", "uint8", "int32", "uint32", "int64", "uint64"),
@@ -73,6 +74,20 @@ def test_what_is_too_large_is_no_number(to: str, wanted: float) -> None:
     np.testing.assert_array_equal(actual, [wanted, -wanted, wanted, 1])
 
 
+@pytest.mark.parametrize("name", ONE_ZERO)
+def test_formats_without_a_negative_zero(name: str) -> None:
+    codes = _every(name)
+    np.testing.assert_array_equal(_run(codes, name, "float32"), codes.astype("float32"))
+    numbers = np.random.default_rng(0).standard_normal(2000) * 2.0 ** np.arange(-20, 20).repeat(50)
+    halfway = (numbers.astype(codes.dtype).astype("float64") * 1.0625).astype("float32")
+    special = np.array([0, -0.0, np.nan, np.inf, -np.inf, 1e30], "float32")
+    for values in (numbers.astype("float32"), halfway, special, np.arange(-300, 300)):
+        actual = _run(values, values.dtype.name, name).astype("float64")
+        with np.errstate(invalid="ignore"):
+            wanted = values.astype("float64").astype(codes.dtype).astype("float64")
+        np.testing.assert_array_equal(actual, wanted)
+
+
 def test_other_casts_are_left_to_tvm() -> None:
     for dtype, to in (("float64", "float16"), ("int8", "bfloat16"), ("int64", "float32")):
         module = compiled.module(lambda x, to=to: relax.op.astype(x, to), (3,), dtypes=(dtype,))
@@ -90,6 +105,11 @@ PROGRAMS: whole.Programs = {
         ),
         "to 8 bits": tuple(
             whole.upstream("narrow_casts", "to_eight_bits", dtype) for dtype in EIGHT_BITS
+        ),
+        "8 bits of one zero": tuple(
+            whole.upstream("narrow_casts", name, dtype)
+            for name in ("from_one_zero", "to_one_zero")
+            for dtype in ONE_ZERO
         ),
     },
 }

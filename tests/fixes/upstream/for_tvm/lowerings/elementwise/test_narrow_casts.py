@@ -57,5 +57,17 @@ def test_to_eight_bits(dtype):
     np.testing.assert_array_equal(_run(data, dtype), wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float8_e4m3fnuz", "float8_e5m2fnuz"])
+def test_from_one_zero(dtype):
+    data = _narrow([0, 2.0**-9, 1.5, -(2.0**-7), np.nan], dtype)
+    np.testing.assert_array_equal(_run(data, "float32"), data.astype("float64"))
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fnuz", "float8_e5m2fnuz"])
+def test_to_one_zero(dtype):
+    data = np.array([0, -0.0, 2.0**-9, -(2.0**-7), 1.3, -100, np.nan], "float32")
+    np.testing.assert_array_equal(_run(data, dtype), _narrow(data, dtype).astype("float64"))
+
+
 if __name__ == "__main__":
     tvm.testing.main()
