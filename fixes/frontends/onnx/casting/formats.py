@@ -87,9 +87,11 @@ def require_held(model: Any) -> None:
         OpNotImplemented: a tensor has a data type of fewer than 8 bits, or of texts. The error
             names the operators that read or write it.
     """
-    for role, name, number in _others(model.graph):
-        attributes = {role: name, "dtype": name_of(number)}
-        raise refuse(_operators_at(model.graph, name), **attributes)
+    # What no node reads comes last: its error can name no operator.
+    others = sorted(_others(model.graph), key=lambda each: not _operators_at(model.graph, each[1]))
+    for role, name, number in others:
+        operators = _operators_at(model.graph, name) or "the model"
+        raise refuse(operators, **{role: name, "dtype": name_of(number)})
 
 
 def has_other(graph: Any) -> bool:
@@ -112,6 +114,6 @@ def _others(graph: Any) -> Iterator[tuple[str, str, int]]:
 
 
 def _operators_at(graph: Any, name: str) -> str:
-    """The operators of nodes that read or write the value ``name``."""
+    """The operators of nodes that read or write the value ``name``; empty if none does."""
     operators = {node.op_type for node in graph.node if name in (*node.input, *node.output)}
-    return ", ".join(sorted(operators)) or "the model"
+    return ", ".join(sorted(operators))

@@ -136,9 +136,11 @@ CONVERSIONS: dict[str, Convert] = {
 }
 
 
-def _computes(operator: str, x: Any, y: Any, wanted: Any, **attributes: Any) -> bool:
+def _computes(
+    operator: str, x: Any, y: Any, wanted: Any, opset: int = 15, **attributes: Any
+) -> bool:
     arrays = [np.array(each) for each in (x, y, wanted)]
-    model = node_model(operator, dict(zip("xy", arrays, strict=False)), 15, **attributes)
+    model = node_model(operator, dict(zip("xy", arrays, strict=False)), opset, **attributes)
     return not fails(model, arrays[:2], arrays[2:])
 
 
@@ -152,8 +154,8 @@ def _raises_integers() -> bool:
 
 
 def _shifts_out() -> bool:
-    x, by = np.array([5, 5], "uint8"), np.array([1, 8], "uint8")
-    return _computes("BitShift", x, by, np.array([10, 0], "uint8"), direction="LEFT")
+    x, by = np.array([5, 5, -5], "int32"), np.array([1, 32, -1], "int32")
+    return _computes("BitShift", x, by, np.array([10, 0, 0], "int32"), 28, direction="LEFT")
 
 
 def _compares_truth() -> bool:

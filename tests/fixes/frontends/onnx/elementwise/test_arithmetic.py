@@ -120,8 +120,8 @@ PROGRAMS: whole.Programs = {
         "shifts": (
             partial(
                 computes,
-                *("BitShift", 11, [np.array([1], "uint16"), np.array([16], "uint16")]),
-                np.array([0], "uint16"),
+                *("BitShift", 28, [np.array([1], "int64"), np.array([64])]),
+                np.array([0], "int64"),
                 direction="LEFT",
             ),
         ),

@@ -46,6 +46,12 @@ def test_shifts():
     np.testing.assert_array_equal(run("BitShift", 11, [x, by], direction="RIGHT")[0], [2, 0])
 
 
+def test_shifts_by_all_bits():
+    x, by = np.array([5, 5, -5], "int32"), np.array([1, 32, -1], "int32")
+    np.testing.assert_array_equal(run("BitShift", 28, [x, by], direction="LEFT")[0], [10, 0, 0])
+    np.testing.assert_array_equal(run("BitShift", 28, [x, by], direction="RIGHT")[0], [2, 0, -1])
+
+
 def test_truth_values():
     x, y = np.array([True, True]), np.array([True, False])
     np.testing.assert_array_equal(run("Equal", 13, [x, y])[0], x == y)
