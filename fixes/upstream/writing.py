@@ -155,7 +155,8 @@ def _convert(changes: Change, step: Conversion) -> None:
     arguments = [f'"{step.operator}"', _asked(changes, step.function), *([before] * bool(before))]
     value = _called(entry, ", ".join(arguments))
     if len(f'        "{step.operator}": {value},') > _LINE:
-        value = _called(entry, f"\n            {', '.join(arguments)}\n        ")
+        lines = "".join(f"\n            {argument}," for argument in arguments)
+        value = _called(entry, f"{lines}\n        ")
     edit = editing.entered(source, onnx_converting.TABLE, step.operator, value)
     imports = (onnx_converting.Converter, step.function)
     changes.edit(file, edit, *(_import(function, file) for function in imports))

@@ -153,6 +153,14 @@ def at_run_time(node: Node, name: str, value: Expr, count: int) -> Dims:
     return symbols
 
 
+def reshaped(node: Node, value: Expr, dims: Sequence[PrimExpr | int]) -> Expr:
+    """``value`` in the shape of ``dims``."""
+    if any(tvm_api.as_int(dim) == 0 for dim in dims):
+        # A 0 would stand for the dimension of ``value`` itself.
+        return node.emit(relax.op.zeros(relax.ShapeExpr(list(dims)), tvm_api.dtype_of(value)))
+    return node.emit(relax.op.reshape(value, relax.ShapeExpr(list(dims))))
+
+
 def rank_of(value: Expr) -> int:
     """The number of dimensions of ``value``, whose shape is known."""
     return len(tvm_api.shape_of(value))
@@ -218,3 +226,8 @@ def flag(node: Node, name: str, default: int = 0) -> bool:
     if value not in (0, 1):
         raise invalid(node.operator, "it must be 0 or 1", **{name: value})
     return bool(value)
+
+
+def decimal(node: Node, name: str, default: float) -> float:
+    """The attribute ``name``, a number of float32, as are defaults that are no sums of halves."""
+    return float(np.float32(node.attribute(name, default)))

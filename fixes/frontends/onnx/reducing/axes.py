@@ -171,7 +171,4 @@ def shaped(node: Node, data: Expr, result: Expr, axes: Axes) -> Expr:
         return result
     if axes.left is not None:
         return node.emit(relax.op.reshape(result, relax.ShapeExpr(list(axes.left))))
-    known = axes.known or ()
-    dims = tvm_api.shape_of(data)
-    left = [dim for axis, dim in enumerate(dims) if axis not in known]
-    return node.emit(relax.op.reshape(result, relax.ShapeExpr(left)))
+    return node.emit(relax.op.squeeze(result, list(axes.known))) if axes.known else result
