@@ -1,0 +1,1 @@
+"""ONNX's operators on windows: convolutions and pools."""
