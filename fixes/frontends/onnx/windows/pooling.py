@@ -295,14 +295,14 @@ def _lacks_indices() -> bool:
 
 def _mistakes_lower() -> bool:
     """True if a window is missing where the padding is as large before as after, or larger."""
-    settings = {"auto_pad": "SAME_LOWER", "kernel_shape": [2], "strides": [2]}
+    settings: Any = {"auto_pad": "SAME_LOWER", "kernel_shape": [2], "strides": [2]}
     model = node_model("MaxPool", {"X": _ROW}, 12, **settings)
     return fails(model, [_ROW], [np.array([[[1, 4]]], np.float32)])
 
 
 def _mistakes_dilations() -> bool:
     """True if the padding of a mean does not grow with the distance of its elements."""
-    settings = {"auto_pad": "SAME_UPPER", "kernel_shape": [2], "dilations": [2]}
+    settings: Any = {"auto_pad": "SAME_UPPER", "kernel_shape": [2], "dilations": [2]}
     model = node_model("AveragePool", {"X": _ROW}, 19, **settings)
     return fails(model, [_ROW], [np.array([[[4, 1.5, 4]]], np.float32)])
 
