@@ -56,12 +56,12 @@ def _shape(window: Window, source: Tensor) -> list[PrimExpr]:
 def _plain(window: Window, data: Expr, operator: str) -> Any:
     """TVM's own pool if it computes ``window`` of ``data`` as ONNX does, else None."""
     dims = [tvm_api.as_int(dim) for dim in tvm_api.shape_of(data)[2:]]
-    simple = not window.ceil and None not in dims and 0 not in dims and window.pads is not None
-    if not simple or window.rank > 3 or tvm_api.dtype_of(data) != "float32":
+    pads, known = window.pads, None not in dims and 0 not in dims
+    if pads is None or window.ceil or not known or window.rank > 3:
         return None
-    if set(window.dilations) != {1}:
+    if tvm_api.dtype_of(data) != "float32" or set(window.dilations) != {1}:
         return None
-    before, after = window.pads[: window.rank], window.pads[window.rank :]
+    before, after = pads[: window.rank], pads[window.rank :]
     if any(max(pair) >= tap for *pair, tap in zip(before, after, window.taps, strict=True)):
         return None
     return getattr(relax.op.nn, f"{operator}{window.rank}d")
