@@ -43,7 +43,7 @@ def split(node: Node, value: Expr, attribute: str) -> Expr:
 def joined(node: Node, value: Expr) -> Expr:
     """(batch, heads, length, features) as (batch, length, hidden)."""
     batch, heads, length, features = tvm_api.shape_of(value)
-    apart = relax.op.permute_dims(value, [0, 2, 1, 3])
+    apart = node.emit(relax.op.permute_dims(value, [0, 2, 1, 3]))
     return node.emit(relax.op.reshape(apart, (batch, length, heads * features)))
 
 

@@ -66,7 +66,7 @@ def _in_dtype(node: Node, value: Expr, to: str) -> Expr:
         return value
     if dtype == EXPONENTS:
         return _in_dtype(node, from_exponents(node, value), to)
-    if dtype in EIGHT_BITS and to != "float32":
+    if dtype in (*EIGHT_BITS, "bfloat16") and to != "float32":
         return _in_dtype(node, node.emit(relax.op.astype(value, "float32")), to)
     if to == EXPONENTS:
         value = node.emit(cast(value, dtype, "float32"))

@@ -10,7 +10,13 @@ import numpy as np
 
 from relaxcheck.fixes.framework.fix import Rebinding, refuse
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.onnx.casting.formats import NARROW, dtype_named, held, name_of
+from relaxcheck.fixes.frontends.onnx.casting.formats import (
+    NARROW,
+    dtype_named,
+    held,
+    name_of,
+    require_held,
+)
 from relaxcheck.fixes.frontends.onnx.preparing import Graph, Model, preparing
 from relaxcheck.fixes.frontends.onnx.probing import fails
 
@@ -34,6 +40,8 @@ def with_widths(model: Model) -> Model:
         return model
     import onnx
 
+    # An error about an input or an output is to name the operators that the model has.
+    require_held(model)
     # Without data propagation and strictness, which are about shapes.
     model = onnx.shape_inference.infer_shapes(model)
     _mark(model.graph, {})

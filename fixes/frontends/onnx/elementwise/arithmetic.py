@@ -19,6 +19,7 @@ from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
 )
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr
+from relaxcheck.fixes.tvm_api import functions as tvm_api_functions
 
 UPSTREAM = NewFile(
     "relax/frontend/onnx/elementwise/arithmetic.py",
@@ -98,6 +99,39 @@ def _mod(node: Node) -> Expr:
     return cast(result, inner, dtype)
 
 
+def _div(node: Node) -> Expr:
+    """TVM folds a division by a scalar, refuses 0 there, and computes that by a vector of 0."""
+    if any(not tvm_api.is_tensor(each) for each in node.inputs):
+        return node.converted()
+    x, y = node.inputs
+    if not _is_zero(y) or not tvm_api.has_shape(x):
+        return node.converted()
+    return _over_zero(node, x, y)
+
+
+def _reciprocal(node: Node) -> Expr:
+    x = tensor(node, 0)
+    if not _is_zero(x):
+        return node.converted()
+    return _over_zero(node, constant(1.0, tvm_api.dtype_of(x)), x)
+
+
+def _is_zero(value: Expr) -> bool:
+    """True for a floating-point constant of one element, a zero."""
+    if not tvm_api_functions.is_constant(value) or not is_float(tvm_api.dtype_of(value)):
+        return False
+    array = tvm_api.tensor_of(value).numpy()
+    return bool(array.size == 1 and not array.astype("float64").any())
+
+
+def _over_zero(node: Node, x: Expr, zero: Expr) -> Expr:
+    array = tvm_api.tensor_of(zero).numpy()
+    quotient = relax.op.divide(x, tvm_api.const(array.reshape((1,) * max(array.ndim, 1))))
+    if array.ndim or tvm_api.shape_of(node.emit(x)):
+        return quotient
+    return relax.op.reshape(quotient, ())
+
+
 def _bit_shift(node: Node) -> Expr:
     """By all bits and more, and by negative numbers, what is left is 0, or -1 of negative ones."""
     direction = node.attribute("direction")
@@ -131,6 +165,8 @@ def _equal(node: Node) -> Expr:
 CONVERSIONS: dict[str, Convert] = {
     "Pow": _pow,
     "Mod": _mod,
+    "Div": _div,
+    "Reciprocal": _reciprocal,
     "BitShift": _bit_shift,
     "Equal": _equal,
 }
@@ -158,6 +194,12 @@ def _shifts_out() -> bool:
     return _computes("BitShift", x, by, np.array([10, 0, 0], "int32"), 28, direction="LEFT")
 
 
+def _divides_by_zero() -> bool:
+    x, zero = np.array([1, -1], "float32"), np.array(0, "float32")
+    model = node_model("Div", {"x": x, "zero": zero}, 13, held=["zero"])
+    return not fails(model, [x], [np.array([np.inf, -np.inf], "float32")])
+
+
 def _compares_truth() -> bool:
     x, y = np.array([True, True]), np.array([True, False])
     return _computes("Equal", x, y, np.array([True, False]))
@@ -168,12 +210,13 @@ FIX = Fix(
     operators=tuple(CONVERSIONS),
     fault=(
         "Pow of ONNX models takes operands of one floating-point dtype alone, BitShift shifts by"
-        " too many bits, and Equal of truth values is not compiled"
+        " too many bits, Equal of truth values is not compiled, nor Div by a constant of 0"
     ),
     issue=None,
     parts=(
         FaultPart("powers", lambda: not (_raises_to_integers() and _raises_integers())),
         FaultPart("shifts", lambda: not _shifts_out()),
+        FaultPart("zeros", lambda: not _divides_by_zero()),
         FaultPart("truth values", lambda: not _compares_truth()),
     ),
     rebindings=rebindings(CONVERSIONS),

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from tvm import relax
@@ -20,6 +21,7 @@ from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
 )
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr
+from relaxcheck.fixes.tvm_api import functions as tvm_api_functions
 
 UPSTREAM = NewFile(
     "relax/frontend/onnx/elementwise/limits.py",
@@ -70,8 +72,6 @@ def _scalar(node: Node, index: int) -> Expr | None:
 
 def _extreme(node: Node, is_beyond: Pairwise, whole: Pairwise) -> Expr:
     """The first of each pair if it ``is_beyond`` the second, or NaN; ``whole`` of integers."""
-    if _are_constants(node):
-        return node.converted()
     values = [tensor(node, index) for index in range(len(node.inputs))]
     dtype = tvm_api.dtype_of(values[0])
 
@@ -85,16 +85,26 @@ def _extreme(node: Node, is_beyond: Pairwise, whole: Pairwise) -> Expr:
 
 
 def _max(node: Node) -> Expr:
-    return _extreme(node, relax.op.greater, relax.op.maximum)
+    folded = _folded(node, np.max)
+    return _extreme(node, relax.op.greater, relax.op.maximum) if folded is None else folded
 
 
 def _min(node: Node) -> Expr:
-    return _extreme(node, relax.op.less, relax.op.minimum)
+    folded = _folded(node, np.min)
+    return _extreme(node, relax.op.less, relax.op.minimum) if folded is None else folded
 
 
-def _are_constants(node: Node) -> bool:
-    """True if the importer computes the result by NumPy, for shapes that depend on it."""
-    return all(not isinstance(each, relax.Var) and tvm_api.is_tensor(each) for each in node.inputs)
+def _folded(node: Node, reduce: Callable[..., Any]) -> Expr | None:
+    """The result of constants, which shapes may depend on; None if an input is none."""
+    if not all(map(tvm_api_functions.is_constant, node.inputs)):
+        return None
+    arrays = [tvm_api.tensor_of(each).numpy() for each in node.inputs]
+    dtype = arrays[0].dtype
+    # Of halves, sums are taken in float32.
+    inner = np.float32 if wide(dtype.name) != dtype.name else dtype
+    with np.errstate(all="ignore"):
+        stacked = np.stack(np.broadcast_arrays(*(array.astype(inner) for array in arrays)))
+        return tvm_api.const(np.asarray(reduce(stacked, axis=0)).astype(dtype))
 
 
 def _sum_of(node: Node, divisor: int) -> Expr:
@@ -109,11 +119,13 @@ def _sum_of(node: Node, divisor: int) -> Expr:
 
 
 def _sum(node: Node) -> Expr:
-    return node.converted() if _are_constants(node) else _sum_of(node, 1)
+    folded = _folded(node, np.sum)
+    return _sum_of(node, 1) if folded is None else folded
 
 
 def _mean(node: Node) -> Expr:
-    return node.converted() if _are_constants(node) else _sum_of(node, len(node.inputs))
+    folded = _folded(node, np.mean)
+    return _sum_of(node, len(node.inputs)) if folded is None else folded
 
 
 CONVERSIONS: dict[str, Convert] = {

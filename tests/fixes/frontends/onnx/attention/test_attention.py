@@ -127,6 +127,13 @@ def test_causality(queries: int) -> None:
     computes("Attention", 23, inputs, expected, is_causal=1, tolerance=1e-5)
 
 
+def test_no_batch() -> None:
+    query, key, value = (joined(each)[:0] for each in operands(4))
+    expected = np.zeros((0, QUERIES, 4 * VALUES), "float32")
+    how: Any = {"held": (0, 1, 2), "q_num_heads": 4, "kv_num_heads": HEADS}
+    computes("Attention", 23, [query, key, value], expected, **how)
+
+
 @pytest.mark.parametrize("past", [1, 4])
 def test_a_past(past: int) -> None:
     query, key, value = operands(4)

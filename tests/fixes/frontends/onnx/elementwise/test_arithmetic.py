@@ -103,6 +103,25 @@ def test_truth_values(opset: int) -> None:
     computes("Equal", opset, [np.arange(3), np.array([0, 2, 2])], np.array([True, False, True]))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_division_by_a_constant_of_zero(shape: tuple[int, ...], dtype: str) -> None:
+    zero = np.zeros(shape, dtype)
+    for x in (np.array([1, -1, 0], dtype), np.array(-2, dtype)):
+        with np.errstate(all="ignore"):
+            expected = x / zero
+        computes("Div", 14, [x, zero], expected, held=(1,))
+    computes("Reciprocal", 13, [zero], np.full(shape, math.inf, dtype), held=(0,))
+    computes("Reciprocal", 13, [-zero], np.full(shape, -math.inf, dtype), held=(0,))
+    computes(
+        "Div",
+        14,
+        [np.array([4], dtype), zero + np.ones(shape, dtype)],
+        np.full(shape or (1,), 4, dtype),
+        held=(1,),
+    )
+
+
 def test_symbolic_sizes() -> None:
     x, y = np.array([[2], [3]]), np.array([[2, 3]])
     shapes: Any = {0: ("rows", 1), 1: (1, "columns")}
@@ -125,6 +144,7 @@ PROGRAMS: whole.Programs = {
                 direction="LEFT",
             ),
         ),
+        "zeros": (whole.upstream("onnx_arithmetic", "zeros"),),
         "truth values": (
             partial(computes, "Equal", 13, [np.array([True]), np.array([True])], np.array([True])),
         ),

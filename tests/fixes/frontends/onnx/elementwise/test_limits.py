@@ -78,8 +78,15 @@ def test_any_number_of_inputs(operator: str, number: int, dtype: Any) -> None:
     reduce: Any = {"Min": np.min, "Max": np.max, "Sum": np.sum, "Mean": np.mean}[operator]
     expected = reduce(np.stack(wide), axis=0).astype(dtype)
     computes(operator, 13, inputs, expected, tolerance=1e-2 if inputs[0].itemsize == 2 else 1e-6)
-    if number > 1:
-        computes(operator, 13, inputs, expected, held=range(1, number), tolerance=1e-2)
+    for held in (range(1, number), range(number)):
+        computes(operator, 13, inputs, expected, held=held, tolerance=1e-2)
+
+
+@pytest.mark.parametrize("operator", ["Min", "Max", "Sum", "Mean"])
+def test_no_elements(operator: str) -> None:
+    symbolic: Any = {0: ("rows", 2)}
+    empty = np.zeros((0, 2), "float32")
+    computes(operator, 13, [empty, np.ones(2, "float32")], empty, held=(1,), symbolic=symbolic)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.__name__)

@@ -3,7 +3,7 @@
 import numpy as np
 import tvm
 import tvm.testing
-from onnx import ValueInfoProto, helper
+from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
 from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
@@ -50,6 +50,21 @@ def test_shifts_by_all_bits():
     x, by = np.array([5, 5, -5], "int32"), np.array([1, 32, -1], "int32")
     np.testing.assert_array_equal(run("BitShift", 28, [x, by], direction="LEFT")[0], [10, 0, 0])
     np.testing.assert_array_equal(run("BitShift", 28, [x, by], direction="RIGHT")[0], [2, 0, -1])
+
+
+def test_zeros():
+    graph = helper.make_graph(
+        [helper.make_node("Div", ["x", "zero"], ["y"])],
+        "zeros",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+        [numpy_helper.from_array(np.array(0, "float32"), "zero")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    executable = relax.build(from_onnx(model), tvm.target.Target("llvm"))
+    machine = relax.VirtualMachine(executable, tvm.cpu())
+    y = machine["main"](tvm.runtime.tensor(np.array([1, -1], "float32")))
+    np.testing.assert_array_equal(y.numpy(), [np.inf, -np.inf])
 
 
 def test_truth_values():
