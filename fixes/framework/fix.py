@@ -39,6 +39,18 @@ class Rebinding:
 
 
 @dataclass(frozen=True, slots=True)
+class MethodRebinding:
+    """A method to replace in the class ``owner`` of TVM, which defines it.
+
+    ``replacement`` is called with the instance first.
+    """
+
+    owner: type
+    name: str
+    replacement: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
 class FaultPart:
     """One part of a fault. A release may cure it and leave the others.
 
@@ -101,7 +113,7 @@ class Fix:
     issue: str | None
     parts: tuple[FaultPart, ...]
     attributes: tuple[OperatorAttribute, ...] = ()
-    rebindings: Callable[[], tuple[Rebinding, ...]] = tuple
+    rebindings: Callable[[], tuple[Rebinding | MethodRebinding, ...]] = tuple
     passes: tuple[ModulePass, ...] = ()
     after: str | None = None
     patch: tuple[Step, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.bound_names import BoundNames
-from relaxcheck.fixes.framework.fix import LEGALIZE, Fix, OperatorAttribute
+from relaxcheck.fixes.framework.fix import LEGALIZE, Fix, MethodRebinding, OperatorAttribute
 from relaxcheck.fixes.tvm_api import Legalization
 
 LOG = logging.getLogger("relaxcheck.fixes")
@@ -29,9 +29,9 @@ class _Attribute:
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """A name in a module of TVM, and the function formerly bound to it."""
+    """A name in a module or class of TVM, and the function formerly bound to it."""
 
-    module: ModuleType
+    owner: ModuleType | type
     name: str
     original: Any
 
@@ -88,6 +88,9 @@ def install(fixes: Iterable[Fix]) -> Installation:
             for attribute in fix.attributes:
                 _set(attribute)
             for each in fix.rebindings():
+                if isinstance(each, MethodRebinding):
+                    _replace(each)
+                    continue
                 for module, name in names.rebind(each.original, each.replacement):
                     _state.bindings.append(_Binding(module, name, each.original))
             LOG.info("fix %s is on: %s", fix.name, fix.fault)
@@ -101,7 +104,7 @@ def uninstall() -> None:
     """Restore everything that ``install`` replaced. Does nothing while no fixes are on."""
     while _state.bindings:
         binding = _state.bindings.pop()
-        setattr(binding.module, binding.name, binding.original)
+        setattr(binding.owner, binding.name, binding.original)
     while _state.attributes:
         attribute = _state.attributes.pop()
         attribute.operator.reset_attr(attribute.key)
@@ -149,6 +152,13 @@ def _original(attribute: OperatorAttribute) -> Any:
         if before.operator.name == attribute.operator and before.key == attribute.key:
             return before.original
     return tvm_api.get_op(attribute.operator).get_attr(attribute.key)
+
+
+def _replace(method: MethodRebinding) -> None:
+    # As the class holds it: getattr would unwrap a static or class method.
+    original = vars(method.owner)[method.name]
+    _state.bindings.append(_Binding(method.owner, method.name, original))
+    setattr(method.owner, method.name, method.replacement)
 
 
 def _set(attribute: OperatorAttribute) -> None:

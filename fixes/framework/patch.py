@@ -83,6 +83,20 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
+class Method:
+    """Let ``method`` of the class ``owner`` of ``file`` return the result of ``function``.
+
+    Its body becomes a call with its own parameters. The import stands in front of the call, since
+    TVM's modules import each other.
+    """
+
+    file: str
+    owner: str
+    method: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """Put ``value``, called with ``key``, into the dictionary that ``function`` returns.
 
@@ -128,4 +142,6 @@ class Import:
     line: str
 
 
-Step = Lowering | Wrapping | Checking | Override | Body | Entry | Conversion | Guard | Import
+Step = (
+    Lowering | Wrapping | Checking | Override | Body | Method | Entry | Conversion | Guard | Import
+)

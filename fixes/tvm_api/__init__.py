@@ -194,6 +194,16 @@ def negated(condition: PrimExpr) -> PrimExpr:
     return tirx.Not(condition)
 
 
+def larger(left: PrimExpr, right: PrimExpr) -> PrimExpr:
+    """The larger of two integers."""
+    return tirx.max(left, right)
+
+
+def smaller(left: PrimExpr, right: PrimExpr) -> PrimExpr:
+    """The smaller of two integers."""
+    return tirx.min(left, right)
+
+
 def at_least_one(extent: PrimExpr) -> PrimExpr:
     """``extent``, or 1 where it may be smaller.
 

@@ -55,6 +55,11 @@ def nothing_type() -> Type:
     return _TUPLE_TYPE([])
 
 
+def tuple_type(fields: Sequence[Type]) -> Type:
+    """The static type of a tuple of ``fields``."""
+    return _TUPLE_TYPE(list(fields))
+
+
 def alike(left: Any, right: Any) -> bool:
     """True if two types, or two dimensions, have the same structure over the same symbols."""
     return bool(tvm_ffi.structural_equal(left, right))

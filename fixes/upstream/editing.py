@@ -142,6 +142,20 @@ def preceded(source: Source, function: str, lines: Iterable[str]) -> Edit:
     return Edit(at, at, "".join(f"{indent}{line}".rstrip() + "\n" for line in lines))
 
 
+def delegated(source: Source, owner: str, method: str, lines: Iterable[str], to: str) -> Edit:
+    """Let ``method`` of the class ``owner`` return ``to`` of its parameters, after ``lines``.
+
+    The docstring stays.
+    """
+    node = source.method(owner, method)
+    rest = [statement for statement in node.body if not is_text(statement)]
+    indent = " " * rest[0].col_offset
+    parameters = ", ".join(parameter.arg for parameter in node.args.args)
+    body = [*lines, f"return {to}({parameters})"]
+    text = "\n".join(f"{indent}{line}".rstrip() for line in body)
+    return Edit(source.line(rest[0].lineno), source.end(rest[-1]), text)
+
+
 def guards(source: Source, function: str) -> str:
     """The statements of ``function`` that raise if an argument is given, and do nothing else."""
     node = source.function(function)

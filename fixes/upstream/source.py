@@ -86,6 +86,19 @@ class Source:
                 return node
         raise PatchError(f"{self.name} has no function {name}")
 
+    def method(self, owner: str, name: str) -> ast.FunctionDef:
+        """The method ``name`` of the class ``owner`` of the module.
+
+        Raises:
+            PatchError: there is none.
+        """
+        for node in self.tree.body:
+            if isinstance(node, ast.ClassDef) and node.name == owner:
+                for member in node.body:
+                    if isinstance(member, ast.FunctionDef) and member.name == name:
+                        return member
+        raise PatchError(f"{self.name} has no method {owner}.{name}")
+
 
 def unannotated(source: Source) -> Source:
     """``source`` without annotations of parameters and results."""

@@ -19,6 +19,7 @@ from relaxcheck.fixes.framework.patch import (
     Guard,
     Import,
     Lowering,
+    Method,
     NewFile,
     Override,
     Step,
@@ -137,6 +138,13 @@ def _take(changes: Change, step: Step) -> None:
                 call = f"{step.result} = {call}"
             line = f"{_import(step.function, step.file)}  # pylint: disable=import-outside-toplevel"
             edit = editing.preceded(changes.source(step.file), step.guarded, [line, "", call])
+            changes.edit(step.file, edit)
+        case Method():
+            function = _asked(changes, step.function)
+            line = f"{_import(step.function, step.file)}  # pylint: disable=import-outside-toplevel"
+            edit = editing.delegated(
+                changes.source(step.file), step.owner, step.method, [line, ""], function
+            )
             changes.edit(step.file, edit)
         case Import():
             source = changes.source(step.file)
