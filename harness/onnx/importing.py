@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm import relax
-from tvm.relax.frontend.onnx import from_onnx
+from tvm.relax.frontend import onnx as frontend
 
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.onnx.case import OnnxCase
@@ -60,7 +60,8 @@ def quietly(model: Any, **arguments: Any) -> Module:
         Exception: TVM's own.
     """
     with _quiet():
-        return from_onnx(model, **arguments)
+        # A fix may have replaced it since this module was imported.
+        return frontend.from_onnx(model, **arguments)
 
 
 @contextlib.contextmanager

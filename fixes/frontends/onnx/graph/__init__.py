@@ -1,0 +1,1 @@
+"""The importer's walk over a graph: values of shapes, functions, graphs within graphs."""
