@@ -1,0 +1,1 @@
+"""ONNX's operators that move, choose and make elements."""
