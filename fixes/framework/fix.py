@@ -40,7 +40,7 @@ class Rebinding:
 
 @dataclass(frozen=True, slots=True)
 class MethodRebinding:
-    """A method to replace in the class ``owner`` of TVM, which defines it.
+    """A method to replace in the class ``owner`` of TVM, or in the base of it that defines it.
 
     ``replacement`` is called with the instance first.
     """

@@ -155,10 +155,12 @@ def _original(attribute: OperatorAttribute) -> Any:
 
 
 def _replace(method: MethodRebinding) -> None:
+    # Another fix may have put a class of its own above TVM's, and call what it inherits.
+    owner = next(each for each in reversed(method.owner.__mro__) if method.name in vars(each))
     # As the class holds it: getattr would unwrap a static or class method.
-    original = vars(method.owner)[method.name]
-    _state.bindings.append(_Binding(method.owner, method.name, original))
-    setattr(method.owner, method.name, method.replacement)
+    original = vars(owner)[method.name]
+    _state.bindings.append(_Binding(owner, method.name, original))
+    setattr(owner, method.name, method.replacement)
 
 
 def _set(attribute: OperatorAttribute) -> None:

@@ -16,6 +16,7 @@ from relaxcheck.fixes.framework.fix import (
     LEGALIZE,
     FaultPart,
     Fix,
+    MethodRebinding,
     OperatorAttribute,
     Rebinding,
     checked,
@@ -121,3 +122,30 @@ def test_a_checked_constructor_is_called_as_before() -> None:
 
     with pytest.raises(ValueError, match=r"^x is 7$"):
         checked(construct, refuse).replacement(7)
+
+
+def test_a_method_is_replaced_where_it_is_defined() -> None:
+    """Another fix may have put a class above TVM's: what it overrides stays."""
+
+    class Base:
+        def name(self) -> str:
+            return "base"
+
+    class Above(Base):
+        def name(self) -> str:
+            return f"above {super().name()}"
+
+    fix = Fix(
+        name="method",
+        operators=(),
+        fault="",
+        issue=None,
+        parts=(FaultPart("", lambda: True),),
+        rebindings=lambda: (
+            MethodRebinding(Above, "name", lambda self: f"own {type(self).__name__}"),
+        ),
+    )
+    with installation.install([fix]):
+        assert Above().name() == "above own Above"
+        assert Base().name() == "own Base"
+    assert Above().name() == "above base"

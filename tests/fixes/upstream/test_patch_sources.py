@@ -172,3 +172,34 @@ def f(a, b, c):
         raise RuntimeError("a")
 """
     assert editing.guards(Source("x", text), "f") == '    if b:\n        raise RuntimeError("b")'
+
+
+def test_a_method_is_left_to_a_function() -> None:
+    text = '''class Owner:
+    def method(self, first, second: int = 2):
+        """Do it."""
+        third = first
+        return third
+
+    def other(self):
+        return 1
+'''
+    edit = editing.delegated(
+        Source("x", text), "Owner", "method", ["from . import new", ""], "new.go"
+    )
+    assert (
+        Source("x", text).edited([edit]).text
+        == '''class Owner:
+    def method(self, first, second: int = 2):
+        """Do it."""
+        from . import new
+
+        return new.go(self, first, second)
+
+    def other(self):
+        return 1
+'''
+    )
+    for owner, name in (("Owner", "gone"), ("Gone", "method")):
+        with pytest.raises(PatchError, match=rf"x has no method {owner}\.{name}"):
+            editing.delegated(Source("x", text), owner, name, [], "new.go")
