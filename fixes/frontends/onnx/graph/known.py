@@ -84,11 +84,11 @@ def of_array(array: Any) -> Known | None:
 def objects(values: Any, shape: Sequence[int] | None = None) -> Values:
     """An array of objects: NumPy must not look into expressions."""
     if not isinstance(values, list):
-        made = np.empty((), object)
-        made[()] = values
-        return made
+        single: Values = np.empty((), object)
+        single[()] = values
+        return single
     flat = _flat(values)
-    made = np.empty(len(flat), object)
+    made: Values = np.empty(len(flat), object)
     for at, each in enumerate(flat):
         made[at] = each
     return made.reshape((len(values),) if shape is None else tuple(shape))
@@ -114,7 +114,7 @@ def expression(value: Known) -> Any:
         return tvm_api.const(value.array)
     if value.values.ndim:
         return relax.ShapeExpr(dims(value))
-    return shapes.number(value.values[()])
+    return shapes.number(value.values.item())
 
 
 def dims(value: Known) -> list[Any]:

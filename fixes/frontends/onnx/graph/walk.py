@@ -4,7 +4,7 @@ A node whose inputs are known is evaluated. Any other takes shapes among its inp
 unless its operator has a use for the expressions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tvm import relax
@@ -151,7 +151,7 @@ def _fields(importer: Any, value: Any) -> list[Expr] | None:
     return [importer.bb.emit(relax.TupleGetItem(bound, index)) for index in range(count)]
 
 
-def _types(value: Expr) -> Iterable[Any]:
+def _types(value: Expr) -> Sequence[Any]:
     return shapes.fields_of(tvm_api.type_of(value))
 
 

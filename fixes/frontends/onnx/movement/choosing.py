@@ -9,6 +9,7 @@ from tvm import relax, te, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import converting
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node
 from relaxcheck.fixes.frontends.onnx.graph import known
@@ -143,7 +144,7 @@ CONVERSIONS: dict[str, Convert] = {
 
 def _takes_values_of_one_dtype() -> bool:
     """True if OneHot gives results of another dtype than its values have."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "indices": np.array([1, -1], np.int64),
         "depth": np.array(3, np.int64),
         "values": np.array([0, 5], np.int16),

@@ -9,6 +9,7 @@ from tvm import te, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import converting
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node
 from relaxcheck.fixes.frontends.onnx.graph import known
@@ -158,9 +159,9 @@ def _lacks_reversal() -> bool:
 def _lacks_caches() -> bool:
     past, update = np.zeros((1, 3, 1), np.float32), np.ones((1, 2, 1), np.float32)
     indices = np.array([2], np.int64)
-    inputs = {"past": past, "update": update, "indices": indices}
+    inputs: dict[str, Array] = {"past": past, "update": update, "indices": indices}
     model = node_model("TensorScatter", inputs, 24, mode="circular")
-    return fails(model, [past, update, indices], [np.float32([[[1], [0], [1]]])])
+    return fails(model, [past, update, indices], [np.array([[[1], [0], [1]]], np.float32)])
 
 
 FIX = Fix(

@@ -10,6 +10,7 @@ from tvm import relax, te
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import converting
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node
 from relaxcheck.fixes.frontends.onnx.graph import known
@@ -211,7 +212,7 @@ def _lacks_amounts_at_run_time() -> bool:
 def _lacks_axes_at_run_time() -> bool:
     data, pads = np.arange(3, dtype=np.float32), np.array([1, 2], np.int64)
     axes = np.array([-1], np.int64)
-    inputs = {"x": data, "pads": pads, "value": None, "axes": axes}
+    inputs: dict[str, Array | None] = {"x": data, "pads": pads, "value": None, "axes": axes}
     model = node_model("Pad", inputs, 18, held=["pads"], mode="reflect")
     return fails(model, [data, axes], [np.pad(data, (1, 2), mode="reflect")])
 

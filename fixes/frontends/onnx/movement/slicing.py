@@ -10,6 +10,7 @@ from tvm import relax, te
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import converting
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node
 from relaxcheck.fixes.frontends.onnx.graph import known
@@ -230,7 +231,7 @@ def _begins_before() -> bool:
     """True if a Slice backwards that begins before the first place takes nothing."""
     data, numbers = np.array([5], np.float32), [np.array([at], np.int64) for at in (-2, -9, 0, -1)]
     names = ("starts", "ends", "axes", "steps")
-    inputs = {"x": data, **dict(zip(names, numbers, strict=True))}
+    inputs: dict[str, Array] = {"x": data, **dict(zip(names, numbers, strict=True))}
     return fails(node_model("Slice", inputs, 13, held=names), [data], [data])
 
 
