@@ -1,14 +1,15 @@
-"""Operators of ONNX whose results random numbers decide. ONNX does not say by which generator."""
+"""Operators of ONNX by which random numbers decide which elements of a result are zero.
+
+ONNX does not say by which generator.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from relaxcheck.generators.core.values import Array
 
-_DRAWING = (
-    *("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike"),
-    *("RandomUniform", "RandomUniformLike"),
-)
+_CHOOSING = ("Bernoulli", "RandomUniformLike")
+"""The second is in the body that ONNX defines the first by."""
 
 
 def draws(node: Any, arrays: Mapping[str, Array]) -> bool:
@@ -17,6 +18,6 @@ def draws(node: Any, arrays: Mapping[str, Array]) -> bool:
     Dropout does where it trains with a ratio, by default 0.5, that is not zero.
     """
     if node.op_type != "Dropout":
-        return node.op_type in _DRAWING
+        return node.op_type in _CHOOSING
     ratio, training = (*node.input[1:], "", "")[:2]
     return bool(arrays.get(training, False)) and bool(arrays.get(ratio, 0.5))

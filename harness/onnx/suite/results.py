@@ -104,7 +104,10 @@ def _difference(test: SuiteTest, actual: Value, expected: Value) -> tuple[Verdic
         return Verdict.WRONG_SHAPE, f"shape {actual.shape}, not {expected.shape}"
     if actual.dtype != expected.dtype:
         return Verdict.WRONG_DTYPE, f"dtype {actual.dtype}, not {expected.dtype}"
-    off = 0 if test.draws else expected.size - int(np.count_nonzero(_close(test, actual, expected)))
+    close = _close(test, actual, expected)
+    if test.draws:
+        close |= (actual == 0) | (expected == 0)
+    off = expected.size - int(np.count_nonzero(close))
     if not off:
         return Verdict.PASS, ""
     return Verdict.WRONG_VALUE, f"{off} of {expected.size} elements differ"

@@ -58,7 +58,7 @@ class SuiteTest:
 
     @property
     def draws(self) -> bool:
-        """True if random numbers decide the outputs: only their shapes and dtypes are stated."""
+        """True if random numbers decide which elements are zero: only the others are stated."""
         names = [each.name for each in self.model.graph.input]
         arrays = dict(zip(names, self.data_sets[0][0], strict=False))
         return any(draws(node, arrays) for node in nodes(self.model.graph))

@@ -58,9 +58,12 @@ def test_a_further_output_is_named_and_counted() -> None:
     assert compared(two, [ONES], [ONES, ONES]).verdict is Verdict.WRONG_SHAPE
 
 
-def test_of_random_numbers_shape_and_dtype_count_alone() -> None:
-    drawn = of("RandomNormalLike")
-    assert compared(drawn, [ONES + 1], [ONES]).verdict is Verdict.PASS
+def test_random_numbers_choose_the_elements_that_are_zero_and_no_others() -> None:
+    drawn = of("Bernoulli")
+    assert compared(drawn, [np.float32([0, 1])], [np.float32([1, 0])]).verdict is Verdict.PASS
+    assert compared(drawn, [np.float32([0, 2])], [np.float32([1, 1])]).message == (
+        "output y0: 1 of 2 elements differ"
+    )
     assert compared(drawn, [ONES[:1]], [ONES]).verdict is Verdict.WRONG_SHAPE
 
 
