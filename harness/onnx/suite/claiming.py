@@ -1,12 +1,17 @@
 """The claims of TVM's importer: the operators that its map has."""
 
-from tvm.relax.frontend.onnx import onnx_frontend
+Claims = dict[str, tuple[int, ...]]
+"""The opsets from which the importer has a converter of its own, by name of an operator.
 
-from relaxcheck.harness.onnx.suite.worker import Claims
+The names have no domain. Those in its map for which it has none are left out.
+"""
 
 
 def claims() -> Claims:
     """The claims of the importer in this process."""
+    # Who reads claims need not have TVM.
+    from tvm.relax.frontend.onnx import onnx_frontend
+
     prefix = "_impl_v"
     return {
         name: tuple(

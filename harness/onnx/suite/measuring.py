@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
+from relaxcheck.harness.onnx.suite.claiming import Claims
 from relaxcheck.harness.onnx.suite.results import Result
-from relaxcheck.harness.onnx.suite.worker import Claims, Job, selected
+from relaxcheck.harness.onnx.suite.worker import Job, selected
 from relaxcheck.harness.paths import WORKING
 from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import Release, ReleaseError, environment

@@ -7,9 +7,9 @@ import msgspec
 import onnx
 
 from relaxcheck.generators.onnx.schemas import FIRST_OPSET
+from relaxcheck.harness.onnx.suite.claiming import Claims
 from relaxcheck.harness.onnx.suite.measuring import Measured
 from relaxcheck.harness.onnx.suite.results import Result
-from relaxcheck.harness.onnx.suite.worker import Claims
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 PASSES, WRONG, CRASHES, UNSUPPORTED = "pass", "wrong", "crash", "unsupported"

@@ -10,14 +10,9 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from relaxcheck.harness.onnx.suite.claiming import claims
 from relaxcheck.harness.onnx.suite.tests import KINDS, SuiteTest, suite, with_initializers
 from relaxcheck.harness.releases.surveying import result_stream
-
-Claims = dict[str, tuple[int, ...]]
-"""The opsets from which the importer has a converter of its own, by name of an operator.
-
-The names have no domain. Those in its map for which it has none are left out.
-"""
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +41,6 @@ def selected(job: Job) -> Sequence[SuiteTest]:
 
 def main() -> None:
     """Run the tests of the job that the argument states."""
-    from relaxcheck.harness.onnx.suite.claiming import claims
     from relaxcheck.harness.onnx.suite.running import results
 
     job = msgspec.json.decode(sys.argv[1], type=Job)
