@@ -32,6 +32,7 @@ def _asked(request: pytest.FixtureRequest, fixes_on: bool) -> None:
         pytest.skip("failures are declared with the fixes on")
 
 
+@pytest.mark.slow
 def test_they_end_as_declared() -> None:
     ended = results(fixes=True)
     lines = [
