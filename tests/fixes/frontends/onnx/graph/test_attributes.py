@@ -55,7 +55,7 @@ def test_text_is_refused(attribute: str, value: object, fixes_on: None) -> None:
 
 def test_packed_numbers_are_refused(fixes_on: None) -> None:
     tensor = helper.make_tensor("value", helper.TensorProto.INT4, [2], [1, 2])
-    with pytest.raises(tvm_api.OpNotImplemented, match=r"Constant .* with value='int4'"):
+    with pytest.raises(tvm_api.OpNotImplemented, match=r"Constant .* dtype='INT4'"):
         onnx_texts.imported(constant(value=tensor))
 
 

@@ -100,8 +100,8 @@ def test_an_unknown_rank_is_warned_of(fixes_on: None) -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        (helper.make_tensor_type_proto(TensorProto.STRING, [2]), "input='x', dtype='string'"),
-        (helper.make_tensor_type_proto(TensorProto.INT4, [2]), "input='x', dtype='int4'"),
+        (helper.make_tensor_type_proto(TensorProto.STRING, [2]), "input='x', dtype='STRING'"),
+        (helper.make_tensor_type_proto(TensorProto.INT4, [2]), "input='x', dtype='INT4'"),
         (
             helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, [2])),
             "input='x', type='sequence'",
