@@ -5,6 +5,7 @@ infers the types on which some bodies depend.
 """
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -55,12 +56,26 @@ def _inlined(model: Model, operator: Operator) -> Model | None:
     """
     import onnx.inliner
 
+    stated = onnx.ModelProto()
+    stated.CopyFrom(model)
+    schema = _schema(model, operator)
+    for node in _nodes(stated.graph):
+        if (domain_of(node.domain), node.op_type) == operator:
+            _state_defaults(node, schema)
     try:
         return onnx.inliner.inline_selected_functions(
-            model, [operator], exclude=False, inline_schema_functions=True
+            stated, [operator], exclude=False, inline_schema_functions=True
         )
     except RuntimeError:
         return None
+
+
+def _state_defaults(node: Any, schema: Any) -> None:
+    """Give ``node`` the attributes that it leaves out: ONNX's inliner leaves them out of bodies."""
+    there = {attribute.name for attribute in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if name not in there and attribute.default_value.name:
+            node.attribute.append(attribute.default_value)
 
 
 def _lacking(graph: Graph, known: Collection[str]) -> set[Operator]:
@@ -73,26 +88,38 @@ def _lacking(graph: Graph, known: Collection[str]) -> set[Operator]:
 
 def _operators(graph: Graph) -> Iterator[Operator]:
     """The operators of the nodes of ``graph``, those of its subgraphs included."""
-    for node in graph.node:
+    for node in _nodes(graph):
         yield (domain_of(node.domain), node.op_type)
+
+
+def _nodes(graph: Graph) -> Iterator[Any]:
+    for node in graph.node:
+        yield node
         for attribute in node.attribute:
             for subgraph in (attribute.g, *attribute.graphs):
-                yield from _operators(subgraph)
+                yield from _nodes(subgraph)
 
 
 def _is_function(model: Model, operator: Operator) -> bool:
     """True if the schema of ``operator`` in the version of ``model`` has a body."""
+    schema = _schema(model, operator)
+    if schema is None:
+        return False
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def _schema(model: Model, operator: Operator) -> Any:
+    """The schema of ``operator`` in the version of ``model``; None if ONNX has none."""
     import onnx
 
     domain, name = operator
     for opset in model.opset_import:
         if domain_of(opset.domain) == domain:
             try:
-                schema = onnx.defs.get_schema(name, opset.version, domain)
+                return onnx.defs.get_schema(name, opset.version, domain)
             except onnx.defs.SchemaError:
-                return False
-            return bool(schema.has_function or schema.has_context_dependent_function)
-    return False
+                return None
+    return None
 
 
 def _rebindings() -> tuple[Rebinding, ...]:

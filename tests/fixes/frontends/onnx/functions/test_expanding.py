@@ -48,6 +48,17 @@ def test_functions_of_functions() -> None:
     np.testing.assert_allclose(actual, expected, rtol=1e-6)
 
 
+def test_attributes_that_a_node_leaves_out() -> None:
+    size = np.array(6)
+    model = probing.node_model("HannWindow", {"size": size}, 17)
+    known = {"Range", "Cast", "Add", "Sub", "Mul", "Div", "Cos", "Sin"}
+    bodies = expanding.expanded(model, known)
+    assert "HannWindow" not in operators(bodies)
+    (actual,) = ReferenceEvaluator(bodies).run(None, {"size": size})
+    expected = np.sin(np.pi * np.arange(6) / 6) ** 2
+    np.testing.assert_allclose(actual, expected.astype("float32"), atol=1e-6)
+
+
 def test_operators_stay_that_are_known_or_whose_bodies_are_not() -> None:
     nodes = [
         helper.make_node("Celu", ["x"], ["a"]),
