@@ -8,6 +8,7 @@ conditions that are decided by that are left out.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tvm import relax, te, tirx
 
@@ -104,10 +105,17 @@ def _of_sizes(original: Legalization) -> Legalization:
         if by_axis is None:
             return original(builder, call)
 
-        def compute(tensor: Tensor) -> Tensor:
-            return _sliced(tensor, by_axis)
+        axes, steps = list(by_axis), [span.step for span in by_axis.values()]
 
-        return builder.call_te(compute, call.args[0], primfunc_name_hint="strided_slice")
+        def compute(tensor: Tensor, begins: Sequence[Any], sizes: Sequence[Any]) -> Tensor:
+            own = map(Span, begins, steps, sizes)
+            return _sliced(tensor, dict(zip(axes, own, strict=True)))
+
+        # The new function has symbols of its own, by which arguments are expressed.
+        begins = [span.begin for span in by_axis.values()]
+        sizes = [span.size for span in by_axis.values()]
+        hint = "strided_slice"
+        return builder.call_te(compute, call.args[0], begins, sizes, primfunc_name_hint=hint)
 
     return lower
 

@@ -58,6 +58,11 @@ def _inlined(model: Model, operator: Operator) -> Model | None:
 
     stated = onnx.ModelProto()
     stated.CopyFrom(model)
+    # ONNX's inliner knows no types of initializers.
+    stated.graph.value_info.extend(
+        onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+        for tensor in model.graph.initializer
+    )
     schema = _schema(model, operator)
     for node in _nodes(stated.graph):
         if (domain_of(node.domain), node.op_type) == operator:

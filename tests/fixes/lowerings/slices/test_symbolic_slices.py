@@ -1,8 +1,12 @@
 """The dimensions of slices to symbolic bounds."""
 
+from typing import Any
+
+import numpy as np
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.framework.probes import one_call
 from relaxcheck.fixes.lowerings.slices import symbolic_slices
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
@@ -23,6 +27,22 @@ def test_a_bound_that_is_no_dimension_may_be_negative() -> None:
         )
         assert tvm_api.as_int(tvm_api.analyzer().simplify(size)) == want
         assert ("Select" in str(spans[0].size)) == bound.same_as(k)
+
+
+def test_a_bound_that_no_dimension_is_alone() -> None:
+    """The function for the second half of 2 n elements is passed n."""
+    n = tvm_api.shape_var("n")
+
+    def second_half(builder: Any, x: Any) -> Any:
+        longer = builder.emit(OP.concat([x, x], 0))
+        return builder.emit(OP.strided_slice(longer, [0], [n], [n + n]))
+
+    def run() -> None:
+        whole.runs(second_half, (n,), sizes=((3,),), want=np.ones(3))
+
+    with installation.install([symbolic_slices.FIX]):
+        run()
+    run()
 
 
 PROGRAMS: whole.Programs = {

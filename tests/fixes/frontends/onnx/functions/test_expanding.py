@@ -59,6 +59,13 @@ def test_attributes_that_a_node_leaves_out() -> None:
     np.testing.assert_allclose(actual, expected.astype("float32"), atol=1e-6)
 
 
+def test_a_body_that_depends_on_the_type_of_an_initializer() -> None:
+    inputs = {"x": np.ones((2, 3), "float32"), "size": np.array([1, 2])}
+    model = probing.node_model("CenterCropPad", inputs, 18, held=["size"])
+    known = {"Add", "Concat", "Div", "Max", "Pad", "Shape", "Slice", "Sub"}
+    assert "CenterCropPad" not in operators(expanding.expanded(model, known))
+
+
 def test_operators_stay_that_are_known_or_whose_bodies_are_not() -> None:
     nodes = [
         helper.make_node("Celu", ["x"], ["a"]),
