@@ -30,19 +30,15 @@ def test_a_bound_that_is_no_dimension_may_be_negative() -> None:
 
 
 def test_a_bound_that_no_dimension_is_alone() -> None:
-    """The function for the second half of 2 n elements is passed n."""
+    """The last two of n + 2 elements begin at n, which the function is passed."""
     n = tvm_api.shape_var("n")
 
-    def second_half(builder: Any, x: Any) -> Any:
-        longer = builder.emit(OP.concat([x, x], 0))
-        return builder.emit(OP.strided_slice(longer, [0], [n], [n + n]))
-
-    def run() -> None:
-        whole.runs(second_half, (n,), sizes=((3,),), want=np.ones(3))
+    def last_two(builder: Any, x: Any, y: Any) -> Any:
+        longer = builder.emit(OP.concat([x, y], 0))
+        return builder.emit(OP.strided_slice(longer, [0], [n], [n + 2]))
 
     with installation.install([symbolic_slices.FIX]):
-        run()
-    run()
+        whole.runs(last_two, (n,), (2,), sizes=((3,), (2,)), want=np.ones(2))
 
 
 PROGRAMS: whole.Programs = {
