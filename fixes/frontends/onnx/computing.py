@@ -46,6 +46,20 @@ def filled(shape: Sequence[Any], element: Callable[[Indices], PrimExpr], name: s
     return te.compute(tuple(shape), lambda *indices: element(indices), name=name)
 
 
+def looped(
+    name: str,
+    shapes: Sequence[Sequence[Any]],
+    dtypes: Sequence[str],
+    inputs: Sequence[Tensor],
+    body: Callable[[Sequence[Any], Sequence[Any]], Any],
+) -> list[Tensor]:
+    """The tensors of ``shapes`` and ``dtypes`` that ``body`` of inputs and outputs writes."""
+    tensors = te.extern(
+        [list(shape) for shape in shapes], list(inputs), body, name=name, dtype=list(dtypes)
+    )
+    return list(tensors)
+
+
 def lowest(dtype: str) -> PrimExpr:
     """The identity of a maximum of elements of ``dtype``."""
     return tirx.const(float("-inf"), dtype) if "float" in dtype else tirx.min_value(dtype)
@@ -58,8 +72,11 @@ def highest(dtype: str) -> PrimExpr:
 
 def _prior(first: PrimExpr, comes_first: PrimExpr, second: PrimExpr) -> PrimExpr:
     """``first`` if it is NaN or ``comes_first``, else ``second``."""
-    if "float" in tvm_api.dtype_of(first):
-        comes_first = tirx.any(comes_first, tirx.isnan(first))
+    dtype = tvm_api.dtype_of(first)
+    if "float" in dtype:
+        # TVM has no isnan of bfloat16.
+        wide = first.astype("float32") if dtype == "bfloat16" else first
+        comes_first = tirx.any(comes_first, tirx.isnan(wide))
     return tirx.Select(comes_first, first, second)
 
 

@@ -76,13 +76,17 @@ def max_pool(node: Node) -> Expr:
     data = _image(node)
     window = read_window(node, None, tvm_api.shape_of(data)[2:])
     by_column = operands.flag(node, "storage_order")
+    dtype = tvm_api.dtype_of(data)
+    wide = operands.widened(node, data, operands.inner_dtype(dtype))
     if node.outputs == 1:
-        return computed(node, lambda source: _largest(window, source), data)
+        result = computed(node, lambda source: _largest(window, source), wide)
+        return operands.widened(node, result, dtype)
 
     def compute(source: Tensor) -> list[Tensor]:
         return _places_of_largest(window, source, by_column)
 
-    return relax.Tuple(computed_all(node, 2, compute, data)[::-1])
+    places, result = computed_all(node, 2, compute, wide)
+    return relax.Tuple([operands.widened(node, result, dtype), places])
 
 
 def _largest(window: Window, source: Tensor) -> Tensor:
@@ -170,7 +174,7 @@ def average_pool(node: Node) -> Expr:
         sums = _summed(window, source, lambda value: value)
 
         def element(indices: Indices) -> PrimExpr:
-            count = _count(window, source, indices[2:], padded)
+            count = tvm_api.at_least_one(_count(window, source, indices[2:], padded))
             return sums[tuple(indices)] / count.astype(tvm_api.dtype_of(source))
 
         return filled(sums.shape, element, "mean")
