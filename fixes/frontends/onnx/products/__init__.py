@@ -1,0 +1,1 @@
+"""ONNX's products of quantized tensors, and determinants."""
