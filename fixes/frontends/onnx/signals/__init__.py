@@ -1,0 +1,1 @@
+"""ONNX's Fourier transforms, windows and filters of signals."""
