@@ -13,6 +13,7 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed, computed_all, filled, looped
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -176,7 +177,7 @@ CONVERSIONS: dict[str, Convert] = {"NonMaxSuppression": convert}
 
 def _keeps_rows() -> bool:
     """True if a box that overlaps, by less than half, with a better one is left."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "boxes": np.array([[[0, 0, 4, 4], [0, 2, 4, 6]]], np.float32),
         "scores": np.array([[[1, 2]]], np.float32),
         "max_output_boxes_per_class": np.array([2], np.int64),

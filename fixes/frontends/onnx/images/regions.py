@@ -6,6 +6,8 @@ grid at run time.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from tvm import te, tirx
@@ -13,6 +15,7 @@ from tvm import te, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import bounded, computed, filled, largest
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -61,23 +64,23 @@ def roi_align(node: Node) -> Expr:
     return operands.widened(node, computed(node, compute, *wide, batch), dtype)
 
 
+@dataclass(frozen=True, slots=True)
 class _Sampling:
-    """The samples of boxes: ``parts`` along height and width, each with a grid of samples."""
+    """The samples of boxes: ``parts`` along height and width, each with a grid of samples.
 
-    def __init__(
-        self,
-        source: Tensor,
-        corners: Tensor,
-        images: Tensor,
-        parts: Sequence[int],
-        scale: float,
-        ratio: int,
-        aligned: bool,
-        dtype: str,
-    ) -> None:
-        self.source, self.corners, self.images = source, corners, images
-        self.parts, self.scale, self.ratio = parts, scale, ratio
-        self.aligned, self.dtype = aligned, dtype
+    ``corners`` are (x1, y1, x2, y2) before they are multiplied by ``scale``, and ``images`` the
+    numbers of the images. ``ratio`` samples lie along each side of a part, as many as it is long
+    if that is 0. ``aligned``: coordinates are shifted by half a pixel.
+    """
+
+    source: Tensor
+    corners: Tensor
+    images: Tensor
+    parts: Sequence[int]
+    scale: float
+    ratio: int
+    aligned: bool
+    dtype: str
 
     def number(self, value: float) -> PrimExpr:
         """``value`` in the dtype of coordinates."""
@@ -92,7 +95,6 @@ class _Sampling:
     def span(self, box: PrimExpr, axis: int) -> tuple[PrimExpr, PrimExpr]:
         """The start of ``box`` along ``axis``, height or width, and the size of a part."""
         shift = self.number(0.5 if self.aligned else 0.0)
-        # A box is (x1, y1, x2, y2).
         start, end = (
             self.corners[box, tvm_api.integer(at)] * self.number(self.scale) - shift
             for at in (1 - axis, 3 - axis)
@@ -233,12 +235,12 @@ CONVERSIONS: dict[str, Convert] = {"RoiAlign": roi_align, "AffineGrid": affine_g
 
 def _shifts_before_scaling() -> bool:
     """True if a box is shifted by half a pixel before it is scaled."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "X": np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4),
         "rois": np.array([[4, 4, 8, 8]], np.float32),
         "batch_indices": np.zeros(1, np.int64),
     }
-    settings = {"spatial_scale": 0.25, "sampling_ratio": 1}
+    settings: dict[str, Any] = {"spatial_scale": 0.25, "sampling_ratio": 1}
     model = node_model("RoiAlign", inputs, 16, **settings)
     # The box is from 0.5 to 1.5, its center (1, 1).
     return fails(model, list(inputs.values()), [np.full((1, 1, 1, 1), 5, np.float32)])
@@ -246,7 +248,7 @@ def _shifts_before_scaling() -> bool:
 
 def _refuses_sizes() -> bool:
     """True if the size of a grid is refused at run time."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "theta": np.array([[[1, 0, 0], [0, 1, 0]]], np.float32),
         "size": np.array([1, 1, 1, 2], np.int64),
     }

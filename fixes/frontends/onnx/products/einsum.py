@@ -6,6 +6,7 @@ from tvm import topi
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -38,8 +39,11 @@ CONVERSIONS: dict[str, Convert] = {"Einsum": convert}
 
 def _leaves_nothing() -> bool:
     """True if the products of matrices with an empty inner axis are not 0."""
-    inputs = {"a": np.zeros((2, 0), np.float32), "b": np.zeros((0, 64), np.float32)}
-    shapes = {"a": (2, "n"), "b": ("n", 64)}
+    inputs: dict[str, Array] = {
+        "a": np.zeros((2, 0), np.float32),
+        "b": np.zeros((0, 64), np.float32),
+    }
+    shapes: dict[str, list[int | str]] = {"a": [2, "n"], "b": ["n", 64]}
     model = node_model("Einsum", inputs, 12, shapes=shapes, equation="ij, jk -> ik")
     return fails(model, list(inputs.values()), [np.zeros((2, 64), np.float32)])
 

@@ -12,6 +12,7 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -224,7 +225,7 @@ _POINT = np.array(1, np.uint8)
 
 def _lacks_integers() -> bool:
     """True if the convolution of integers is not imported."""
-    inputs = {"x": _ROW, "w": _TAPS, "x_zero_point": _POINT}
+    inputs: dict[str, Array] = {"x": _ROW, "w": _TAPS, "x_zero_point": _POINT}
     expected = np.array([[[3, 1 + 12]]], np.int32)
     return fails(node_model("ConvInteger", inputs, 10), list(inputs.values()), [expected])
 
@@ -233,7 +234,7 @@ def _lacks_quantized() -> bool:
     """True if the convolution of quantized data is not imported."""
     names = ("x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale")
     values = (_ROW, _HALF, _POINT, _TAPS, _HALF, np.array(0, np.uint8), _HALF)
-    inputs = {**dict(zip(names, values, strict=True)), "y_zero_point": _POINT}
+    inputs: dict[str, Array] = {**dict(zip(names, values, strict=True)), "y_zero_point": _POINT}
     # Halves of 3 and 13, rounded to even, and moved by 1.
     expected = np.array([[[2 + 1, 6 + 1]]], np.uint8)
     return fails(node_model("QLinearConv", inputs, 10), list(inputs.values()), [expected])
@@ -243,7 +244,7 @@ def _lacks_products() -> bool:
     """True if the product of quantized matrices is not imported."""
     names = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale")
     values = (_ROW[0], _HALF, _POINT, _ROW[0].T, _HALF, _POINT, _HALF)
-    inputs = {**dict(zip(names, values, strict=True)), "y_zero_point": _POINT}
+    inputs: dict[str, Array] = {**dict(zip(names, values, strict=True)), "y_zero_point": _POINT}
     # Half of 0 * 0 + 1 * 1 + 4 * 4, rounded to even.
     expected = np.array([[8 + 1]], np.uint8)
     return fails(node_model("QLinearMatMul", inputs, 10), list(inputs.values()), [expected])

@@ -8,6 +8,7 @@ from tvm import relax, te, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import bounded, computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -119,7 +120,7 @@ def _lacks_likelihood() -> bool:
 def _lacks_entropy() -> bool:
     """True if the loss of scores is not computed."""
     data = np.zeros((2, 2), np.float32)
-    inputs = {"scores": data, "labels": _LABELS}
+    inputs: dict[str, Array] = {"scores": data, "labels": _LABELS}
     model = node_model("SoftmaxCrossEntropyLoss", inputs, 13, reduction="sum")
     return fails(model, [data, _LABELS], [np.array(2 * np.log(2), np.float32)])
 

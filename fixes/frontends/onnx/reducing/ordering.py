@@ -11,6 +11,7 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import bounded, computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -96,16 +97,16 @@ CONVERSIONS: dict[str, Convert] = {"TopK": convert}
 
 def _refuses_counts() -> bool:
     """True if a number of elements at run time is refused."""
-    inputs = {"X": np.array([1, 3, 2], np.float32), "K": np.array([2], np.int64)}
-    expected = [np.array([3, 2], np.float32), np.array([1, 2], np.int64)]
+    inputs: dict[str, Array] = {"X": np.array([1, 3, 2], np.float32), "K": np.array([2], np.int64)}
+    expected: list[Array] = [np.array([3, 2], np.float32), np.array([1, 2], np.int64)]
     return fails(node_model("TopK", inputs, 11, outputs=2), list(inputs.values()), expected)
 
 
 def _refuses_disorder() -> bool:
     """True if elements are refused whose order does not matter."""
-    inputs = {"X": np.array([1, 3, 2], np.float32), "K": np.array([1], np.int64)}
+    inputs: dict[str, Array] = {"X": np.array([1, 3, 2], np.float32), "K": np.array([1], np.int64)}
     model = node_model("TopK", inputs, 11, held=("K",), outputs=2, sorted=0, largest=0)
-    expected = [np.array([1], np.float32), np.array([0], np.int64)]
+    expected: list[Array] = [np.array([1], np.float32), np.array([0], np.int64)]
     return fails(model, [inputs["X"]], expected)
 
 

@@ -12,6 +12,7 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import lines as onnx_lines
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed, looped
@@ -95,7 +96,10 @@ CONVERSIONS: dict[str, Convert] = {"CumSum": convert, "CumProd": convert}
 
 def _refuses_axes() -> bool:
     """True if an axis at run time is refused."""
-    inputs = {"x": np.array([[1, 2], [3, 4]], np.float32), "axis": np.array(-1, np.int64)}
+    inputs: dict[str, Array] = {
+        "x": np.array([[1, 2], [3, 4]], np.float32),
+        "axis": np.array(-1, np.int64),
+    }
     expected = np.array([[1, 3], [3, 7]], np.float32)
     return fails(node_model("CumSum", inputs, 14), list(inputs.values()), [expected])
 
@@ -104,7 +108,7 @@ def _lacks_products() -> bool:
     """True if running products are not imported."""
     from onnx import defs
 
-    inputs = {"x": np.array([2, 3, 4], np.float32), "axis": np.array(0, np.int64)}
+    inputs: dict[str, Array] = {"x": np.array([2, 3, 4], np.float32), "axis": np.array(0, np.int64)}
     opset = min(26, defs.onnx_opset_version())
     model = node_model("CumProd", inputs, opset, held=("axis",), exclusive=1)
     return fails(model, [inputs["x"]], [np.array([1, 2, 6], np.float32)])

@@ -14,6 +14,7 @@ from tvm import relax, te, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import lines as onnx_lines
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed, filled
@@ -234,7 +235,7 @@ def _lacks_transforms() -> bool:
 
 def _lacks_frames() -> bool:
     """True if the spectra of frames are not computed."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "signal": np.array([[[1], [2], [4], [8]]], np.float32),
         "frame_step": np.array(2, np.int64),
         "window": np.ones(2, np.float32),

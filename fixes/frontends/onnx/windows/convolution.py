@@ -44,8 +44,8 @@ def operands_of(node: Node, indices: Sequence[int] = (0, 1)) -> tuple[Expr, Expr
         why = "both must have the same number of dimensions, 3 or more"
         shown = {"shape of X": tvm_api.show(dims), "shape of W": tvm_api.show(shape)}
         raise invalid(node.operator, why, **shown)
-    taps = list(map(tvm_api.as_int, shape[2:]))
-    if None in taps:
+    taps = [tap for tap in map(tvm_api.as_int, shape[2:]) if tap is not None]
+    if len(taps) != len(shape) - 2:
         if node.attribute("kernel_shape") is None:
             raise refuse(node.operator, **{"shape of W": tvm_api.show(shape)})
         known = [int(tap) for tap in node.attribute("kernel_shape")]
@@ -238,7 +238,7 @@ def _ignores_shapes() -> bool:
 def _refuses_symbols() -> bool:
     """True if the padding of a symbolic axis is not computed."""
     shapes = {"X": (1, 1, "n")}
-    settings = {"auto_pad": "SAME_UPPER", "strides": [2], "kernel_shape": [2]}
+    settings: dict[str, Any] = {"auto_pad": "SAME_UPPER", "strides": [2], "kernel_shape": [2]}
     model = node_model("Conv", {"X": _ROW, "W": _ONES}, 11, shapes=shapes, **settings)
     return fails(model, [_ROW, _ONES], [np.array([[[3]]], np.float32)])
 

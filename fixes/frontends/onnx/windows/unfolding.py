@@ -14,6 +14,7 @@ from tvm import relax, te, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import bounded, computed, filled, within
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -206,7 +207,8 @@ def _sampled(
     def element(indices: Indices) -> PrimExpr:
         image, channel, tap, *place = indices
         part = tvm_api.floordiv(channel, each) * tvm_api.integer(count) + tap
-        taps, left = [], tap
+        taps: list[PrimExpr] = []
+        left = tap
         for size in reversed(window.taps):
             taps.insert(0, tvm_api.floormod(left, size))
             left = tvm_api.floordiv(left, size)
@@ -270,7 +272,7 @@ CONVERSIONS: dict[str, Convert] = {
 
 def _mistakes_places() -> bool:
     """True if places are taken for those of a stated shape, or that is refused at run time."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "X": np.array([[[[7]]]], np.float32),
         "I": np.array([[[[3]]]], np.int64),
         "output_shape": np.array([1, 1, 2, 3], np.int64),
@@ -282,7 +284,7 @@ def _mistakes_places() -> bool:
 
 def _lacks_images() -> bool:
     """True if blocks are not summed to an image."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "input": np.array([[[1, 2], [3, 4]]], np.float32),
         "image_shape": np.array([3], np.int64),
         "block_shape": np.array([2], np.int64),
@@ -294,7 +296,7 @@ def _lacks_images() -> bool:
 
 def _lacks_deformation() -> bool:
     """True if a deformed convolution is not imported."""
-    inputs = {
+    inputs: dict[str, Array] = {
         "X": np.array([[[[1, 2, 4]]]], np.float32),
         "W": np.ones((1, 1, 1, 1), np.float32),
         "offset": np.array([[[[0, 0, 0]], [[0.5, 1, 0.5]]]], np.float32),
