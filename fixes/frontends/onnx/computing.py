@@ -88,6 +88,23 @@ smallest = te.comm_reducer(lambda x, y: _prior(x, x <= y, y), highest, name="sma
 """The smallest element, NaN if there is one."""
 
 
+def broadcast(tensor: Tensor, at: Indices) -> PrimExpr:
+    """The element of ``tensor``, which broadcasts to a result, at the place ``at`` of it.
+
+    Of dimensions that are symbols, those that are 1 at run time broadcast as well.
+    """
+    rank = len(tensor.shape)
+    pairs = zip(tensor.shape, at[len(at) - rank :], strict=True)
+    return tensor[tuple(_along(size, index) for size, index in pairs)]
+
+
+def _along(size: PrimExpr, index: PrimExpr) -> PrimExpr:
+    known = tvm_api.as_int(size)
+    if known == 1:
+        return tvm_api.integer(0)
+    return index if known is not None else bounded(index, size)
+
+
 def within(index: PrimExpr, size: PrimExpr) -> PrimExpr:
     """True where ``index`` is from 0 up to, but not, ``size``."""
     return tirx.all(index >= tvm_api.integer(0), index < size)

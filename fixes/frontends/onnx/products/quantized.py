@@ -14,9 +14,14 @@ from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
-from relaxcheck.fixes.frontends.onnx.computing import computed, filled
+from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
+from relaxcheck.fixes.frontends.onnx.products.matrices import (
+    less_zero_point,
+    placed_along,
+    product,
+)
 from relaxcheck.fixes.frontends.onnx.windows.convolution import biased, operands_of
 from relaxcheck.fixes.frontends.onnx.windows.sliding import Indices, Read, convolved
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
@@ -141,7 +146,7 @@ def _quantized(
     def compute(sums: Tensor, zero: Tensor, *tensors: Tensor) -> Tensor:
         def element(at: Indices) -> PrimExpr:
             value = sums[tuple(at)].astype("float32") * scaled(at, tensors)
-            value = tirx.nearbyint(value) + _broadcast(zero, at).astype("float32")
+            value = tirx.nearbyint(value) + broadcast(zero, at).astype("float32")
             low, high = tirx.min_value(dtype), tirx.max_value(dtype)
             value = tirx.max(tirx.min(value, high.astype("float32")), low.astype("float32"))
             return value.astype(dtype)
@@ -151,16 +156,6 @@ def _quantized(
     return computed(node, compute, result, point, *scales)
 
 
-def _broadcast(tensor: Tensor, at: Indices) -> PrimExpr:
-    """The element of ``tensor``, which broadcasts to a result, at the place ``at`` of it."""
-    rank = len(tensor.shape)
-    place = [
-        tvm_api.integer(0) if tvm_api.as_int(size) == 1 else index
-        for size, index in zip(tensor.shape, at[len(at) - rank :], strict=True)
-    ]
-    return tensor[tuple(place)]
-
-
 def qlinear_matmul(node: Node) -> Expr:
     """The product of quantized matrices, quantized.
 
@@ -168,47 +163,22 @@ def qlinear_matmul(node: Node) -> Expr:
         ValueError: a shape is invalid.
         OpNotImplemented: a dtype is not one of 8 bits.
     """
-    left = _checked(node, "a", operands.required(node, 0, "a"))
-    right = _checked(node, "b", operands.required(node, 3, "b"))
-    centered = [
-        _less(node, value, index, name, rows)
-        for value, index, name, rows in (
-            (left, 2, "a_zero_point", True),
-            (right, 5, "b_zero_point", False),
-        )
-    ]
-    result = node.emit(relax.op.matmul(*centered, out_dtype=_SUMS))
+    left = less_zero_point(node, 0, "a", 2, True)
+    right = less_zero_point(node, 3, "b", 5, False)
+    result = product(node, left, right, ("a", "b"))
+    rank = operands.rank_of(result)
     scales = [
-        _placed(node, operands.required(node, index, name), rows)
+        placed_along(node, operands.required(node, index, name), rows, rank)
         for index, name, rows in ((1, "a_scale", True), (4, "b_scale", False))
     ]
-    y_scale = _placed(node, operands.required(node, 6, "y_scale"), True)
-    point = _placed(node, operands.required(node, 7, "y_zero_point"), True)
-    result = operands.shaped(node, "y", result)
+    y_scale = placed_along(node, operands.required(node, 6, "y_scale"), True, rank)
+    point = placed_along(node, operands.required(node, 7, "y_zero_point"), True, rank)
 
     def scaled(at: Indices, tensors: Sequence[Tensor]) -> PrimExpr:
-        a, b, y = (_broadcast(tensor, at).astype("float32") for tensor in tensors)
+        a, b, y = (broadcast(tensor, at).astype("float32") for tensor in tensors)
         return a * b / y
 
     return _quantized(node, result, [*scales, y_scale], point, scaled)
-
-
-def _placed(node: Node, value: Expr, rows: bool) -> Expr:
-    """``value`` against a product: a vector has an element for each row, or for each column."""
-    dims = tvm_api.shape_of(value)
-    if len(dims) != 1:
-        return value
-    if tvm_api.as_int(dims[0]) == 1:
-        return node.emit(relax.op.reshape(value, relax.ShapeExpr([])))
-    return operands.reshaped(node, value, [dims[0], 1] if rows else [1, dims[0]])
-
-
-def _less(node: Node, value: Expr, index: int, name: str, rows: bool) -> Expr:
-    """``value`` in int32, less its zero point."""
-    wide = operands.widened(node, value, _SUMS)
-    point = _checked(node, name, operands.required(node, index, name))
-    zero = operands.widened(node, _placed(node, point, rows), _SUMS)
-    return node.emit(relax.op.subtract(wide, zero))
 
 
 CONVERSIONS: dict[str, Convert] = {

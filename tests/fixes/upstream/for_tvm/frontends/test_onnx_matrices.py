@@ -1,0 +1,72 @@
+"""MatMul and Gemm of ONNX models, against ONNX Runtime."""
+
+import numpy as np
+import onnxruntime
+import tvm.testing
+from onnx import ValueInfoProto, helper, numpy_helper
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+
+
+def verify(operator, inputs, opset, held=(), shapes=None, outputs=1, expected=None, **attributes):
+    """Import, compile and run a node; ``held`` inputs are initializers."""
+    arrays = {name: array for name, array in inputs.items() if array is not None}
+    results = [f"output_{number}" for number in range(outputs)]
+    graph = helper.make_graph(
+        [
+            helper.make_node(
+                operator, [n if n in arrays else "" for n in inputs], results, **attributes
+            )
+        ],
+        operator,
+        [
+            helper.make_tensor_value_info(
+                name,
+                helper.np_dtype_to_tensor_dtype(array.dtype),
+                (shapes or {}).get(name, array.shape),
+            )
+            for name, array in arrays.items()
+            if name not in held
+        ],
+        [ValueInfoProto(name=name) for name in results],
+        [numpy_helper.from_array(arrays[name], name) for name in held],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    executable = relax.build(from_onnx(model), tvm.target.Target("llvm"))
+    feeds = {name: array for name, array in arrays.items() if name not in held}
+    machine = relax.VirtualMachine(executable, tvm.cpu())
+    result = machine["main"](*map(tvm.runtime.tensor, feeds.values()))
+    actual = [result] if outputs == 1 else list(result)
+    if expected is None:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        expected = session.run(None, feeds)
+    for got, want in zip(actual, expected, strict=True):
+        assert got.numpy().dtype == want.dtype
+        tvm.testing.assert_allclose(got.numpy(), want, rtol=1e-4, atol=1e-4)
+
+
+def test_a_symbolic_summand():
+    generator = np.random.default_rng(0)
+    inputs = {
+        "A": generator.random((2, 3), "float32"),
+        "B": generator.random((4, 3), "float32"),
+        "C": generator.random((1, 4), "float32"),
+    }
+    settings = {"transB": 1, "alpha": 0.5, "beta": 0.25}
+    for shapes in ({}, {"C": ("n", 4)}, {"A": ("m", 3), "C": ("n", 4)}):
+        verify("Gemm", inputs, 13, shapes=shapes, **settings)
+
+
+def test_symbolic_batches():
+    generator = np.random.default_rng(0)
+    inputs = {
+        "A": generator.random((1, 2, 3), "float32"),
+        "B": generator.random((5, 3, 4), "float32"),
+    }
+    verify("MatMul", inputs, 13, shapes={"A": ("m", 2, 3), "B": ("n", 3, 4)})
+
+
+if __name__ == "__main__":
+    tvm.testing.main()
