@@ -9,8 +9,9 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx import operands
+from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Node
-from relaxcheck.fixes.tvm_api import Expr
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/frontend/onnx/statistics.py")
 
@@ -73,13 +74,23 @@ def scaled(node: Node, data: Expr, scale: Expr, bias: Expr | None) -> Expr:
             shape = tvm_api.show(tvm_api.shape_of(value))
             why = f"it must broadcast to {tvm_api.show(dims)}"
             raise invalid(node.operator, why, **{f"shape of {name}": shape})
-    result = node.emit(relax.op.multiply(data, scale))
-    if bias is not None:
-        result = node.emit(relax.op.add(result, bias))
+    result = node.builder.normalize(relax.op.multiply(data, scale))
+    if bias is not None and tvm_api.has_shape(result):
+        result = node.builder.normalize(relax.op.add(node.emit(result), bias))
     if tvm_api.has_shape(result):
-        return result
-    # A symbol and a number may both be 1, as far as TVM knows.
-    return node.builder.match_cast(result, tvm_api.tensor_type(dims, tvm_api.dtype_of(data)))
+        return node.emit(result)
+
+    def compute(source: Tensor, *weights: Tensor) -> Tensor:
+        # A symbol and a number may both be 1, as far as TVM knows.
+        def element(at: Sequence[PrimExpr]) -> PrimExpr:
+            value = source[tuple(at)] * broadcast(weights[0], at)
+            for each in weights[1:]:
+                value = value + broadcast(each, at)
+            return value
+
+        return filled(source.shape, element, "scaled")
+
+    return computed(node, compute, data, scale, *([] if bias is None else [bias]))
 
 
 def floats(node: Node, name: str, data: Expr) -> str:

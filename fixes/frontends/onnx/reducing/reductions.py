@@ -133,6 +133,10 @@ def convert(node: Node) -> Expr:
     result = _FORMS[node.operator](node, inner, axes)
     if node.operator in _IN_FLOATS and dtype not in operands.FLOATS:
         result = node.emit(relax.op.trunc(result))
+    if dtype == "bool":
+        # The largest of no elements is the lowest integer, which is no truth value.
+        zero = tvm_api.const(np.array(0, np.int8))
+        result = node.emit(relax.op.greater(result, zero))
     return reduction_axes.shaped(node, data, operands.widened(node, result, dtype), axes)
 
 

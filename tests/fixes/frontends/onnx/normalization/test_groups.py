@@ -35,7 +35,8 @@ def response(data: Array, size: int) -> NodeCase:
 def centered(data: Array, axes: list[int]) -> NodeCase:
     """MeanVarianceNormalization, and its output."""
     along = tuple(axes)
-    expected = (data - data.mean(along, keepdims=True)) / data.std(along, keepdims=True)
+    deviation = data.std(along, keepdims=True) + data.dtype.type(1e-9)
+    expected = (data - data.mean(along, keepdims=True)) / deviation
     name = "MeanVarianceNormalization"
     return NodeCase(name, 13, {"X": data}, {"axes": axes}, expected=(expected,))
 

@@ -94,6 +94,9 @@ def test_truth_values(operator: str) -> None:
     expected = data.any(1) if operator == "ReduceMax" else data.all(1)
     inputs = {"data": data, "axes": integers(1)}
     check(NodeCase(operator, 20, inputs, {"keepdims": 0}, expected=(expected,)))
+    nothing = {"data": np.zeros((2, 0), np.bool_), "axes": integers(1)}
+    neutral = np.full((2, 1), operator == "ReduceMin")
+    check(NodeCase(operator, 20, nothing, held=("axes",), expected=(neutral,)))
 
 
 @pytest.mark.parametrize(
