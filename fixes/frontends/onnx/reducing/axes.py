@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tvm import relax, te
+from tvm import relax, te, tirx
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import refuse
@@ -38,13 +38,15 @@ class Axes:
     """The axes to reduce, all with the size 1 afterwards: known, or as sizes at run time.
 
     ``known`` is None for axes at run time. ``sizes`` are those of the result, and ``extents`` those
-    to reduce over. ``left`` are the sizes that are not reduced, if the result is to have no others.
+    to reduce over. ``left`` are the sizes that are not reduced, if the result is to have no others,
+    and ``order`` is a tensor of their axes.
     """
 
     known: tuple[int, ...] | None
     sizes: tuple[PrimExpr, ...] = ()
     extents: tuple[PrimExpr, ...] = ()
     left: tuple[PrimExpr, ...] | None = None
+    order: Expr = None
 
 
 def read(node: Node, data: Expr) -> Axes:
@@ -98,10 +100,11 @@ def _at_run_time(node: Node, data: Expr, axes: Expr, count: int | None, noop: bo
         )
     )
     symbols = operands.at_run_time(node, "reduced", both, 2 * rank)
-    left = None
-    if not keeps and count is not None:
-        left = tuple(_left(node, mask, dims, rank, rank - count))
-    return Axes(None, tuple(symbols[:rank]), tuple(symbols[rank:]), left)
+    sizes, extents = tuple(symbols[:rank]), tuple(symbols[rank:])
+    if keeps or count is None:
+        return Axes(None, sizes, extents)
+    left, order = _left(node, mask, dims, rank, rank - count)
+    return Axes(None, sizes, extents, tuple(left), order)
 
 
 def _some(node: Node, hits: Expr, count: int | None, noop: bool) -> Expr:
@@ -116,15 +119,17 @@ def _some(node: Node, hits: Expr, count: int | None, noop: bool) -> Expr:
     return node.emit(relax.op.logical_or(mask, none))
 
 
-def _left(node: Node, mask: Expr, dims: Expr, rank: int, count: int) -> list[PrimExpr]:
-    """The sizes of the axes that are not reduced, in order."""
-    if count <= 0:
-        return []
+def _left(node: Node, mask: Expr, dims: Expr, rank: int, count: int) -> tuple[list[PrimExpr], Expr]:
+    """The sizes of the axes that are not reduced, in order, and a tensor of these axes."""
     late = relax.op.multiply(relax.op.astype(mask, "int64"), tvm_api.const(np.array(rank)))
     order = relax.op.add(late, tvm_api.const(np.arange(rank, dtype=np.int64)))
-    first = relax.op.strided_slice(node.emit(relax.op.sort(node.emit(order))), [0], [0], [count])
-    kept = node.emit(relax.op.take(dims, node.emit(first), axis=0))
-    return operands.at_run_time(node, "kept", kept, count)
+    last = max(count, 0)
+    first = relax.op.strided_slice(node.emit(relax.op.sort(node.emit(order))), [0], [0], [last])
+    axes = node.emit(first)
+    if not last:
+        return [], axes
+    kept = node.emit(relax.op.take(dims, axes, axis=0))
+    return operands.at_run_time(node, "kept", kept, last), axes
 
 
 def reduced(node: Node, data: Expr, axes: Axes, kind: str) -> Expr:
@@ -170,5 +175,21 @@ def shaped(node: Node, data: Expr, result: Expr, axes: Axes) -> Expr:
     if operands.flag(node, "keepdims", 1):
         return result
     if axes.left is not None:
-        return node.emit(relax.op.reshape(result, relax.ShapeExpr(list(axes.left))))
+        return computed(node, _squeezed, result, list(axes.left), axes.order)
     return node.emit(relax.op.squeeze(result, list(axes.known))) if axes.known else result
+
+
+def _squeezed(source: Tensor, left: Sequence[PrimExpr], order: Tensor) -> Tensor:
+    """``source`` without all axes but those of ``order``."""
+
+    def element(indices: Sequence[PrimExpr]) -> PrimExpr:
+        place = []
+        for axis in range(len(source.shape)):
+            at = tvm_api.integer(0)
+            for number, index in enumerate(indices):
+                here = tvm_api.equal(order[tvm_api.integer(number)], axis)
+                at = tirx.Select(here, index, at)
+            place.append(at)
+        return source[tuple(place)]
+
+    return filled(left, element, "squeezed")

@@ -27,6 +27,9 @@ _ONE_AXIS = 13
 
 _NOWHERE = 2**63 - 1
 
+_MOST_SYMBOLS = 2
+"""Data of more symbolic dimensions take TVM minutes to flatten."""
+
 
 def _reducer(largest: bool, last: bool) -> Any:
     """The place and the value of the largest or smallest; the first or last of equal ones."""
@@ -100,10 +103,28 @@ def softmax(node: Node) -> Expr:
         for dim in part:
             product = product * dim
         sizes.append(product)
-    if 0 in map(tvm_api.as_int, dims):
+    known = list(map(tvm_api.as_int, dims))
+    if 0 in known:
         return node.emit(relax.op.zeros(relax.ShapeExpr(dims), dtype))
+    if node.operator != "Hardmax" and known.count(None) > _MOST_SYMBOLS:
+        return _of_all(node, data, list(range(axis, len(dims))))
     flat = operands.reshaped(node, data, sizes)
     return operands.reshaped(node, _weighted(node, flat, 1), dims)
+
+
+def _of_all(node: Node, data: Expr, axes: list[int]) -> Expr:
+    """Softmax, or its logarithm, along all of ``axes``."""
+    if not axes:
+        # Each element is the only part of its line.
+        likes = relax.op.zeros_like if node.operator == "LogSoftmax" else relax.op.ones_like
+        return node.emit(likes(data))
+    largest = node.emit(relax.op.max(data, axes, True))
+    below = node.emit(relax.op.subtract(data, largest))
+    powers = node.emit(relax.op.exp(below))
+    total = node.emit(relax.op.sum(powers, axes, True))
+    if node.operator == "Softmax":
+        return node.emit(relax.op.divide(powers, total))
+    return node.emit(relax.op.subtract(below, node.emit(relax.op.log(total))))
 
 
 def _weighted(node: Node, data: Expr, axis: int) -> Expr:

@@ -73,6 +73,8 @@ def test_weights(operator: str, axis: int, opset: int) -> None:
     check(NodeCase(operator, opset, {"input": DATA}, settings))
     shapes = {"input": ("B", "n", 4)}
     check(NodeCase(operator, opset, {"input": DATA}, settings, shapes=shapes))
+    every = {"input": ("B", "n", "m")}
+    check(NodeCase(operator, opset, {"input": DATA}, settings, shapes=every))
     empty = np.zeros((2, 0, 4), np.float32)
     check(NodeCase(operator, opset, {"input": empty}, settings, ("input",), expected=(empty,)))
 
