@@ -19,8 +19,12 @@ from relaxcheck.fixes.tvm_api import Expr, functions, shapes
 UPSTREAM = NewFile("relax/frontend/onnx/walk.py")
 
 _TAKES_SHAPES = {
+    "AffineGrid": (1,),
+    "Col2Im": (1, 2),
     "ConstantOfShape": (0,),
+    "DFT": (1,),
     "Expand": (1,),
+    "MaxUnpool": (2,),
     "OneHot": (1,),
     "Pad": (1,),
     "Range": (0, 1, 2),
@@ -29,6 +33,7 @@ _TAKES_SHAPES = {
     "Slice": (1, 2),
     "Split": (1,),
     "Tile": (1,),
+    "TopK": (1,),
 }
 """The inputs, by operator, whose expressions say more than a tensor."""
 

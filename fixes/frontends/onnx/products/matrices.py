@@ -28,7 +28,7 @@ _SUMS = "int32"
 
 
 def product(node: Node, left: Expr, right: Expr, names: tuple[str, str]) -> Expr:
-    """The product of two tensors of one dtype, as NumPy's matmul.
+    """The product of two tensors of one dtype, as NumPy's matmul; of float16 in float32.
 
     Raises:
         ValueError: their shapes do not go together.
@@ -44,10 +44,14 @@ def product(node: Node, left: Expr, right: Expr, names: tuple[str, str]) -> Expr
         pair = {tvm_api.as_int(before), tvm_api.as_int(after)} - {None, 1}
         if len(pair) > 1:
             raise invalid(node.operator, "they do not broadcast", **shown)
-    result = node.builder.normalize(relax.op.matmul(left, right))
+    dtype = tvm_api.dtype_of(left)
+    sums = operands.inner_dtype(dtype)
+    call = relax.op.matmul(left, right, out_dtype=None if sums == dtype else sums)
+    result = node.builder.normalize(call)
     if tvm_api.has_shape(result) and 0 not in inner:
         return node.emit(result)
-    return computed(node, _product, left, right)
+    wide = [operands.widened(node, value, sums) for value in (left, right)]
+    return computed(node, _product, *wide)
 
 
 def _product(left: Tensor, right: Tensor) -> Tensor:
@@ -128,7 +132,8 @@ def gemm(node: Node) -> Expr:
         shape = tvm_api.show(tvm_api.shape_of(more))
         raise invalid(node.operator, "it must have 2 dimensions at most", **{"shape of C": shape})
     if more is not None:
-        scaled = _multiplied(node, operands.widened(node, more, inner), "beta")
+        sums = tvm_api.dtype_of(result)
+        scaled = _multiplied(node, operands.widened(node, more, sums), "beta")
         result = _summed(node, result, scaled)
     return operands.widened(node, result, dtype)
 

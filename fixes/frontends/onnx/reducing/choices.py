@@ -91,11 +91,12 @@ def softmax(node: Node) -> Expr:
     """
     data = operands.required(node, 0, "input")
     dims, dtype = tvm_api.shape_of(data), tvm_api.dtype_of(data)
+    data = operands.widened(node, data, operands.inner_dtype(dtype))
     by_axis = node.opset >= _ONE_AXIS
     axis = int(node.attribute("axis", -1 if by_axis else 1))
     if by_axis:
         axis = operands.normalized(node, "axis", axis, len(dims))
-        return _weighted(node, data, axis)
+        return operands.widened(node, _weighted(node, data, axis), dtype)
     axis = operands.normalized(node, "axis", axis, len(dims), len(dims))
     sizes = []
     for part in (dims[:axis], dims[axis:]):
@@ -107,9 +108,10 @@ def softmax(node: Node) -> Expr:
     if 0 in known:
         return node.emit(relax.op.zeros(relax.ShapeExpr(dims), dtype))
     if node.operator != "Hardmax" and known.count(None) > _MOST_SYMBOLS:
-        return _of_all(node, data, list(range(axis, len(dims))))
+        return operands.widened(node, _of_all(node, data, list(range(axis, len(dims)))), dtype)
     flat = operands.reshaped(node, data, sizes)
-    return operands.reshaped(node, _weighted(node, flat, 1), dims)
+    result = operands.reshaped(node, _weighted(node, flat, 1), dims)
+    return operands.widened(node, result, dtype)
 
 
 def _of_all(node: Node, data: Expr, axes: list[int]) -> Expr:
@@ -145,8 +147,7 @@ def _weighted(node: Node, data: Expr, axis: int) -> Expr:
 
         return filled(source.shape, element, "hot")
 
-    wide = operands.widened(node, data, operands.inner_dtype(dtype))
-    return computed(node, compute, wide)
+    return computed(node, compute, data)
 
 
 CONVERSIONS: dict[str, Convert] = {

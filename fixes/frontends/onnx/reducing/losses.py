@@ -135,6 +135,6 @@ FIX = Fix(
         FaultPart("entropy", _lacks_entropy),
     ),
     rebindings=rebindings(CONVERSIONS),
-    after="onnx_ordering",
+    after="onnx_top_k",
     patch=patch(CONVERSIONS),
 )

@@ -95,7 +95,7 @@ def conv(node: Node) -> Expr:
     """
     data, weight, window, groups = operands_of(node)
     dtype = tvm_api.dtype_of(data)
-    inner = "float32" if dtype == "bfloat16" else dtype
+    inner, sums = "float32" if dtype == "bfloat16" else dtype, operands.inner_dtype(dtype)
     data, weight = (operands.widened(node, value, inner) for value in (data, weight))
     if window.rank <= _MOST_AXES and window.pads is not None:
         layout, kernel_layout = _LAYOUTS[window.rank]
@@ -110,13 +110,17 @@ def conv(node: Node) -> Expr:
                 groups=groups,
                 data_layout=layout,
                 kernel_layout=kernel_layout,
+                out_dtype=None if sums == inner else sums,
             )
         )
     else:
 
         def compute(source: Tensor, factors: Tensor) -> Tensor:
-            reads = (lambda at: source[tuple(at)], lambda at: factors[tuple(at)])
-            return convolved(window, source, factors, groups, reads, inner)
+            reads = (
+                lambda at: source[tuple(at)].astype(sums),
+                lambda at: factors[tuple(at)].astype(sums),
+            )
+            return convolved(window, source, factors, groups, reads, sums)
 
         result = computed(node, compute, data, weight)
     return operands.widened(node, biased(node, result), dtype)

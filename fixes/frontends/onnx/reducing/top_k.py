@@ -18,7 +18,7 @@ from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, reb
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
-UPSTREAM = NewFile("relax/frontend/onnx/ordering.py")
+UPSTREAM = NewFile("relax/frontend/onnx/top_k.py")
 
 _KEYS = {
     "float16": "float32",
@@ -111,7 +111,7 @@ def _refuses_disorder() -> bool:
 
 
 FIX = Fix(
-    name="onnx_ordering",
+    name="onnx_top_k",
     operators=tuple(CONVERSIONS),
     fault="ONNX's TopK refuses a number at run time, and elements in any order",
     issue=None,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.fixes.framework import installation
-from relaxcheck.fixes.frontends.onnx.reducing.ordering import FIX
+from relaxcheck.fixes.frontends.onnx.reducing.top_k import FIX
 from tests.fixes import whole_programs as whole
 from tests.fixes.onnx_nodes import Array, NodeCase, check, programs
 
