@@ -7,11 +7,10 @@ of the batch and channels; and refuses sizes and scales at run time.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from tvm import tirx
+from tvm import relax, tirx
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
@@ -20,6 +19,7 @@ from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed, filled
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.images import kernels
+from relaxcheck.fixes.frontends.onnx.images.extents import sizes_after
 from relaxcheck.fixes.frontends.onnx.images.kernels import Kernel, Line, number
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
@@ -28,7 +28,6 @@ UPSTREAM = NewFile("relax/frontend/onnx/resizing.py")
 
 _HAS_COORDINATES = 11
 _MODES = ("nearest", "linear", "cubic")
-_POLICIES = ("stretch", "not_larger", "not_smaller")
 _UNCHANGED = (
     "half_pixel",
     "half_pixel_symmetric",
@@ -81,7 +80,7 @@ def convert(node: Node) -> Expr:
         )
     axes = operands.normalized_axes(node, node.attribute("axes", ()) or range(rank), rank)
     window = _window(node, rank, axes) if coordinates == kernels.CROP else None
-    places, scales = _sizes(node, data, axes)
+    places, scales = sizes_after(node, data, axes)
     resizing = Resizing(
         mode, coordinates, rounding, tuple(axes), tuple(places), scales, window,
         _kernel(node, mode), operands.decimal(node, "extrapolation_value", 0.0),
@@ -113,128 +112,6 @@ def _window(node: Node, rank: int, axes: Sequence[int]) -> Any:
     return operands.required(node, 1, "roi")
 
 
-def _present(node: Node, index: int) -> bool | None:
-    """True if input number ``index`` is there and has elements; None if that is not known."""
-    value = node.input(index)
-    if value is None:
-        return False
-    if not tvm_api.is_tensor(value) or not tvm_api.has_shape(value):
-        return True
-    dims = list(map(tvm_api.as_int, tvm_api.shape_of(value)))
-    return False if 0 in dims else None if None in dims else True
-
-
-def _sizes(node: Node, data: Expr, axes: Sequence[int]) -> tuple[list[PrimExpr], Any]:
-    """The sizes of ``axes`` after resizing, and the scales.
-
-    A window of interest has no part in them, as in ONNX Runtime and in ONNX's evaluator.
-    """
-    by_attribute = node.attribute("scales")
-    if node.operator == "Upsample" and by_attribute is not None:
-        return _scaled(node, data, axes, [float(scale) for scale in by_attribute])
-    index = 2 if node.operator == "Resize" and node.opset >= _HAS_COORDINATES else 1
-    by_sizes = index == 2 and _present(node, 3)
-    by_scales = _present(node, index)
-    if (by_sizes and by_scales) or not (by_sizes is not False or by_scales is not False):
-        shown = {"sizes": by_sizes or None, "scales": by_scales or None}
-        raise invalid(node.operator, "it needs one of both", **shown)
-    # An input of a number of elements that is not known is the one that is empty.
-    if by_sizes or (by_sizes is None and not by_scales):
-        return _sized(node, data, axes)
-    known = operands.held(node, index)
-    if known is not None:
-        return _scaled(node, data, axes, [float(scale) for scale in known.flat])
-    return _scaled_at_run_time(node, data, axes, operands.required(node, index, "scales"))
-
-
-def _scaled(
-    node: Node, data: Expr, axes: Sequence[int], scales: list[float]
-) -> tuple[list[PrimExpr], Any]:
-    if len(scales) != len(axes) or not all(scale > 0 for scale in scales):
-        why = f"there must be {len(axes)} numbers greater than 0"
-        raise invalid(node.operator, why, scales=scales)
-    dims = tvm_api.shape_of(data)
-    return [
-        _multiplied(dims[axis], scale) for axis, scale in zip(axes, scales, strict=True)
-    ], scales
-
-
-def _multiplied(dim: PrimExpr, scale: float) -> PrimExpr:
-    """``dim * scale``, a product of float32, rounded down."""
-    known = tvm_api.as_int(dim)
-    if known is not None:
-        return tvm_api.integer(int(np.floor(np.float32(scale) * np.float32(known))))
-    factor = Fraction(scale)
-    short = factor.limit_denominator(1 << 12)
-    if np.float32(float(short)) == np.float32(scale):
-        # Such as 7/10 for the nearest float32, whose product with 10 rounds to 7.
-        factor = short
-    return tvm_api.floordiv(dim * tvm_api.integer(factor.numerator), factor.denominator)
-
-
-def _scaled_at_run_time(
-    node: Node, data: Expr, axes: Sequence[int], scales: Expr
-) -> tuple[list[PrimExpr], Any]:
-    scales = node.builder.match_cast(
-        scales, tvm_api.tensor_type([len(axes)], tvm_api.dtype_of(scales))
-    )
-
-    def compute(dims: list[PrimExpr], factors: Tensor) -> Tensor:
-        def element(indices: Sequence[PrimExpr]) -> PrimExpr:
-            product = factors[indices[0]].astype("float32") * _one_of(dims, indices[0])
-            return tirx.floor(product).astype("int64")
-
-        return filled((tvm_api.integer(len(axes)),), element, "sizes")
-
-    dims = [tvm_api.shape_of(data)[axis] for axis in axes]
-    sizes = computed(node, compute, dims, scales)
-    return operands.at_run_time(node, "size", sizes, len(axes)), scales
-
-
-def _one_of(dims: Sequence[PrimExpr], at: PrimExpr) -> PrimExpr:
-    """The dimension number ``at``, as float32."""
-    result = dims[-1].astype("float32")
-    for number_, dim in reversed(list(enumerate(dims[:-1]))):
-        result = tirx.Select(at == tvm_api.integer(number_), dim.astype("float32"), result)
-    return result
-
-
-def _sized(node: Node, data: Expr, axes: Sequence[int]) -> tuple[list[PrimExpr], Any]:
-    places = operands.sizes(node, 3, "sizes", len(axes))
-    policy = operands.choice(node, "keep_aspect_ratio_policy", "stretch", _POLICIES)
-    if policy == "stretch":
-        return places, None
-    dims = [tvm_api.shape_of(data)[axis] for axis in axes]
-
-    def ratios(old: list[PrimExpr], new: list[PrimExpr]) -> PrimExpr:
-        quotients = [number(after) / number(before) for before, after in zip(old, new, strict=True)]
-        result = quotients[0]
-        for quotient in quotients[1:]:
-            limit = tirx.min if policy == "not_larger" else tirx.max
-            result = limit(result, quotient)
-        return result
-
-    def scale(old: list[PrimExpr], new: list[PrimExpr]) -> Tensor:
-        return filled((tvm_api.integer(len(axes)),), lambda indices: ratios(old, new), "scales")
-
-    def size(old: list[PrimExpr], new: list[PrimExpr]) -> Tensor:
-        def element(indices: Sequence[PrimExpr]) -> PrimExpr:
-            product = ratios(old, new) * _one_of(old, indices[0]).astype(kernels.INNER)
-            return tirx.floor(product + number(0.5)).astype("int64")
-
-        return filled((tvm_api.integer(len(axes)),), element, "sizes")
-
-    known = [tvm_api.as_int(dim) for dim in (*dims, *places)]
-    if None not in known:
-        old, new = np.split(np.array(known, np.float64), 2)
-        factor = float((new / old).min() if policy == "not_larger" else (new / old).max())
-        rounded = np.floor(factor * old + 0.5).astype(np.int64)
-        return [tvm_api.integer(int(value)) for value in rounded], [factor] * len(axes)
-    scales = computed(node, scale, dims, places)
-    sizes = computed(node, size, dims, places)
-    return operands.at_run_time(node, "size", sizes, len(axes)), scales
-
-
 def _resized(node: Node, data: Expr, resizing: Resizing) -> Expr:
     dtype = tvm_api.dtype_of(data)
     if resizing.kernel is not None and dtype == "bool":
@@ -246,11 +123,15 @@ def _resized(node: Node, data: Expr, resizing: Resizing) -> Expr:
     moved = [at for at, axis in enumerate(resizing.axes) if not _keeps(resizing, at, dims[axis])]
     if not moved:
         return data
-    tensors = {
-        name: value
-        for name, value in (("scales", resizing.scales), ("window", resizing.window))
-        if value is not None and not isinstance(value, list)
-    }
+    shape = list(dims)
+    for axis, places in zip(resizing.axes, resizing.places, strict=True):
+        if tvm_api.as_int(dims[axis]) == 0 and tvm_api.as_int(places) not in (0, None):
+            shown = {"shape of X": tvm_api.show(dims)}
+            raise invalid(node.operator, f"nothing has {tvm_api.show(places)} places", **shown)
+        shape[axis] = places
+    if 0 in map(tvm_api.as_int, shape):
+        return node.emit(relax.op.zeros(relax.ShapeExpr(shape), dtype))
+    tensors = _at_run_time(resizing)
     counts = _taps(node, data, resizing, moved)
 
     def compute(
@@ -268,6 +149,14 @@ def _resized(node: Node, data: Expr, resizing: Resizing) -> Expr:
 
     wide = operands.widened(node, data, inner)
     return computed(node, compute, wide, list(resizing.places), counts, *tensors.values())
+
+
+def _at_run_time(resizing: Resizing) -> dict[str, Expr]:
+    """The scales and the window of interest that are known at run time alone."""
+    pairs = (("scales", resizing.scales), ("window", resizing.window))
+    return {
+        name: value for name, value in pairs if value is not None and not isinstance(value, list)
+    }
 
 
 def _keeps(resizing: Resizing, at: int, dim: PrimExpr) -> bool:
@@ -306,7 +195,7 @@ def _taps(node: Node, data: Expr, resizing: Resizing, moved: Sequence[int]) -> l
     if isinstance(resizing.scales, list):
         widths = [kernel.reach / min(resizing.scales[at], 1.0) for at in moved]
         return [tvm_api.integer(2 * int(np.ceil(width))) for width in widths]
-    tensors = {} if resizing.scales is None else {"scales": resizing.scales}
+    tensors = _at_run_time(resizing)
 
     def compute(source: Tensor, places: list[PrimExpr], *further: Tensor) -> Tensor:
         named = dict(zip(tensors, further, strict=True))

@@ -62,7 +62,7 @@ def _product(left: Tensor, right: Tensor) -> Tensor:
     one = tvm_api.integer(1)
     padded = [[one] * (rank - len(batch)) + batch for batch in batches]
     shape = [_common(*pair) for pair in zip(*padded, strict=True)]
-    shape += [left.shape[-2]] * row + [right.shape[-1]] * column
+    shape += ([left.shape[-2]] if row else []) + ([right.shape[-1]] if column else [])
 
     def element(at: Indices) -> PrimExpr:
         k = te.reduce_axis((0, left.shape[-1]), "k")

@@ -85,6 +85,9 @@ def _mean(node: Node, data: Expr, axes: Axes) -> Expr:
 
         def element(indices: Sequence[PrimExpr]) -> PrimExpr:
             value = sums[tuple(indices)]
+            if "float" in dtype and tvm_api.as_int(count) == 0:
+                # TVM refuses a quotient by a constant 0.
+                return tirx.const(float("nan"), dtype)
             if "float" in dtype:
                 return value / count.astype(dtype)
             return tirx.truncdiv(value, tvm_api.at_least_one(count).astype(dtype))

@@ -123,6 +123,24 @@ def test_a_window_of_interest(held: tuple[str, ...]) -> None:
     check(NodeCase("Resize", 13, inputs, settings, held=held))
 
 
+def test_antialiasing_of_a_window_at_run_time() -> None:
+    inputs = {"X": floats(1, 2, 3, 4), "roi": floats(0, 1), "scales": floats(0.5)}
+    settings = {"mode": "linear", "antialias": 1}
+    plain = {"coordinate_transformation_mode": "align_corners", **settings}
+    case = resize(inputs["X"], inputs["scales"], **plain)
+    (expected,) = ReferenceEvaluator(case.model).run(None, case.data)
+    crop = {"coordinate_transformation_mode": "tf_crop_and_resize", **settings}
+    check(NodeCase("Resize", 19, inputs, crop, expected=(np.asarray(expected),)))
+
+
+def test_no_places_and_no_elements() -> None:
+    nothing = np.zeros((2, 0), np.float32)
+    expected = (np.zeros((1, 0), np.float32),)
+    check(replace(resize(nothing, floats(0.5, 2)), held=("X", "scales"), expected=expected))
+    with pytest.raises(ValueError, match=r"Resize is invalid with shape of X='\(2, 0\)'"):
+        check(replace(resize(nothing, integers(2, 3)), held=("X", "sizes")))
+
+
 @pytest.mark.parametrize("rounding", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
 def test_roundings(rounding: str) -> None:
     settings = {"nearest_mode": rounding, "coordinate_transformation_mode": "half_pixel"}

@@ -1,6 +1,7 @@
 """ONNX's MatMul, MatMulInteger and Gemm agree with ONNX Runtime and with NumPy."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,13 @@ def importing(fixes_off: None) -> Iterator[None]:
 )
 def test_products(left: tuple[int, ...], right: tuple[int, ...], dtype: str) -> None:
     check(stacks(left, right, {}, dtype))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((0,), (0, 4)), ((2, 0), (0,)), ((2, 0), (0, 4)), ((0, 2, 3), (3, 4))]
+)
+def test_nothing(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    check(replace(stacks(left, right, {}), held=("A", "B")))
 
 
 def test_batches_that_broadcast_at_run_time() -> None:

@@ -80,6 +80,8 @@ def test_no_elements(operator: str) -> None:
     inputs = {"data": EMPTY, "axes": integers(1)}
     shapes = {"data": (2, "n")}
     check(NodeCase(operator, 18, inputs, held=("axes",), shapes=shapes, expected=expected))
+    known = {**inputs, "data": np.zeros((2, 0), np.float32)}
+    check(NodeCase(operator, 18, known, held=("data", "axes"), expected=expected))
     check(NodeCase(operator, 18, inputs, shapes=shapes, expected=expected))
 
 
