@@ -210,11 +210,11 @@ def _lacks_amounts_at_run_time() -> bool:
 
 
 def _lacks_axes_at_run_time() -> bool:
-    data, pads = np.arange(3, dtype=np.float32), np.array([1, 2], np.int64)
+    data, pads = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2], np.int64)
     axes = np.array([-1], np.int64)
     inputs: dict[str, Array | None] = {"x": data, "pads": pads, "value": None, "axes": axes}
     model = node_model("Pad", inputs, 18, held=["pads"], mode="reflect")
-    return fails(model, [data, axes], [np.pad(data, (1, 2), mode="reflect")])
+    return fails(model, [data, axes], [np.pad(data, [(0, 0), (1, 2)], mode="reflect")])
 
 
 FIX = Fix(
