@@ -145,6 +145,32 @@ def test_only_the_branch_that_is_taken_runs(fixes_on: None) -> None:
     agrees(text, [np.array(True), floats(4)], [np.array(False), floats(3)])
 
 
+def test_branches_after_each_other(fixes_on: None) -> None:
+    """TVM would give memory of one branch to another, which dies of it."""
+    node = """JOINED = If (c) <
+        then_branch = gAT () => (float[2] tAT) { aAT = Add (LAST, x) tAT = Mul (aAT, x) },
+        else_branch = hAT () => (float[2] eAT) { bAT = Neg (LAST) eAT = Neg (bAT) }
+    >"""
+    nodes = [
+        node.replace("JOINED", f"y{at + 1}").replace("LAST", f"y{at}").replace("AT", str(at))
+        for at in range(3)
+    ]
+    text = f"f (bool c, float[2] x) => (float[2] y3) {{ y0 = Exp (x) {' '.join(nodes)} }}"
+    agrees(text, *([np.array(taken), floats(2)] for taken in (True, False)))
+
+
+def test_a_branch_of_sizes_alone(fixes_on: None) -> None:
+    text = """f (bool c, float[n, 2] x) => (float[m, 2] y) {
+        s = Shape (x)
+        z = If (c) <
+            then_branch = g () => (float[p, q] t) { t = ConstantOfShape (s) },
+            else_branch = h () => (float[n, 2] e) { e = Identity (x) }
+        >
+        y = Neg (z)
+    }"""
+    agrees(text, *([np.array(taken), floats(3, 2)] for taken in (True, False)))
+
+
 def test_nested_branches_see_outer_names(fixes_on: None) -> None:
     text = """f (bool c, bool d, float[2] x) => (float[2] y, float[2] z) {
         w = Exp (x)
