@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tvm import relax, te
+from tvm import relax, te, tirx
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
@@ -200,7 +200,49 @@ def _around(at: PrimExpr, width: PrimExpr) -> PrimExpr:
 _PLACES = {"constant": _inside, "edge": _nearest, "reflect": _mirrored, "wrap": _around}
 """The place to read, by mode, for a place that may lie outside of ``width`` places."""
 
-CONVERSIONS: dict[str, Convert] = {"Pad": pad}
+
+def center_crop_pad(node: Node) -> Expr:
+    """The middle of the data, or the data in the middle of zeros, for each axis."""
+    data = operands.data_of(node)
+    own, dtype = operands.dims_of(data), tvm_api.dtype_of(data)
+    axes = list(node.attributes.get("axes") or range(len(own)))
+    axes = operands.axes_of(node, axes, len(own))
+    wanted = operands.integers(node, 1)
+    if wanted is None:
+        count = operands.length_of(node, 1, "shape")
+        wanted = operands.symbols_of(node.builder, operands.as_tensor(node, 1), count, "size")
+    if len(wanted) != len(axes):
+        raise invalid("CenterCropPad", f"a size for each of {len(axes)} axes", shape=wanted)
+    dims = list(own)
+    for axis, size in zip(axes, wanted, strict=True):
+        dims[axis] = size
+
+    def compute(tensor: Tensor, sizes: list[Any]) -> Tensor:
+        ahead = [_half(size - have) for size, have in zip(sizes, tensor.shape, strict=True)]
+
+        def element(*index: PrimExpr) -> PrimExpr:
+            places = [at - before for at, before in zip(index, ahead, strict=True)]
+            inside = [
+                condition
+                for at, have in zip(places, tensor.shape, strict=True)
+                for condition in (at >= 0, at < have)
+            ]
+            zero = tirx.const(0, dtype)
+            return te.if_then_else(shapes.all_of(inside), tensor(*places), zero)
+
+        return te.compute(sizes, element, name="centered")
+
+    return operands.computed(node, compute, [data], dims) if own else data
+
+
+def _half(difference: PrimExpr) -> PrimExpr:
+    """Half of ``difference``, rounded towards 0: the odd element is at the end."""
+    grown = tvm_api.floordiv(at_least(known.number_of(difference), 0), 2)
+    cut = tvm_api.floordiv(at_least(known.number_of(-difference), 0), 2)
+    return _index(grown) - _index(cut)
+
+
+CONVERSIONS: dict[str, Convert] = {"Pad": pad, "CenterCropPad": center_crop_pad}
 
 
 def _lacks_amounts_at_run_time() -> bool:
@@ -217,14 +259,21 @@ def _lacks_axes_at_run_time() -> bool:
     return fails(model, [data, axes], [np.pad(data, [(0, 0), (1, 2)], mode="reflect")])
 
 
+def _lacks_centers() -> bool:
+    data, shape = np.ones((1, 4), np.float32), np.array([3, 1], np.int64)
+    model = node_model("CenterCropPad", {"x": data, "shape": shape}, 18)
+    return fails(model, [data, shape], [np.array([[0], [1], [0]], np.float32)])
+
+
 FIX = Fix(
     name="onnx_pad",
-    operators=("Pad",),
-    fault="ONNX's Pad by amounts or along axes given at run time is not imported",
+    operators=tuple(CONVERSIONS),
+    fault="ONNX's Pad by amounts or along axes given at run time, and CenterCropPad, are refused",
     issue=None,
     parts=(
         FaultPart("amounts at run time", _lacks_amounts_at_run_time),
         FaultPart("axes at run time", _lacks_axes_at_run_time),
+        FaultPart("CenterCropPad", _lacks_centers),
     ),
     rebindings=converting.rebindings(CONVERSIONS),
     after="onnx_slice",

@@ -114,6 +114,45 @@ def test_axes(fixes_on: None) -> None:
     )
 
 
+@pytest.mark.parametrize("sizes", [(4, 3), (2, 7), (5, 5), (0, 1), (9, 2)])
+@pytest.mark.parametrize("held", [True, False])
+def test_centers(sizes: tuple[int, int], held: bool, fixes_on: None) -> None:
+    """An odd element is at the end."""
+    data = floats(5, 4) + 1
+    expected = np.zeros(sizes, "float32")
+    cut, grown = zip(
+        *(_centered(*pair) for pair in zip(data.shape, sizes, strict=True)), strict=True
+    )
+    expected[grown] = data[cut]
+    text = """f (float[n, 4] x, int64[2] s) => (float[p, q] y) {
+        y = CenterCropPad (x, s)
+    }"""
+    feeds = [data, integers(*sizes)]
+    if held:
+        numbers = ", ".join(map(str, sizes))
+        text = text.replace(", int64[2] s)", ")").replace(
+            ") {", f") <int64[2] s = {{{numbers}}}> {{"
+        )
+        feeds = feeds[:1]
+    agrees(text, feeds, expected=lambda *_: expected)
+
+
+def _centered(have: int, size: int) -> tuple[slice, slice]:
+    """The places that are taken of ``have``, and those of ``size`` that get them."""
+    more = abs(have - size) // 2
+    inner, outer = slice(more, more + min(have, size)), slice(0, min(have, size))
+    return (inner, outer) if have > size else (outer, inner)
+
+
+def test_centers_of_some_axes(fixes_on: None) -> None:
+    text = """f (float[n, 4, 3] x) => (float[n, p, q] y) <int64[2] s = {5, 2}> {
+        y = CenterCropPad <axes = [-1, 1]> (x, s)
+    }"""
+    data = floats(2, 4, 3)
+    expected = np.pad(data[:, 1:3], [(0, 0), (0, 0), (1, 1)])
+    agrees(text, [data], expected=lambda x: expected)
+
+
 @pytest.mark.parametrize(
     ("node", "message"),
     [
@@ -135,5 +174,6 @@ PROGRAMS: whole.Programs = {
     "onnx_pad": {
         "amounts at run time": (whole.upstream("onnx_pad", "amounts_at_run_time"),),
         "axes at run time": (whole.upstream("onnx_pad", "axes_at_run_time"),),
+        "CenterCropPad": (whole.upstream("onnx_pad", "center_crop_pad"),),
     },
 }

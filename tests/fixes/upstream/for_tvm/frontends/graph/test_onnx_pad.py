@@ -53,3 +53,9 @@ def test_around():
     text = """f (float[n] x) => (float[p] y) <int64[2] pads = {4, 5}>
     { y = Pad <mode = "wrap"> (x, pads) }"""
     verify(text, floats(3), opset=19, expected=[np.pad(floats(3), (4, 5), mode="wrap")])
+
+
+def test_center_crop_pad():
+    text = "f (float[n, 4] x, int64[2] s) => (float[p, q] y) { y = CenterCropPad (x, s) }"
+    expected = np.array([[0], [2], [6], [0], [0]], "float32")
+    verify(text, floats(2, 4) + 1, integers(5, 1), expected=[expected])
