@@ -45,9 +45,10 @@ _HOLD_ONE_VALUE = (
     "SequenceEmpty",
     "SequenceErase",
     "SequenceInsert",
+    "SequenceMap",
     "SplitToSequence",
 )
-"""Operators with one output, which may be a sequence: a tuple of Relax."""
+"""Operators whose only output may be a sequence: a tuple of Relax."""
 
 
 def construct_nodes(importer: Any, graph: Any) -> None:
