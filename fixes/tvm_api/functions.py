@@ -31,6 +31,16 @@ Pass = Any
 _CONSTANT: Any = getattr(relax, "Constant", None) or tvm.ir.GenericConst
 
 
+_UPDATE: Any = getattr(relax.expr, "_update_type", None) or relax.expr._update_struct_info
+
+
+def renamed(variable: Expr, name: str) -> Expr:
+    """The variable of a function, of the same type, by another ``name``."""
+    result = tvm.ir.GlobalVar(name)
+    _UPDATE(result, tvm_api.type_of(variable))
+    return result
+
+
 def type_arguments(call: Expr) -> list[Type]:
     """The type arguments of ``call``."""
     return list(call.ty_args if hasattr(call, "ty_args") else call.sinfo_args)

@@ -5,7 +5,7 @@ Each has a name of its own, which prefixes the names of all its functions, and w
 shows (``nameless``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
+from relaxcheck.fixes.tvm_api.functions import renamed
 from relaxcheck.harness.native.link import LinkError, shared_library
 
 Module = Any
@@ -60,13 +61,20 @@ def hand_over(pipeline: Any, name: str) -> Any:
     """
 
     def finish(module: Module, context: Any) -> Module:
+        own = {
+            str(variable.name_hint): renamed(variable, name + str(variable.name_hint))
+            for variable, function in module.functions.items()
+            if isinstance(function, relax.Function)
+        }
         functions = {}
         for variable, function in module.functions.items():
-            if isinstance(function, relax.Function):
-                own = name + str(variable.name_hint)
-                functions[tvm.ir.GlobalVar(own)] = function.with_attr("global_symbol", own)
-            else:
+            if not isinstance(function, relax.Function):
                 functions[variable] = function
+                continue
+            new = own[str(variable.name_hint)]
+            if len(own) > 1:
+                function = _Renamed(own).visit_expr(function)
+            functions[new] = function.with_attr("global_symbol", str(new.name_hint))
         attributes = dict(module.attrs)
         del attributes[_PREFIX]
         return tvm.IRModule(functions, attrs={**attributes, _OWNER: name})
@@ -74,6 +82,19 @@ def hand_over(pipeline: Any, name: str) -> Any:
     return tvm.transform.Sequential(
         [pipeline, tvm.transform.module_pass(finish, opt_level=0, name="HandOver")]
     )
+
+
+@relax.expr_functor.mutator
+class _Renamed(relax.PyExprMutator):  # type: ignore[misc]
+    """Calls functions by the variables of ``names``, where it has theirs."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._names = names
+
+    def visit_global_var_(self, op: Any) -> Any:
+        """The variable of the function's own name."""
+        return self._names.get(str(op.name_hint), op)
 
 
 @contextmanager

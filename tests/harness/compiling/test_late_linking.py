@@ -5,7 +5,10 @@ from itertools import islice
 
 import msgspec
 import pytest
+import tvm
+from tvm import relax
 
+from relaxcheck.fixes import tvm_api
 from relaxcheck.generators.core.axes import complete
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.families import families
@@ -127,3 +130,22 @@ def test_a_program_whose_prefix_tvm_cannot_read_is_compiled_without_one() -> Non
     cases = [Case("topk", program, seed=seed) for seed in range(2)]
     together = list(execute_together(cases, lambda number, stage: None))
     assert [outcome.verdict for outcome in together] == [Verdict.PASS] * 2
+
+
+def test_functions_call_each_other_by_their_new_names() -> None:
+    builder = relax.BlockBuilder()
+    type_ = tvm_api.tensor_type((2,), "float32")
+    inner, outer = relax.Var("x", type_), relax.Var("x", type_)
+    with builder.function("other", [inner]):
+        builder.emit_func_output(builder.emit(relax.op.negative(inner)))
+    other = builder.get().get_global_var("other")
+    with builder.function("main", [outer]):
+        builder.emit_func_output(builder.emit(relax.Call(other, [outer])))
+    module = late_linking.named(builder.get(), "p_")
+    finished = late_linking.hand_over(tvm.transform.Sequential([]), "p_")(module)
+    assert {str(variable.name_hint) for variable in finished.get_global_vars()} == {
+        "p_main",
+        "p_other",
+    }
+    (block,) = finished["p_main"].body.blocks
+    assert str(block.bindings[0].value.op.name_hint) == "p_other"
