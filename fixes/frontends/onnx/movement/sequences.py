@@ -18,6 +18,10 @@ from relaxcheck.fixes.tvm_api import Expr
 UPSTREAM = NewFile("relax/frontend/onnx/sequences.py")
 
 
+_MAY_LACK_INPUT = 18
+"""The first opset in which OptionalHasElement may have no input."""
+
+
 def _elements(node: Node) -> list[Any]:
     """The elements of the sequence that is the first input."""
     sequence = node.input(0)
@@ -111,8 +115,8 @@ def _rank(value: Any) -> int:
 
 
 def optional_has_element(node: Node) -> Expr:
-    """True if the optional has a value: False if the input is left out."""
-    if node.input(0) is None:
+    """True if the optional has a value: False if the input is left out, as it may be of late."""
+    if not node.inputs and node.opset >= _MAY_LACK_INPUT:
         return tvm_api.const(np.array(False))
     return node.converted()
 

@@ -49,7 +49,9 @@ def slice_(node: Node) -> Expr:
         raise invalid("Slice", "as many of each are needed", **lists)
     if starts is None or ends is None or axes is None or steps is None:
         return _at_run_time(node, data, axes)
-    if any(not isinstance(step, int) or step == 0 for step in steps):
+    if any(isinstance(step, int) and step == 0 for step in steps):
+        raise invalid("Slice", "a step of 0 leads nowhere", steps=steps)
+    if not all(isinstance(step, int) for step in steps):
         raise refuse("Slice", steps=steps)
     parts = [Part(0, dim) for dim in own]
     for start, end, step, axis in zip(starts, ends, steps, axes, strict=True):
