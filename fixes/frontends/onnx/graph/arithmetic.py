@@ -90,7 +90,7 @@ def _quotient(left: NDArray[Any], right: NDArray[Any]) -> Any:
 
 
 def _symbolic_quotient(left: Any, right: Any) -> Any:
-    if right == 0 and isinstance(right, int):
+    if isinstance(right, int) and right == 0:
         return None
     dividend, divisor = known.dim_of(left), known.dim_of(right)
     analyzer = shapes.sizes_analyzer([dividend, divisor])
@@ -125,6 +125,13 @@ def _compared(condition: Callable[[Any, Any], Any]) -> Callable[[Any, Any], bool
         return False if analyzer.can_prove(tvm_api.negated(claim)) else None
 
     return compare
+
+
+def _equal(left: Any, right: Any) -> Any:
+    """``left == right``; the operator does not always build a condition of expressions."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left == right
+    return tvm_api.equal(left, right)
 
 
 def _of_each(numbers: Callable[[NDArray[Any]], Any]) -> Evaluate:
@@ -202,7 +209,7 @@ ARITHMETIC: dict[str, Evaluate] = {
     "LessOrEqual": _elementwise(np.less_equal, _compared(lambda a, b: a <= b)),
     "Greater": _elementwise(np.greater, _compared(lambda a, b: a > b)),
     "GreaterOrEqual": _elementwise(np.greater_equal, _compared(lambda a, b: a >= b)),
-    "Equal": _elementwise(np.equal, _compared(tvm_api.equal)),
+    "Equal": _elementwise(np.equal, _compared(_equal)),
     "And": _elementwise(np.logical_and),
     "Or": _elementwise(np.logical_or),
     "Not": _of_each(np.logical_not),

@@ -14,6 +14,7 @@ from relaxcheck.fixes.frontends.onnx.graph import known
 from relaxcheck.fixes.frontends.onnx.graph.arithmetic import ARITHMETIC, Evaluate
 from relaxcheck.fixes.frontends.onnx.graph.known import Known
 from relaxcheck.fixes.frontends.onnx.graph.places import MOVEMENT
+from relaxcheck.fixes.tvm_api import functions
 
 UPSTREAM = NewFile("relax/frontend/onnx/evaluating.py")
 
@@ -43,7 +44,12 @@ def evaluated(operator: str, inputs: Sequence[Any], attributes: Any, parameters:
 
 
 def _is_own(value: Any) -> bool:
-    return value is not None and not isinstance(value, relax.Var | relax.Call | list | tuple)
+    # A symbol may be of the same class as a parameter.
+    return known.is_shape(value) or (value is not None and _is_constant(value))
+
+
+def _is_constant(value: Any) -> bool:
+    return isinstance(value, relax.Expr) and functions.is_constant(value)
 
 
 def _can_be_written(value: Known) -> bool:

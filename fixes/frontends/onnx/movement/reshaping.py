@@ -33,7 +33,7 @@ def reshape(node: Node) -> Expr:
         return _in_shape(data, _at_run_time(node, own, copies))
     sizes = list(wanted)
     for at, size in enumerate(wanted):
-        if size == 0 and isinstance(size, int) and copies:
+        if isinstance(size, int) and size == 0 and copies:
             if at >= len(own):
                 raise invalid("Reshape", f"the data have {len(own)} axes", shape=wanted)
             sizes[at] = own[at]
@@ -53,7 +53,7 @@ def _filled(node: Node, own: Sequence[Any], sizes: list[Any]) -> list[Any]:
             raise invalid("Reshape", f"the data have {total} elements", shape=sizes)
     for at in left_out:
         # Of no elements, any number of them are left over.
-        sizes[at] = 0 if rest == 0 and isinstance(rest, int) else _quotient(total, rest)
+        sizes[at] = 0 if isinstance(rest, int) and rest == 0 else _quotient(total, rest)
     return sizes
 
 

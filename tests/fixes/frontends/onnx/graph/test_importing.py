@@ -73,11 +73,37 @@ def test_idioms(body: str, fixes_on: None) -> None:
     agrees(HEAD.replace("n, m", "3, 2") + body, [floats(3, 2, 4)])
 
 
-def test_shapes_that_stay_symbolic(fixes_on: None) -> None:
-    module = onnx_texts.imported(onnx_texts.model_of(HEAD + HALVED))
+def test_comparisons_of_numbers_and_symbols(fixes_on: None) -> None:
+    text = """f (float[n, 4] x) => (int64[2] y) <int64[2] numbers = {-1, 4}> {
+        shape = Shape (x)
+        same = Equal (shape, numbers)
+        y = Where (same, numbers, shape)
+    }"""
+    agrees(text, [floats(3, 4)])
+
+
+def test_quotients_of_symbols(fixes_on: None) -> None:
+    """The divisor may be 0, or the dividend negative: then nothing is known."""
+    text = """f (float[n, m] x) => (int64[1] y, int64[1] z)
+        <int64[1] five = {5}, int64[1] two = {2}>
+    {
+        first = Shape <end = 1> (x)
+        second = Shape <start = 1> (x)
+        y = Div (first, second)
+        less = Sub (first, five)
+        z = Div (less, two)
+    }"""
+    agrees(text, [floats(7, 2)], [floats(2, 3)])
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_shapes_that_stay_symbolic(keep: bool, fixes_on: None) -> None:
+    """Numbers that models compute shapes with may be parameters, but do not change."""
+    model = onnx_texts.model_of(HEAD + EXPANDED)
+    module = onnx_texts.imported(model, keep_params_in_input=keep)
     dims = shapes.dims_of(functions.return_type(module["main"]))
     assert dims is not None
-    assert [str(symbol) for symbol in shapes.variables(dims[1])] == ["m"]
+    assert [str(symbol) for symbol in shapes.variables(dims[0])] == ["m"]
 
 
 def test_a_shape_and_a_size_are_outputs(fixes_on: None) -> None:
