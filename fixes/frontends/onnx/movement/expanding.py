@@ -171,12 +171,14 @@ def eye_like(node: Node) -> Expr:
 def range_of(node: Node) -> Expr:
     """The numbers from the first input before the second, whose distance is the third.
 
-    The result has a symbolic size where the inputs are known while the model is imported.
+    The result has a symbolic size unless all are numbers.
     """
     bounds = [known.known(each, node.parameters[1]) for each in node.inputs]
     held = [each for each in bounds if each is not None]
-    if len(held) < 3 or not any(each.symbolic for each in held):
+    if len(held) == len(bounds) and not any(each.symbolic for each in held):
         return node.converted()
+    if len(held) < len(bounds):
+        return _range_at_run_time(node)
     start, limit, step = (each.values.reshape(())[()] for each in held)
     count = length_of(start, limit, step)
     if count is None:
@@ -187,6 +189,34 @@ def range_of(node: Node) -> Expr:
         return te.compute((length,), lambda i: first + i * distance, "range")
 
     return operands.computed(node, compute, [], [count, start, step])
+
+
+def _range_at_run_time(node: Node) -> Expr:
+    builder = node.builder
+
+    def scalar(at: int) -> Expr:
+        value = operands.data_of(node, at)
+        return builder.emit(relax.op.reshape(value, relax.ShapeExpr([])))
+
+    start, limit, step = map(scalar, range(3))
+    dtype = tvm_api.dtype_of(start)
+    if dtype.startswith(("float", "bfloat")):
+        distance = builder.normalize(relax.op.subtract(limit, start))
+        wide, single = (relax.op.astype(each, "float64") for each in (distance, step))
+        counts = relax.op.astype(relax.op.ceil(relax.op.divide(wide, single)), "int64")
+    else:
+        # The quotient of the negative distance rounds the number of places up.
+        distance = relax.op.subtract(*(relax.op.astype(each, "int64") for each in (start, limit)))
+        quotient = relax.op.floor_divide(distance, relax.op.astype(step, "int64"))
+        counts = relax.op.negative(quotient)
+    length = builder.normalize(relax.op.maximum(counts, relax.const(0, "int64")))
+    vector = builder.normalize(relax.op.reshape(length, relax.ShapeExpr([1])))
+
+    def compute(first: Tensor, between: Tensor, sizes: list[Any]) -> Tensor:
+        return te.compute(sizes, lambda i: first() + i.astype(dtype) * between(), "range")
+
+    sizes = operands.symbols_of(builder, vector, 1, "range")
+    return operands.computed(node, compute, [start, step], sizes)
 
 
 CONVERSIONS: dict[str, Convert] = {

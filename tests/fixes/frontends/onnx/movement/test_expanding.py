@@ -90,6 +90,18 @@ def test_range_to_a_symbolic_size(start: int, step: int, fixes_on: None) -> None
     agrees(text, *([floats(size)] for size in (0, 1, 5)))
 
 
+@pytest.mark.parametrize(
+    ("kind", "dtype"), [("int64", "i8"), ("int32", "i4"), ("int16", "i2"), ("float", "f4")]
+)
+def test_range_at_run_time(kind: str, dtype: str, fixes_on: None) -> None:
+    text = f"f ({kind} s, {kind} l, {kind} d) => ({kind}[p] y) {{ y = Range (s, l, d) }}"
+    bounds = [(0, 5, 1), (3, -4, -2), (1, 1, 1), (5, 0, 1), (-2, 8, 3)]
+    agrees(text, *([np.array(each, dtype) for each in triple] for triple in bounds))
+    constants = f"<{kind} s = {{1}}, {kind} d = {{2}}>"
+    held = f"f ({kind} l) => ({kind}[p] y) {constants} {{ y = Range (s, l, d) }}"
+    agrees(held, *([np.array(limit, dtype)] for limit in (0, 2, 7)))
+
+
 def test_a_range_of_the_size_of_the_data(fixes_on: None) -> None:
     """Their sizes are the same symbol, so they add up."""
     text = """f (float[n] x) => (float[n] y) <int64 i = {0}, int64 o = {1}> {
