@@ -108,7 +108,7 @@ def support(
     called_by = {name: record for record in OPERATORS.values() for name in record.also}
     rows = []
     for operator in sorted({*registered.operators, *OPERATORS}):
-        fixes = registered.fixes.get(operator, ())
+        fixes = tuple(sorted(registered.fixes.get(operator, ())))
         record = OPERATORS.get(operator) or called_by.get(operator)
         rows.append(
             Row(

@@ -96,7 +96,7 @@ def test_a_call_that_goes_through_is_a_failure(monkeypatch: pytest.MonkeyPatch) 
         bindings=({"m": 3},),
     )
     result = (np.zeros((3, 4), "float32"),)
-    monkeypatch.setattr(executing.compiling, "run", lambda main, values, *fill: result)
+    monkeypatch.setattr(executing.building, "run", lambda main, values, *fill: result)
     assert execute(case).verdict is Verdict.ACCEPTS_INVALID
 
 

@@ -16,7 +16,9 @@ def test_all_is_every_family_and_no_name_the_usual_ones() -> None:
     assert whole == tuple(member.name for member in every())
     gradients = {name for name in whole if name.startswith("gradient-")}
     assert len(gradients) > 40
-    assert set(whole) - set(usual) == {"dynamic", "algebra", *gradients}
+    models = {name for name in whole if name.startswith("onnx-")}
+    assert len(models) > 150
+    assert set(whole) - set(usual) == {"dynamic", "algebra", *gradients, *models}
 
 
 def test_names_are_taken_as_they_are_and_must_exist() -> None:
