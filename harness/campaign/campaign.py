@@ -14,7 +14,7 @@ import msgspec
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import AnyCase, with_fixes
 from relaxcheck.generators.core.steering import possible
-from relaxcheck.harness.campaign.drawing import WHOLE, Shard, stream
+from relaxcheck.harness.campaign.drawing import WHOLE, RuledOut, Shard, stream
 from relaxcheck.harness.campaign.state import State, tally
 from relaxcheck.harness.events import Event, EventType
 from relaxcheck.harness.journal.journal import DRAWN, TRIAL, Journal, JournalError
@@ -78,9 +78,14 @@ class Plan:
             ends.append(f"{self.most_cases} case{'s' * (self.most_cases != 1)}")
         return " or ".join(ends)
 
-    def cases(self) -> Iterator[AnyCase]:
-        """All cases in the order in which they run: an endless stream."""
-        for drawn in stream(self.families, self.seed, uniform=self.uniform, shard=self.shard):
+    def cases(self, ruled_out: RuledOut = lambda family, cell, other: None) -> Iterator[AnyCase]:
+        """All cases in the order in which they run: an endless stream.
+
+        ``ruled_out`` gets the pairs that prove impossible, as in ``drawing.stream``.
+        """
+        for drawn in stream(
+            self.families, self.seed, uniform=self.uniform, shard=self.shard, ruled_out=ruled_out
+        ):
             for fixes in self.fixes:
                 yield with_fixes(drawn, fixes)
 
@@ -118,7 +123,7 @@ class Campaign:
         )
         self._expected = expected
         self._company = BatchOnlyFailures()
-        self._cases = plan.cases()
+        self._cases = plan.cases(self.state.rule_out)
         self._tally = partial(tally, self.state, self._families, expected, pool.environment)
 
     def run(

@@ -1,8 +1,9 @@
 """Cases of a campaign: an endless stream that is a function of a seed."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count as numbers
 from pathlib import Path
 from statistics import median_low
@@ -60,8 +61,17 @@ WHOLE = Shard()
 """The one shard of a campaign that is not split."""
 
 
+RuledOut = Callable[[str, int, int], None]
+"""Hears of a pair of cells (by number) of a family, by its name, that no valid point has."""
+
+
 def stream(
-    families: Sequence[Family], seed: int, *, uniform: bool = False, shard: Shard = WHOLE
+    families: Sequence[Family],
+    seed: int,
+    *,
+    uniform: bool = False,
+    shard: Shard = WHOLE,
+    ruled_out: RuledOut = lambda family, cell, other: None,
 ) -> Iterator[AnyCase]:
     """Cases of each of ``families`` in rounds (``turns_of``), without end.
 
@@ -69,9 +79,10 @@ def stream(
 
     Valid cases are as their kind wants them drawn (``harness.kind.Kind.as_drawn``), and steered
     towards pairs of cells not drawn yet (``generators.core.steering``). If ``uniform``, Hypothesis
-    draws every axis by its weights alone.
+    draws every axis by its weights alone. ``ruled_out`` gets each pair that steering proves
+    impossible: three axes or more exclude it.
     """
-    valid = _uniform if uniform else _steered
+    valid = _uniform if uniform else partial(_steered, ruled_out=ruled_out)
     key = shard.key(seed)
     drawn = [
         (valid(family, key), invalid_calls(family, key) if family.invalid else None, turns)
@@ -104,13 +115,18 @@ def _pairs(family: Family) -> int:
     return (sum(cells) ** 2 - sum(count**2 for count in cells)) // 2
 
 
-def _steered(family: Family, key: str) -> Iterator[AnyCase]:
+def _steered(family: Family, key: str, ruled_out: RuledOut) -> Iterator[AnyCase]:
     steering = Steering(family.axes)
+    heard = len(steering.impossible)
     for seed in _seeds(f"{key}/{family.name}/valid"):
         for choice in dict.fromkeys(draw(_CHOICES, _LOT, seed)):
             # Hypothesis prefers small integers, and small ones come again in another lot.
             mixed = choice ^ seed
-            yield family.build(steering.point(mixed), mixed % 2**32)
+            point = steering.point(mixed)
+            for pair in steering.impossible[heard:]:
+                ruled_out(family.name, *pair)
+            heard = len(steering.impossible)
+            yield family.build(point, mixed % 2**32)
 
 
 def _uniform(family: Family, key: str) -> Iterator[AnyCase]:

@@ -90,6 +90,17 @@ class State:
         missing = sum(pairs.count for pairs in self.pairs.values())
         return 1 - missing / self.all_pairs if self.all_pairs else 0.0
 
+    def rule_out(self, family: str, cell: int, other: int) -> None:
+        """Count no longer on the pair of the cells ``cell`` and ``other``: no valid point has it.
+
+        Raises:
+            KeyError: the pairs of ``family`` are not counted.
+        """
+        pairs = self.pairs[family]
+        if pairs.missing[cell, other]:
+            pairs.give_up(cell, other)
+            self.all_pairs -= 1
+
     @property
     def engine_share(self) -> float:
         """The engine's own share of the CPU time."""

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
+import tvm
 from numpy.typing import NDArray
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
 
-from relaxcheck.fixes.frontends.onnx.probing import node_model, outputs
+from relaxcheck.fixes.frontends.onnx.probing import node_model
+from relaxcheck.harness.native.link import linked
 
 Array = NDArray[Any]
 
@@ -54,6 +58,21 @@ class NodeCase:
             for name, array in self.inputs.items()
             if array is not None and name not in self.held
         }
+
+
+def outputs(model: Any, *data: Array) -> list[Array]:
+    """The outputs of ``model`` for ``data``, as ``probing.outputs``, in less than half its time.
+
+    Raises:
+        Exception: TVM's own, where it cannot import, compile or run the model.
+    """
+    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+    executable = linked(relax.build(from_onnx(model), target))
+    result = relax.VirtualMachine(executable, tvm.cpu())["main"](
+        *(tvm.runtime.tensor(array) for array in data)
+    )
+    several = [result] if hasattr(result, "numpy") else list(result)
+    return [np.asarray(tensor.numpy()) for tensor in several]
 
 
 def check(case: NodeCase) -> None:

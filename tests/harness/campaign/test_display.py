@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -56,6 +57,17 @@ def test_pairs_are_covered_by_drawn_cases() -> None:
         tally(state, {MEMBER.name: MEMBER}, (), {}, MEMBER.build(point, 1), passed)
     count = len(MEMBER.axes)
     assert state.pair_coverage == pytest.approx(count * (count - 1) / 2 / state.all_pairs)
+
+
+def test_a_pair_that_no_valid_point_has_counts_once_among_those_that_do_not_count() -> None:
+    pairs, _ = possible(MEMBER.axes)
+    state = State(pairs={MEMBER.name: pairs}, all_pairs=pairs.count)
+    first, other = (int(number) for number in np.argwhere(pairs.missing)[0])
+    before = state.all_pairs
+    for _ in range(2):
+        state.rule_out(MEMBER.name, first, other)
+    assert state.all_pairs == pairs.count == before - 1
+    assert state.pair_coverage == 0
 
 
 def test_progress_is_a_line_however_narrow_the_log() -> None:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import SEEDS, Axis, Point, point_of
 from relaxcheck.generators.core.case import Valid
+from relaxcheck.generators.core.covering import complete_with
 from relaxcheck.generators.core.pairs import Pairs
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
@@ -54,6 +55,27 @@ def test_the_cases_of_a_family_do_not_depend_on_the_others() -> None:
     among = [case for case in _cases() if case.family == "attention"]
     (attention,) = (member for member in FAMILIES if member.name == "attention")
     assert list(islice(stream((attention,), 1), len(among))) == among
+
+
+def test_steering_tells_which_pairs_no_valid_point_has() -> None:
+    squeeze = next(each for each in families(tuple(PIPELINES)) if each.name == "squeeze")
+    heard: list[tuple[str, int, int]] = []
+    drawn = stream((squeeze,), 1, ruled_out=lambda *pair: heard.append(pair))
+    for _ in islice(drawn, 300):
+        pass
+    assert len(set(heard)) == len(heard) > 10
+    assert {name for name, *_ in heard} == {"squeeze"}
+    apart = Pairs(squeeze.axes)
+    for _, *pair in heard:
+        cells = dict(apart.cells[number] for number in pair)
+        values = [
+            [value for value in axis.values if axis.cell(value) == cells[axis.name]]
+            for axis in squeeze.axes
+            if axis.name in cells
+        ]
+        for chosen in product(*values):
+            names = [axis.name for axis in squeeze.axes if axis.name in cells]
+            assert complete_with(squeeze.axes, dict(zip(names, chosen, strict=True))) is None
 
 
 @pytest.mark.parametrize("uniform", [False, True])
