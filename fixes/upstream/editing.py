@@ -1,7 +1,7 @@
 """Edits of TVM's own files: registrations, constructors, bodies, imports."""
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from relaxcheck.fixes.upstream.source import (
@@ -86,16 +86,21 @@ def decorated(source: Source, function: str, decorator: str) -> Edit:
     return Edit(at, at, f"@{decorator}\n")
 
 
-def entered(source: Source, function: str, key: str, value: str) -> Edit:
-    """Set ``key`` to ``value`` in the dictionary that ``function`` returns."""
+def entered(source: Source, function: str, entries: Mapping[str, str]) -> list[Edit]:
+    """Set the keys of ``entries`` to their values in the dictionary that ``function`` returns."""
     table = _table(source, function)
-    if (other := _value(table, key)) is not None:
-        return Edit(source.start(other), source.end(other), value)
+    edits, added = [], []
     last = table.values[-1]
     line = source.text.splitlines()[last.lineno - 1]
     indent = line[: len(line) - len(line.lstrip())]
-    end = source.end(last)
-    return Edit(end, end, f',\n{indent}"{key}": {value}')
+    for key, value in entries.items():
+        if (other := _value(table, key)) is not None:
+            edits.append(Edit(source.start(other), source.end(other), value))
+        else:
+            added.append(f',\n{indent}"{key}": {value}')
+    if added:
+        edits.append(Edit(source.end(last), source.end(last), "".join(added)))
+    return edits
 
 
 def entry(source: Source, function: str, key: str) -> str:
@@ -173,12 +178,22 @@ def guards(source: Source, function: str) -> str:
 
 
 def with_imports(source: Source, lines: Iterable[str]) -> Source:
-    """``source`` with those of the imports ``lines`` that it lacks, each where it belongs."""
+    """``source`` with those of the imports ``lines`` that it lacks, each where it belongs.
+
+    Raises:
+        PatchError: ``source`` imports nothing.
+    """
+    there = [node for node in source.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    if not there:
+        raise PatchError(f"{source.name} imports nothing")
+    # Only what the imports are in is parsed for each line: the rest may be ten thousand lines.
+    end = source.end(there[-1])
+    before = head = Source(source.name, source.slice(0, end))
     for line in lines:
         (node,) = ast.parse(line).body
         assert isinstance(node, ast.Import | ast.ImportFrom)
-        source = _with_import(source, node)
-    return source
+        head = _with_import(head, node)
+    return source if head == before else source.edited([Edit(0, end, head.text)])
 
 
 def _with_import(source: Source, node: ast.Import | ast.ImportFrom) -> Source:
@@ -187,8 +202,6 @@ def _with_import(source: Source, node: ast.Import | ast.ImportFrom) -> Source:
         for statement in source.tree.body
         if isinstance(statement, ast.Import | ast.ImportFrom)
     ]
-    if not there:
-        raise PatchError(f"{source.name} imports nothing")
     bound_there = {
         alias_text(alias)
         for imported in there

@@ -35,8 +35,8 @@ class Source:
 
     name: str
     text: str
-    tree: ast.Module = field(init=False, repr=False)
-    _lines: tuple[int, ...] = field(init=False, repr=False)
+    tree: ast.Module = field(init=False, repr=False, compare=False)
+    _lines: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         lines = self.text.encode().splitlines(keepends=True)

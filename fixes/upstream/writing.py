@@ -1,7 +1,7 @@
 """Combines fixes into one change of TVM's Python sources, read from the installed TVM."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -69,9 +69,9 @@ class Change:
             self.originals[file] = self.files[file] = Source(file, path.read_text())
         return self.files[file]
 
-    def edit(self, file: str, edit: Edit, *lines: str) -> None:
-        """Apply ``edit`` to ``file``, and add the imports ``lines``."""
-        edited = self.source(file).edited([edit])
+    def edit(self, file: str, edits: Edit | Iterable[Edit], *lines: str) -> None:
+        """Apply ``edits`` to ``file``, and add the imports ``lines``."""
+        edited = self.source(file).edited([edits] if isinstance(edits, Edit) else edits)
         self.files[file] = editing.with_imports(edited, lines)
 
 
@@ -87,14 +87,35 @@ def change(fixes: tuple[str, ...], operators: tuple[str, ...] = ()) -> Change:
     part = any(steps_for(name, operators) != STEPS[name] for name in fixes)
     changes = Change(Slices(), part=part)
     steps = dict.fromkeys(step for name in fixes for step in steps_for(name, operators))
-    for step in steps:
-        _take(changes, step)
+    for step in _together(steps):
+        if isinstance(step, tuple):
+            _convert(changes, step)
+        else:
+            _take(changes, step)
     for file in list(changes.originals):
         before, now = changes.originals[file], changes.files[file]
         elsewhere = partial(_is_named_elsewhere, file)
         changes.files[file] = editing.without_unused(now, before, elsewhere)
     _add_modules(changes)
     return changes
+
+
+def _together(steps: Iterable[Step]) -> Iterator[Step | tuple[Conversion, ...]]:
+    """``steps`` alone, but together conversions of different operators that follow each other.
+
+    The importer's file is long: to parse it after each of hundreds of conversions takes minutes.
+    """
+    waiting: dict[str, Conversion] = {}
+    for step in steps:
+        if waiting and not (isinstance(step, Conversion) and step.operator not in waiting):
+            yield tuple(waiting.values())
+            waiting = {}
+        if isinstance(step, Conversion):
+            waiting[step.operator] = step
+        else:
+            yield step
+    if waiting:
+        yield tuple(waiting.values())
 
 
 def _take(changes: Change, step: Step) -> None:
@@ -105,10 +126,8 @@ def _take(changes: Change, step: Step) -> None:
             _override(changes, step)
         case Entry():
             value = _called(_asked(changes, step.value), f'"{step.key}"')
-            edit = editing.entered(changes.source(step.file), step.function, step.key, value)
-            changes.edit(step.file, edit, _import(step.value, step.file))
-        case Conversion():
-            _convert(changes, step)
+            edits = editing.entered(changes.source(step.file), step.function, {step.key: value})
+            changes.edit(step.file, edits, _import(step.value, step.file))
         case Lowering():
             file, function = _legalization(step.operator), _asked(changes, step.function)
             settings = _settings(step.operator)
@@ -155,19 +174,27 @@ _LINE = 100
 """The longest line of TVM's sources."""
 
 
-def _convert(changes: Change, step: Conversion) -> None:
+def _convert(changes: Change, steps: Sequence[Conversion]) -> None:
+    """Take ``steps``, each of another operator."""
     file = onnx_converting.IMPORTER
-    entry = _asked(changes, onnx_converting.Converter)
+    converter = _asked(changes, onnx_converting.Converter)
     source = changes.source(file)
-    before = editing.entry(source, onnx_converting.TABLE, step.operator)
-    arguments = [f'"{step.operator}"', _asked(changes, step.function), *([before] * bool(before))]
-    value = _called(entry, ", ".join(arguments))
-    if len(f'        "{step.operator}": {value},') > _LINE:
-        lines = "".join(f"\n            {argument}," for argument in arguments)
-        value = _called(entry, f"{lines}\n        ")
-    edit = editing.entered(source, onnx_converting.TABLE, step.operator, value)
-    imports = (onnx_converting.Converter, step.function)
-    changes.edit(file, edit, *(_import(function, file) for function in imports))
+    entries = {}
+    for step in steps:
+        before = editing.entry(source, onnx_converting.TABLE, step.operator)
+        function = _asked(changes, step.function)
+        arguments = [f'"{step.operator}"', function, *([before] * bool(before))]
+        value = _called(converter, ", ".join(arguments))
+        if len(f'        "{step.operator}": {value},') > _LINE:
+            lines = "".join(f"\n            {argument}," for argument in arguments)
+            value = _called(converter, f"{lines}\n        ")
+        entries[step.operator] = value
+    functions = (onnx_converting.Converter, *(step.function for step in steps))
+    changes.edit(
+        file,
+        editing.entered(source, onnx_converting.TABLE, entries),
+        *dict.fromkeys(_import(function, file) for function in functions),
+    )
 
 
 def _settings(operator: str) -> list[str]:

@@ -1,12 +1,24 @@
 """Fixes are off before and after every test of this room."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from relaxcheck import fixes
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.onnx.recurrent import importing as onnx_rnn
+from tests.fixes.thinning import thin
+
+_THINNED = tuple(
+    Path(__file__).parent / place for place in ("frontends", "lowerings", "upstream/test_export.py")
+)
+"""Tests that go through many shapes, dtypes and attributes of one operator, or through all fixes
+whose patches are made together as well."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    thin(item for item in items if any(map(item.path.is_relative_to, _THINNED)))
 
 
 @pytest.fixture(autouse=True)

@@ -140,9 +140,9 @@ def test_a_registration_is_wrapped_as_it_is_written(text: str, wanted: str) -> N
 
 def test_an_entry_is_added_or_replaced() -> None:
     source = Source("x", 'def f():\n    return {\n        "a": one,\n        "b": two(1),\n    }\n')
-    added = source.edited([editing.entered(source, "f", "c", "three")]).text
-    assert '        "b": two(1),\n        "c": three,\n    }\n' in added
-    replaced = source.edited([editing.entered(source, "f", "a", "three")]).text
+    added = source.edited(editing.entered(source, "f", {"c": "three", "a": "six", "d": "4"})).text
+    assert '"a": six,\n        "b": two(1),\n        "c": three,\n        "d": 4,\n    }\n' in added
+    replaced = source.edited(editing.entered(source, "f", {"a": "three"})).text
     assert '        "a": three,\n        "b": two(1),\n    }\n' in replaced
 
 
@@ -155,7 +155,7 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
     with pytest.raises(PatchError, match=r"nn\.py imports nothing"):
         editing.with_imports(source, ["import a"])
     with pytest.raises(PatchError, match=r"nn\.py: f does not return a dictionary"):
-        editing.entered(Source("nn.py", "def f():\n    return 1\n"), "f", "a", "b")
+        editing.entered(Source("nn.py", "def f():\n    return 1\n"), "f", {"a": "b"})
 
 
 def test_guards_of_arguments_are_distinguished_from_other_statements() -> None:

@@ -1,0 +1,33 @@
+"""Which combinations of parameters run in ``make test``; the others are slow."""
+
+from collections import Counter
+from collections.abc import Iterable
+from zlib import crc32
+
+import pytest
+
+FEW = 4
+"""A test with no more combinations than this keeps all of them."""
+
+_KEPT = 4
+"""One combination in so many is kept. A hash chooses: a stride would keep the same value of an axis
+whose length it divides."""
+
+
+def thin(items: Iterable[pytest.Item]) -> None:
+    """Mark all but one in ``_KEPT`` of the combinations of each of ``items``' tests as slow.
+
+    The first combination of a test stays.
+    """
+    items = list(items)
+    counts = Counter(map(_name, items))
+    seen = set()
+    for item in items:
+        name = _name(item)
+        if name in seen and counts[name] > FEW and crc32(item.nodeid.encode()) % _KEPT:
+            item.add_marker(pytest.mark.slow)
+        seen.add(name)
+
+
+def _name(item: pytest.Item) -> str:
+    return item.nodeid.split("[", 1)[0]
