@@ -1,6 +1,6 @@
 """Reading values from points, and constraints between axes that say what they depend on."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from relaxcheck.generators.core.axes import Axis, Point
@@ -37,17 +37,42 @@ class Every:
         return all(part(point, value) for part in self.parts)
 
 
+class _Watched(Mapping[str, Value]):
+    """A point that notes the names of the axes that somebody asks it for, in ``asked``."""
+
+    def __init__(self, point: Point):
+        self._point = point
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Value:
+        self.asked.add(name)
+        return self._point[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.asked.update(self._point)
+        return iter(self._point)
+
+    def __len__(self) -> int:
+        self.asked.update(self._point)
+        return len(self._point)
+
+
 def to_blame(axis: Axis, earlier: Sequence[str], point: Point, value: Value) -> tuple[str, ...]:
     """The names among ``earlier`` whose values at ``point`` may be why ``value`` is not allowed.
 
-    A predicate that says which axes it ``reads`` spares a search all others.
+    They spare a search all other axes, without which it takes exponential time. A predicate may
+    say which axes it ``reads``; of any other, those count that it asks the point for.
     """
     match axis.allowed:
         case Given(names=names):
             return names
         case Every(parts=parts):
             return next(part.names for part in parts if not part(point, value))
-    reads: Sequence[str] = getattr(axis.allowed, "reads", earlier)
+    reads: Collection[str] | None = getattr(axis.allowed, "reads", None)
+    if reads is None:
+        watched = _Watched(point)
+        axis.allowed(watched, value)
+        reads = watched.asked
     return tuple(name for name in earlier if name in reads)
 
 
