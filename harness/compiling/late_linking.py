@@ -15,6 +15,7 @@ import tvm_ffi
 from tvm import relax
 
 from relaxcheck.fixes.tvm_api.functions import renamed
+from relaxcheck.harness.compiling.folded_code import folded_code
 from relaxcheck.harness.native.link import LinkError, shared_library
 
 Module = Any
@@ -101,6 +102,7 @@ class _Renamed(relax.PyExprMutator):  # type: ignore[misc]
 def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
     """While this is open, no native code is generated for modules that were handed over.
 
+    Code of other modules, which passes run to fold constants, is generated for ``target``.
     TVM finds its code generator by name, in a table that anybody can write to.
     """
     generate = tvm_ffi.get_global_func(_CODE_GENERATION)
@@ -108,7 +110,7 @@ def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
 
     def leave(module: Module, where: Any) -> Any:
         if _OWNER not in (module.attrs or {}):
-            return generate(module, where)
+            return folded_code(module, target, generate)
         left.functions.update(module.functions.items())
         left.stand_in = _nothing(generate, where)
         return left.stand_in

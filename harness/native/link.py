@@ -8,6 +8,7 @@ loading it takes less than half of the JIT's time. It is also what a deployed mo
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ import tvm_ffi
 from relaxcheck.harness.native.debug_info import without_debug_info
 
 _LINKER = shutil.which("ld")
+
+_NOTHING = ";"
+"""The C source that stands for the native code of an executable without any."""
+
+_LOAD = "ffi.Module.load_from_file.relax.VMExecutable"
 
 
 class LinkError(RuntimeError):
@@ -30,13 +36,34 @@ def linked(executable: Any) -> Any:
     """
     imports = list(executable.mod.imports)
     native = [module for module in imports if module.kind == "llvm"]
-    if not can_link() or not native:
+    if not can_link():
+        return executable
+    if not native:
+        if any(module.kind == "c" and module.inspect_source() == _NOTHING for module in imports):
+            # To run it, TVM saves and loads it as well, by way of a C compiler.
+            return _saved_and_loaded(executable)
         return executable
     loaded = [shared_library(module) if module in native else module for module in imports]
     executable.mod.clear_imports()
     for module in loaded:
         executable.mod.import_module(module)
     return executable
+
+
+def _saved_and_loaded(executable: Any) -> Any:
+    """``executable``, without native code, from a file: as a module that runs."""
+    with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
+        path = str(Path(folder, "case.vm"))
+        executable.mod.write_to_file(path, "")
+        return tvm_ffi.get_global_func(_LOAD)(path)
+
+
+def _link(library: str, objects: Sequence[str]) -> None:
+    done = subprocess.run(
+        [str(_LINKER), "-shared", "-o", library, *objects], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise LinkError(f"ld: {done.stderr.strip()}")
 
 
 def can_link() -> bool:
@@ -50,11 +77,7 @@ def shared_library(module: Any) -> Any:
         with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
             compiled, shared = Path(folder, "case.o"), Path(folder, "case.so")
             without_debug_info(module, Path(folder)).write_to_file(str(compiled), "o")
-            done = subprocess.run(
-                [str(_LINKER), "-shared", "-o", shared, compiled], capture_output=True, text=True
-            )
-            if done.returncode:
-                raise LinkError(f"ld: {done.stderr.strip()}")
+            _link(str(shared), [str(compiled)])
             # A loaded library stays mapped without its file until its last function is gone.
             return tvm_ffi.load_module(str(shared), keep_module_alive=False)
     except OSError as error:
