@@ -1,6 +1,7 @@
 """Executing ONNX models in this process: import, compile, run at each binding, judge."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,14 +19,14 @@ from relaxcheck.harness.compiling.running import Run, run_all
 from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
 from relaxcheck.harness.onnx import importing, refusals
-from relaxcheck.harness.onnx.asking import expected
+from relaxcheck.harness.onnx.asking import all_expected
 from relaxcheck.harness.outcomes.appearance import PLACE, UNKNOWN, place_of
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.errors import error_text, normalise
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.sources import logged_at, raised_at
 from relaxcheck.harness.workers.switching import switch_fixes
-from relaxcheck.oracles.onnx.answers import NoAnswer
+from relaxcheck.oracles.onnx.answers import NoAnswer, Question
 
 
 def execute(
@@ -42,7 +43,10 @@ def execute(
         Exception: a fault of the harness itself.
     """
     begun = _begin(case, progress, None, tracing)
-    return begun if isinstance(begun, Outcome) else _end(begun, plain=plain)
+    if isinstance(begun, Outcome):
+        return begun
+    (runs,) = _asked([begun])
+    return _end(begun, runs, plain=plain)
 
 
 def execute_together(
@@ -66,11 +70,14 @@ def execute_together(
     for member in compiled:
         member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
     failing = {id(compiled[number]) for number in alone}
+    runs = iter(_asked([member for member in compiled if id(member) not in failing]))
     for this in begun:
         if isinstance(this, Outcome):
             yield this
+        elif id(this) in failing:
+            yield execute(this.case, this.progress)
         else:
-            yield execute(this.case, this.progress) if id(this) in failing else _end(this)
+            yield _end(this, next(runs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +126,9 @@ def _recipe(case: OnnxCase) -> Recipe:
     )
 
 
-def _end(compiled: _Compiled, *, plain: bool = False) -> Outcome:
+def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
     """Load and run a compiled case; judge its outputs."""
     case, clock, progress = compiled.case, compiled.clock, compiled.progress
-    runs = [] if isinstance(case.expect, Invalid) else list(_runs(compiled))
     try:
         with clock("tvm"):
             progress("load")
@@ -146,15 +152,35 @@ def _end(compiled: _Compiled, *, plain: bool = False) -> Outcome:
         return _refusal(case, error, clock, compiled.late)
 
 
-def _runs(compiled: _Compiled) -> Iterator[Run]:
-    case = compiled.case
-    for index, regime in case.runs:
-        compiled.progress("oracle")
-        values = arrays(case, index, regime)
-        with compiled.clock("oracles"):
-            wanted = expected(static(case.model, case.bindings[index]), values)
-        own = tuple(values[tensor.name] for tensor in case.model.inputs)
-        yield Run(case.bindings[index], regime, (*own, *compiled.parameters), wanted)
+def _asked(compiled: Sequence[_Compiled]) -> list[list[Run]]:
+    """The runs of each of ``compiled``, none if it is invalid; asks the oracles about all."""
+    planned: list[tuple[_Compiled, int, str]] = []
+    questions: list[Question] = []
+    for member in compiled:
+        case = member.case
+        # One object for all runs at a binding: oracles keep what they make of it.
+        models = [static(case.model, binding) for binding in case.bindings]
+        for index, regime in () if isinstance(case.expect, Invalid) else case.runs:
+            member.progress("oracle")
+            planned.append((member, index, regime))
+            questions.append(Question(models[index], arrays(case, index, regime)))
+
+    @contextmanager
+    def on(number: int) -> Iterator[None]:
+        member, *_ = planned[number]
+        member.progress("oracle")
+        with member.clock("oracles"):
+            yield
+
+    runs: dict[int, list[Run]] = {id(member): [] for member in compiled}
+    answered = zip(planned, questions, all_expected(questions, on), strict=True)
+    for (member, index, regime), question, wanted in answered:
+        case = member.case
+        own = tuple(question.arrays[tensor.name] for tensor in case.model.inputs)
+        runs[id(member)].append(
+            Run(case.bindings[index], regime, (*own, *member.parameters), wanted)
+        )
+    return list(runs.values())
 
 
 def _ran_though_invalid(compiled: _Compiled, main: Callable[..., object]) -> Outcome:

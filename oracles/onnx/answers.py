@@ -13,8 +13,9 @@ values have bound 0, and so has everything in a model that no float64 can be ask
 both oracles agree on.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,7 +35,10 @@ UNITS = 32.0
 REFERENCE = "reference"
 """The name of our own oracle."""
 
-OUTSIDE: Mapping[str, Callable[[Model, Mapping[str, Array]], tuple[Array, ...]]] = {
+Outputs = Callable[[Model, Mapping[str, Array]], tuple[Array, ...]]
+"""An outside oracle: the outputs of a model for the values of all its tensors, by name."""
+
+OUTSIDE: Mapping[str, Outputs] = {
     "onnxruntime": runtime.outputs,
     "evaluator": evaluator.outputs,
 }
@@ -74,22 +78,65 @@ def answer(question: Question) -> Answer:
     Raises:
         NoAnswer: no oracle can.
     """
-    model, arrays = question.model, question.arrays
-    traced = reference.trace(model, arrays)
-    answers: dict[str, tuple[Array, ...]] = {}
-    unsupported: dict[str, str] = {}
+    (answered,) = answers([question])
+    if isinstance(answered, NoAnswer):
+        raise answered
+    return answered
+
+
+def answers(
+    questions: Sequence[Question],
+    on: Callable[[int], AbstractContextManager[None]] = lambda number: nullcontext(),
+) -> list[Answer | NoAnswer]:
+    """The answers to ``questions``; a ``NoAnswer`` where no oracle can.
+
+    Each oracle answers all questions before the next one begins: one drives the other out of the
+    processor's caches. The context ``on(number)`` is open while that question is being answered.
+    """
+    asked = []
+    for number, question in enumerate(questions):
+        with on(number):
+            asked.append(_Asked(question, reference.trace(question.model, question.arrays)))
     for name, outputs in OUTSIDE.items():
-        try:
-            if reason := fault(name, model, traced.values):
-                raise Unsupported(f"{name}: {reason}")
-            answers[name] = outputs(model, arrays)
-        except Unsupported as reason:
-            unsupported[name] = str(reason)
+        for number, each in enumerate(asked):
+            with on(number):
+                _ask(name, outputs, each)
+    judged = []
+    for number, each in enumerate(asked):
+        with on(number):
+            judged.append(_judged(each))
+    return judged
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A question, what the reference makes of it, and the outside oracles' answers so far."""
+
+    question: Question
+    traced: reference.Trace
+    answers: dict[str, tuple[Array, ...]] = field(default_factory=dict)
+    unsupported: dict[str, str] = field(default_factory=dict)
+
+
+def _ask(name: str, outputs: Outputs, asked: _Asked) -> None:
+    """Add the answer of the oracle ``name`` to ``asked``, or why it has none."""
+    model, arrays = asked.question.model, asked.question.arrays
+    try:
+        if reason := fault(name, model, asked.traced.values):
+            raise Unsupported(f"{name}: {reason}")
+        asked.answers[name] = outputs(model, arrays)
+    except Unsupported as reason:
+        asked.unsupported[name] = str(reason)
+
+
+def _judged(asked: _Asked) -> Answer | NoAnswer:
+    model, arrays = asked.question.model, asked.question.arrays
+    traced, answers, unsupported = asked.traced, asked.answers, asked.unsupported
     if traced.outputs is not None:
         return _held(model, traced.outputs, answers, unsupported, (REFERENCE,))
     unsupported[REFERENCE] = traced.reason
     if not answers:
-        raise NoAnswer("; ".join(unsupported.values()))
+        return NoAnswer("; ".join(unsupported.values()))
     wide = _wide(model, arrays)
     columns = list(zip(*answers.values(), strict=True))
     bounded = tuple(

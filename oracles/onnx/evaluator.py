@@ -8,8 +8,8 @@ from onnx.reference import ReferenceEvaluator
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.model import Model
-from relaxcheck.generators.onnx.proto import model_proto
 from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.onnx.kept import PROTOS
 
 
 def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
@@ -18,12 +18,11 @@ def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
     Raises:
         Unsupported: the evaluator cannot run the model; the message says why.
     """
-    constants = {tensor.name: arrays[tensor.name] for tensor in model.tensors if tensor.constant}
     feeds = {tensor.name: arrays[tensor.name] for tensor in model.inputs}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            results = ReferenceEvaluator(model_proto(model, constants)).run(None, feeds)
+            results = ReferenceEvaluator(PROTOS(model, arrays)).run(None, feeds)
         except Exception as error:
             # It raises whatever NumPy does on what it does not expect.
             line = " ".join(str(error).split())[:300]

@@ -10,8 +10,9 @@ import onnxruntime
 
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.onnx.model import INITIALIZER, STATED, Model
-from relaxcheck.generators.onnx.proto import code_of, dtype_of, model_proto
+from relaxcheck.generators.onnx.proto import code_of, dtype_of
 from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.onnx.kept import PROTOS, Kept
 
 _QUIET = 4
 """The severity of messages from which ONNX Runtime logs: fatal ones."""
@@ -26,18 +27,25 @@ def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
         Unsupported: ONNX Runtime cannot load or run the model; the message says why.
     """
     model = _holding(model, arrays)
-    constants = {tensor.name: arrays[tensor.name] for tensor in model.tensors if tensor.constant}
-    proto = model_proto(model, constants)
     try:
-        session = onnxruntime.InferenceSession(
-            proto.SerializeToString(), _options(), providers=["CPUExecutionProvider"]
-        )
+        session = _SESSIONS(model, arrays)
         feeds = {tensor.name: _value(arrays[tensor.name], tensor.dtype) for tensor in model.inputs}
         values = session.run_with_ort_values(list(model.outputs), feeds)
         return tuple(map(_array, values))
     except Exception as error:
         # Its exceptions have no class of their own beside RuntimeError.
         raise Unsupported(f"onnxruntime: {_line(error)}") from error
+
+
+def _session(model: Model, constants: Mapping[str, Array]) -> Any:
+    return onnxruntime.InferenceSession(
+        PROTOS(model, constants).SerializeToString(),
+        _options(),
+        providers=["CPUExecutionProvider"],
+    )
+
+
+_SESSIONS = Kept(_session, 1)
 
 
 _PACKED = ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
