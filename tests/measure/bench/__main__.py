@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from tests.measure.bench.measurement import Measured, measure
+from tests.measure.bench.subjects import SUBJECTS
 from tests.measure.bench.table import markdown, missed
 from tests.measure.quality.showing import Showing
 
@@ -23,6 +24,10 @@ def bench(
     cases: Annotated[int, typer.Option(min=8, help="Cases of each kind of program.")] = 300,
     chunk: Annotated[int, typer.Option(min=8, help="Cases that each runs in a turn.")] = 50,
     seed: Annotated[int, typer.Option(help="The same seed draws the same cases.")] = 1,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only programs with NAME in their name."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for bench.json and BENCH.md.")] = Path(
         "reports/bench"
     ),
@@ -39,8 +44,13 @@ def bench(
         except (OSError, msgspec.DecodeError) as error:
             console.print(f"{compare}: {error}", style="red", markup=False)
             raise typer.Exit(2) from error
+    subjects = [s for s in SUBJECTS if any(name in s.name for name in only or [""])]
+    if not subjects:
+        known = ", ".join(subject.name for subject in SUBJECTS)
+        console.print(f"--only {', '.join(only or [])}: known are {known}", style="red")
+        raise typer.Exit(2)
     with Showing(console, "bench") as show:
-        measured = measure(cases, chunk, seed, show)
+        measured = measure(cases, chunk, seed, show, subjects)
     page = markdown(measured, earlier)
     out.mkdir(parents=True, exist_ok=True)
     (out / DATA).write_bytes(msgspec.json.format(msgspec.json.encode(measured), indent=1) + b"\n")

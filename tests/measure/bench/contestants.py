@@ -13,19 +13,19 @@ from typing import Self
 
 import msgspec
 
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.journal.journal import DRAWN, Journal
 from relaxcheck.harness.releases.environment import single_threaded
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.bench.spent import Spent, total
-from tests.measure.bench.subjects import CHEAP, FAMILIES
+from tests.measure.bench.subjects import CHEAP, FAMILIES, MODELS
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
-Contestant = Callable[[Sequence[Case]], Spent]
+Contestant = Callable[[Sequence[AnyCase]], Spent]
 """Runs cases and says what that cost."""
 
 
@@ -51,7 +51,7 @@ class Solitary:
             assert stream is not None
             stream.close()
 
-    def __call__(self, cases: Sequence[Case]) -> Spent:
+    def __call__(self, cases: Sequence[AnyCase]) -> Spent:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(msgspec.json.encode(list(cases)) + b"\n")
@@ -66,9 +66,9 @@ class Solitary:
 class _Redrawn(Plan):
     """A campaign of cases that were drawn before."""
 
-    drawn: tuple[Case, ...] = field(default=())
+    drawn: tuple[AnyCase, ...] = field(default=())
 
-    def cases(self) -> Iterator[Case]:
+    def cases(self) -> Iterator[AnyCase]:
         return iter(self.drawn)
 
 
@@ -89,9 +89,9 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def __call__(self, cases: Sequence[Case]) -> Spent:
+    def __call__(self, cases: Sequence[AnyCase]) -> Spent:
         plan = _Redrawn(
-            (*FAMILIES, *CHEAP), 0, float("inf"), (True,), len(cases), drawn=tuple(cases)
+            (*FAMILIES, *CHEAP, *MODELS), 0, float("inf"), (True,), len(cases), drawn=tuple(cases)
         )
         with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal:
             began, wall = _cpu(), time.monotonic()

@@ -12,15 +12,24 @@ from pathlib import Path
 
 import msgspec
 
-from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.harness.campaign.drawing import stream
+from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers.jobs import Job, Limits
 from relaxcheck.harness.workers.pool import Pool
 from tests.measure.bench.contestants import Contestant, Engine, Solitary
 from tests.measure.bench.record import ended
 from tests.measure.bench.spent import Spent
-from tests.measure.bench.subjects import CHEAP, FAMILIES, SUBJECTS, chunks, drawn, invalid
+from tests.measure.bench.subjects import (
+    CHEAP,
+    FAMILIES,
+    SUBJECTS,
+    Subject,
+    chunks,
+    drawn,
+    invalid,
+)
 
 _POLL_SECONDS = 0.05
 
@@ -46,9 +55,11 @@ class Measured(msgspec.Struct, frozen=True):
     first_verdict: float
 
 
-def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
+def measure(
+    count: int, chunk: int, seed: int, show: Show, subjects: Sequence[Subject] = SUBJECTS
+) -> Measured:
     """Measure ``count`` cases of each subject, drawn with ``seed``, ``chunk`` at a time in turn."""
-    cases = {subject.name: drawn(subject, count, seed) for subject in SUBJECTS}
+    cases = {subject.name: _chosen(subject, count, seed) for subject in subjects}
     drawing = _drawing(count, seed)
     with ExitStack() as stack:
         contestants: dict[str, Contestant] = {
@@ -77,6 +88,20 @@ def measure(count: int, chunk: int, seed: int, show: Show) -> Measured:
     )
 
 
+def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
+    """The first ``count`` cases of ``subject``; of those that pass, where only such are wanted."""
+    every = drawn(subject, seed)
+    if not subject.passing:
+        return list(islice(every, count))
+    chosen: list[AnyCase] = []
+    with Pool(1) as pool:
+        while len(chosen) < count:
+            pool.submit(*(Job(case, number) for number, case in enumerate(islice(every, count))))
+            ended = sorted(pool.drain(), key=lambda job: int(str(job[0].tag)))
+            chosen += [job.case for job, outcome in ended if outcome.verdict is Verdict.PASS]
+    return chosen[:count]
+
+
 def _drawing(count: int, seed: int) -> float:
     """CPU seconds that a campaign takes to draw one of its first ``count`` cases."""
     began = time.process_time()
@@ -84,7 +109,7 @@ def _drawing(count: int, seed: int) -> float:
     return (time.process_time() - began) / count
 
 
-def _warm(contestants: Mapping[str, Contestant], cases: Mapping[str, Sequence[Case]]) -> None:
+def _warm(contestants: Mapping[str, Contestant], cases: Mapping[str, Sequence[AnyCase]]) -> None:
     """Have everything imported and everything started that is needed once."""
     for contestant in contestants.values():
         contestant([some[0] for some in cases.values()])

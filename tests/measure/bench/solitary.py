@@ -3,7 +3,7 @@
 It takes lists of cases as JSON lines on standard input, and answers each with a ``Spent``.
 
 ``naive`` is the loop that one writes first: ``relax.build`` for ``llvm``, one run on random inputs,
-PyTorch, a new ONNX Runtime session, ``allclose``. ``execute`` is what the engine's workers do with
+PyTorch, a new ONNX Runtime session, ``allclose``; of a model ONNX's evaluator in place of PyTorch. ``execute`` is what the engine's workers do with
 a case, without the engine.
 """
 
@@ -26,16 +26,19 @@ import tvm
 from tvm import relax
 
 from relaxcheck import fixes
+from relaxcheck.generators.core.case import AnyCase
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.core.values import arrays
 from relaxcheck.generators.emission.programs import emit
+from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.kinds import decode, of
 from relaxcheck.harness.programs.compile import STEPS
-from relaxcheck.harness.programs.execute import execute_together
 from relaxcheck.harness.workers.jobs import Limits
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.independent import ORACLES
 from relaxcheck.oracles.onnxruntime import graph as onnx_graph
+from tests.measure.bench import models
 from tests.measure.bench.spent import Spent, total
 
 TOLERANCE = 1e-2
@@ -82,18 +85,27 @@ def _as_it_comes() -> None:
     )
 
 
-def naively(cases: Sequence[Case]) -> Spent:
+def naively(cases: Sequence[AnyCase]) -> Spent:
     """All of ``cases`` by the naive loop."""
-    return total(naive(case) for case in cases)
+    return total(map(_naive, cases))
 
 
-def executed(cases: Sequence[Case]) -> Spent:
+def _naive(case: AnyCase) -> Spent:
+    if isinstance(case, OnnxCase):
+        return models.naive(case, TOLERANCE)
+    assert isinstance(case, Case)
+    return naive(case)
+
+
+def executed(cases: Sequence[AnyCase]) -> Spent:
     """All of ``cases`` as workers do them, as many at a time."""
     done = []
-    for first in range(0, len(cases), Limits().together):
-        lot = cases[first : first + Limits().together]
-        for outcome in execute_together(lot, lambda number, stage: None):
-            done.append(Spent(cases=1, checks=len(outcome.checks), parts=outcome.seconds))
+    for kind in dict.fromkeys(map(of, cases)):
+        own = [case for case in cases if of(case) is kind]
+        for first in range(0, len(own), Limits().together):
+            lot = own[first : first + Limits().together]
+            for outcome in kind.execute_together(lot, lambda number, stage: None):
+                done.append(Spent(cases=1, checks=len(outcome.checks), parts=outcome.seconds))
     return total(done)
 
 
@@ -103,10 +115,10 @@ def cpu() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def serve(work: Callable[[Sequence[Case]], Spent]) -> None:
+def serve(work: Callable[[Sequence[AnyCase]], Spent]) -> None:
     """Answer lists of cases until the input ends."""
     for line in sys.stdin.buffer:
-        cases = msgspec.json.decode(line, type=list[Case])
+        cases = [decode(bytes(each)) for each in msgspec.json.decode(line, type=list[msgspec.Raw])]
         began, wall = cpu(), time.monotonic()
         spent = work(cases)
         spent = msgspec.structs.replace(spent, cpu=cpu() - began, wall=time.monotonic() - wall)

@@ -7,9 +7,11 @@ from itertools import islice
 import msgspec
 
 from relaxcheck.generators.core.axes import Family
-from relaxcheck.generators.core.case import Invalid
+from relaxcheck.generators.core.case import AnyCase, Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import family
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.onnx.family import families as models
 from relaxcheck.harness.campaign.drawing import stream
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 
@@ -36,6 +38,8 @@ FAMILIES = tuple(
 """The families that cost most a case."""
 CHEAP = tuple(family(name, tuple(PIPELINES)) for name in (*_SIMPLE, *_LONGER))
 """Families that cost less, as most do."""
+MODELS = models(tuple(PIPELINES))
+"""The families of ONNX models of one node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +48,24 @@ class Subject:
 
     ``target`` is how many times as many cases per core-second the engine is to do as the naive
     loop, None where nothing is promised; ``rate`` how many cases a core-second, 0 where nothing is.
+    ``passing``: those of them that pass, where some calls of every family are not supported.
     """
 
     name: str
-    wanted: Callable[[Case], bool]
+    wanted: Callable[[AnyCase], bool]
     target: float | None
     families: tuple[Family, ...] = FAMILIES
     rate: float = 0
+    passing: bool = False
 
 
-def _of(*families: str) -> Callable[[Case], bool]:
-    return lambda case: case.family in families
+def _of(*families: str) -> Callable[[AnyCase], bool]:
+    return lambda case: isinstance(case, Case) and case.family in families
+
+
+def _attention(*, symbolic: bool) -> Callable[[AnyCase], bool]:
+    own = _of("attention")
+    return lambda case: own(case) and bool(getattr(case, "program").symbols) is symbolic
 
 
 SIMPLE = "elementwise, movement, indexing"
@@ -62,34 +73,44 @@ SIMPLE = "elementwise, movement, indexing"
 SUBJECTS = (
     Subject(SIMPLE, _of(*_SIMPLE), 3, CHEAP, rate=40),
     Subject("normalization, matmul, pooling", _of(*_LONGER), 3, CHEAP),
-    Subject("static attention", lambda c: c.family == "attention" and not c.program.symbols, 3),
-    Subject("symbolic attention", lambda c: c.family == "attention" and bool(c.program.symbols), 3),
+    Subject("static attention", _attention(symbolic=False), 3),
+    Subject("symbolic attention", _attention(symbolic=True), 3),
     Subject("attention_var_len", _of("attention_var_len"), 3),
     Subject("conv1d_transpose", _of("conv1d_transpose"), 3),
     Subject("conv2d_transpose", _of("conv2d_transpose"), 3),
     Subject("conv3d_transpose", _of("conv3d_transpose"), 3),
+    Subject(
+        "ONNX models of one node",
+        lambda case: isinstance(case, OnnxCase),
+        None,
+        MODELS,
+        rate=25,
+        passing=True,
+    ),
 )
 
 
-def drawn(subject: Subject, count: int, seed: int) -> list[Case]:
-    """The first ``count`` valid cases of ``subject`` that a campaign with ``seed`` draws."""
+def drawn(subject: Subject, seed: int) -> Iterator[AnyCase]:
+    """The valid cases of ``subject`` that a campaign with ``seed`` draws, without end."""
     valid = (case for case in _all(subject.families, seed) if not isinstance(case.expect, Invalid))
-    return list(islice(filter(subject.wanted, valid), count))
+    return filter(subject.wanted, valid)
 
 
-def invalid(count: int, seed: int) -> list[Case]:
+def invalid(count: int, seed: int) -> list[AnyCase]:
     """The first ``count`` invalid cases that a campaign with ``seed`` draws."""
     return list(
         islice((case for case in _all(FAMILIES, seed) if isinstance(case.expect, Invalid)), count)
     )
 
 
-def chunks(cases: Sequence[Case], size: int) -> Iterator[Sequence[Case]]:
+def chunks(cases: Sequence[AnyCase], size: int) -> Iterator[Sequence[AnyCase]]:
     """``cases``, ``size`` at a time."""
     for first in range(0, len(cases), size):
         yield cases[first : first + size]
 
 
-def _all(families: Sequence[Family], seed: int) -> Iterator[Case]:
+def _all(families: Sequence[Family], seed: int) -> Iterator[AnyCase]:
     # With the fixes, so that nearly all go the whole way.
-    return (msgspec.structs.replace(case, fixes=True) for case in stream(families, seed))
+    for case in stream(families, seed):
+        assert isinstance(case, Case | OnnxCase)
+        yield msgspec.structs.replace(case, fixes=True)

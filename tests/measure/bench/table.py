@@ -5,7 +5,7 @@ from statistics import median
 
 from tests.measure.bench.measurement import ENGINE, EXECUTE, FORK, NAIVE, PAIR, Measured
 from tests.measure.bench.spent import Spent, total
-from tests.measure.bench.subjects import SUBJECTS
+from tests.measure.bench.subjects import SUBJECTS, Subject
 
 CHECKS = 10.0
 IN_TVM = 0.93
@@ -90,10 +90,15 @@ def besides(spent: Spent) -> float:
     return spent.cpu - sum(spent.parts.values())
 
 
+def _subjects(measured: Measured) -> list[Subject]:
+    """The subjects that were measured."""
+    return [subject for subject in SUBJECTS if subject.name in measured.spent]
+
+
 def missed(measured: Measured) -> list[str]:
     """Each target that is not met, one line each."""
     lost = []
-    for subject in SUBJECTS:
+    for subject in _subjects(measured):
         ratio = cases_ratio(measured, subject.name)
         if subject.target is not None and ratio < subject.target:
             lost.append(
@@ -138,7 +143,7 @@ def _page(measured: Measured, earlier: Measured | None) -> Iterator[str]:
         "naive loop's** |" + (" cases per core-second by those before |" if earlier else "")
     )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|" + ("---:|" if earlier else "")
-    for subject in SUBJECTS:
+    for subject in _subjects(measured):
         spent = {name: total(turns) for name, turns in measured.spent[subject.name].items()}
         milliseconds = [
             f"{1000 * spent[name].cpu / spent[name].cases:.0f}" for name in (NAIVE, FORK, ENGINE)
@@ -170,7 +175,7 @@ def _page(measured: Measured, earlier: Measured | None) -> Iterator[str]:
 
 
 def _rates(measured: Measured) -> Iterator[str]:
-    for subject in SUBJECTS:
+    for subject in _subjects(measured):
         if subject.rate:
             engine = total(measured.spent[subject.name][ENGINE])
             yield (
@@ -192,7 +197,7 @@ def _profile(measured: Measured) -> Iterator[str]:
         "| **if only TVM cost** | target |"
     )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-    for subject in SUBJECTS:
+    for subject in _subjects(measured):
         engine = total(measured.spent[subject.name][ENGINE])
         parts = [engine.parts.get(part, 0.0) / engine.cases for part in PARTS]
         whole = engine.cpu / engine.cases
