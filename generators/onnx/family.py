@@ -11,6 +11,8 @@ from relaxcheck.generators.core.case import AnyCase, Value
 from relaxcheck.generators.core.dims import symbols
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.hint import Hint
+from relaxcheck.generators.onnx.invalid.fault import strategies
+from relaxcheck.generators.onnx.invalid.faults import faults_of
 from relaxcheck.generators.onnx.running import PREFIX, case_at, running_axes, served
 from relaxcheck.generators.onnx.schemas import Schema, schema, versions
 from relaxcheck.generators.onnx.sketch import DATA, DIMS, HELD, OPSET, RANK, SIZE, Sketch
@@ -71,10 +73,11 @@ class OnnxFamily:
         self.hint.build(sketch)
         return case_at(self.name, point, seed, sketch.model(), bindings_of(sketch))
 
-    @property
+    @cached_property
     def invalid(self) -> tuple[st.SearchStrategy[AnyCase], ...]:
-        """None yet."""
-        return ()
+        """For each fault of the operator, the models that have it."""
+        operator = self.hint.operator
+        return strategies(self, operator, versions(operator), faults_of(operator))
 
 
 def bindings_of(sketch: Sketch) -> tuple[dict[str, int], ...]:

@@ -115,8 +115,9 @@ def _type_outputs(proto: onnx.ModelProto) -> None:
         return
     types = {each.name: each.type for each in inferred.graph.output}
     for output in proto.graph.output:
-        if types[output.name].WhichOneof("value"):
-            output.type.CopyFrom(types[output.name])
+        kind = types.get(output.name)
+        if kind is not None and kind.WhichOneof("value"):
+            output.type.CopyFrom(kind)
 
 
 def tensor_proto(array: Array, dtype: str, name: str = "") -> onnx.TensorProto:

@@ -23,16 +23,36 @@ def validate(case: OnnxCase, progress: Progress) -> tuple[Reference, str]:
 def _refused(case: OnnxCase) -> str:
     """The reason why ``case`` is invalid; "" if it is not."""
     proto = model_proto(case.model, constants(case))
-    try:
-        onnx.checker.check_model(proto)
-        onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
-        line = " ".join(str(error).split())
-        # The checker wants types of outputs that inference does not find.
-        if "'value_info' is required" not in line and "of 'type' is required" not in line:
-            return line
+    for check in (_check_model, _check_nodes, _infer):
+        try:
+            check(proto)
+        except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+            line = " ".join(str(error).split())
+            if not any(each in line for each in _UNTYPED):
+                return line
     for index in range(len(case.bindings)):
         answer = expected(case.model, arrays(case, index))
         if isinstance(answer, Exception):
             return str(answer)
     return ""
+
+
+_UNTYPED = ("'value_info' is required", "of 'type' is required")
+"""Complaints of the checker about outputs of valid models whose types inference does not find."""
+
+
+def _check_model(proto: onnx.ModelProto) -> None:
+    onnx.checker.check_model(proto)
+
+
+def _check_nodes(proto: onnx.ModelProto) -> None:
+    """Check each node by its schema; the checker of models stops at the first complaint."""
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = proto.ir_version
+    context.opset_imports = {each.domain: each.version for each in proto.opset_import}
+    for node in proto.graph.node:
+        onnx.checker.check_node(node, context)
+
+
+def _infer(proto: onnx.ModelProto) -> None:
+    onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)

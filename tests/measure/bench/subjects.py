@@ -65,7 +65,7 @@ def _of(*families: str) -> Callable[[AnyCase], bool]:
 
 def _attention(*, symbolic: bool) -> Callable[[AnyCase], bool]:
     own = _of("attention")
-    return lambda case: own(case) and bool(getattr(case, "program").symbols) is symbolic
+    return lambda case: own(case) and bool(case.program.symbols) is symbolic
 
 
 SIMPLE = "elementwise, movement, indexing"

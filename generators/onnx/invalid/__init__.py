@@ -1,0 +1,1 @@
+"""Invalid models: the ways to break one thing in the valid model of a family."""

@@ -1,0 +1,129 @@
+"""Faults: each breaks one thing in a valid model, which has to be refused by an error that says so.
+
+A fault is declared only where the schema's text leaves no room, and holds in every version that it
+applies to. ONNX's checker or its strict inference refuses most; some only an oracle does, which
+runs the model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+from hypothesis import strategies as st
+
+from relaxcheck.generators.core.axes import SEEDS, Axis, Family, Point, settle
+from relaxcheck.generators.core.case import AnyCase, Invalid
+from relaxcheck.generators.core.points import narrowed
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.onnx.model import INITIALIZER, INPUT, Attribute, Model, Node
+from relaxcheck.generators.onnx.schemas import Schema
+from relaxcheck.generators.onnx.sketch import DATA, DIMS, HELD, OPSET, SIZE, STATIC, USUAL
+
+_VARIED = 2
+"""Axes of an invalid case that may be off their default."""
+
+_PLAIN: Point = {DIMS: STATIC, DATA: INPUT, HELD: INITIALIZER, SIZE: USUAL}
+"""The values of axes that leave shapes known, so that a fault in them shows before a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way to make the model of an operator invalid.
+
+    ``names`` are what an error may call the offending attribute or input, any of them.
+    ``applies`` says in which versions it is a fault. ``breaking`` changes the model, given the node
+    of the operator. ``pinned`` are the values of axes that it needs.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    breaking: Callable[[Model, Node], Model]
+    applies: Callable[[Schema], bool] = lambda version: True
+    pinned: Point = field(default_factory=dict)
+
+
+def strategies(
+    family: Family, operator: str, versions: Sequence[Schema], faults: Sequence[Fault]
+) -> tuple[st.SearchStrategy[AnyCase], ...]:
+    """For each of ``faults`` that applies to a version of ``operator``: the cases that have it."""
+    made = []
+    for fault in faults:
+        opsets = [version.opset for version in versions if fault.applies(version)]
+        if opsets:
+            made.append(_cases(family, operator, fault, opsets))
+    return tuple(made)
+
+
+@st.composite
+def _cases(
+    draw: st.DrawFn, family: Family, operator: str, fault: Fault, opsets: Sequence[int]
+) -> AnyCase:
+    opset = draw(st.sampled_from(opsets), label=OPSET)
+    axes = pinned(family.axes, {**_PLAIN, **fault.pinned, OPSET: opset})
+    wanted = {axis.name: axis.default for axis in axes}
+    # As many draws every time: what Hypothesis makes of an earlier example then fits.
+    varied = draw(st.integers(0, _VARIED), label="varied")
+    for number in range(_VARIED):
+        axis = draw(st.sampled_from(axes), label=f"axis {number}")
+        value = draw(st.sampled_from(axis.values), label=f"value {number}")
+        if number < varied:
+            wanted[axis.name] = value
+    point = settle(axes, wanted, ())
+    assert point is not None
+    case = family.build(point, draw(SEEDS))
+    assert isinstance(case, OnnxCase)
+    return broken(case, operator, fault)
+
+
+def broken(case: OnnxCase, operator: str, fault: Fault) -> OnnxCase:
+    """``case`` with ``fault`` put into its node of ``operator``."""
+    node = next(each for each in case.model.nodes if each.operator == operator)
+    model = fault.breaking(case.model, node)
+    (changed,) = (
+        after.operator
+        for before, after in zip(case.model.nodes, model.nodes, strict=True)
+        if before is node
+    )
+    used = set(model.symbols)
+    rows = [{name: size for name, size in row.items() if name in used} for row in case.bindings]
+    return msgspec.structs.replace(
+        case,
+        model=model,
+        bindings=tuple(row for at, row in enumerate(rows) if row not in rows[:at]),
+        expect=Invalid(changed, fault.names or (changed,)),
+        at=msgspec.UNSET,
+    )
+
+
+def pinned(axes: Sequence[Axis], point: Point) -> tuple[Axis, ...]:
+    """``axes`` where each that ``point`` names, and that has that value, has no other."""
+    kept = {
+        axis.name: (point[axis.name],)
+        for axis in axes
+        if axis.name in point and point[axis.name] in axis.values
+    }
+    return narrowed(axes, kept)
+
+
+# Changes
+
+
+def with_node(model: Model, node: Node, **fields: object) -> Model:
+    """``model`` where ``node`` has other ``fields``."""
+    changed = msgspec.structs.replace(node, **fields)
+    nodes = tuple(changed if each is node else each for each in model.nodes)
+    return msgspec.structs.replace(model, nodes=nodes)
+
+
+def with_attribute(model: Model, node: Node, name: str, value: Attribute) -> Model:
+    """``model`` where ``node`` has the attribute ``name``."""
+    return with_node(model, node, attributes={**node.attributes, name: value})
+
+
+def with_tensor(model: Model, name: str, **fields: object) -> Model:
+    """``model`` whose tensor ``name`` has other ``fields``."""
+    tensors = tuple(
+        msgspec.structs.replace(each, **fields) if each.name == name else each
+        for each in model.tensors
+    )
+    return msgspec.structs.replace(model, tensors=tensors)
