@@ -1,7 +1,7 @@
-"""ONNX Runtime, on a model as it is: no optimization, one thread."""
+"""ONNX Runtime, on a model as it is: no optimization by default, one thread."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -20,15 +20,19 @@ _QUIET = 4
 onnxruntime.set_default_logger_severity(_QUIET)
 
 
-def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
+def outputs(
+    model: Model, arrays: Mapping[str, Array], *, optimized: bool = False
+) -> tuple[Array, ...]:
     """The outputs of ``model`` for ``arrays``, the values of all its tensors by name.
+
+    Where it is ``optimized``, ONNX Runtime folds constants, fuses nodes and chooses layouts first.
 
     Raises:
         Unsupported: ONNX Runtime cannot load or run the model; the message says why.
     """
     model = _holding(model, arrays)
     try:
-        session = _SESSIONS(model, arrays)
+        session = _SESSIONS[optimized](model, arrays)
         feeds = {tensor.name: _value(arrays[tensor.name], tensor.dtype) for tensor in model.inputs}
         values = session.run_with_ort_values(list(model.outputs), feeds)
         return tuple(map(_array, values))
@@ -37,15 +41,17 @@ def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
         raise Unsupported(f"onnxruntime: {_line(error)}") from error
 
 
-def _session(model: Model, constants: Mapping[str, Array]) -> Any:
+def _session(model: Model, constants: Mapping[str, Array], *, optimized: bool) -> Any:
     return onnxruntime.InferenceSession(
         PROTOS(model, constants).SerializeToString(),
-        _options(),
+        _options(optimized),
         providers=["CPUExecutionProvider"],
     )
 
 
-_SESSIONS = Kept(_session, 1)
+_SESSIONS = {
+    optimized: Kept(partial(_session, optimized=optimized), 1) for optimized in (False, True)
+}
 
 
 _PACKED = ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
@@ -69,9 +75,12 @@ def _holding(model: Model, arrays: Mapping[str, Array]) -> Model:
 
 
 @cache
-def _options() -> Any:
+def _options(optimized: bool) -> Any:
+    levels = onnxruntime.GraphOptimizationLevel
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.graph_optimization_level = (
+        levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+    )
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _QUIET
     return options
@@ -91,7 +100,8 @@ def _array(value: Any) -> Array:
     if not value.is_tensor():
         raise Unsupported("onnxruntime: an output is no tensor")
     dtype = numpy_dtype(dtype_of(value.element_type()))
-    array: Array = value.numpy()
+    # An output may be the memory of an input, which ends with this call.
+    array: Array = value.numpy().copy()
     if array.dtype != dtype and dtype.name in _PACKED:
         raise Unsupported(f"onnxruntime: an output of {dtype}")
     return array if array.dtype == dtype else array.view(dtype)

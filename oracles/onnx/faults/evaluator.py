@@ -7,6 +7,7 @@ from relaxcheck.oracles.onnx.faults.fault import (
     Holds,
     Seen,
     before,
+    beyond_integers,
     dilated,
     of_dtype,
     wild,
@@ -49,16 +50,6 @@ def _starts_before(seen: Seen) -> bool:
         return False
     backwards = strides.value < 0
     return bool((backwards & (starts.value < -min(data.value.shape, default=0))).any())
-
-
-def _beyond_integers(seen: Seen) -> bool:
-    """A quotient by the scale may be beyond 32 bits."""
-    data, scale = seen.operand(0), seen.operand(1)
-    if data is None or scale is None or not data.value.size:
-        return False
-    with np.errstate(divide="ignore", invalid="ignore"):
-        largest = np.abs(data.value).max() / np.abs(scale.value).min()
-    return not largest < 2.0**31
 
 
 def _unsorted(seen: Seen) -> bool:
@@ -155,7 +146,7 @@ FAULTS = (
         lambda seen: (
             _other_rank(seen)
             and any(seen.attribute("pads") or ())
-            and "dilations" not in seen.node.attributes
+            and ("dilations" not in seen.node.attributes or bool(seen.attribute("ceil_mode")))
         ),
         "pads are ignored but for two spatial axes",
     ),
@@ -231,7 +222,7 @@ FAULTS = (
     ),
     _fault(
         ("QuantizeLinear",),
-        _beyond_integers,
+        beyond_integers,
         "a quotient beyond 32 bits is not saturated",
     ),
     _fault(
@@ -290,5 +281,12 @@ FAULTS = (
         "the causal mask has as many queries as the other mask, which may broadcast",
     ),
     _fault(("Attention",), _capped, "raw scores are capped"),
+    _fault(
+        ("GridSample",),
+        lambda seen: seen.dtype(0) == "float64" and seen.attribute("mode") in ("cubic", "bicubic"),
+        "float64 is interpolated in float32",
+    ),
+    _fault(("LSTM",), wild(6), "peepholes that are left out are zeros, which infinities make NaN"),
+    _fault(("Resize",), wild(0), "infinities become the largest numbers"),
 )
 """The faults of the evaluator."""

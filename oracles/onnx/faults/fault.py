@@ -98,3 +98,13 @@ def wild(at: int) -> Holds:
         return operand is not None and not np.isfinite(operand.value.astype(np.longdouble)).all()
 
     return holds
+
+
+def beyond_integers(seen: Seen) -> bool:
+    """A quotient by the scale may be beyond 32 bits."""
+    data, scale = seen.operand(0), seen.operand(1)
+    if data is None or scale is None or not data.value.size:
+        return False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        largest = np.abs(data.value).max() / np.abs(scale.value).min()
+    return not largest < 2.0**31

@@ -6,6 +6,7 @@ from relaxcheck.oracles.onnx.faults.fault import (
     Fault,
     Holds,
     Seen,
+    beyond_integers,
     dilated,
     has_zero,
     of_dtype,
@@ -65,7 +66,7 @@ def _beyond_floats(seen: Seen) -> bool:
     return bool((np.abs(operand.value.astype(np.longdouble)) > least).any())
 
 
-_LOWEST = -10.0
+_LOWEST = -2.0
 """The operand below which ONNX Runtime's sigmoid is off, and 0 further down."""
 
 
@@ -98,7 +99,20 @@ def _negative_zero(seen: Seen, at: int) -> bool:
 def _masked_scores(seen: Seen) -> bool:
     outputs = seen.node.outputs
     shown = len(outputs) > 3 and bool(outputs[3])
-    return shown and (bool(seen.attribute("is_causal")) or seen.has(3))
+    return shown and (bool(seen.attribute("is_causal")) or seen.has(3) or seen.has(6))
+
+
+def _overflows(seen: Seen) -> bool:
+    operand = seen.operand(0)
+    return seen.dtype(0) == "float64" and operand is not None and bool((operand.value > 700).any())
+
+
+def _blocks_beyond_integers(seen: Seen) -> bool:
+    return bool(seen.attribute("block_size")) and beyond_integers(seen)
+
+
+def _has_nothing(seen: Seen) -> bool:
+    return any(operand is None or operand.value.size == 0 for operand in seen.operands)
 
 
 FAULTS = (
@@ -180,5 +194,27 @@ FAULTS = (
         _masked_scores,
         "masked scores are the lowest number, not -infinity",
     ),
+    _fault(("Softplus",), _overflows, "the exponential of a large float64 overflows"),
+    _fault(
+        ("QuantizeLinear",),
+        _blocks_beyond_integers,
+        "of blocks, a quotient beyond 32 bits is not saturated",
+    ),
+    _fault(
+        ("Cast",),
+        lambda seen: seen.dtype(0) == "float32" and seen.attribute("to") == 10,
+        "a cast that an operator without float16 undoes is left out, and with it the rounding",
+    ),
+    _fault(
+        ("Shrink",),
+        lambda seen: seen.dtype(0) in ("int32", "int64", "uint32", "uint64"),
+        "integers are computed as floating-point numbers",
+    ),
+    _fault(
+        ("SplitToSequence",),
+        lambda seen: seen.attribute("keepdims") == 0 and seen.has(1),
+        "keepdims is regarded beside a split, which says that it is not to be",
+    ),
+    _fault(("Einsum",), _has_nothing, "it divides by the size of an operand without elements"),
 )
 """The faults of ONNX Runtime."""

@@ -47,6 +47,8 @@ def extreme_over(x: Estimate, axes: tuple[int, ...], keep: bool, *, largest: boo
     if not is_float(x.dtype):
         least, most = limits(x.dtype)
         start = least if largest else most
+        if x.dtype == "uint64" and not largest and 0 in (x.value.shape[axis] for axis in axes):
+            raise ValueError("the largest uint64, of no elements")
         value = _reduced(x.value, axes, keep, largest, start)
         result = Estimate(value, np.zeros(value.shape), x.dtype)
         return unconstrain(result, np.asarray(unknown(x).any(axes, keepdims=keep)))

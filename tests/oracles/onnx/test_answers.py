@@ -80,3 +80,24 @@ def test_a_symbolic_input_of_less_than_a_byte_has_its_own_size() -> None:
                   ("y",))  # fmt: skip
     (value,) = runtime.outputs(model, {"x": x})
     assert value.tolist() == [1, 2, 3]
+
+
+def test_an_output_that_is_an_input_outlives_the_session() -> None:
+    """ONNX Runtime returns the memory of the input, which ends with the call."""
+    model = Model(18, (Tensor("x", (300,), "float32"),), (Node("Relu", ("x",), ("y",)),), ("x",))
+    value = np.arange(300, dtype=np.float32)
+    found, junk = [], []
+    for _ in range(5):
+        found += runtime.outputs(model, {"x": value})
+        junk.append(np.full(300, 7, np.float32))
+    assert all(np.array_equal(each, value) for each in found)
+
+
+def test_optimizations_leave_the_answer() -> None:
+    nodes = (Node("Relu", ("x",), ("r",)), Node("Relu", ("r",), ("y",)))
+    model = Model(18, (Tensor("x", (3,), "float32"),), nodes, ("y",))
+    arrays = {"x": np.array([-1, 0, 2], np.float32)}
+    (plain,), (optimized,) = (
+        runtime.outputs(model, arrays, optimized=choice) for choice in (False, True)
+    )
+    assert np.array_equal(plain, optimized)

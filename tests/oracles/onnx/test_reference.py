@@ -8,8 +8,8 @@ import pytest
 from relaxcheck.generators.onnx.model import Model, Node, Tensor
 from relaxcheck.generators.onnx.reading import Unreadable
 from relaxcheck.oracles.answer import Unsupported
-from relaxcheck.oracles.onnx.answers import difference
-from relaxcheck.oracles.onnx.reference.evaluate import missing_operators, outputs
+from relaxcheck.oracles.onnx.answers import Question, answer, difference
+from relaxcheck.oracles.onnx.reference.evaluate import missing_operators, outputs, trace
 from tests.generators.onnx.node_suite import NodeCase, node_cases
 
 LEAST_HELD = 1769
@@ -165,3 +165,16 @@ def test_an_unknown_operator_is_named() -> None:
     model = _one("TfIdfVectorizer", 9, np.zeros(2, np.int64), mode="TF")
     with pytest.raises(Unsupported, match="no operator TfIdfVectorizer"):
         outputs(model, {"x0": np.zeros(2, np.int64)})
+
+
+def test_the_smallest_of_no_uint64_is_beyond_the_reference() -> None:
+    """It is 2**64 - 1, which int64 cannot hold: half of it would be a false alarm."""
+    node = Node("ReduceMin", ("x", "axes"), ("y",))
+    tensors = (Tensor("x", (0,), "uint64"), Tensor("axes", (1,), "int64"))
+    arrays = {"x": np.zeros(0, np.uint64), "axes": np.array([0])}
+    model = Model(20, tensors, (node,), ("y",))
+    assert trace(model, arrays).outputs is None
+    (found,) = answer(Question(model, arrays)).outputs
+    largest = np.iinfo(np.uint64).max
+    assert not difference(np.array(largest, np.uint64), found)
+    assert difference(np.array(largest // 2, np.uint64), found)
