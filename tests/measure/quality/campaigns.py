@@ -16,6 +16,7 @@ from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every
+from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
 from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
 from relaxcheck.harness.campaign.fixes import Fixes
@@ -55,7 +56,7 @@ class Tally:
     all_unconstrained: int = 0
     largest: dict[str, float] = field(default_factory=dict)
 
-    def add(self, case: Case, outcome: Outcome) -> None:
+    def add(self, case: Case | OnnxCase, outcome: Outcome) -> None:
         """Count ``outcome`` of ``case``."""
         cells = {
             "family": case.family,
@@ -83,10 +84,12 @@ class Tally:
                 self.largest[key] = max(self.largest.get(key, 0.0), check.ratio)
 
 
-def _dtype(case: Case) -> str:
+def _dtype(case: Case | OnnxCase) -> str:
     """The dtype of the first input; of a program without inputs, that of its first node."""
-    if case.program.inputs:
-        return case.program.inputs[0].dtype
+    if case.inputs:
+        return case.inputs[0].dtype
+    if isinstance(case, OnnxCase):
+        return "none"
     return str(case.program.nodes[0].attributes.get("dtype", "none"))
 
 

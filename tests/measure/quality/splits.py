@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relaxcheck.generators.core.program import Case
+from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.oracles.independent import ORACLES
+from relaxcheck.oracles.onnx.answers import OUTSIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,19 @@ EXPLAINED_SPLITS: tuple[Explained, ...] = ()
 
 
 def unexplained(
-    case: Case, message: str, explained: Sequence[Explained] = EXPLAINED_SPLITS
+    case: Case | OnnxCase, message: str, explained: Sequence[Explained] = EXPLAINED_SPLITS
 ) -> list[str]:
     """The oracles that ``message`` of the split ``case`` names and nothing explains.
 
     A message that names no oracle at all is unexplained too.
     """
-    named = [name for name in ORACLES if f"{name}: " in message]
+    known = OUTSIDE if isinstance(case, OnnxCase) else ORACLES
+    named = [name for name in known if f"{name}: " in message]
     if not named:
         return ["no oracle named"]
+    if isinstance(case, OnnxCase):
+        # What is known of their faults is left out before they are asked.
+        return named
     return [
         name
         for name in named

@@ -176,5 +176,5 @@ def test_the_smallest_of_no_uint64_is_beyond_the_reference() -> None:
     assert trace(model, arrays).outputs is None
     (found,) = answer(Question(model, arrays)).outputs
     largest = np.iinfo(np.uint64).max
-    assert not difference(np.array(largest, np.uint64), found)
-    assert difference(np.array(largest // 2, np.uint64), found)
+    assert not difference(np.array([largest], np.uint64), found)
+    assert difference(np.array([largest // 2], np.uint64), found)

@@ -11,7 +11,7 @@ import msgspec
 
 from relaxcheck.generators.core.axes import Axis, Family, is_size, non_default, point_of
 from relaxcheck.generators.core.case import Valid, Value, encode
-from relaxcheck.generators.core.program import Case, decode
+from relaxcheck.generators.core.program import Case
 from relaxcheck.generators.families import every, family
 from relaxcheck.generators.gradients.family import PREFIX
 from relaxcheck.harness.campaign.campaign import Campaign, Plan
@@ -20,6 +20,7 @@ from relaxcheck.harness.campaign.drawing import keep_hypothesis_in
 from relaxcheck.harness.campaign.state import State
 from relaxcheck.harness.compiling.pipelines import PIPELINES
 from relaxcheck.harness.journal.journal import DRAWN, Journal
+from relaxcheck.harness.kinds import decode
 from relaxcheck.harness.known.expected_failures import ExpectedFailure, declared
 from relaxcheck.harness.outcomes.differential import each_version
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -265,9 +266,7 @@ def _reduced(value: Value, axis: Axis, *, blamed: bool) -> bool:
 
 def largest(case: Case) -> int:
     """The largest dimension of an input of ``case``, at its first binding."""
-    sizes = [
-        size for tensor in case.program.inputs for size in case.shape(tensor.name, case.bindings[0])
-    ]
+    sizes = [size for tensor in case.inputs for size in case.shape(tensor.name, case.bindings[0])]
     return max(sizes, default=0)
 
 

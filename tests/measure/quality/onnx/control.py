@@ -1,0 +1,70 @@
+"""The control of ONNX models: other implementations of ONNX, where each of them is right.
+
+ONNX Runtime computes a model as it is or after its own optimizations, ONNX's evaluator operator by
+operator. An implementation is right where no entry of ``oracles.onnx.faults`` applies to it. Where
+several are, the case's seed chooses.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+from relaxcheck.generators.core.values import Array, constants
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.onnx.model import Model
+from relaxcheck.generators.onnx.static import static
+from relaxcheck.oracles.answer import Unsupported
+from relaxcheck.oracles.onnx import evaluator, runtime
+from relaxcheck.oracles.onnx.faults import fault
+from relaxcheck.oracles.onnx.reference import evaluate as reference
+
+Implementation = Callable[[Model, Mapping[str, Array]], tuple[Array, ...]]
+
+IMPLEMENTATIONS: Mapping[str, tuple[str, Implementation]] = {
+    "as it is": ("onnxruntime", runtime.outputs),
+    "optimized": ("onnxruntime", partial(runtime.outputs, optimized=True)),
+    "evaluator": ("evaluator", evaluator.outputs),
+}
+"""The implementations: the oracle whose faults each has, and its function."""
+
+
+class Uncontrolled(Exception):
+    """No implementation is right and can compute a model: its message says why."""
+
+
+def evaluate(case: OnnxCase, arguments: Sequence[Any]) -> tuple[Array, ...]:
+    """The outputs of ``case`` for the arguments of its main function, in their order.
+
+    Raises:
+        Uncontrolled: the control cannot compute them.
+    """
+    own = {tensor.name: value for tensor, value in zip(case.model.inputs, arguments, strict=True)}
+    arrays = {**constants(case), **own}
+    values = reference.trace(static(case.model, _binding(case, own)), arrays).values
+    reasons = []
+    for name in _order(case):
+        oracle, outputs = IMPLEMENTATIONS[name]
+        if reason := fault(oracle, case.model, values):
+            reasons.append(f"{oracle}: {reason}")
+            continue
+        try:
+            return outputs(case.model, arrays)
+        except Unsupported as error:
+            reasons.append(str(error))
+    raise Uncontrolled("; ".join(dict.fromkeys(reasons)))
+
+
+def _order(case: OnnxCase) -> list[str]:
+    """The names of ``IMPLEMENTATIONS`` in the order in which they are asked."""
+    names = list(IMPLEMENTATIONS)
+    Random(case.seed).shuffle(names)
+    return names
+
+
+def _binding(case: OnnxCase, own: Mapping[str, Array]) -> Mapping[str, int]:
+    """The binding of ``case`` that the shapes of its inputs agree with."""
+    for binding in case.bindings:
+        if all(array.shape == case.shape(name, binding) for name, array in own.items()):
+            return binding
+    raise ValueError("no binding has these sizes")
