@@ -101,3 +101,14 @@ def test_optimizations_leave_the_answer() -> None:
         runtime.outputs(model, arrays, optimized=choice) for choice in (False, True)
     )
     assert np.array_equal(plain, optimized)
+
+
+@pytest.mark.parametrize("element", [np.inf, -np.inf, np.nan])
+def test_a_range_that_is_not_finite_has_no_scale(element: float) -> None:
+    """ONNX Runtime and the evaluator differ on what comes of it."""
+    nodes = (Node("DynamicQuantizeLinear", ("x",), ("y", "scale", "zero")),)
+    model = Model(18, (Tensor("x", (2,), "float32"),), nodes, ("y", "scale", "zero"))
+    found = answer(Question(model, {"x": np.array([1, element], np.float32)}))
+    assert [each.value.shape for each in found.outputs] == [(2,), (), ()]
+    assert all(np.isinf(each.bound).all() for each in found.outputs)
+    assert not found.splits

@@ -146,25 +146,34 @@ def _dequantize_linear(call: Call) -> Estimate:
 
 @operator("DynamicQuantizeLinear")
 def _dynamic_quantize_linear(call: Call) -> tuple[Estimate, ...]:
-    """To uint8, whose 255 steps span the elements and 0. Of zeros alone nothing is defined."""
+    """To uint8, whose 255 steps span the elements and 0.
+
+    Of zeros alone nothing is defined, nor of elements that are not finite: implementations differ.
+    """
     x = call[0]
-    if not x.value.size or not np.isfinite(x.value).all() or x.error.any():
-        raise ValueError("of elements that are not finite")
+    if not x.value.size or x.error.any():
+        raise ValueError("of no elements, or of inexact ones")
+    if not np.isfinite(x.value).all():
+        return _undefined(x, constant(0, x))
     zero = constant(0, x)
     every = tuple(range(x.value.ndim))
     high = relax("maximum", zero, relax("max", x, axis=every))
     low = relax("minimum", zero, relax("min", x, axis=every))
     scale = relax("divide", relax("subtract", high, low), constant(255, x))
     if scale.value == 0:
-        open_ = np.ones((), np.bool_)
-        return (
-            unconstrain(whole(np.zeros(x.value.shape), "uint8"), open_),
-            unconstrain(scale, open_),
-            unconstrain(whole(0, "uint8"), open_),
-        )
+        return _undefined(x, scale)
     unit = FORMATS[x.dtype].unit
     place = quantized(relax("negative", low), scale, whole(0), "uint8", 2 * unit)
     return quantized(x, scale, place, "uint8", 2 * unit), scale, place
+
+
+def _undefined(x: Estimate, scale: Estimate) -> tuple[Estimate, ...]:
+    open_ = np.ones((), np.bool_)
+    return (
+        unconstrain(whole(np.zeros(x.value.shape), "uint8"), open_),
+        unconstrain(scale, open_),
+        unconstrain(whole(0, "uint8"), open_),
+    )
 
 
 def _real(call: Call, at: int) -> tuple[Estimate, Estimate, Estimate]:
