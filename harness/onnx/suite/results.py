@@ -13,6 +13,11 @@ from relaxcheck.harness.outcomes.errors import disowns, headline, names
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 
+_BFLOAT16 = 2.0**-6
+"""The relative tolerance of ``onnx.backend.test.runner`` for bfloat16, at least: neighbours differ
+by up to 2**-7, and tests state 1e-3."""
+
+
 class Result(msgspec.Struct, frozen=True):
     """The result of one test: ``message`` is an error, or how an output differs.
 
@@ -119,7 +124,8 @@ def _close(test: SuiteTest, actual: Array, expected: Array) -> Array:
         return np.asarray(actual == expected)
     wide = np.complex128 if expected.dtype.kind == "c" else np.float64
     here, there = actual.astype(wide), expected.astype(wide)
-    return np.isclose(here, there, test.rtol, test.atol, equal_nan=True)
+    rtol = max(test.rtol, _BFLOAT16) if expected.dtype.name == "bfloat16" else test.rtol
+    return np.isclose(here, there, rtol, test.atol, equal_nan=True)
 
 
 def _typed(value: Value) -> str:

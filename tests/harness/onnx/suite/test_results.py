@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
@@ -50,6 +51,21 @@ def test_shape_and_dtype_count_exactly_and_floats_to_the_stated_tolerance(
     actual: Any, expected: Any, verdict: Verdict
 ) -> None:
     assert compared(of(), [actual], [expected]).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([1 + 2**-6, 1 - 2**-7], Verdict.PASS),
+        ([1 + 2**-5, 1], Verdict.WRONG_VALUE),
+        ([0, 1], Verdict.WRONG_VALUE),
+    ],
+)
+def test_bfloat16_has_the_tolerance_of_the_runner_of_onnx(
+    values: list[float], verdict: Verdict
+) -> None:
+    ones = ONES.astype(ml_dtypes.bfloat16)
+    assert compared(of(), [np.array(values, ones.dtype)], [ones]).verdict is verdict
 
 
 def test_a_further_output_is_named_and_counted() -> None:
