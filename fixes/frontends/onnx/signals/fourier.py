@@ -1,7 +1,8 @@
 """ONNX's DFT and STFT, which TVM does not import.
 
-They are sums over all elements of a line. Angles are those of the product of a place and a
-frequency modulo the length, which is an integer, in float64.
+They are sums over all elements of a line, in float64: so long a sum of float32 would lose digits
+that a fast transform keeps. Angles are those of the product of a place and a frequency modulo the
+length, which is an integer.
 """
 
 import math
@@ -26,6 +27,8 @@ UPSTREAM = NewFile("relax/frontend/onnx/fourier.py")
 
 _AXIS_IS_INPUT = 20
 _REAL, _COMPLEX = 1, 2
+_INNER = "float64"
+"""The dtype of angles and sums."""
 _ONE = tvm_api.integer(1)
 
 
@@ -38,7 +41,6 @@ class Transform:
 
     sign: int
     mirrored: bool
-    dtype: str
 
 
 def _spectrum(
@@ -48,7 +50,6 @@ def _spectrum(
 
     What lies beyond ``length`` is cut off, what the lines lack is 0.
     """
-    dtype = transform.dtype
     outer, own, inner, _ = source.shape
     parts = tvm_api.as_int(source.shape[3])
     two, half = tvm_api.integer(2), tvm_api.floordiv(length, 2)
@@ -58,9 +59,9 @@ def _spectrum(
     def turn(function: str) -> Tensor:
         def element(at: Sequence[PrimExpr]) -> PrimExpr:
             around = tvm_api.floormod(at[0] * at[1], tvm_api.at_least_one(length))
-            share = around.astype("float64") / tvm_api.at_least_one(length).astype("float64")
-            angle = share * tirx.const(transform.sign * 2 * math.pi, "float64")
-            return getattr(tirx, function)(angle).astype(dtype)
+            share = around.astype(_INNER) / tvm_api.at_least_one(length).astype(_INNER)
+            angle = share * tirx.const(transform.sign * 2 * math.pi, _INNER)
+            return getattr(tirx, function)(angle)
 
         return filled([places, terms], element, function)
 
@@ -68,7 +69,7 @@ def _spectrum(
 
     def term(at: Sequence[PrimExpr], t: PrimExpr, part: PrimExpr) -> PrimExpr:
         line, f, column = at[:3]
-        zero = tirx.const(0, dtype)
+        zero = tirx.const(0, _INNER)
         real = source[line, t, column, tvm_api.integer(0)]
         imaginary = source[line, t, column, _ONE] if parts == _COMPLEX else zero
         cos, sin = cosine[f, t], sine[f, t]
@@ -76,7 +77,7 @@ def _spectrum(
         if transform.mirrored:
             # A frequency and its conjugate, but for the first and the middle one.
             alone = tirx.any(tvm_api.equal(t, 0), tvm_api.equal(t * two, length))
-            return tirx.Select(alone, real * cos, result * tirx.const(2, dtype))
+            return tirx.Select(alone, real * cos, result * tirx.const(2, _INNER))
         turned = real * sin + imaginary * cos
         return tirx.Select(tvm_api.equal(part, 0), result, turned)
 
@@ -89,7 +90,7 @@ def _spectrum(
     sums = filled([outer, places, inner, results], element, "spectrum")
     if not inverse:
         return sums
-    count = tvm_api.at_least_one(length).astype(dtype)
+    count = tvm_api.at_least_one(length).astype(_INNER)
     return filled(sums.shape, lambda at: sums[tuple(at)] / count, "inverse")
 
 
@@ -130,9 +131,8 @@ def dft(node: Node) -> Expr:
     places = length
     if one_sided and not inverse:
         places = tvm_api.floordiv(length, 2) + _ONE
-    inner = operands.inner_dtype(dtype)
-    transform = Transform(1 if inverse else -1, mirrored, inner)
-    wide = operands.widened(node, data, inner)
+    transform = Transform(1 if inverse else -1, mirrored)
+    wide = operands.widened(node, data, _INNER)
     wide = operands.reshaped(node, wide, [*lines.shape, parts])
 
     def compute(source: Tensor, sizes: list[PrimExpr]) -> Tensor:
@@ -185,8 +185,7 @@ def stft(node: Node) -> Expr:
     if node.input(3) is not None:
         (length,) = operands.sizes(node, 3, "frame_length", 1)
     one_sided = operands.flag(node, "onesided", 1)
-    inner = operands.inner_dtype(dtype)
-    transform = Transform(-1, False, inner)
+    transform = Transform(-1, False)
 
     def compute(source: Tensor, sizes: list[PrimExpr], *windows: Tensor) -> Tensor:
         stride, frame = sizes
@@ -211,8 +210,8 @@ def stft(node: Node) -> Expr:
 
         return filled([batch, count, places, tvm_api.integer(_COMPLEX)], whole, "frames")
 
-    wide = operands.widened(node, signal, inner)
-    windows = [] if window is None else [operands.widened(node, window, inner)]
+    wide = operands.widened(node, signal, _INNER)
+    windows = [] if window is None else [operands.widened(node, window, _INNER)]
     return operands.widened(node, computed(node, compute, wide, [step, length], *windows), dtype)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.onnx.probing import outputs
 from relaxcheck.fixes.frontends.onnx.signals.fourier import FIX
 from tests.fixes import whole_programs as whole
 from tests.fixes.onnx_nodes import Array, NodeCase, check, programs
@@ -92,6 +93,14 @@ def test_real_signals(size: int) -> None:
     back = {"input": parts(half), "dft_length": np.array(size, np.int64)}
     inverse = {**settings, "inverse": 1}
     check(NodeCase("DFT", 17, back, inverse, expected=(signal[..., None],)))
+
+
+@pytest.mark.parametrize("inverse", [0, 1])
+def test_frequencies_that_a_line_lacks_have_no_more_than_a_trace(inverse: int) -> None:
+    data = np.full((1, 100, 1), 99, np.float32)
+    model = NodeCase("DFT", 17, {"input": data}, {"axis": 1, "inverse": inverse}).model
+    (spectrum,) = outputs(model, data)
+    assert np.abs(spectrum[:, 1:]).max() < 1e-9
 
 
 @pytest.mark.parametrize("one_sided", [0, 1])
