@@ -32,6 +32,9 @@ UPSTREAM = NewFile(
 
 _RELU = "relax.nn.relu"
 
+_PRELU_BROADCASTS = 7
+"""The first version of ``PRelu`` whose slopes broadcast as other operands do."""
+
 
 def _elu(node: Node) -> Expr:
     (alpha,) = attributes(node, alpha=1.0)
@@ -125,8 +128,19 @@ def _leaky_relu(node: Node) -> Expr:
 
 def _prelu(node: Node) -> Expr:
     x, slope = tensor(node, 0), tensor(node, 1)
+    if node.opset < _PRELU_BROADCASTS:
+        slope = _of_channels(node, x, slope)
     zero = constant(0, tvm_api.dtype_of(x))
     return relax.op.where(relax.op.less(x, zero), relax.op.multiply(x, slope), x)
+
+
+def _of_channels(node: Node, x: Expr, slope: Expr) -> Expr:
+    """``slope``, one for each channel of ``x``, along axis 1; a single one stays."""
+    dims = tvm_api.shape_of(slope)
+    spatial = len(tvm_api.shape_of(x)) - 2
+    if len(dims) != 1 or tvm_api.as_int(dims[0]) == 1 or spatial < 1:
+        return slope
+    return node.emit(relax.op.reshape(slope, (dims[0], *[1] * spatial)))
 
 
 def _gelu(node: Node) -> Expr:

@@ -117,6 +117,17 @@ def test_slopes(shape: tuple[int, ...], slope: tuple[int, ...], dtype: Any) -> N
     computes("PRelu", 16, [x, slopes], expected)
 
 
+@pytest.mark.parametrize(
+    ("shape", "slope"), [((2, 3, 4, 5), 3), ((2, 3, 3), 3), ((2, 3), 3), ((3,), 3), ((2, 3, 4), 1)]
+)
+@pytest.mark.parametrize("opset", [1, 6])
+def test_slopes_of_channels(opset: int, shape: tuple[int, ...], slope: int) -> None:
+    x = np.arange(math.prod(shape), dtype=np.float32).reshape(shape) - 9
+    slopes = np.arange(slope, dtype=np.float32) + 2
+    along = slopes.reshape([-1, *[1] * max(len(shape) - 2, 0)])
+    computes("PRelu", opset, [x, slopes], np.where(x < 0, x * along, x))
+
+
 def test_two_inputs_of_a_gate() -> None:
     gate, linear = np.array([-1, 0.5], "float32"), np.array([2, 4], "float32")
     expected = gate * logistic(2 * gate) * linear
