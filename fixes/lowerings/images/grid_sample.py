@@ -53,14 +53,19 @@ def _with_coordinates_first(original: Legalization) -> Legalization:
         aligned = bool(attrs.align_corners)
 
         def compute(images: Tensor, places: Tensor) -> Tensor:
-            return _sampled(images, places, method, padding, aligned)
+            return sampled(images, places, method, padding, aligned)
 
         return builder.call_te(compute, data, grid, primfunc_name_hint="grid_sample")
 
     return lower
 
 
-def _sampled(images: Tensor, grid: Tensor, method: str, padding: str, aligned: bool) -> Tensor:
+def sampled(images: Tensor, grid: Tensor, method: str, padding: str, aligned: bool) -> Tensor:
+    """Samples of ``images`` (batch, channels, axes) at places of ``grid``.
+
+    The grid is (batch, a coordinate for each axis, places), the coordinate of the last axis first.
+    There may be any number of axes.
+    """
     own, offsets = tvm_api.dtype_of(images), _OFFSETS[method]
     dtype = "float64" if own == "float64" else "float32"
     sizes, out = images.shape[2:], grid.shape[2:]

@@ -12,7 +12,6 @@ from relaxcheck.harness.onnx.suite.tests import SuiteTest, Value, nodes
 from relaxcheck.harness.outcomes.errors import disowns, headline, names
 from relaxcheck.harness.outcomes.outcome import Verdict
 
-
 _BFLOAT16 = 2.0**-6
 """The relative tolerance of ``onnx.backend.test.runner`` for bfloat16, at least: neighbours differ
 by up to 2**-7, and tests state 1e-3."""

@@ -175,6 +175,6 @@ FIX = Fix(
         FaultPart("TensorScatter", _lacks_caches),
     ),
     rebindings=converting.rebindings(CONVERSIONS),
-    after="onnx_choosing",
+    after="onnx_gather",
     patch=converting.patch(CONVERSIONS),
 )

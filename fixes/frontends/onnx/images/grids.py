@@ -1,0 +1,84 @@
+"""ONNX's GridSample of any number of axes: lines, images, volumes."""
+
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx import operands
+from relaxcheck.fixes.frontends.onnx.computing import computed
+from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
+from relaxcheck.fixes.lowerings.images.grid_sample import sampled
+from relaxcheck.fixes.tvm_api import Expr, Tensor
+
+UPSTREAM = NewFile("relax/frontend/onnx/grids.py")
+
+_IMAGE = 4
+"""The rank of images, which TVM samples itself."""
+_MODES = {
+    "linear": "bilinear",
+    "bilinear": "bilinear",
+    "nearest": "nearest",
+    "cubic": "bicubic",
+    "bicubic": "bicubic",
+}
+_PADDINGS = ("zeros", "border", "reflection")
+
+
+def grid_sample(node: Node) -> Expr:
+    """Samples of X (batch, channels, axes) at the places of a grid (batch, places, an axis each).
+
+    Raises:
+        ValueError: a shape or an attribute is invalid.
+        OpNotImplemented: the data are no floats.
+    """
+    data, grid = operands.required(node, 0, "X"), operands.required(node, 1, "grid")
+    rank, axes = operands.rank_of(data), tvm_api.as_int(tvm_api.shape_of(grid)[-1])
+    if rank == _IMAGE:
+        return node.converted()
+    if rank < 3 or operands.rank_of(grid) != rank or axes not in (rank - 2, None):
+        why = f"it needs {max(rank - 2, 1)} coordinates, and X as many axes behind the first two"
+        raise invalid(node.operator, why, grid=tvm_api.show(tvm_api.shape_of(grid)))
+    dtype = tvm_api.dtype_of(data)
+    if dtype not in operands.FLOATS:
+        raise refuse(node.operator, **{"dtype of X": dtype})
+    method = _MODES[operands.choice(node, "mode", "linear", tuple(_MODES))]
+    padding = operands.choice(node, "padding_mode", "zeros", _PADDINGS)
+    aligned = operands.flag(node, "align_corners")
+    places = node.emit(relax.op.permute_dims(grid, [0, rank - 1, *range(1, rank - 1)]))
+
+    def compute(source: Tensor, coordinates: Tensor) -> Tensor:
+        return sampled(source, coordinates, method, padding, aligned)
+
+    return computed(node, compute, data, places)
+
+
+CONVERSIONS: dict[str, Convert] = {"GridSample": grid_sample}
+
+
+def _misses_halves(axes: int, mode: str) -> bool:
+    """True if the middle of two neighbours along the last of ``axes`` is not sampled."""
+    data = np.array([1, 3], np.float32).reshape(1, 1, *[1] * (axes - 1), 2)
+    grid = np.zeros((1, *[1] * axes, axes), np.float32)
+    model = node_model("GridSample", {"X": data, "grid": grid}, 20, mode=mode, align_corners=1)
+    inputs: list[Any] = [data, grid]
+    return fails(model, inputs, [np.full((1, 1, *[1] * axes), 2, np.float32)])
+
+
+FIX = Fix(
+    name="onnx_grid_sample",
+    operators=tuple(CONVERSIONS),
+    fault="GridSample of ONNX models is imported for images alone, not for lines and volumes",
+    issue=None,
+    parts=(
+        FaultPart("lines", lambda: _misses_halves(1, "linear")),
+        FaultPart("volumes", lambda: _misses_halves(3, "linear")),
+    ),
+    rebindings=rebindings(CONVERSIONS),
+    after="onnx_matrices",
+    patch=patch(CONVERSIONS),
+)
