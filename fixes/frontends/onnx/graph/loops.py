@@ -23,7 +23,7 @@ MOST = 1024
 """More copies of a body would make a module that takes too long to compile."""
 
 _FIRST_SCAN = 9
-"""Earlier, Scan runs over a batch of sequences."""
+"""Before, Scan runs over a batch of sequences."""
 
 
 def results(node: Node, body: Any, values: Mapping[str, Any]) -> list[Any]:
@@ -103,10 +103,31 @@ def scan(node: Node) -> Any:
     """The states after the last element of the scan inputs, and the scan outputs.
 
     Raises:
-        OpNotImplemented: the length of the scan inputs is symbolic, or the opset is too old.
+        OpNotImplemented: the length or the number of the scan inputs is symbolic, or their lengths
+            differ.
     """
-    if node.opset < _FIRST_SCAN:
-        raise refuse("Scan", opset=node.opset)
+    return _scanned_batches(node) if node.opset < _FIRST_SCAN else _scanned(node)
+
+
+def _scanned_batches(node: Node) -> Any:
+    """The results of each sequence of a batch, below one another."""
+    if node.input(0) is not None:
+        raise refuse("Scan", sequence_lens="lengths of their own")
+    inputs = [_tensor(node, value) for value in node.inputs[1:]]
+    sizes = {tvm_api.as_int(tvm_api.shape_of(each)[0]) for each in inputs}
+    if len(sizes) != 1 or not all(sizes):
+        shapes = [tvm_api.show(tvm_api.shape_of(each)) for each in inputs]
+        raise refuse("Scan", initial_state_and_scan_inputs=shapes)
+    directions = _settings(node, "directions", int(node.attributes["num_scan_inputs"]))
+    batches = []
+    for place in range(_limited("Scan", sizes.pop() or 0)):
+        rows = [node.builder.emit(_element(each, place, 0)) for each in inputs]
+        alone = node.with_inputs(*rows).with_attributes(scan_input_directions=directions)
+        batches.append(_scanned(alone).fields)
+    return relax.Tuple([_stacked(node, column, 0) for column in zip(*batches, strict=True)])
+
+
+def _scanned(node: Node) -> Any:
     body, count = node.attributes["body"], int(node.attributes["num_scan_inputs"])
     names = [value.name for value in body.input]
     states = list(node.inputs[:-count])

@@ -122,12 +122,40 @@ def test_scan_by_default(fixes_on: None) -> None:
 
 def test_refusals_of_scans(fixes_on: None) -> None:
     text = SCAN.replace("REVERSE", "0").replace("AXIS", "0")
-    with pytest.raises(tvm_api.OpNotImplemented, match="Scan cannot be lowered with opset=8"):
-        onnx_texts.imported(onnx_texts.model_of(text, 8))
     with pytest.raises(tvm_api.OpNotImplemented, match="Scan cannot be lowered with scan_inputs="):
         onnx_texts.imported(onnx_texts.model_of(text.replace("float[3, 2]", "float[n, 2]")))
     with pytest.raises(ValueError, match="Scan is invalid with scan_input_axes=2"):
         onnx_texts.imported(onnx_texts.model_of(text.replace("[0, -1]", "[2, -1]")))
+
+
+BATCHES = """f (float[2, 3] s, float[2, 4, 3] x, float[2, 4] z)
+    => (float[2, 3] e, float[2, 4, 3] r, float[2, 4] o)
+{
+    e, r, o = Scan (, s, x, z) <
+        num_scan_inputs = 2, directions = [REVERSE, 0],
+        body = g (float[3] a, float[3] b, float c) => (float[3] d, float[3] f, float h) {
+            d = Add (a, b)
+            f = Mul (d, c)
+            h = Neg (c)
+        }
+    >
+}"""
+
+
+@pytest.mark.parametrize("reverse", ["0", "1"])
+def test_scan_of_batches(reverse: str, fixes_on: None) -> None:
+    feeds = [floats(2, 3), floats(2, 4, 3) + 1, floats(2, 4) - 4]
+    agrees(BATCHES.replace("REVERSE", reverse), feeds, opset=8)
+
+
+def test_refusals_of_scans_of_batches(fixes_on: None) -> None:
+    text = BATCHES.replace("REVERSE", "0")
+    lengths = text.replace("(float[2, 3] s", "(int64[2] n, float[2, 3] s").replace("(, s", "(n, s")
+    with pytest.raises(tvm_api.OpNotImplemented, match="Scan cannot .* sequence_lens="):
+        onnx_texts.imported(onnx_texts.model_of(lengths, 8))
+    symbolic = text.replace("float[2, 3] s, float[2, 4, 3]", "float[k, 3] s, float[k, 4, 3]")
+    with pytest.raises(tvm_api.OpNotImplemented, match="Scan cannot .* initial_state_and_scan_inp"):
+        onnx_texts.imported(onnx_texts.model_of(symbolic, 8))
 
 
 MAPPED = """f (float[2] x, float[3] z, float w) => (float[OUT] y) <int64 at = {1}> {
