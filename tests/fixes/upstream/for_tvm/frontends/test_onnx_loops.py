@@ -55,3 +55,18 @@ def test_scan():
         >
     }"""
     verify(text, np.array(1, "float32"), floats(3))
+
+
+def test_scan_of_batches():
+    text = """f (float[2] s, float[2, 3] x) => (float[2] y, float[2, 3] rows) {
+        y, rows = Scan (, s, x) <
+            num_scan_inputs = 1, directions = [1],
+            body = g (float a, float b) => (float c, float d) { c = Add (a, b) d = Identity (c) }
+        >
+    }"""
+    rows = np.array([[2, 3, 3], [5, 9, 12]], "float32")
+    verify(text, floats(2) * 0, floats(2, 3), opset=8, expected=[rows[:, 2], rows])
+
+
+if __name__ == "__main__":
+    tvm.testing.main()

@@ -52,6 +52,12 @@ def test_attributes_of_integers():
     np.testing.assert_array_equal(y, [-1, 0, 1])
 
 
+def test_slopes_of_channels():
+    x = np.full((1, 2, 2), -1, "float32")
+    (y,) = run("PRelu", 6, [x, np.array([2, 3], "float32")])
+    np.testing.assert_array_equal(y, [[[-2, -2], [-3, -3]]])
+
+
 def test_nan_of_relu():
     test_nan("Relu")
 
