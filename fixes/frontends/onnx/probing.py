@@ -26,7 +26,7 @@ def node_model(
 
     ``inputs`` are its inputs by name, in order, None for one that is left out; those named in
     ``held`` become initializers, the others inputs of the model, of their own shape or of the one
-    in ``shapes``. The outputs have no types.
+    in ``shapes``. The outputs have no types. An attribute ``domain`` is the node's.
     """
     import onnx
     from onnx import helper, numpy_helper
@@ -50,6 +50,8 @@ def node_model(
         [numpy_helper.from_array(arrays[name], name) for name in held if name in arrays],
     )
     imports = [helper.make_opsetid("", opset)]
+    if "domain" in attributes:
+        imports.append(helper.make_opsetid(attributes["domain"], 1))
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 

@@ -1,4 +1,4 @@
-"""Attention of ONNX's own domain, in which TVM sees com.microsoft's.
+"""Attention of ONNX's own domain, in which TVM sees com.microsoft's, and that of the latter.
 
 It is computed in float32, or in float64 if an operand is, and rounded at the end. Keys that a mask
 or a position excludes have the score -infinity; a query without keys has the probabilities 0.
@@ -14,7 +14,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, invalid, refuse
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx import operands
-from relaxcheck.fixes.frontends.onnx.attention import heads
+from relaxcheck.fixes.frontends.onnx.attention import heads, packed
 from relaxcheck.fixes.frontends.onnx.attention.masks import masked, within_reach
 from relaxcheck.fixes.frontends.onnx.casting.formats import required
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
@@ -34,12 +34,12 @@ _RAW, _CAPPED, _MASKED, _NORMALIZED = range(4)
 def _attention(node: Node) -> Expr:
     if "num_heads" in node.attributes:
         # The operator of com.microsoft.
-        return node.converted()
+        return packed.attention(node)
     if node.opset < 23:
         raise refuse(node.operator, opset=node.opset)
     query, key, value = (operands.required(node, index, name) for index, name in enumerate("QKV"))
     dtypes = [tvm_api.dtype_of(each) for each in (query, key, value)]
-    packed = len(tvm_api.shape_of(query)) == 3
+    joined = len(tvm_api.shape_of(query)) == 3
     query = heads.split(node, query, "q_num_heads")
     key, value = (heads.split(node, each, "kv_num_heads") for each in (key, value))
     keys, values = _with_past(node, key, 4), _with_past(node, value, 5)
@@ -50,7 +50,7 @@ def _attention(node: Node) -> Expr:
     )
     scores, probabilities = _scores(node, q, k, inner)
     y = node.emit(cast(_product(node, probabilities, v), inner, dtypes[0]))
-    outputs = [heads.joined(node, y) if packed else y, keys, values]
+    outputs = [heads.joined(node, y) if joined else y, keys, values]
     if node.outputs == 1:
         return outputs[0]
     outputs.append(node.emit(cast(scores, inner, dtypes[0])))
@@ -149,12 +149,31 @@ def _attends() -> bool:
     return not fails(model, arrays, [expected])
 
 
+def _attends_to_the_past() -> bool:
+    data, weights = np.ones((1, 1, 1), "float32"), np.array([[0, 0, 4]], "float32")
+    past = np.array([0, 2], "float32").reshape(2, 1, 1, 1, 1)
+    inputs = {"input": data, "weights": weights, "bias": np.zeros(3, "float32")}
+    inputs |= {"mask_index": None, "past": past}
+    present = np.array([0, 0, 2, 4], "float32").reshape(2, 1, 1, 2, 1)
+    model = node_model(
+        "Attention", inputs, 17, outputs=2, num_heads=1, domain="com.microsoft", scale=0.5
+    )
+    fed: list[Any] = [each for each in inputs.values() if each is not None]
+    return not fails(model, fed, [np.full((1, 1, 1), 3, "float32"), present])
+
+
 FIX = Fix(
     name="onnx_attention",
     operators=tuple(CONVERSIONS),
-    fault="Attention of ONNX models is taken for the operator of com.microsoft, and fails",
+    fault=(
+        "Attention of ONNX models is taken for the operator of com.microsoft, which lacks the past,"
+        " attributes, symbols as sizes and most forms of masks"
+    ),
     issue=None,
-    parts=(FaultPart("domain", lambda: not _attends()),),
+    parts=(
+        FaultPart("domain", lambda: not _attends()),
+        FaultPart("past", lambda: not _attends_to_the_past()),
+    ),
     rebindings=rebindings(CONVERSIONS),
     after="onnx_quantization",
     patch=patch(CONVERSIONS),

@@ -228,5 +228,8 @@ def test_heads_that_do_not_fit() -> None:
 
 
 PROGRAMS: whole.Programs = {
-    "onnx_attention": {"domain": (whole.upstream("onnx_attention", "masks"),)}
+    "onnx_attention": {
+        "domain": (whole.upstream("onnx_attention", "masks"),),
+        "past": (whole.upstream("onnx_attention", "past"),),
+    }
 }

@@ -60,5 +60,17 @@ def test_groups_and_causality():
     np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_past():
+    """The operator of com.microsoft, of one head of one feature."""
+    past = np.array([0, 2], "float32").reshape(2, 1, 1, 1, 1)
+    weights = np.array([[0, 0, 4]], "float32")
+    inputs = [np.ones((1, 1, 1), "float32"), weights, np.zeros(3, "float32"), None, past]
+    how = {"num_heads": 1, "scale": 0.5, "domain": "com.microsoft"}
+    y, present = run("Attention", 17, inputs, 2, **how)
+    # Both keys are alike: the result is the mean of the values, 2 and 4.
+    np.testing.assert_allclose(y.ravel(), [3])
+    np.testing.assert_allclose(present.ravel(), [0, 0, 2, 4])
+
+
 if __name__ == "__main__":
     tvm.testing.main()
