@@ -11,7 +11,7 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import probes
-from relaxcheck.fixes.framework.fix import FaultPart, Fix, ModulePass
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, ModulePass, Rebinding
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr
 from relaxcheck.fixes.tvm_api import functions as tvm_api_functions
 from relaxcheck.fixes.tvm_api import shapes as tvm_api_shapes
@@ -100,6 +100,18 @@ def _rewrite(name: str, function: Function) -> Function:
 PASS = tvm_api_functions.rewriting("OrderShapeDefinitions", _rewrite)
 
 
+def _rebindings() -> tuple[Rebinding, ...]:
+    """FuseOps as it stands, with its calls in order: TVM's own pipelines have no passes of ours."""
+    from tvm.relax.transform import transform
+
+    before = transform.FuseOps
+
+    def FuseOps(fuse_opt_level: int = -1) -> Any:
+        return tvm.transform.Sequential([before(fuse_opt_level), PASS], name="FuseOps")
+
+    return (Rebinding(before, FuseOps),)
+
+
 def fused_call_has_its_dimensions() -> bool:
     """True if calls before and after a match_cast are fused and still compile."""
     m, k = tvm_api.shape_var("m"), tvm_api.shape_var("k")
@@ -129,6 +141,7 @@ FIX = Fix(
     ),
     issue="apache/tvm#20177",
     parts=(FaultPart("fused calls", lambda: not fused_call_has_its_dimensions()),),
+    rebindings=_rebindings,
     passes=(ModulePass(PASS, after="FuseOps"),),
     after="general_functions",
 )

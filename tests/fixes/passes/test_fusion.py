@@ -55,6 +55,7 @@ def test_the_level_is_handed_on() -> None:
     ("message", "raises"),
     [
         ("(remap_.count(source)) is false: ", False),
+        ("(VarRemapGet(source) == nullptr) is false: ", False),
         ("Do not have a default for tirx.Call", False),
         ("(depgroup != cur_group) is false: A cyclic dependency detected between", False),
         ("Cannot find the FInferType attribute registered to op: prim.if_then_else", False),
