@@ -18,6 +18,7 @@ from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.computing import computed, filled, highest, lowest
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
+from relaxcheck.fixes.frontends.onnx.reducing.axes import Axes, reduced
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/frontend/onnx/choices.py")
@@ -120,7 +121,8 @@ def _of_all(node: Node, data: Expr, axes: list[int]) -> Expr:
         # Each element is the only part of its line.
         likes = relax.op.zeros_like if node.operator == "LogSoftmax" else relax.op.ones_like
         return node.emit(likes(data))
-    largest = node.emit(relax.op.max(data, axes, True))
+    # TVM's own largest element of none is an error, even where none are asked for.
+    largest = reduced(node, data, Axes(tuple(axes)), "max")
     below = node.emit(relax.op.subtract(data, largest))
     powers = node.emit(relax.op.exp(below))
     total = node.emit(relax.op.sum(powers, axes, True))
