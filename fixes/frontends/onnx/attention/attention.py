@@ -152,7 +152,7 @@ def _attends() -> bool:
 def _attends_to_the_past() -> bool:
     data, weights = np.ones((1, 1, 1), "float32"), np.array([[0, 0, 4]], "float32")
     past = np.array([0, 2], "float32").reshape(2, 1, 1, 1, 1)
-    inputs = {"input": data, "weights": weights, "bias": np.zeros(3, "float32")}
+    inputs: dict[str, Any] = {"input": data, "weights": weights, "bias": np.zeros(3, "float32")}
     inputs |= {"mask_index": None, "past": past}
     present = np.array([0, 0, 2, 4], "float32").reshape(2, 1, 1, 2, 1)
     model = node_model(

@@ -12,6 +12,7 @@ from tvm import relax
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.framework.probes import Array
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.converting import Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.normalization import statistics
@@ -111,9 +112,15 @@ def _lacks_sum() -> bool:
 def _lacks_embeddings() -> bool:
     """True if the sum of embeddings is not the third output."""
     table, ones = np.array([[0, 1], [2, 5]], np.float32), np.ones(2, np.float32)
-    inputs = {"input_ids": np.array([[1]], np.int32), "segment_ids": None}
-    tables = {"word_embedding": table, "position_embedding": table, "segment_embedding": None}
-    inputs |= {**tables, "gamma": ones, "beta": ones}
+    inputs: dict[str, Array | None] = {
+        "input_ids": np.array([[1]], np.int32),
+        "segment_ids": None,
+        "word_embedding": table,
+        "position_embedding": table,
+        "segment_embedding": None,
+        "gamma": ones,
+        "beta": ones,
+    }
     model = node_model("EmbedLayerNormalization", inputs, 17, outputs=3, domain=_DOMAIN)
     expected = [np.array([[[0, 2]]], np.float32), np.zeros(1, np.int32)]
     expected.append(np.array([[[2, 6]]], np.float32))
