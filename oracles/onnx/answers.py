@@ -10,7 +10,7 @@ may, so that their distance from float64 measures how the model magnifies roundi
 be off by ``MARGIN`` times the largest such distance in the tensor, and by ``UNITS`` unit roundoffs
 of its own value, and of the largest one, for oracles that happen to round alike. Integers and truth
 values have bound 0, and so has everything in a model that no float64 can be asked about but that
-both oracles agree on.
+both oracles agree on. Of NaN and infinities a single outside oracle has no answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -137,6 +137,10 @@ def _judged(asked: _Asked) -> Answer | NoAnswer:
     unsupported[REFERENCE] = traced.reason
     if not answers:
         return NoAnswer("; ".join(unsupported.values()))
+    if len(answers) == 1 and _wild(arrays):
+        # Implementations differ in whether they compute a product by 0, or a maximum, of NaN.
+        reasons = (*unsupported.values(), f"{next(iter(answers))} alone, of NaN or infinities")
+        return NoAnswer("; ".join(reasons))
     wide = _wide(model, arrays)
     columns = list(zip(*answers.values(), strict=True))
     bounded = tuple(
@@ -144,6 +148,12 @@ def _judged(asked: _Asked) -> Answer | NoAnswer:
     )
     weak = len(answers) == 1 and wide is None
     return _held(model, bounded, answers, unsupported, (), weak=weak)
+
+
+def _wild(arrays: Mapping[str, Array]) -> bool:
+    """True if some element is NaN or infinite."""
+    floats = (each for each in arrays.values() if each.dtype.name in FORMATS)
+    return any(not np.isfinite(each.astype(np.float64)).all() for each in floats)
 
 
 def _held(

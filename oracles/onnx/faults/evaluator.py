@@ -63,6 +63,21 @@ def _plain_recurrence(seen: Seen) -> bool:
     return seen.has(4) or any(seen.node.attributes.get(name) for name in names)
 
 
+def _not_filled(seen: Seen) -> bool:
+    """The size that auto_pad asks for is more than the elements reach."""
+    sizes, taps = seen.shape(0)[2:], seen.shape(1)[2:]
+    if not str(seen.attribute("auto_pad")).startswith("SAME") or not sizes:
+        return False
+    ones = (1,) * len(sizes)
+    strides = seen.attribute("strides") or ones
+    dilations = seen.attribute("dilations") or ones
+    extra = seen.attribute("output_padding") or (0,) * len(sizes)
+    return any(
+        more + (tap - 1) * dilation + 1 < stride
+        for more, tap, dilation, stride in zip(extra, taps, dilations, strides, strict=True)
+    )
+
+
 def _stashed(seen: Seen) -> bool:
     """Mean and deviation are outputs, and of another dtype than the data."""
     wanted = {1: "float32", 11: "float64", 10: "float16", 16: "bfloat16"}
@@ -267,12 +282,30 @@ FAULTS = (
         "with groups, the bias is added to other channels",
     ),
     _fault(
+        ("ConvTranspose",),
+        _not_filled,
+        "a size of auto_pad that the elements do not fill is filled with zeros",
+    ),
+    _fault(
         ("GridSample",),
         lambda seen: (
             seen.attribute("mode") in ("cubic", "bicubic")
             and seen.attribute("padding_mode") == "border"
         ),
         "coordinates are brought back before elements are chosen",
+    ),
+    _fault(
+        ("Cast",),
+        lambda seen: (
+            seen.dtype(0) in ("float64", "int32", "uint32", "int64", "uint64")
+            and seen.attribute("to") == 16
+        ),
+        "a number is rounded to float32 first, and then to bfloat16",
+    ),
+    _fault(
+        ("Resize",),
+        lambda seen: seen.attribute("mode") == "nearest" and wild(0)(seen),
+        "elements that are not the nearest are multiplied by 0, which gives NaN",
     ),
     _fault(("PRelu",), wild(1), "0 is multiplied by the slope, which gives NaN"),
     _fault(

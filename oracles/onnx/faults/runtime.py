@@ -96,6 +96,31 @@ def _negative_zero(seen: Seen, at: int) -> bool:
     return bool(((operand.value == 0) & np.signbit(operand.value)).any())
 
 
+def _unpooled_to_another(seen: Seen) -> bool:
+    """The stated output is of another shape than the tensor that was pooled."""
+    operand, data, taps = seen.operand(2), seen.operand(0), seen.attribute("kernel_shape")
+    if operand is None or data is None:
+        return False
+    rank = len(taps)
+    strides = seen.attribute("strides") or (1,) * rank
+    pads = seen.attribute("pads") or (0,) * (2 * rank)
+    inferred = [
+        (size - 1) * stride + tap - before - after
+        for size, stride, tap, before, after in zip(
+            data.value.shape[2:], strides, taps, pads[:rank], pads[rank:], strict=True
+        )
+    ]
+    return bool(operand.value.tolist()[2:] != inferred)
+
+
+def _no_keys(seen: Seen) -> bool:
+    """A mask of truth values leaves some query of float64 no keys."""
+    mask = seen.operand(3)
+    if mask is None or mask.dtype != "bool" or seen.dtype(0) != "float64":
+        return False
+    return not bool(mask.value.any(-1).all())
+
+
 def _masked_scores(seen: Seen) -> bool:
     outputs = seen.node.outputs
     shown = len(outputs) > 3 and bool(outputs[3])
@@ -216,5 +241,11 @@ FAULTS = (
         "keepdims is regarded beside a split, which says that it is not to be",
     ),
     _fault(("Einsum",), _has_nothing, "it divides by the size of an operand without elements"),
+    _fault(("Attention",), _no_keys, "of float64, a query that is left no keys has NaN"),
+    _fault(
+        ("MaxUnpool",),
+        _unpooled_to_another,
+        "indices are taken for places in the stated output, not in the tensor that was pooled",
+    ),
 )
 """The faults of ONNX Runtime."""

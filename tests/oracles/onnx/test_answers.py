@@ -54,6 +54,12 @@ def test_the_verdict_of_a_single_outside_oracle_is_weak() -> None:
     assert set(found.unsupported) == {"reference", "evaluator"}
 
 
+def test_a_single_outside_oracle_says_nothing_of_nan() -> None:
+    x = np.array([[1, np.nan]], np.float32)
+    with pytest.raises(NoAnswer, match="onnxruntime alone, of NaN or infinities"):
+        answer(_question("QuickGelu", 18, x, domain="com.microsoft", alpha=1.5))
+
+
 def test_without_an_answer_every_oracle_says_why() -> None:
     with pytest.raises(NoAnswer, match=r"evaluator.*reference"):
         answer(_question("NoSuchOperator", 18, np.zeros(1, np.float32), domain="nobody"))

@@ -91,9 +91,10 @@ def _cropped(
         + 1
     )
     beyond = full - np.array(wanted[-rank:])
-    if call.attribute("output_shape") is None and beyond.min() < 0:
-        raise ValueError("a size of auto_pad that the elements do not fill")
-    more = np.maximum(-beyond, 0) + np.array(extra)
+    more = np.array(extra)
+    if call.attribute("output_shape") is not None:
+        # A size of auto_pad that the elements do not fill is less, by ONNX's inference.
+        more = more + np.maximum(-beyond, 0)
     beyond = np.maximum(beyond, 0)
     half = beyond // 2
     first = half if mode == "SAME_UPPER" else beyond - half

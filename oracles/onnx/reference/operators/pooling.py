@@ -112,18 +112,20 @@ def _global_lp_pool(call: Call) -> Estimate:
 
 @operator("MaxUnpool")
 def _max_unpool(call: Call) -> Estimate:
-    """Each element goes to its place in the whole output. Of equal places none is known."""
+    """Each element goes to its place in the tensor that was pooled. Of equal places none is known.
+
+    An output that is larger than that tensor has zeros behind, along each axis.
+    """
     x, places, wanted = call[0], call[1], call.optional(2)
     if wanted is not None:
-        shape = tuple(wanted.value.tolist())
-        if shape[:2] != x.value.shape[:2]:
-            raise ValueError(f"an output of shape {shape}")
-        inferred = _unpooled(call, x)
-        if shape[2:] != inferred:
-            # The indices are those of the tensor that was pooled, whose size is not stated.
-            raise ValueError("an output of another size than the pooled tensor's")
-    else:
-        shape = (*x.value.shape[:2], *_unpooled(call, x))
+        whole = tuple(int(size) for size in wanted.value)
+        if whole[:2] != x.value.shape[:2]:
+            raise ValueError(f"an output of shape {whole}")
+    shape = (*x.value.shape[:2], *_unpooled(call, x))
+    if wanted is None:
+        whole = shape
+    elif any(size < least for size, least in zip(whole, shape, strict=True)):
+        raise ValueError(f"an output of shape {whole}, less than {shape}")
     count = int(np.prod(shape))
     at = places.value.ravel()
     if places.error.any() or (at.size and (at.min() < 0 or at.max() >= count)):
@@ -132,7 +134,9 @@ def _max_unpool(call: Call) -> Estimate:
         raise ValueError("an index occurs twice")
     value, error = np.zeros(count, x.value.dtype), np.zeros(count)
     value[at], error[at] = x.value.ravel(), x.error.ravel()
-    return Estimate(value.reshape(shape), error.reshape(shape), x.dtype)
+    behind = [(0, size - own) for size, own in zip(whole, shape, strict=True)]
+    value, error = (np.pad(each.reshape(shape), behind) for each in (value, error))
+    return Estimate(value, error, x.dtype)
 
 
 def _unpooled(call: Call, x: Estimate) -> tuple[int, ...]:
