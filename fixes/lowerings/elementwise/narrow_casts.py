@@ -28,6 +28,9 @@ UPSTREAM = NewFile("relax/transform/legalize_ops/narrow_casts.py")
 
 OPERATOR = "relax.astype"
 
+_OPAQUE = 8
+"""The pattern of functions that are not fused."""
+
 
 @dataclass(frozen=True)
 class _Narrow:
@@ -73,7 +76,9 @@ def _rounded_once(original: Legalization) -> Legalization:
                 values = _stage(values, step)
             return values
 
-        return builder.call_te(compute, data, primfunc_name_hint="cast")
+        # TVM holds the intermediate results of 8 bits of a fused function in 16.
+        alone = {"op_pattern": _OPAQUE} if {dtype, to} & set(_EIGHT_BITS) else {}
+        return builder.call_te(compute, data, primfunc_name_hint="cast", primfunc_attrs=alone)
 
     return lower
 

@@ -6,7 +6,7 @@ import numpy as np
 from tvm import relax, te, tirx
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.framework.fix import FaultPart, Fix, Rebinding, invalid
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, Rebinding, invalid, refuse
 from relaxcheck.fixes.framework.patch import Guard, NewFile
 from relaxcheck.fixes.frontends.onnx.casting.exponents import from_exponents, to_exponents
 from relaxcheck.fixes.frontends.onnx.casting.formats import (
@@ -36,11 +36,15 @@ from relaxcheck.fixes.frontends.onnx.elementwise.numbers import (
 from relaxcheck.fixes.frontends.onnx.preparing import Model, preparing
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
+from relaxcheck.fixes.tvm_api import functions as tvm_api_functions
 
 UPSTREAM = NewFile(
     "relax/frontend/onnx/casts.py",
     "Cast, CastLike and BitCast of ONNX, of every pair of data types that TVM holds.",
 )
+
+_FOUR_BITS = "float4_e2m1fn"
+"""The format of which TVM casts constants alone."""
 
 _WIDTHS = {"bool": 8, "bfloat16": 16, **dict.fromkeys((*EIGHT_BITS, EXPONENTS), 8)}
 
@@ -64,6 +68,9 @@ def _in_dtype(node: Node, value: Expr, to: str) -> Expr:
     dtype = tvm_api.dtype_of(value)
     if dtype == to:
         return value
+    if dtype == _FOUR_BITS and not tvm_api_functions.is_constant(value):
+        # A weight that is a parameter of the module.
+        raise refuse(node.operator, **{"dtype of input": dtype})
     if dtype == EXPONENTS:
         return _in_dtype(node, from_exponents(node, value), to)
     if dtype in (*EIGHT_BITS, "bfloat16") and to != "float32":

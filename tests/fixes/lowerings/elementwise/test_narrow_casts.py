@@ -88,6 +88,19 @@ def test_formats_without_a_negative_zero(name: str) -> None:
         np.testing.assert_array_equal(actual, wanted)
 
 
+def test_a_cast_of_a_moved_tensor_compiles_where_calls_are_fused() -> None:
+    values = _every("float8_e5m2")
+    run = compiled.run_with(
+        narrow_casts.FIX,
+        lambda x: relax.op.astype(relax.op.reshape(x, (16, 16)), "float32") + relax.const(1.0),
+        (256,),
+        dtypes=("float8_e5m2",),
+        fused=True,
+    )
+    expected = values.astype("float32").reshape(16, 16) + 1
+    np.testing.assert_array_equal(run(values), expected)
+
+
 def test_other_casts_are_left_to_tvm() -> None:
     for dtype, to in (("float64", "float16"), ("int8", "bfloat16"), ("int64", "float32")):
         module = compiled.module(lambda x, to=to: relax.op.astype(x, to), (3,), dtypes=(dtype,))
