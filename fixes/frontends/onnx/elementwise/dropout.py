@@ -46,6 +46,8 @@ def _outside_training(node: Node, x: Expr) -> Expr:
     flags = [node.emit(relax.op.reshape(each, (1,))) for each in (training, ratio)]
     flags[1] = node.emit(cast(flags[1], tvm_api.dtype_of(flags[1]), "float32"))
     checked = node.emit(node.builder.call_te(_checked, *flags, primfunc_name_hint="dropout"))
+    # As a scalar: a vector would make a vector of a scalar.
+    checked = node.emit(relax.op.reshape(checked, relax.ShapeExpr([])))
     kept = relax.op.equal(checked, constant(1, "int32"))
     zeros = relax.op.zeros_like(x)
     return node.emit(relax.op.where(kept, x, zeros))

@@ -40,6 +40,11 @@ def test_no_mask_is_drawn(ratio: float, training: bool, held: tuple[int, ...]) -
     computes("Dropout", 13, inputs, X, np.ones(X.shape, bool), held=held)
 
 
+def test_scalars_stay_scalars() -> None:
+    inputs = [np.array(2, "float32"), None, np.array(False)]
+    computes("Dropout", 12, inputs, inputs[0])
+
+
 def test_training_is_refused() -> None:
     inputs = [X, np.array(0.5, "float32"), np.array(True)]
     message = "Dropout cannot be lowered with training_mode=True, ratio=0.5"
