@@ -54,18 +54,32 @@ def _reducer(largest: bool, last: bool) -> Any:
     return te.comm_reducer(better, nothing, name="choice")
 
 
-def _place(source: Tensor, axis: int, largest: bool, last: bool) -> Tensor:
-    """The place of the largest or smallest element along ``axis``, which stays with the size 1."""
+def _place(source: Tensor, axes: Sequence[int], largest: bool, last: bool) -> Tensor:
+    """The place of the largest or smallest element along ``axes``, which stay with the size 1.
+
+    The elements along several axes are counted in their order.
+    """
     reducer = _reducer(largest, last)
-    shape = [tvm_api.integer(1) if at == axis else dim for at, dim in enumerate(source.shape)]
+    shape = [tvm_api.integer(1) if at in axes else dim for at, dim in enumerate(source.shape)]
 
     def both(*indices: PrimExpr) -> Any:
-        k = te.reduce_axis((0, source.shape[axis]), "k")
-        at = [k.var if number == axis else index for number, index in enumerate(indices)]
-        return reducer((k.var, source[tuple(at)]), axis=k)
+        inner = {axis: te.reduce_axis((0, source.shape[axis]), f"k{axis}") for axis in axes}
+        at = [
+            inner[number].var if number in inner else index for number, index in enumerate(indices)
+        ]
+        place = _counted(source, at, axes)
+        return reducer((place, source[tuple(at)]), axis=list(inner.values()))
 
     places, _ = te.compute(tuple(shape), both, name="place")
     return filled(shape, lambda at: places[tuple(at)], "chosen")
+
+
+def _counted(source: Tensor, at: Sequence[PrimExpr], axes: Sequence[int]) -> PrimExpr:
+    """The number of the element at ``at`` of ``source``, among those along ``axes``."""
+    place = at[axes[0]]
+    for axis in axes[1:]:
+        place = place * source.shape[axis] + at[axis]
+    return place
 
 
 def arg_extreme(node: Node) -> Expr:
@@ -80,7 +94,7 @@ def arg_extreme(node: Node) -> Expr:
     keeps, last = operands.flag(node, "keepdims", 1), operands.flag(node, "select_last_index")
     largest = node.operator == "ArgMax"
     wide = operands.widened(node, data, operands.inner_dtype(tvm_api.dtype_of(data)))
-    result = computed(node, lambda source: _place(source, axis, largest, last), wide)
+    result = computed(node, lambda source: _place(source, [axis], largest, last), wide)
     return result if keeps else node.emit(relax.op.squeeze(result, [axis]))
 
 
@@ -108,7 +122,7 @@ def softmax(node: Node) -> Expr:
     known = list(map(tvm_api.as_int, dims))
     if 0 in known:
         return node.emit(relax.op.zeros(relax.ShapeExpr(dims), dtype))
-    if node.operator != "Hardmax" and known.count(None) > _MOST_SYMBOLS:
+    if node.operator == "Hardmax" or known.count(None) > _MOST_SYMBOLS:
         return operands.widened(node, _of_all(node, data, list(range(axis, len(dims)))), dtype)
     flat = operands.reshaped(node, data, sizes)
     result = operands.reshaped(node, _weighted(node, flat, 1), dims)
@@ -116,11 +130,13 @@ def softmax(node: Node) -> Expr:
 
 
 def _of_all(node: Node, data: Expr, axes: list[int]) -> Expr:
-    """Softmax, or its logarithm, along all of ``axes``."""
+    """Softmax, its logarithm, or a hot element, along all of ``axes``."""
     if not axes:
         # Each element is the only part of its line.
         likes = relax.op.zeros_like if node.operator == "LogSoftmax" else relax.op.ones_like
         return node.emit(likes(data))
+    if node.operator == "Hardmax":
+        return node.emit(_hot(node, data, axes))
     # TVM's own largest element of none is an error, even where none are asked for.
     largest = reduced(node, data, Axes(tuple(axes)), "max")
     below = node.emit(relax.op.subtract(data, largest))
@@ -136,16 +152,21 @@ def _weighted(node: Node, data: Expr, axis: int) -> Expr:
         return node.emit(relax.op.nn.softmax(data, axis))
     if node.operator == "LogSoftmax":
         return node.emit(relax.op.nn.log_softmax(data, axis))
+    return _hot(node, data, [axis])
+
+
+def _hot(node: Node, data: Expr, axes: Sequence[int]) -> Expr:
+    """1 for the first of the largest elements along ``axes``, 0 for others."""
     dtype = tvm_api.dtype_of(data)
 
     def compute(source: Tensor) -> Tensor:
-        places = _place(source, axis, True, False)
+        places = _place(source, axes, True, False)
 
         def element(at: Sequence[PrimExpr]) -> PrimExpr:
             line = [
-                tvm_api.integer(0) if number == axis else index for number, index in enumerate(at)
+                tvm_api.integer(0) if number in axes else index for number, index in enumerate(at)
             ]
-            return tvm_api.equal(places[tuple(line)], at[axis]).astype(dtype)
+            return tvm_api.equal(places[tuple(line)], _counted(source, at, axes)).astype(dtype)
 
         return filled(source.shape, element, "hot")
 

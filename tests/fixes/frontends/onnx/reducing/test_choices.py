@@ -86,13 +86,15 @@ def test_errors_name_operator_and_axis() -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 0, 3), (0, 2, 3), (2, 2, 3)])
-@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax", "Hardmax"])
 def test_lines_of_symbolic_sizes_may_be_empty(operator: str, shape: tuple[int, ...]) -> None:
     data = RANDOM.standard_normal(shape).astype(np.float32)
     lines = data.reshape(shape[0], shape[1] * shape[2]).astype(np.float64)
     powers = np.exp(lines)
     expected = powers / powers.sum(axis=1, keepdims=True)
     expected = np.log(expected) if operator == "LogSoftmax" else expected
+    if operator == "Hardmax" and lines.size:
+        expected = np.eye(lines.shape[1])[lines.argmax(axis=1)]
     result = expected.reshape(shape).astype(np.float32)
     shapes = {"input": ("B", "M", "N")}
     check(NodeCase(operator, 7, {"input": data}, shapes=shapes, expected=(result,)))
