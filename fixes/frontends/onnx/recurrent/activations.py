@@ -86,8 +86,26 @@ def _affine(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
     return alpha * x + beta
 
 
+_TERMS = {"float64": 6}
+"""The terms of the fraction that rounding to a dtype needs."""
+_NEAR = 0.5
+
+
+def _tanh(x: PrimExpr) -> PrimExpr:
+    """TVM's own function, a difference that cancels near 0, or there a continued fraction.
+
+    Source: J. H. Lambert's x / (1 + x**2 / (3 + x**2 / (5 + …))).
+    """
+    terms = _TERMS.get(dtype_of(x), 4)
+    square = x * x
+    below = _number(x, 2 * terms + 1)
+    for odd in range(2 * terms - 1, 0, -2):
+        below = _number(x, odd) + square / below
+    return tirx.Select(tirx.abs(x) < _number(x, _NEAR), x / below, tirx.tanh(x))
+
+
 def _scaled_tanh(x: PrimExpr, alpha: PrimExpr, beta: PrimExpr) -> PrimExpr:
-    return alpha * tirx.tanh(beta * x)
+    return alpha * _tanh(beta * x)
 
 
 _ALPHA = ("alpha",)
@@ -103,7 +121,7 @@ KINDS = {
     "Sigmoid": Kind(tirx.sigmoid),
     "Softplus": Kind(_softplus),
     "Softsign": Kind(_softsign),
-    "Tanh": Kind(tirx.tanh),
+    "Tanh": Kind(_tanh),
     "ThresholdedRelu": Kind(_thresholded_relu, _ALPHA, (1.0,)),
 }
 """By ONNX name; case does not matter."""

@@ -12,6 +12,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from relaxcheck.fixes.frontends.onnx import probing
 from relaxcheck.oracles.answer import Bounded
 from tests.fixes.recurrent_models import arrays, model, no_answer, onnxruntime_of, tvm_of
 from tests.fixes.recurrent_reference import FUNCTIONS, Node, within
@@ -235,3 +236,21 @@ def test_other_dtypes(dtype: str) -> None:
         for array in expected
     ]
     within([array.astype("float32") for array in result], widened)
+
+
+@pytest.mark.parametrize("name", ["Tanh", "ScaledTanh"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_numbers_keep_their_digits(name: str, dtype: str) -> None:
+    scale = {"activation_alpha": [0.5], "activation_beta": [1.5]} if name == "ScaledTanh" else {}
+    x = np.array([[[1e-4, 0.3, 0.7, -1e-9]]], dtype).reshape(1, 4, 1)
+    weights = {"W": np.ones((1, 1, 1), dtype), "R": np.zeros((1, 1, 1), dtype)}
+    (every,) = probing.outputs(
+        probing.node_model(
+            "RNN", {"X": x, **weights}, 14, hidden_size=1, activations=[name], **scale
+        ),
+        x,
+        *weights.values(),
+    )
+    expected = 0.5 * np.tanh(1.5 * x) if scale else np.tanh(x)
+    unit = np.finfo(dtype).eps
+    np.testing.assert_allclose(every.reshape(x.shape), expected, rtol=8 * unit)
