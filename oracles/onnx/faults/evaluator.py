@@ -295,10 +295,10 @@ FAULTS = (
         "coordinates are brought back before elements are chosen",
     ),
     _fault(
-        ("Cast",),
+        ("Cast", "CastLike"),
         lambda seen: (
             seen.dtype(0) in ("float64", "int32", "uint32", "int64", "uint64")
-            and seen.attribute("to") == 16
+            and (seen.attribute("to") == 16 or seen.dtype(1) == "bfloat16")
         ),
         "a number is rounded to float32 first, and then to bfloat16",
     ),

@@ -204,6 +204,7 @@ EXAMPLES = (
     _of("evaluator", "PRelu", 16, _f([0, 1]), _f([np.inf, 1])),
     _of("evaluator", "OneHot", 11, np.array([0]), np.array(2), _f([1e8, 0.1])),
     _of("evaluator", "Cast", 13, np.array([2**24 + 2**16 + 1]), to=16),
+    _of("evaluator", "CastLike", 15, np.array([2**24 + 2**16 + 1]), _f([0], ml_dtypes.bfloat16)),
     _of("evaluator", "Resize", 13, _f([1, np.inf]), None, _f([2]), mode="nearest"),
     _of("evaluator", "ConvTranspose", 11, _ramp(1, 2, 1, 1), _ramp(2, 1, 1, 1), _f([1, 2]),
         group=2),

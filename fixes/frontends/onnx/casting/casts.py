@@ -91,8 +91,16 @@ def _by_tvm(node: Node, value: Expr, to: str) -> Expr:
 
     if to == "bfloat16":
         return relax.op.astype(value, to)
+    if 0 in _numbers(value):
+        # TVM's own would make a constant without elements, which no module can load.
+        return node.emit(relax.op.zeros(tvm_api.shape_of(value), to))
     number = helper.np_dtype_to_tensor_dtype(np.dtype(to))
     return node.emit(_originals(node)(value, int(number)))
+
+
+def _numbers(value: Expr) -> list[int | None]:
+    """The sizes of ``value``, None for symbols."""
+    return list(map(tvm_api.as_int, tvm_api.shape_of(value))) if tvm_api.has_shape(value) else []
 
 
 def _originals(node: Node) -> Callable[[Expr, int], Expr]:

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper
 from tvm.relax.frontend.onnx import from_onnx
 
 from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.onnx import probing
 from relaxcheck.fixes.frontends.onnx.casting import casts
 from relaxcheck.fixes.lowerings.elementwise import narrow_casts
 from tests.fixes import whole_programs as whole
@@ -45,6 +46,21 @@ def test_all_pairs_of_ordinary_data_types() -> None:
     for source, to in itertools.product(ORDINARY, repeat=2):
         x = np.array([0, 1, 2, 100]).astype(source)
         computes("Cast", 13, [x], x.astype(to), to=number(to))
+
+
+def test_constants_without_elements() -> None:
+    x = np.zeros((2, 0), "int32")
+    computes("Cast", 13, [x], x.astype("float32"), to=number("float32"), held=[0])
+    like = np.zeros(1, "float32")
+    computes("CastLike", 15, [x, like], x.astype("float32"), held=[0])
+
+
+def test_parameters_of_four_bits_are_refused() -> None:
+    x = np.array([1, 2], ml_dtypes.float4_e2m1fn)
+    model = probing.node_model("Cast", {"x": x}, 23, held=["x"], to=number("float32"))
+    message = "Cast cannot be lowered with dtype of input='float4_e2m1fn'"
+    with pytest.raises(Exception, match=re.escape(message)):
+        from_onnx(model, keep_params_in_input=True)
 
 
 @pytest.mark.parametrize("name", EIGHT_BITS)
