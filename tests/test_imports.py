@@ -27,6 +27,7 @@ IMPORTS_TVM = {
     "harness/expressions/kernels.py",
     "harness/compiling/building.py",
     "harness/compiling/direct.py",
+    "harness/compiling/folded_code.py",
     "harness/compiling/late_linking.py",
     "harness/compiling/room.py",
     "harness/compiling/tracing.py",

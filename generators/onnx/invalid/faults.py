@@ -184,7 +184,9 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
         Fault("contraction of two sizes", ("shape", "dimension", "dim"), _shaped(1, (7, 2))),
     ),
     "Transpose": (
-        Fault("perm with an axis twice", ("perm", "axes"), _set("perm", (0, 0)), pinned={"rank": 2}),
+        Fault(
+            "perm with an axis twice", ("perm", "axes"), _set("perm", (0, 0)), pinned={"rank": 2}
+        ),
         Fault("perm of another length", ("perm", "axes"), _set("perm", (0,)), pinned={"rank": 2}),
     ),
     "Reshape": (
@@ -207,7 +209,12 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
         Fault("k larger than the axis", ("k",), _valued(1, (50,)), _has_input("K"), {"rank": 2}),
     ),
     "Expand": (
-        Fault("shape that does not fit", ("shape", "broadcast"), _valued(1, (7, 7)), pinned={"rank": 2}),
+        Fault(
+            "shape that does not fit",
+            ("shape", "broadcast"),
+            _valued(1, (7, 7)),
+            pinned={"rank": 2},
+        ),
     ),
     "Squeeze": (
         Fault(

@@ -138,7 +138,6 @@ def test_a_search_goes_back_to_the_axes_that_a_predicate_asks_for() -> None:
 
 
 def test_a_predicate_that_looks_at_the_whole_point_may_blame_every_axis() -> None:
-    axes = (Axis("a", (0, 1), 0), Axis("b", (0, 1), 0))
     for odd in (
         lambda point, value: sum(point.values()) == value,
         lambda point, value: len(point) == value,

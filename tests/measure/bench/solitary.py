@@ -3,8 +3,8 @@
 It takes lists of cases as JSON lines on standard input, and answers each with a ``Spent``.
 
 ``naive`` is the loop that one writes first: ``relax.build`` for ``llvm``, one run on random inputs,
-PyTorch, a new ONNX Runtime session, ``allclose``; of a model ONNX's evaluator in place of PyTorch. ``execute`` is what the engine's workers do with
-a case, without the engine.
+PyTorch, a new ONNX Runtime session, ``allclose``; of a model ONNX's evaluator in place of PyTorch.
+``execute`` is what the engine's workers do with a case, without the engine.
 """
 
 import os
