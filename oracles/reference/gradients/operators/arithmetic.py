@@ -70,7 +70,9 @@ def _power(call: Call) -> Partials:
 
 def _extremum(call: Call, above: Callable[[Estimate, Estimate], Flags]) -> Partials:
     a, b = call.operands
-    tie = np.abs(a.value - b.value) <= a.error + b.error
+    # Of NaN, and of equal infinities, whose difference is NaN, neither operand is the larger.
+    with np.errstate(invalid="ignore"):
+        tie = ~(np.abs(a.value - b.value) > a.error + b.error)
     zero = np.longdouble(0)
     shares = []
     for flags, operand in ((above(a, b), a), (~above(a, b), b)):
@@ -102,8 +104,9 @@ def _signed(call: Call, below: float) -> Partials:
     factor = np.where(x.value > 0, np.longdouble(1), np.longdouble(below))
     value, error = call.gradient.value * factor, call.gradient.error * np.abs(factor)
     share = replace(call.gradient, value=value, error=np.asarray(error, np.float64))
-    unsure = np.isnan(call.gradient.error * 0) | (np.abs(x.value) <= x.error)
-    return [unconstrain(share, unsure | np.isinf(call.gradient.error))]
+    # NaN has no sign.
+    unsure = ~(np.abs(x.value) > x.error) | ~np.isfinite(call.gradient.error)
+    return [unconstrain(share, unsure)]
 
 
 @gradient("abs")

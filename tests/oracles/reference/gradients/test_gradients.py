@@ -116,7 +116,16 @@ def test_elements_that_are_taken_twice() -> None:
 
 @pytest.mark.parametrize(
     ("operator", "operands"),
-    [("abs", ([0, 1],)), ("nn.relu", ([0, 1],)), ("maximum", ([2, 1], [2, 0]))],
+    [
+        ("abs", ([0, 1],)),
+        ("nn.relu", ([0, 1],)),
+        ("maximum", ([2, 1], [2, 0])),
+        ("abs", ([np.nan, np.inf],)),
+        ("nn.relu", ([np.nan, -np.inf],)),
+        ("maximum", ([np.inf, np.inf], [np.inf, 0])),
+        ("minimum", ([-np.inf, 1], [-np.inf, np.inf])),
+        ("maximum", ([np.nan, 1], [2, 0])),
+    ],
 )
 def test_where_there_is_no_derivative_anything_is_right(
     operator: str, operands: tuple[object, ...]
