@@ -23,13 +23,15 @@ class Expected:
     """The reference's outputs at one binding, and the oracles' judgement of them.
 
     ``agreeing`` oracles lie within the reference's bounds; ``splits`` maps the others to how they
-    differ; ``unsupported`` maps those that could not run to their reason.
+    differ; ``unsupported`` maps those that could not run to their reason. ``weak``: the outputs are
+    those of a single oracle, and no reference bounds them.
     """
 
     outputs: tuple[Bounded, ...]
     agreeing: tuple[str, ...]
     splits: Mapping[str, str]
     unsupported: Mapping[str, str]
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,10 @@ def judge(
         splits = "; ".join(f"{name}: {how}" for name, how in wanted.splits.items())
         return Judgement(Verdict.ORACLE_SPLIT, tuple(checks), splits)
     nan = worst[0] is Verdict.WRONG_VALUE and any(map(_has_nan, actual, wanted.outputs))
-    return Judgement(worst[0], tuple(checks), worst[1], nan, deviation)
+    message = worst[1]
+    if wanted.weak and message:
+        message += f" (by {', '.join(wanted.agreeing)} alone: a weaker verdict)"
+    return Judgement(worst[0], tuple(checks), message, nan, deviation)
 
 
 def _to_the_bound(value: Any, bound: float) -> str:

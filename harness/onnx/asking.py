@@ -29,4 +29,4 @@ def all_expected(
 def _as_expected(found: Answer | NoAnswer) -> Expected | NoAnswer:
     if isinstance(found, NoAnswer):
         return found
-    return Expected(found.outputs, found.agreeing, found.splits, found.unsupported)
+    return Expected(found.outputs, found.agreeing, found.splits, found.unsupported, weak=found.weak)

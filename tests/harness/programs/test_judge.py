@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,15 @@ def test_an_output_missing_or_too_many_is_a_wrong_shape() -> None:
     wanted = expected(PROGRAM, ARRAYS, mixed_precision=False)
     assert judge(PROGRAM.outputs, {}, (RIGHT, RIGHT), wanted).verdict is Verdict.WRONG_SHAPE
     assert judge(PROGRAM.outputs, {}, (), wanted).verdict is Verdict.WRONG_SHAPE
+
+
+def test_a_failure_by_a_single_oracle_says_so() -> None:
+    wanted = replace(expected(PROGRAM, ARRAYS, mixed_precision=False), agreeing=("onnxruntime",))
+    strong = judge(PROGRAM.outputs, {}, (off_by_two_ulps(),), wanted)
+    weak = judge(PROGRAM.outputs, {}, (off_by_two_ulps(),), replace(wanted, weak=True))
+    assert weak.verdict is strong.verdict is Verdict.WRONG_VALUE
+    assert weak.message == f"{strong.message} (by onnxruntime alone: a weaker verdict)"
+    assert judge(PROGRAM.outputs, {}, (RIGHT,), replace(wanted, weak=True)).message == ""
 
 
 def off(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
