@@ -16,7 +16,7 @@ from relaxcheck.generators.core.case import AnyCase, Invalid
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.model import INITIALIZER, INPUT, Attribute, Model, Node
-from relaxcheck.generators.onnx.schemas import Schema
+from relaxcheck.generators.onnx.schemas import Schema, schema
 from relaxcheck.generators.onnx.sketch import DATA, DIMS, HELD, OPSET, SIZE, STATIC, USUAL
 
 _VARIED = 2
@@ -90,9 +90,21 @@ def broken(case: OnnxCase, operator: str, fault: Fault) -> OnnxCase:
         case,
         model=model,
         bindings=tuple(row for at, row in enumerate(rows) if row not in rows[:at]),
-        expect=Invalid(changed, fault.names or (changed,)),
+        expect=Invalid(changed, _names(fault, case.model, model, node) or (changed,)),
         at=msgspec.UNSET,
     )
+
+
+def _names(fault: Fault, before: Model, after: Model, node: Node) -> tuple[str, ...]:
+    """The names that an error may use: those of the fault, and what the node lost in it."""
+    (changed,) = (new for old, new in zip(before.nodes, after.nodes, strict=True) if old is node)
+    lost = [name for name in node.attributes if name not in changed.attributes]
+    version = schema(node.operator, before.opset)
+    assert version is not None
+    if len(changed.inputs) < len(node.inputs):
+        # One letter is no word that only an input is called by.
+        lost += [each.name for each in version.inputs if len(each.name) > 1]
+    return (*fault.names, *lost)
 
 
 def pinned(axes: Sequence[Axis], point: Point) -> tuple[Axis, ...]:

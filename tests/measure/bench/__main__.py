@@ -26,7 +26,7 @@ def bench(
     seed: Annotated[int, typer.Option(help="The same seed draws the same cases.")] = 1,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only programs with NAME in their name."),
+        typer.Option(metavar="NAME", help="Only kinds with NAME in their name."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for bench.json and BENCH.md.")] = Path(
         "reports/bench"

@@ -64,8 +64,11 @@ def _of(*families: str) -> Callable[[AnyCase], bool]:
 
 
 def _attention(*, symbolic: bool) -> Callable[[AnyCase], bool]:
-    own = _of("attention")
-    return lambda case: own(case) and bool(case.program.symbols) is symbolic
+    def wanted(case: AnyCase) -> bool:
+        own = isinstance(case, Case) and case.family == "attention"
+        return own and bool(case.program.symbols) is symbolic
+
+    return wanted
 
 
 SIMPLE = "elementwise, movement, indexing"

@@ -1,0 +1,69 @@
+"""Invalid models: every fault can be drawn, and ONNX refuses each model that has it."""
+
+import msgspec
+import pytest
+
+from relaxcheck.generators.core.axes import complete
+from relaxcheck.generators.core.case import Invalid, encode
+from relaxcheck.generators.core.sampling import draw
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.generators.onnx.family import OnnxFamily, families
+from relaxcheck.generators.onnx.invalid.fault import broken
+from relaxcheck.generators.onnx.invalid.faults import faults_of
+from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.kinds import decode
+from relaxcheck.harness.onnx import vetting, wellformed
+
+BY_NAME = {family.hint.operator: family for family in families(tuple(PIPELINES))}
+FAULTY = [operator for operator, family in BY_NAME.items() if family.invalid]
+EXAMPLES = 2
+
+
+def invalid(family: OnnxFamily) -> list[OnnxCase]:
+    drawn = [case for fault in family.invalid for case in draw(fault, EXAMPLES, 1)]
+    assert all(isinstance(case, OnnxCase) for case in drawn)
+    return [case for case in drawn if isinstance(case, OnnxCase)]
+
+
+@pytest.mark.parametrize("operator", FAULTY)
+def test_onnx_or_every_oracle_refuses_a_fault(operator: str) -> None:
+    for case in invalid(BY_NAME[operator]):
+        wellformed.check(case)
+        reference, contradiction = vetting.validate(case, lambda stage: None)
+        assert not contradiction, case.expect
+        assert reference.refused
+        assert isinstance(case.expect, Invalid)
+        assert case.expect.operator in {node.operator for node in case.model.nodes}
+        assert decode(encode(case)) == case
+
+
+@pytest.mark.parametrize("operator", FAULTY)
+def test_the_model_is_valid_without_its_fault(operator: str) -> None:
+    """So that nothing but the fault is wrong."""
+    family = BY_NAME[operator]
+    case = next(iter(invalid(family)))
+    valid = family.build(complete(family.axes, {}), case.seed)
+    assert valid.expect != case.expect
+    assert vetting.validate(valid, lambda stage: None)[1] == ""
+
+
+def test_most_operators_have_faults_and_those_of_other_domains_none() -> None:
+    assert len(FAULTY) >= 150
+    assert not [operator for operator in FAULTY if "." in operator]
+    kinds = {fault.kind for operator in BY_NAME for fault in faults_of(operator)}
+    assert {
+        *("required attribute missing", "required input missing", "axis out of range"),
+        *("operator that ONNX lacks", "domain that nobody registered"),
+        *("shapes that do not broadcast", "operands of two dtypes", "k larger than the axis"),
+    } <= kinds
+
+
+def test_an_error_may_name_what_the_node_lost() -> None:
+    family = BY_NAME["Cast"]
+    (missing, _) = faults_of("Cast")
+    case = family.build(complete(family.axes, {}), 0)
+    lost = broken(case, "Cast", missing)
+    assert isinstance(lost.expect, Invalid)
+    assert lost.expect.fault[-1] == "to"
+    assert "to" not in lost.model.nodes[-1].attributes
+    assert lost.at is msgspec.UNSET
