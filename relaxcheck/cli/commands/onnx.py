@@ -26,6 +26,19 @@ Examples:
 
 {EXIT_CODES}"""
 
+UNREAD = f"""In doubt a name counts as read. A listed name is no bug yet: some change nothing.
+Every one is drawn by relaxcheck fuzz onnx.
+
+Examples:
+
+  relaxcheck onnx unread
+
+  relaxcheck onnx unread --tvm 0.25
+
+  relaxcheck onnx unread --format json | jq '.[].name'
+
+{EXIT_CODES}"""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -107,3 +120,23 @@ def suite(
             workers=workers,
         )
     raise typer.Exit(code)
+
+
+@app.command("unread", epilog=UNREAD)
+def unread(
+    tvm: Annotated[
+        str | None, typer.Option(metavar="RELEASE", help="Read this TVM release, if installed.")
+    ] = None,
+    form: Annotated[
+        ResultFormat, typer.Option("--format", help="For a person, or all rows in JSON.")
+    ] = ResultFormat.TEXT,
+) -> None:
+    """List attributes and inputs that a schema has and TVM's converter for it never reads.
+
+    Versions of schemas from opset 7 on. Reads the source of the importer, and imports no TVM: two
+    seconds.
+    """
+    with one_line_errors():
+        from relaxcheck.cli.actions import unread as action
+
+        action.unread(tvm, form)
