@@ -27,6 +27,7 @@ from relaxcheck.fixes.bucketing.bucketed import Bucketed, bucketed
 from relaxcheck.fixes.framework.discovery import discovered
 from relaxcheck.fixes.framework.fix import Fix
 from relaxcheck.fixes.framework.installation import Installation, chosen, installed, uninstall
+from relaxcheck.fixes.framework.installation import assume_needed as _assume_needed
 from relaxcheck.fixes.framework.installation import install as _install
 from relaxcheck.fixes.framework.installation import legalize_map as _legalize_map
 from relaxcheck.fixes.framework.passes import lowered_pipeline as _lowered_pipeline
@@ -57,6 +58,11 @@ def install(names: Collection[str] | None = None) -> Installation:
     if unknown := sorted(set(names) - {fix.name for fix in ALL}):
         raise ValueError(f"no fix {unknown[0]!r}; there are {', '.join(fix.name for fix in ALL)}")
     return _install(fix for fix in ALL if fix.name in names)
+
+
+def assume_needed(names: Collection[str]) -> None:
+    """Take ``names`` as those of all needed fixes, which another process with this TVM probed."""
+    _assume_needed(ALL, names)
 
 
 def legalize_map() -> dict[str, Legalization]:
@@ -90,6 +96,7 @@ __all__ = [
     "Bucketed",
     "Fix",
     "Installation",
+    "assume_needed",
     "bucketed",
     "exporting_recurrences",
     "install",

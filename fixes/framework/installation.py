@@ -1,9 +1,8 @@
 """Puts fixes on and takes them off again, exactly."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -125,13 +124,24 @@ def chosen(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     return needed_of(tuple(fixes))
 
 
-@cache
+_NEED: dict[Fix, bool] = {}
+"""The probed fixes: True for one that the running TVM needs. Clear it after a change to TVM."""
+
+
 def needed_of(fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
     """Those of ``fixes`` that the running TVM needs; to be called while none is on.
 
-    Probing compiles programs. Clear the cache after a change to TVM.
+    Probing compiles programs, once in a process.
     """
-    return tuple(fix for fix in fixes if fix.needed())
+    for fix in fixes:
+        if fix not in _NEED:
+            _NEED[fix] = fix.needed()
+    return tuple(fix for fix in fixes if _NEED[fix])
+
+
+def assume_needed(fixes: Iterable[Fix], names: Collection[str]) -> None:
+    """Take the need for ``fixes`` as known: those of ``names`` are needed, by another process."""
+    _NEED.update((fix, fix.name in names) for fix in fixes)
 
 
 def legalize_map(fixes: Iterable[Fix]) -> dict[str, Legalization]:
