@@ -1,6 +1,7 @@
 """Operators of shapes: they keep the elements and their order, or pass on the shape alone."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import Value
@@ -184,8 +185,9 @@ HINTS = (
         "Reshape",
         _reshape,
         (
-            attribute("Reshape", "allowzero", (0, 1)),
-            by_version("Reshape", _FORM, _RESHAPES, _reshapes, _FLAT),
+            # A literal 0 needs both: left to chance, a hundred models have one of it.
+            replace(attribute("Reshape", "allowzero", (0, 1)), weights={1: 4}),
+            replace(by_version("Reshape", _FORM, _RESHAPES, _reshapes, _FLAT), weights={_EMPTY: 6}),
         ),
         _ALL_RANKS,
     ),

@@ -26,7 +26,7 @@ SEEDS = (1,)
 MOST = 10_000
 """The target: every bug is found within so many cases of a campaign over all ONNX models."""
 
-TOGETHER = 12
+TOGETHER = 20
 """Plants in one process at most: to start one takes longer than most hunts do."""
 
 _UNDER_WAY = 64

@@ -120,7 +120,7 @@ def test_no_false_alarm(pool: Pool) -> None:
 
 @pytest.mark.tvm
 def test_the_control_takes_the_place_of_tvm(pool: Pool) -> None:
-    """TVM has neither Erf of float64 refused like this, nor this operator at all."""
+    """No worker of TVM says of a model that nothing is known of it before the model has run."""
     pool.submit(Job(case_of("Erf", (2,), dtype="float64")), Job(case_of("Relu", (2,))))
     outcomes = {str(outcome.verdict): outcome for _, outcome in pool.drain()}
     assert set(outcomes) == {"no-oracle", "pass"}

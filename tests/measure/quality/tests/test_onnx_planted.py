@@ -13,6 +13,7 @@ from tests.measure.quality.planted.bugs.onnx import changes
 from tests.measure.quality.planted.bugs.onnx.catalogue import PLANTS, named
 from tests.measure.quality.planted.conversion import Change, Misconversion
 from tests.measure.quality.planted.hunt import Hunted, hunt
+from tests.measure.quality.planted.place import place
 from tests.measure.quality.planted.plant import PlantError
 
 
@@ -119,3 +120,16 @@ def test_a_missed_target_is_named(changed: dict[str, Any], words: list[str]) -> 
     assert len(lines) == len(words)
     assert all(word in line for word, line in zip(words, lines, strict=True))
     assert f"`{plant.name}`" in hunts.markdown(made)
+
+
+def test_lots_have_one_plant_of_an_operator_and_all_plants() -> None:
+    lots = hunts.lots_of(PLANTS)
+    assert sorted(plant.name for lot in lots for plant in lot) == sorted(p.name for p in PLANTS)
+    for lot in lots:
+        assert len({plant.operator for plant in lot}) == len(lot) <= hunts.TOGETHER
+
+
+@pytest.mark.parametrize("name", ["onnx-Sub", "onnx-Attention"])
+def test_the_cases_of_a_family_among_those_of_all(name: str) -> None:
+    count = hunts.cases_of(name)
+    assert place(name, count) <= hunts.MOST < place(name, count + 1)
