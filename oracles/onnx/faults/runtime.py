@@ -114,11 +114,15 @@ def _unpooled_to_another(seen: Seen) -> bool:
 
 
 def _no_keys(seen: Seen) -> bool:
-    """A mask of truth values leaves some query of float64 no keys."""
-    mask = seen.operand(3)
+    """A mask of truth values, with the lengths, leaves some query of float64 no keys."""
+    mask, lengths = seen.operand(3), seen.operand(6)
     if mask is None or mask.dtype != "bool" or seen.dtype(0) != "float64":
         return False
-    return not bool(mask.value.any(-1).all())
+    kept = mask.value.astype(bool)
+    if lengths is not None:
+        places = np.arange(kept.shape[-1])
+        kept = kept & (places < lengths.value.astype(np.int64).reshape(-1, 1, 1, 1))
+    return not bool(kept.any(-1).all())
 
 
 def _masked_scores(seen: Seen) -> bool:

@@ -64,13 +64,16 @@ def construct_nodes(importer: Any, graph: Any) -> None:
         value = importer._nodes.get(output.name)
         if known.is_shape(value):
             importer._nodes[output.name] = known.tensor(importer.bb, value)
-        elif _is_empty(value):
+        elif _is_empty(importer, value):
             # TVM cannot save a constant of no elements.
             dims, dtype = tvm_api.shape_of(value), tvm_api.dtype_of(value)
             importer._nodes[output.name] = importer.bb.emit(relax.op.zeros(dims, dtype))
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(importer: Any, value: Any) -> bool:
+    """True for a constant of no elements, and for a variable that is bound to it."""
+    if isinstance(value, relax.Var):
+        value = importer.bb.lookup_binding(value)
     return (
         isinstance(value, relax.Expr)
         and functions.is_constant(value)

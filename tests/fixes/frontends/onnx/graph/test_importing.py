@@ -7,6 +7,7 @@ import pytest
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.onnx import probing
 from relaxcheck.fixes.frontends.onnx.graph import importing
 from relaxcheck.fixes.tvm_api import functions, shapes
 from tests.fixes import onnx_texts
@@ -265,3 +266,11 @@ PROGRAMS: whole.Programs = {
         ),
     },
 }
+
+
+def test_a_part_of_a_constant_without_elements_is_an_output() -> None:
+    empty = np.zeros((3, 0), "float32")
+    model = probing.node_model("Split", {"x": empty}, 11, held=["x"], axis=0, split=[3])
+    with installation.install([importing.FIX]):
+        (result,) = probing.outputs(model)
+    assert (result.shape, result.dtype) == (empty.shape, empty.dtype)
