@@ -14,6 +14,7 @@ from tvm.relax.frontend.onnx import from_onnx
 
 from relaxcheck.fixes.frontends.onnx.probing import node_model
 from relaxcheck.harness.native.link import linked
+from relaxcheck.harness.native.memory import USUAL, filled
 
 Array = NDArray[Any]
 
@@ -68,9 +69,10 @@ def outputs(model: Any, *data: Array) -> list[Array]:
     """
     target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
     executable = linked(relax.build(from_onnx(model), target))
-    result = relax.VirtualMachine(executable, tvm.cpu())["main"](
-        *(tvm.runtime.tensor(array) for array in data)
-    )
+    main = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    # Elements that nothing writes are not to be the zeros that fresh memory often has.
+    with filled(USUAL):
+        result = main(*(tvm.runtime.tensor(array) for array in data))
     several = [result] if hasattr(result, "numpy") else list(result)
     return [np.asarray(tensor.numpy()) for tensor in several]
 

@@ -20,7 +20,7 @@ from tests.fixes.presence import needed
 UPSTREAM: dict[str, set[str]] = {
     "0.25": {"kept_dimensions"},
     "0.26": {"kept_dimensions"},
-    "0.27": {"adaptive_pooling"},
+    "0.27": {"adaptive_pooling", "onnx_gather"},
 }
 """The fixes that a release does not need."""
 

@@ -78,12 +78,21 @@ def _counted(index: PrimExpr, size: PrimExpr) -> PrimExpr:
 CONVERSIONS: dict[str, Convert] = {"GatherElements": gather_elements, "GatherND": gather_nd}
 
 
-def _reads_beyond(operator: str) -> bool:
-    """True if the index -1 is not the last element."""
-    data, places = np.array([1, 2], np.float32), np.array([-1], np.int64)
-    expected = np.array(2, np.float32).reshape([1] if operator == "GatherElements" else [])
-    model = node_model(operator, {"data": data, "indices": places}, 13)
-    return fails(model, [data, places], [expected])
+_DATA = np.array([[1, 2], [3, 4]], np.float32)
+"""Column -1 of the second row, taken for a place, is the last of the first row: it is there, where
+before the first row is whatever memory holds."""
+
+
+def _takes_other_elements() -> bool:
+    places = np.array([[1], [-1]], np.int64)
+    model = node_model("GatherElements", {"data": _DATA, "indices": places}, 13, axis=1)
+    return fails(model, [_DATA, places], [_DATA[:, 1:]])
+
+
+def _takes_other_slices() -> bool:
+    places = np.array([[1, -1]], np.int64)
+    model = node_model("GatherND", {"data": _DATA, "indices": places}, 13)
+    return fails(model, [_DATA, places], [_DATA[1:, -1]])
 
 
 FIX = Fix(
@@ -92,8 +101,8 @@ FIX = Fix(
     fault="indices from the end of GatherElements and GatherND of ONNX models read other elements",
     issue=None,
     parts=(
-        FaultPart("elements", lambda: _reads_beyond("GatherElements")),
-        FaultPart("slices", lambda: _reads_beyond("GatherND")),
+        FaultPart("elements", _takes_other_elements),
+        FaultPart("slices", _takes_other_slices),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="onnx_choosing",
