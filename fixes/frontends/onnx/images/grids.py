@@ -38,8 +38,11 @@ def grid_sample(node: Node) -> Expr:
     """
     data, grid = operands.required(node, 0, "X"), operands.required(node, 1, "grid")
     rank, axes = operands.rank_of(data), tvm_api.as_int(tvm_api.shape_of(grid)[-1])
+    if tvm_api.dtype_of(grid) == "float64" != tvm_api.dtype_of(data):
+        # TVM would compute samples, and give them, in the dtype of the grid.
+        grid = operands.widened(node, grid, "float32")
     if rank == _IMAGE:
-        return node.converted()
+        return node.with_inputs(data, grid).converted()
     if rank < 3 or operands.rank_of(grid) != rank or axes not in (rank - 2, None):
         why = f"it needs {max(rank - 2, 1)} coordinates, and X as many axes behind the first two"
         raise invalid(node.operator, why, grid=tvm_api.show(tvm_api.shape_of(grid)))
@@ -69,14 +72,28 @@ def _misses_halves(axes: int, mode: str) -> bool:
     return fails(model, inputs, [np.full((1, 1, *[1] * axes), 2, np.float32)])
 
 
+def _gives_the_dtype_of_the_grid() -> bool:
+    """True if samples of float32 are not of float32 where the grid is of float64."""
+    inputs: dict[str, Any] = {
+        "X": np.array([[[[1, 3]]]], np.float32),
+        "grid": np.zeros((1, 1, 1, 2)),
+    }
+    model = node_model("GridSample", inputs, 20)
+    return fails(model, list(inputs.values()), [np.array([[[[2]]]], np.float32)])
+
+
 FIX = Fix(
     name="onnx_grid_sample",
     operators=tuple(CONVERSIONS),
-    fault="GridSample of ONNX models is imported for images alone, not for lines and volumes",
+    fault=(
+        "GridSample of ONNX models is imported for images alone, not for lines and volumes, and has"
+        " the dtype of a grid of float64"
+    ),
     issue=None,
     parts=(
         FaultPart("lines", lambda: _misses_halves(1, "linear")),
         FaultPart("volumes", lambda: _misses_halves(3, "linear")),
+        FaultPart("grids of float64", _gives_the_dtype_of_the_grid),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="onnx_matrices",

@@ -19,12 +19,18 @@ RANDOM = np.random.default_rng(0)
 
 
 def sampling(
-    sizes: tuple[int, ...], places: tuple[int, ...], dtype: str = "float32", **settings: str | int
+    sizes: tuple[int, ...],
+    places: tuple[int, ...],
+    dtype: str = "float32",
+    *,
+    grid: str = "",
+    **settings: str | int,
 ) -> NodeCase:
     inputs = {
         "X": RANDOM.standard_normal((2, 3, *sizes)).astype(dtype),
         "grid": RANDOM.uniform(-1.5, 1.5, (2, *places, len(sizes))).astype(dtype),
     }
+    inputs["grid"] = inputs["grid"].astype(grid or dtype)
     case = NodeCase("GridSample", 20, inputs, settings)
     return replace(case, expected=tuple(ReferenceEvaluator(case.model).run(None, inputs)))
 
@@ -33,8 +39,16 @@ PROGRAMS: whole.Programs = {
     FIX.name: {
         "lines": programs(sampling((5,), (4,))),
         "volumes": programs(sampling((3, 4, 2), (2, 3, 2))),
+        "grids of float64": (whole.upstream(FIX.name, "grid_of_float64"),),
     }
 }
+
+
+@pytest.mark.parametrize("sizes", [(5,), (4, 3), (3, 4, 2)])
+def test_data_decide_the_dtype(sizes: tuple[int, ...]) -> None:
+    case = sampling(sizes, (2,) * len(sizes), grid="float64")
+    (expected,) = case.expected or ()
+    check(replace(case, expected=(expected.astype("float32"),)))
 
 
 @pytest.fixture(autouse=True)

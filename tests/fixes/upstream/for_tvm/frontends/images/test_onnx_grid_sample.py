@@ -8,15 +8,17 @@ from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 
-def verify(sizes, data, place, expected, **attributes):
-    """Sample one channel of ``sizes`` at one ``place``."""
+def verify(sizes, data, place, expected, dtype="float32", **attributes):
+    """Sample one channel of ``sizes`` at one ``place``, which is of ``dtype``."""
     rank = len(sizes)
     graph = helper.make_graph(
         [helper.make_node("GridSample", ["X", "grid"], ["Y"], **attributes)],
         "GridSample",
         [
             helper.make_tensor_value_info("X", TensorProto.FLOAT, [1, 1, *sizes]),
-            helper.make_tensor_value_info("grid", TensorProto.FLOAT, [1, *[1] * rank, rank]),
+            helper.make_tensor_value_info(
+                "grid", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), [1, *[1] * rank, rank]
+            ),
         ],
         [helper.make_tensor_value_info("Y", TensorProto.FLOAT, [1, 1, *[1] * rank])],
     )
@@ -24,10 +26,11 @@ def verify(sizes, data, place, expected, **attributes):
     executable = relax.build(from_onnx(model), tvm.target.Target("llvm"))
     inputs = [
         np.array(data, "float32").reshape(1, 1, *sizes),
-        np.array(place, "float32").reshape(1, *[1] * rank, rank),
+        np.array(place, dtype).reshape(1, *[1] * rank, rank),
     ]
     machine = relax.VirtualMachine(executable, tvm.cpu())
     result = machine["main"](*map(tvm.runtime.tensor, inputs)).numpy()
+    assert result.dtype == "float32"
     tvm.testing.assert_allclose(result.ravel(), [expected], rtol=1e-5, atol=1e-5)
 
 
@@ -44,6 +47,10 @@ def test_volume():
     verify([2, 2, 2], range(8), [-1, -1, 1], 4, align_corners=1)
     verify([2, 2, 2], range(8), [0, 0, 0], 3.5, align_corners=1)
     verify([2, 2, 2], range(8), [-1, 1, -1], 2, align_corners=1, mode="cubic")
+
+
+def test_grid_of_float64():
+    verify([1, 2], [1, 3], [0, 0], 2, dtype="float64", align_corners=1)
 
 
 def test_other_number_of_coordinates():
