@@ -16,6 +16,7 @@ from relaxcheck.fixes.framework.fix import (
     refuse,
 )
 from relaxcheck.fixes.framework.patch import Method, NewFile
+from relaxcheck.fixes.frontends.onnx.casting.formats import NARROW, held
 from relaxcheck.fixes.frontends.onnx.converting import IMPORTER, Convert, Node, patch, rebindings
 from relaxcheck.fixes.frontends.onnx.probing import fails, node_model
 from relaxcheck.fixes.tvm_api import Expr
@@ -61,7 +62,7 @@ def constant(node: Node) -> Expr:
     """The value of a Constant, in whichever attribute it is.
 
     Raises:
-        OpNotImplemented: it is text, or of a packed dtype.
+        OpNotImplemented: it is text, or of floats of 4 bits.
         ValueError: there is none.
     """
     values = {name: each for name, each in node.attributes.items() if name != "tvm_custom"}
@@ -71,6 +72,8 @@ def constant(node: Node) -> Expr:
     array = _array(name, value)
     if array is None or array.dtype.kind in "OSU":
         raise refuse("Constant", **{name: "text"})
+    if array.dtype.name in NARROW:
+        array = array.astype(held(array.dtype.name))
     if array.dtype.name in PACKED:
         raise refuse("Constant", **{name: array.dtype.name})
     return tvm_api.const(array)

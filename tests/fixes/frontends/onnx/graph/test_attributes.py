@@ -5,6 +5,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.frontends.onnx import probing
 from relaxcheck.fixes.frontends.onnx.graph import attributes
 from tests.fixes import onnx_texts
 from tests.fixes import whole_programs as whole
@@ -51,6 +52,28 @@ def test_a_sparse_tensor(flat: bool, fixes_on: None) -> None:
 def test_text_is_refused(attribute: str, value: object, fixes_on: None) -> None:
     with pytest.raises(tvm_api.OpNotImplemented, match=f"Constant .* with {attribute}='text'"):
         onnx_texts.imported(constant(**{attribute: value}))
+
+
+def test_zero_points_of_two_bits(fixes_on: None) -> None:
+    """Constants are held in 8 bits, as initializers are."""
+    info = helper.make_tensor_value_info
+    constants = {
+        name: helper.make_tensor(name, kind, shape, values)
+        for name, kind, shape, values in (
+            ("q", helper.TensorProto.INT2, [2], [1, -2]),
+            ("scale", helper.TensorProto.FLOAT, [], [0.5]),
+            ("zero", helper.TensorProto.INT2, [], [1]),
+        )
+    }
+    nodes = [helper.make_node("Constant", [], [n], value=each) for n, each in constants.items()]
+    nodes.append(helper.make_node("DequantizeLinear", [*constants], ["d"]))
+    nodes.append(helper.make_node("Add", ["x", "d"], ["y"]))
+    ends = [[info(name, helper.TensorProto.FLOAT, [2])] for name in "xy"]
+    graph = helper.make_graph(nodes, "graph", *ends)
+    imports = [helper.make_opsetid("", 25)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=11)
+    (result,) = probing.outputs(model, np.zeros(2, "float32"))
+    np.testing.assert_array_equal(result, np.array([0, -1.5], "float32"))
 
 
 def test_packed_numbers_are_refused(fixes_on: None) -> None:
