@@ -38,7 +38,7 @@ def required(node: Node, index: int, name: str) -> Expr:
     """
     value = tensor(node, node.input(index))
     if value is None:
-        raise invalid(node.operator, "it is required", **{name: None})
+        raise invalid(node.operator, "it is a required input", **{name: None})
     return shaped(node, name, value)
 
 

@@ -92,7 +92,24 @@ def _used(graph: Any) -> Iterator[str]:
                 yield from _used(subgraph)
 
 
+def _check_inputs(node: Any, opset: int) -> None:
+    """Check that ``node`` has as many inputs as its operator needs.
+
+    Raises:
+        ValueError: it has fewer.
+    """
+    from onnx import defs
+
+    if node.domain not in ("", "ai.onnx") or not defs.has(node.op_type, opset, ""):
+        return
+    least = defs.get_schema(node.op_type, opset, "").min_input
+    if len(node.input) < least:
+        why = f"an input is missing, of at least {least}"
+        raise invalid(node.op_type, why, inputs=list(node.input))
+
+
 def _convert(importer: Any, node: Any) -> None:
+    _check_inputs(node, importer.opset)
     inputs = [_input(importer, node, name) for name in node.input]
     attributes = importer._parse_attr(node.attribute)
     if len(node.output) == 1 and node.output[0]:

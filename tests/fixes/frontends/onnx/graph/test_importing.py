@@ -274,3 +274,10 @@ def test_a_part_of_a_constant_without_elements_is_an_output() -> None:
     with installation.install([importing.FIX]):
         (result,) = probing.outputs(model)
     assert (result.shape, result.dtype) == (empty.shape, empty.dtype)
+
+
+def test_missing_inputs_are_refused() -> None:
+    model = probing.node_model("Add", {"A": np.ones(2, "float32")}, 14)
+    message = r"Add is invalid with inputs=\['A'\]: an input is missing, of at least 2"
+    with installation.install([importing.FIX]), pytest.raises(ValueError, match=message):
+        probing.outputs(model, np.ones(2, "float32"))
