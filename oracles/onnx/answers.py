@@ -35,12 +35,14 @@ UNITS = 32.0
 REFERENCE = "reference"
 """The name of our own oracle."""
 
+_RUNTIME, _EVALUATOR = "onnxruntime", "evaluator"
+
 Outputs = Callable[[Model, Mapping[str, Array]], tuple[Array, ...]]
 """An outside oracle: the outputs of a model for the values of all its tensors, by name."""
 
 OUTSIDE: Mapping[str, Outputs] = {
-    "onnxruntime": runtime.outputs,
-    "evaluator": evaluator.outputs,
+    _RUNTIME: runtime.outputs,
+    _EVALUATOR: evaluator.outputs,
 }
 """The outside oracles, by name."""
 
@@ -124,6 +126,8 @@ def _ask(name: str, outputs: Outputs, asked: _Asked) -> None:
     try:
         if reason := fault(name, model, asked.traced.values):
             raise Unsupported(f"{name}: {reason}")
+        if name == _EVALUATOR and asked.answers and evaluator.is_slow(model):
+            raise Unsupported(f"{name}: it takes seconds, and another one answers")
         asked.answers[name] = outputs(model, arrays)
     except Unsupported as reason:
         asked.unsupported[name] = str(reason)
@@ -186,7 +190,8 @@ def _wide(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...] | None
     if made is None:
         return None
     values = reference.trace(*made).values
-    for name in ("evaluator", "onnxruntime"):
+    names = (_EVALUATOR, _RUNTIME)
+    for name in reversed(names) if evaluator.is_slow(made[0]) else names:
         try:
             if not fault(name, made[0], values):
                 return OUTSIDE[name](*made)

@@ -8,8 +8,19 @@ from onnx.reference import ReferenceEvaluator
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.model import Model
+from relaxcheck.generators.onnx.walk import nodes_of
 from relaxcheck.oracles.answer import Unsupported
 from relaxcheck.oracles.onnx.kept import PROTOS
+
+_SLOW = ("DeformConv",)
+
+
+def is_slow(model: Model) -> bool:
+    """True if ``model`` has an operator that the evaluator computes element by element in Python.
+
+    A small image takes a second: a hundred times what everything else does.
+    """
+    return any(node.operator in _SLOW for node in nodes_of(model))
 
 
 def outputs(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...]:

@@ -56,9 +56,11 @@ def evaluate(case: OnnxCase, arguments: Sequence[Any]) -> tuple[Array, ...]:
 
 
 def _order(case: OnnxCase) -> list[str]:
-    """The names of ``IMPLEMENTATIONS`` in the order in which they are asked."""
+    """The names of ``IMPLEMENTATIONS`` in the order in which they are asked; a slow one is last."""
     names = list(IMPLEMENTATIONS)
     Random(case.seed).shuffle(names)
+    if evaluator.is_slow(case.model):
+        names.sort(key=lambda name: IMPLEMENTATIONS[name][0] == "evaluator")
     return names
 
 
