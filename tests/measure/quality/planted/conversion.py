@@ -1,7 +1,8 @@
 """Planted bugs of TVM's importer of ONNX models: one operator's nodes are converted wrongly.
 
 A plant changes the node before the right conversion sees it, or the right result. That conversion
-is the one of the fixes, where they have one: a plant is the only bug there is.
+is the one of the fixes, where they have one: a plant is the only bug there is. With the fixes the
+walk over a graph evaluates ``Shape`` and ``Size`` itself: a plant in them is none.
 """
 
 from collections.abc import Callable, Mapping, Sequence

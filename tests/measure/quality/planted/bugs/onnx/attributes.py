@@ -195,13 +195,6 @@ PLANTS = (
         _SHAPE,
     ),
     Misconversion(
-        "onnx-shape-from-the-first-dimension",
-        "Shape reads no start",
-        "Shape",
-        ignored("start"),
-        _SHAPE,
-    ),
-    Misconversion(
         "onnx-gelu-is-exact",
         "Gelu reads no approximate",
         "Gelu",

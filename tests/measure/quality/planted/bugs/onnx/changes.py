@@ -92,12 +92,17 @@ def kept_dtype(node: Conversion) -> Any:
     return result if tvm_api.dtype_of(result) == dtype else relax.op.astype(result, dtype)
 
 
-def folded_symbols(node: Conversion) -> Any:
-    """Symbols among the dimensions that the result holds are taken for 1."""
-    result = node.made()
-    if not isinstance(result, relax.ShapeExpr):
-        return result
-    return relax.ShapeExpr([each if isinstance(each, tirx.IntImm) else 1 for each in result])
+def folded_symbols(at: int) -> Change:
+    """Symbols in the shape that is input ``at`` are taken for 1."""
+
+    def change(node: Conversion) -> Any:
+        inputs = list(node.inputs)
+        if at < len(inputs) and isinstance(inputs[at], relax.ShapeExpr):
+            dims = [each if isinstance(each, tirx.IntImm) else 1 for each in inputs[at].values]
+            inputs[at] = relax.ShapeExpr(dims)
+        return node.changed(inputs=inputs).made()
+
+    return change
 
 
 def rounded_up(node: Conversion) -> Any:

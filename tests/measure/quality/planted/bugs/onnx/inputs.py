@@ -97,10 +97,11 @@ PLANTS = (
         (Verdict.WRONG_DTYPE,),
     ),
     Misconversion(
-        "onnx-shape-folds-symbols",
-        "Shape takes each symbol for 1",
-        "Shape",
-        folded_symbols,
+        "onnx-expand-folds-symbols",
+        "Expand takes each symbol of its shape for 1",
+        "Expand",
+        folded_symbols(1),
+        _SHAPE,
     ),
     Misconversion(
         "onnx-round-half-up",
