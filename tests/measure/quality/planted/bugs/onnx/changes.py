@@ -1,11 +1,11 @@
-"""The ways in which an importer misreads a node: each a change that takes data."""
+"""The ways in which an importer misreads a node: each a change that takes data.
+
+TVM is imported where a node is converted: the plants themselves are data.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tvm import relax, tirx
-
-from relaxcheck.fixes import tvm_api
 from tests.measure.quality.planted.conversion import Change, Conversion
 
 
@@ -87,6 +87,10 @@ def of_opset(opset: int) -> Change:
 
 def kept_dtype(node: Conversion) -> Any:
     """The result has the dtype of the first input."""
+    from tvm import relax
+
+    from relaxcheck.fixes import tvm_api
+
     dtype = tvm_api.dtype_of(node.inputs[0])
     result = node.builder.normalize(node.made())
     return result if tvm_api.dtype_of(result) == dtype else relax.op.astype(result, dtype)
@@ -96,6 +100,8 @@ def folded_symbols(at: int) -> Change:
     """Symbols in the shape that is input ``at`` are taken for 1."""
 
     def change(node: Conversion) -> Any:
+        from tvm import relax, tirx
+
         inputs = list(node.inputs)
         if at < len(inputs) and isinstance(inputs[at], relax.ShapeExpr):
             dims = [each if isinstance(each, tirx.IntImm) else 1 for each in inputs[at].values]
@@ -107,6 +113,10 @@ def folded_symbols(at: int) -> Change:
 
 def rounded_up(node: Conversion) -> Any:
     """A half is rounded up, not to even."""
+    from tvm import relax
+
+    from relaxcheck.fixes import tvm_api
+
     data = node.inputs[0]
     half = relax.const(0.5, tvm_api.dtype_of(data))
     return relax.op.floor(relax.op.add(data, half))
