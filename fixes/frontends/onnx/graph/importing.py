@@ -109,14 +109,24 @@ def _branches_differ() -> bool:
     return fails(model, data, [np.full(2, -3, np.float32)])
 
 
+def _ignores_schemas() -> bool:
+    """True if an attribute that no version of an operator has is ignored."""
+    data = np.zeros(2, np.float32)
+    return not fails(node_model("Relu", {"x": data}, 15, no_such_attribute=1), [data], [data])
+
+
 FIX = Fix(
     name="onnx_graph",
     operators=("Shape", "Size", "If"),
-    fault="ONNX models that compute with shapes, or branch to different sizes, are not imported",
+    fault=(
+        "ONNX models that compute with shapes, or branch to different sizes, are not imported;"
+        " nodes that break their schemas are"
+    ),
     issue=None,
     parts=(
         FaultPart("arithmetic of shapes", _shape_is_lost),
         FaultPart("branches of different sizes", _branches_differ),
+        FaultPart("nodes that break their schemas", _ignores_schemas),
     ),
     rebindings=_rebindings,
     after="onnx_rnn",

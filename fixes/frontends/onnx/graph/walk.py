@@ -13,6 +13,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import invalid
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx.graph import branches, known
+from relaxcheck.fixes.frontends.onnx.graph.checking import check
 from relaxcheck.fixes.frontends.onnx.graph.evaluating import evaluated
 from relaxcheck.fixes.tvm_api import Expr, functions, shapes
 
@@ -111,6 +112,7 @@ def _check_inputs(node: Any, opset: int) -> None:
 def _convert(importer: Any, node: Any) -> None:
     _check_inputs(node, importer.opset)
     inputs = [_input(importer, node, name) for name in node.input]
+    check(node, inputs, importer.opset)
     attributes = importer._parse_attr(node.attribute)
     if len(node.output) == 1 and node.output[0]:
         value = evaluated(node.op_type, inputs, attributes, importer._params)

@@ -264,6 +264,9 @@ PROGRAMS: whole.Programs = {
         "branches of different sizes": (
             whole.upstream("onnx_graph", "branches_of_different_sizes"),
         ),
+        "nodes that break their schemas": (
+            whole.upstream("onnx_graph", "an_attribute_that_no_version_has"),
+        ),
     },
 }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnxruntime
+import pytest
 import tvm.testing
 from onnx import parser
 from tvm import relax
@@ -72,3 +73,28 @@ BRANCHES = """f (bool c, float[n] x) => (float[m] y) {
 def test_branches_of_different_sizes():
     for condition in (True, False):
         verify(BRANCHES, np.array(condition), floats(3))
+
+
+def refused(text):
+    model = parser.parse_model('<ir_version: 8, opset_import: ["" : 18]>' + text)
+    with pytest.raises(ValueError, match="is invalid") as caught:
+        from_onnx(model)
+    return str(caught.value)
+
+
+def test_an_attribute_that_no_version_has():
+    message = refused("f (float[2] x) => (float[2] y) { y = Relu <no_such_attribute = 1> (x) }")
+    assert "Relu" in message
+    assert "no_such_attribute" in message
+
+
+def test_operands_of_two_types():
+    message = refused("f (float[2] x, bool[2] b) => (float[2] y) { y = Add (x, b) }")
+    assert "Add" in message
+    assert "bool" in message
+
+
+def test_an_input_that_is_required():
+    message = refused("f (float[2] x) => (float[2] y) { y = Add (x) }")
+    assert "Add" in message
+    assert "B" in message

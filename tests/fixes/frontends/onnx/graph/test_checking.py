@@ -1,0 +1,56 @@
+"""Nodes that break their schemas are refused by name; those that only look odd are imported."""
+
+import pytest
+
+from tests.fixes import onnx_texts
+
+
+def message_of(text: str, opset: int = 18) -> str:
+    with pytest.raises(ValueError, match="is invalid") as caught:
+        onnx_texts.imported(onnx_texts.model_of(text, opset))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        ("y = Relu <no_such_attribute = 1> (x)", ("Relu", "no_such_attribute")),
+        ("y = Concat (x, x)", ("Concat", "axis=None")),
+        ("y = Add (x)", ("Add", "B=None")),
+        ("y = Add (x, x, x)", ("Add", "inputs=3", "at most 2")),
+        ("y = Add (x, b)", ("Add", "B=bool", "float32")),
+        ("y = Pow (x, b)", ("Pow", "Y=bool", "T1")),
+        ("y = Sum (x, x, i)", ("Sum", "int64", "as T")),
+        ("y = Max (x, x, i)", ("Max", "int64", "float32")),
+    ],
+)
+def test_invalid_nodes_are_refused(node: str, words: tuple[str, ...], fixes_on: None) -> None:
+    text = f"f (float[2] x, bool[2] b, int64[2] i) => (float[2] y) {{ {node} }}"
+    message = message_of(text)
+    assert all(word in message for word in words)
+
+
+def test_a_node_is_held_to_the_version_in_force(fixes_on: None) -> None:
+    text = "f (float[2, 3] x) => (float[3] y) { y = Squeeze <axes = [0]> (x) }"
+    assert "axes" in message_of(text.replace("[2, 3]", "[1, 3]"), 13)
+    onnx_texts.imported(onnx_texts.model_of(text.replace("[2, 3]", "[1, 3]"), 11))
+
+
+def test_nodes_in_branches_are_held_to_their_schemas(fixes_on: None) -> None:
+    text = """f (bool c, float[2] x) => (float[2] y) {
+        y = If (c) <
+            then_branch = g () => (float[2] t) { t = Relu <odd = 1> (x) },
+            else_branch = h () => (float[2] e) { e = Neg (x) }
+        >
+    }"""
+    assert "odd" in message_of(text)
+
+
+def test_operands_that_share_no_type_parameter_may_differ(fixes_on: None) -> None:
+    text = "f (float[2] x, int64[2] i) => (float[2] y) { y = Pow (x, i) }"
+    assert onnx_texts.imported(onnx_texts.model_of(text))
+
+
+def test_a_left_out_input_that_is_optional_is_none_that_is_missing(fixes_on: None) -> None:
+    text = "f (float[2] x, float m) => (float[2] y) { y = Clip (x, , m) }"
+    assert onnx_texts.imported(onnx_texts.model_of(text))
