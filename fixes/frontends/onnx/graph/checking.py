@@ -7,6 +7,8 @@ missing, and operands of two types are computed as if they had one.
 from collections.abc import Sequence
 from typing import Any
 
+from tvm import relax
+
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import invalid
 from relaxcheck.fixes.framework.patch import NewFile
@@ -89,7 +91,9 @@ def _element(text: str) -> str:
 
 
 def _is_tensor(value: Any) -> bool:
-    return value is not None and tvm_api.is_tensor(value) and bool(tvm_api.dtype_of(value))
+    # The importer has values of its own for optionals without an element.
+    known = isinstance(value, relax.Expr) and tvm_api.is_tensor(value)
+    return known and bool(tvm_api.dtype_of(value))
 
 
 def _kind(dtype: str) -> str:

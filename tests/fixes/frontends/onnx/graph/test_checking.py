@@ -1,6 +1,7 @@
 """Nodes that break their schemas are refused by name; those that only look odd are imported."""
 
 import pytest
+from onnx import TensorProto, helper
 
 from tests.fixes import onnx_texts
 
@@ -18,8 +19,8 @@ def message_of(text: str, opset: int = 18) -> str:
         ("y = Concat (x, x)", ("Concat", "axis=None")),
         ("y = Add (x)", ("Add", "B=None")),
         ("y = Add (x, x, x)", ("Add", "inputs=3", "at most 2")),
-        ("y = Add (x, b)", ("Add", "B=bool", "float32")),
-        ("y = Pow (x, b)", ("Pow", "Y=bool", "T1")),
+        ("y = Add (x, b)", ("Add", "B='bool'", "as T")),
+        ("y = Pow (x, b)", ("Pow", "Y='bool'", "T1")),
         ("y = Sum (x, x, i)", ("Sum", "int64", "as T")),
         ("y = Max (x, x, i)", ("Max", "int64", "float32")),
     ],
@@ -54,3 +55,11 @@ def test_operands_that_share_no_type_parameter_may_differ(fixes_on: None) -> Non
 def test_a_left_out_input_that_is_optional_is_none_that_is_missing(fixes_on: None) -> None:
     text = "f (float[2] x, float m) => (float[2] y) { y = Clip (x, , m) }"
     assert onnx_texts.imported(onnx_texts.model_of(text))
+
+
+def test_an_optional_without_an_element_has_no_type_to_hold(fixes_on: None) -> None:
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
+    model = onnx_texts.model_of("f (float[2] x) => (bool y) { y = OptionalHasElement (x) }")
+    model.graph.node.insert(0, helper.make_node("Optional", [], ["none"], type=kind))
+    model.graph.node[1].input[0] = "none"
+    assert onnx_texts.imported(model)
