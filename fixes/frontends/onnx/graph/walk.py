@@ -93,24 +93,28 @@ def _used(graph: Any) -> Iterator[str]:
                 yield from _used(subgraph)
 
 
-def _check_inputs(node: Any, opset: int) -> None:
-    """Check that ``node`` has as many inputs as its operator needs.
+def _check_needs(node: Any, opset: int) -> None:
+    """Check that ``node`` has the inputs and attributes that its operator needs.
 
     Raises:
-        ValueError: it has fewer.
+        ValueError: one is missing.
     """
     from onnx import defs
 
     if node.domain not in ("", "ai.onnx") or not defs.has(node.op_type, opset, ""):
         return
-    least = defs.get_schema(node.op_type, opset, "").min_input
-    if len(node.input) < least:
-        why = f"an input is missing, of at least {least}"
+    schema = defs.get_schema(node.op_type, opset, "")
+    if len(node.input) < schema.min_input:
+        why = f"an input is missing, of at least {schema.min_input}"
         raise invalid(node.op_type, why, inputs=list(node.input))
+    stated = {attribute.name for attribute in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if attribute.required and name not in stated:
+            raise invalid(node.op_type, "it is a required attribute", **{name: None})
 
 
 def _convert(importer: Any, node: Any) -> None:
-    _check_inputs(node, importer.opset)
+    _check_needs(node, importer.opset)
     inputs = [_input(importer, node, name) for name in node.input]
     check(node, inputs, importer.opset)
     attributes = importer._parse_attr(node.attribute)
