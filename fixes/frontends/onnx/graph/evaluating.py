@@ -6,6 +6,7 @@ Exporters compute the operands of Reshape, Expand, Slice and others by such node
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
@@ -22,6 +23,15 @@ EVALUATE: dict[str, Evaluate] = {**ARITHMETIC, **MOVEMENT}
 
 _SIZES = ("Shape", "Size")
 
+_COMPARISONS = {
+    "Equal": np.equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+}
+"""Of constants, TVM gives these the dtype of the operands before 0.27."""
+
 
 def evaluated(operator: str, inputs: Sequence[Any], attributes: Any, parameters: Any) -> Any:
     """The value of a node, if it is known; None if it has to be converted.
@@ -35,12 +45,19 @@ def evaluated(operator: str, inputs: Sequence[Any], attributes: Any, parameters:
     # Of parameters alone, weights that the user may replace, nothing is computed.
     if evaluate is None or not any(map(_is_own, inputs)):
         return None
+    if operator in _COMPARISONS and all(map(_is_constant, inputs)):
+        return _compared(operator, inputs)
     values = [known.known(each, parameters) for each in inputs]
     present = [value for each, value in zip(inputs, values, strict=True) if each is not None]
     if any(each is None for each in present):
         return None
     result = evaluate(values, attributes)
     return None if result is None or not _can_be_written(result) else known.expression(result)
+
+
+def _compared(operator: str, inputs: Sequence[Any]) -> Any:
+    left, right = (tvm_api.tensor_of(each).numpy() for each in inputs)
+    return tvm_api.const(np.asarray(_COMPARISONS[operator](left, right)))
 
 
 def _is_own(value: Any) -> bool:

@@ -17,7 +17,7 @@ def message_of(text: str, opset: int = 18) -> str:
     [
         ("y = Relu <no_such_attribute = 1> (x)", ("Relu", "no_such_attribute")),
         ("y = Concat (x, x)", ("Concat", "axis=None")),
-        ("y = Add (x)", ("Add", "B=None")),
+        ("y = Add (x)", ("Add", "inputs=", "an input is missing")),
         ("y = Add (x, x, x)", ("Add", "inputs=3", "at most 2")),
         ("y = Add (x, b)", ("Add", "B='bool'", "as T")),
         ("y = Pow (x, b)", ("Pow", "Y='bool'", "T1")),
@@ -63,3 +63,16 @@ def test_an_optional_without_an_element_has_no_type_to_hold(fixes_on: None) -> N
     model.graph.node.insert(0, helper.make_node("Optional", [], ["none"], type=kind))
     model.graph.node[1].input[0] = "none"
     assert onnx_texts.imported(model)
+
+
+@pytest.mark.parametrize("operator", ["Less", "GreaterOrEqual", "Equal"])
+def test_a_comparison_of_constants_is_a_truth_value(operator: str, fixes_on: None) -> None:
+    # More than the importer evaluates by itself, element by element.
+    text = f"""f (float x) => (float[9, 9] y) <
+        int64[9, 1] a = {{0, 1, 2, 3, 4, 5, 6, 7, 8}},
+        int64[9] b = {{8, 7, 6, 5, 4, 3, 2, 1, 0}}
+    > {{
+        c = {operator} (a, b)
+        y = Where (c, x, x)
+    }}"""
+    assert onnx_texts.imported(onnx_texts.model_of(text))
