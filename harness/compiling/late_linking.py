@@ -102,7 +102,7 @@ class _Renamed(relax.PyExprMutator):  # type: ignore[misc]
 def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
     """While this is open, no native code is generated for modules that were handed over.
 
-    Code of other modules, which passes run to fold constants, is generated for ``target``.
+    Code of other modules, which passes run to fold constants, is kept for equal ones.
     TVM finds its code generator by name, in a table that anybody can write to.
     """
     generate = tvm_ffi.get_global_func(_CODE_GENERATION)
@@ -110,7 +110,7 @@ def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
 
     def leave(module: Module, where: Any) -> Any:
         if _OWNER not in (module.attrs or {}):
-            return folded_code(module, target, generate)
+            return folded_code(module, where, generate)
         left.functions.update(module.functions.items())
         left.stand_in = _nothing(generate, where)
         return left.stand_in

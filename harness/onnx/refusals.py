@@ -19,13 +19,22 @@ from relaxcheck.harness.outcomes.outcome import Verdict
 _RELAX = re.compile(r"\brelax\.(?:[a-z_]+\.)*([a-z_0-9]+)")
 """An operator of Relax in a message."""
 
+_PYTHONS_OWN = re.compile(
+    r"^(?:AttributeError|IndexError|KeyError|NameError|RecursionError|UnboundLocalError)\b"
+    r"|NoneType|positional argument|unsupported operand type|object is not|not subscriptable"
+    r"|object has no|object of type|must be str|bad operand type"
+)
+"""Words of errors that Python raises where code meets what it did not expect. They speak of
+attributes, arguments, operands and types, and not of the model's."""
+
 
 def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str | None]:
     """The verdict on an error of TVM's with this ``message``, and the operator it is about.
 
     A valid model is refused clearly where the error names an operator and says that it, or some use
     of it, is not supported; or names an operator with one of its attributes or inputs. An invalid
-    one is rejected where the error names the operator or its fault, before anything runs.
+    one is rejected where the error says what is wrong, before anything runs; one of Python's own
+    (``_PYTHONS_OWN``) has to name the operator, too.
     """
     operator = _named(case, message)
     if isinstance(case.expect, Invalid):
@@ -36,9 +45,10 @@ def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str |
 
 
 def _of_invalid(expect: Invalid, stage: str, message: str) -> tuple[Verdict, str | None]:
-    if stage != "run" and (
-        mentions(message, expect.fault) or names(message, expect.operator, expect.fault)
-    ):
+    says = mentions(message, expect.fault)
+    if says and _PYTHONS_OWN.search(message):
+        says = names(message, expect.operator, expect.fault)
+    if says and stage != "run":
         return Verdict.REJECTED, expect.operator
     if disowns(message, expect.operator):
         return Verdict.UNSUPPORTED, expect.operator

@@ -39,3 +39,20 @@ def test_an_invalid_model_is_rejected_by_its_fault_before_it_runs() -> None:
     message = "ValueError: alpha has to be a number"
     assert classified(case, "import", message) == (Verdict.REJECTED, "Elu")
     assert classified(case, "run", message) == (Verdict.OPAQUE_CRASH, "Elu")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "AttributeError: 'NoneType' object has no attribute 'ty'",
+        "TypeError: from_onnx() missing 1 required positional argument: 'x'",
+        "TypeError: unsupported operand type(s) for *: 'float' and 'NoneType'",
+        "KeyError: 'attribute'",
+    ],
+)
+def test_an_error_of_python_s_own_is_no_refusal_of_an_invalid_model(message: str) -> None:
+    fault = ("attribute", "required", "missing", "operand", "argument")
+    case = replace(of("Elu"), expect=Invalid("Elu", fault))
+    assert classified(case, "import", message) == (Verdict.OPAQUE_CRASH, "Elu")
+    clear = "TypeError: Elu of NoneType: the operand is missing"
+    assert classified(case, "import", clear) == (Verdict.REJECTED, "Elu")

@@ -93,28 +93,7 @@ def _used(graph: Any) -> Iterator[str]:
                 yield from _used(subgraph)
 
 
-def _check_needs(node: Any, opset: int) -> None:
-    """Check that ``node`` has the inputs and attributes that its operator needs.
-
-    Raises:
-        ValueError: one is missing.
-    """
-    from onnx import defs
-
-    if node.domain not in ("", "ai.onnx") or not defs.has(node.op_type, opset, ""):
-        return
-    schema = defs.get_schema(node.op_type, opset, "")
-    if len(node.input) < schema.min_input:
-        why = f"an input is missing, of at least {schema.min_input}"
-        raise invalid(node.op_type, why, inputs=list(node.input))
-    stated = {attribute.name for attribute in node.attribute}
-    for name, attribute in schema.attributes.items():
-        if attribute.required and name not in stated:
-            raise invalid(node.op_type, "it is a required attribute", **{name: None})
-
-
 def _convert(importer: Any, node: Any) -> None:
-    _check_needs(node, importer.opset)
     inputs = [_input(importer, node, name) for name in node.input]
     check(node, inputs, importer.opset)
     attributes = importer._parse_attr(node.attribute)

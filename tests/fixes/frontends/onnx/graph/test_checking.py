@@ -17,7 +17,7 @@ def message_of(text: str, opset: int = 18) -> str:
     [
         ("y = Relu <no_such_attribute = 1> (x)", ("Relu", "no_such_attribute")),
         ("y = Concat (x, x)", ("Concat", "axis=None")),
-        ("y = Add (x)", ("Add", "inputs=", "an input is missing")),
+        ("y = Add (x)", ("Add", "B=None")),
         ("y = Add (x, x, x)", ("Add", "inputs=3", "at most 2")),
         ("y = Add (x, b)", ("Add", "B='bool'", "as T")),
         ("y = Pow (x, b)", ("Pow", "Y='bool'", "T1")),

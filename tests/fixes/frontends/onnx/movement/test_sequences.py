@@ -118,7 +118,7 @@ def test_a_number_of_parts_at_run_time_is_refused(fixes_on: None) -> None:
 def test_an_optional_without_input(fixes_on: None) -> None:
     text = "f () => (bool y) { y = OptionalHasElement () }"
     agrees(text, expected=lambda: np.array(False))
-    with pytest.raises(ValueError, match="OptionalHasElement is invalid with inputs"):
+    with pytest.raises(ValueError, match="OptionalHasElement is invalid with input=None"):
         onnx_texts.imported(onnx_texts.model_of(text, 15))
 
 
