@@ -42,12 +42,16 @@ def _note() -> Path | None:
     return Path(os.environ[SCRATCH], _NOTE) if SCRATCH in os.environ else None
 
 
-@cache
 def _learn() -> None:
-    """Take the need for fixes from another worker of the same TVM, if one has written it."""
+    """Take the need for fixes from a worker of the same TVM, as soon as one has written it."""
     note = _note()
     if note is not None and note.is_file():
-        fixes.assume_needed(msgspec.json.decode(note.read_bytes(), type=list[str]))
+        _assume(note)
+
+
+@cache
+def _assume(note: Path) -> None:
+    fixes.assume_needed(msgspec.json.decode(note.read_bytes(), type=list[str]))
 
 
 def _teach(installed: fixes.Installation) -> None:

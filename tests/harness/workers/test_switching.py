@@ -18,10 +18,10 @@ pytestmark = pytest.mark.tvm
 @pytest.fixture(autouse=True)
 def _off() -> Iterator[None]:
     fixes.uninstall()
-    switching._learn.cache_clear()
+    switching._assume.cache_clear()
     yield
     fixes.uninstall()
-    switching._learn.cache_clear()
+    switching._assume.cache_clear()
 
 
 def names() -> list[str]:
@@ -39,7 +39,7 @@ def test_a_worker_takes_the_needed_fixes_from_another(
     assert msgspec.json.decode(note.read_bytes()) == first
     # Another process: it knows nothing, and must not probe.
     fixes.uninstall()
-    switching._learn.cache_clear()
+    switching._assume.cache_clear()
     monkeypatch.setattr(installation, "_NEED", {})
     monkeypatch.setattr(Fix, "needed", lambda self: pytest.fail(f"{self.name} was probed"))
     switching.switch_fixes(True)
