@@ -9,10 +9,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
 
+_LONG = 100_000
+"""Characters of a text whose tree takes tens of megabytes: few of them are kept."""
 
-@lru_cache(64)
+
 def _parsed(text: str) -> ast.Module:
-    """The cached tree of ``text``: several fixes change the same files."""
+    """The cached tree of ``text``: several fixes change the same files, with the same helpers."""
+    return _long_tree(text) if len(text) > _LONG else _tree(text)
+
+
+@lru_cache(512)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+@lru_cache(8)
+def _long_tree(text: str) -> ast.Module:
     return ast.parse(text)
 
 

@@ -69,9 +69,9 @@ class Change:
             self.originals[file] = self.files[file] = Source(file, path.read_text())
         return self.files[file]
 
-    def edit(self, file: str, edits: Edit | Iterable[Edit], *lines: str) -> None:
+    def edit(self, file: str, edits: Iterable[Edit], *lines: str) -> None:
         """Apply ``edits`` to ``file``, and add the imports ``lines``."""
-        edited = self.source(file).edited([edits] if isinstance(edits, Edit) else edits)
+        edited = self.source(file).edited(edits)
         self.files[file] = editing.with_imports(edited, lines)
 
 
@@ -134,15 +134,15 @@ def _take(changes: Change, step: Step) -> None:
             edit = editing.lowered(
                 changes.source(file), step.operator, _called(function, step.arguments), settings
             )
-            changes.edit(file, edit, _import(step.function, file), _REGISTER)
+            changes.edit(file, [edit], _import(step.function, file), _REGISTER)
         case Wrapping():
             file, function = _legalization(step.operator), _asked(changes, step.function)
             edit = editing.wrapped(changes.source(file), step.operator, function)
-            changes.edit(file, edit, _import(step.function, file))
+            changes.edit(file, [edit], _import(step.function, file))
             if step.any_shapes:
                 settings = _settings(step.operator)
                 edit = editing.followed(changes.source(file), step.operator, settings)
-                changes.edit(file, edit, _REGISTER)
+                changes.edit(file, [edit], _REGISTER)
         case Checking():
             changes.slices.ask([_CHECKS])
             function = _called(_asked(changes, step.function), step.arguments)
@@ -150,21 +150,21 @@ def _take(changes: Change, step: Step) -> None:
                 changes.source(_CONSTRUCTORS), step.constructor, f"checks({function})"
             )
             checks = f"from {_dotted(_CHECKS[0])} import {_CHECKS[1]}"
-            changes.edit(_CONSTRUCTORS, edit, _import(step.function, _CONSTRUCTORS), checks)
+            changes.edit(_CONSTRUCTORS, [edit], _import(step.function, _CONSTRUCTORS), checks)
         case Guard():
             call = _called(_asked(changes, step.function), step.arguments)
             if step.result:
                 call = f"{step.result} = {call}"
             line = f"{_import(step.function, step.file)}  # pylint: disable=import-outside-toplevel"
             edit = editing.preceded(changes.source(step.file), step.guarded, [line, "", call])
-            changes.edit(step.file, edit)
+            changes.edit(step.file, [edit])
         case Method():
             function = _asked(changes, step.function)
             line = f"{_import(step.function, step.file)}  # pylint: disable=import-outside-toplevel"
             edit = editing.delegated(
                 changes.source(step.file), step.owner, step.method, [line, ""], function
             )
-            changes.edit(step.file, edit)
+            changes.edit(step.file, [edit])
         case Import():
             source = changes.source(step.file)
             changes.files[step.file] = editing.with_last_import(source, step.line)

@@ -82,18 +82,23 @@ def _cases(draw: st.DrawFn, family: Breakable, fault: Fault) -> Case:
     All but a few axes are at their defaults: what comes of the case is then due to its fault, not
     to something else that it happens to have.
     """
-    axes = pin(family.axes, fault.pinned)
+    point = near_defaults(draw, pin(family.axes, fault.pinned), _VARIED)
+    return broken(family, fault, point, draw(SEEDS))
+
+
+def near_defaults(draw: st.DrawFn, axes: Sequence[Axis], most: int) -> Point:
+    """A valid point of ``axes``, ``most`` of which may be off their default."""
     wanted = {axis.name: axis.default for axis in axes}
     # As many draws every time: what Hypothesis makes of an earlier example then fits.
-    varied = draw(st.integers(0, _VARIED), label="varied")
-    for number in range(_VARIED):
+    varied = draw(st.integers(0, most), label="varied")
+    for number in range(most):
         axis = draw(st.sampled_from(axes), label=f"axis {number}")
         value = draw(st.sampled_from(axis.values), label=f"value {number}")
         if number < varied:
             wanted[axis.name] = value
     point = settle(axes, wanted, ())
     assert point is not None
-    return broken(family, fault, point, draw(SEEDS))
+    return point
 
 
 def with_attributes(

@@ -8,7 +8,6 @@ loading it takes less than half of the JIT's time. It is also what a deployed mo
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +57,6 @@ def _saved_and_loaded(executable: Any) -> Any:
         return tvm_ffi.get_global_func(_LOAD)(path)
 
 
-def _link(library: str, objects: Sequence[str]) -> None:
-    done = subprocess.run(
-        [str(_LINKER), "-shared", "-o", library, *objects], capture_output=True, text=True
-    )
-    if done.returncode:
-        raise LinkError(f"ld: {done.stderr.strip()}")
-
-
 def can_link() -> bool:
     """True if there is a linker."""
     return _LINKER is not None
@@ -77,7 +68,11 @@ def shared_library(module: Any) -> Any:
         with tempfile.TemporaryDirectory(prefix="relaxcheck-") as folder:
             compiled, shared = Path(folder, "case.o"), Path(folder, "case.so")
             without_debug_info(module, Path(folder)).write_to_file(str(compiled), "o")
-            _link(str(shared), [str(compiled)])
+            done = subprocess.run(
+                [str(_LINKER), "-shared", "-o", shared, compiled], capture_output=True, text=True
+            )
+            if done.returncode:
+                raise LinkError(f"ld: {done.stderr.strip()}")
             # A loaded library stays mapped without its file until its last function is gone.
             return tvm_ffi.load_module(str(shared), keep_module_alive=False)
     except OSError as error:

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import onnxruntime
-import tvm
 from numpy.typing import NDArray
-from tvm import relax
-from tvm.relax.frontend.onnx import from_onnx
 
+from relaxcheck.fixes.frontends.onnx import probing
 from relaxcheck.fixes.frontends.onnx.probing import node_model
 from relaxcheck.harness.native.link import linked
 from relaxcheck.harness.native.memory import USUAL, filled
@@ -67,14 +65,10 @@ def outputs(model: Any, *data: Array) -> list[Array]:
     Raises:
         Exception: TVM's own, where it cannot import, compile or run the model.
     """
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    executable = linked(relax.build(from_onnx(model), target))
-    main = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    executable = linked(probing.built(model))
     # Elements that nothing writes are not to be the zeros that fresh memory often has.
     with filled(USUAL):
-        result = main(*(tvm.runtime.tensor(array) for array in data))
-    several = [result] if hasattr(result, "numpy") else list(result)
-    return [np.asarray(tensor.numpy()) for tensor in several]
+        return probing.outputs_of(executable, *data)
 
 
 def check(case: NodeCase) -> None:

@@ -61,10 +61,26 @@ def outputs(model: Any, *data: Array) -> list[Array]:
     Raises:
         Exception: TVM's own, where it cannot import, compile or run the model.
     """
+    return outputs_of(built(model), *data)
+
+
+def built(model: Any) -> Any:
+    """The executable of ``model``, imported and compiled by ``relax.build``.
+
+    Raises:
+        Exception: TVM's own, where it cannot import or compile the model.
+    """
     from tvm.relax.frontend.onnx import from_onnx
 
-    target = tvm.target.Target({"kind": "llvm", "opt-level": 0})
-    executable = relax.build(from_onnx(model), target)
+    return relax.build(from_onnx(model), tvm.target.Target({"kind": "llvm", "opt-level": 0}))
+
+
+def outputs_of(executable: Any, *data: Array) -> list[Array]:
+    """The outputs of ``executable`` for ``data``.
+
+    Raises:
+        Exception: TVM's own, where it cannot run.
+    """
     main = relax.VirtualMachine(executable, tvm.cpu())["main"]
     result = main(*(tvm.runtime.tensor(array) for array in data))
     several = [result] if hasattr(result, "numpy") else list(result)

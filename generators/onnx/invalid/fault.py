@@ -5,14 +5,16 @@ applies to. ONNX's checker or its strict inference refuses most; some only an or
 runs the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import SEEDS, Axis, Family, Point, settle
+from relaxcheck.generators.core.axes import SEEDS, Axis, Family, Point
 from relaxcheck.generators.core.case import AnyCase, Invalid
+from relaxcheck.generators.core.faults import near_defaults
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.model import INITIALIZER, INPUT, Attribute, Model, Node
@@ -46,33 +48,29 @@ def strategies(
     family: Family, operator: str, versions: Sequence[Schema], faults: Sequence[Fault]
 ) -> tuple[st.SearchStrategy[AnyCase], ...]:
     """For each of ``faults`` that applies to a version of ``operator``: the cases that have it."""
-    made = []
+    return tuple(
+        whole.map(partial(broken, operator=operator, fault=fault))
+        for fault, whole in unbroken(family, versions, faults)
+    )
+
+
+def unbroken(
+    family: Family, versions: Sequence[Schema], faults: Sequence[Fault]
+) -> Iterator[tuple[Fault, st.SearchStrategy[OnnxCase]]]:
+    """Each of ``faults`` that applies to one of ``versions``; the valid cases it is put into."""
     for fault in faults:
         opsets = [version.opset for version in versions if fault.applies(version)]
         if opsets:
-            made.append(_cases(family, operator, fault, opsets))
-    return tuple(made)
+            yield fault, _cases(family, fault, opsets)
 
 
 @st.composite
-def _cases(
-    draw: st.DrawFn, family: Family, operator: str, fault: Fault, opsets: Sequence[int]
-) -> AnyCase:
+def _cases(draw: st.DrawFn, family: Family, fault: Fault, opsets: Sequence[int]) -> OnnxCase:
     opset = draw(st.sampled_from(opsets), label=OPSET)
     axes = pinned(family.axes, {**_PLAIN, **fault.pinned, OPSET: opset})
-    wanted = {axis.name: axis.default for axis in axes}
-    # As many draws every time: what Hypothesis makes of an earlier example then fits.
-    varied = draw(st.integers(0, _VARIED), label="varied")
-    for number in range(_VARIED):
-        axis = draw(st.sampled_from(axes), label=f"axis {number}")
-        value = draw(st.sampled_from(axis.values), label=f"value {number}")
-        if number < varied:
-            wanted[axis.name] = value
-    point = settle(axes, wanted, ())
-    assert point is not None
-    case = family.build(point, draw(SEEDS))
+    case = family.build(near_defaults(draw, axes, _VARIED), draw(SEEDS))
     assert isinstance(case, OnnxCase)
-    return broken(case, operator, fault)
+    return case
 
 
 def broken(case: OnnxCase, operator: str, fault: Fault) -> OnnxCase:

@@ -7,6 +7,9 @@ The names have no domain. Those in its map for which it has none are left out.
 """
 
 
+_EVERY = (1,)
+
+
 def claims() -> Claims:
     """The claims of the importer in this process."""
     # Who reads claims need not have TVM.
@@ -20,6 +23,7 @@ def claims() -> Claims:
         for name, converter in onnx_frontend._get_convert_map().items()
         if converter is not None
     }
-    # A converter of a fix is one for all versions; it has no method of TVM's own kind. The importer
-    # takes branches by itself, without an entry.
-    return {**{name: versions or (1,) for name, versions in found.items()}, "If": (1,)}
+    # A converter of a fix is one for all versions; it has no method of TVM's own kind.
+    found = {name: versions or _EVERY for name, versions in found.items()}
+    # The importer takes branches by itself, without an entry.
+    return found | {"If": _EVERY}

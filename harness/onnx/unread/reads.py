@@ -166,11 +166,11 @@ def _bound(
     call: ast.Call, names: list[str], scope: _Scope
 ) -> tuple[dict[str, str], dict[str, object]]:
     """The roles and constant values of the parameters ``names`` in ``call``."""
-    given = [*zip(names, call.args, strict=False)]
-    given += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
+    arguments = [*zip(names, call.args, strict=False)]
+    arguments += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
     roles: dict[str, str] = {}
     values: dict[str, object] = {}
-    for name, value in given:
+    for name, value in arguments:
         match value:
             case ast.Name(id=own) if own in scope.roles:
                 roles[name] = scope.roles[own]

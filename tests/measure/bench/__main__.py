@@ -15,6 +15,7 @@ from tests.measure.quality.showing import Showing
 EXIT_CODES = "Exit codes: 0 every target is met; 1 one is missed; 2 bad usage."
 
 DATA, PAGE = "bench.json", "BENCH.md"
+PAGES = Path("reports/bench")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -28,9 +29,7 @@ def bench(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only kinds with NAME in their name."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for bench.json and BENCH.md.")] = Path(
-        "reports/bench"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder for bench.json and BENCH.md.")] = PAGES,
     compare: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A bench.json to compare with.")
     ] = None,
@@ -44,6 +43,9 @@ def bench(
         except (OSError, msgspec.DecodeError) as error:
             console.print(f"{compare}: {error}", style="red", markup=False)
             raise typer.Exit(2) from error
+    if only and out == PAGES:
+        console.print("--only measures a part: choose another folder with --out", style="red")
+        raise typer.Exit(2)
     subjects = [s for s in SUBJECTS if any(name in s.name for name in only or [""])]
     if not subjects:
         known = ", ".join(subject.name for subject in SUBJECTS)

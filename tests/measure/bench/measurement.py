@@ -89,7 +89,11 @@ def measure(
 
 
 def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
-    """The first ``count`` cases of ``subject``; of those that pass, where only such are wanted."""
+    """The first ``count`` cases of ``subject``; of those that pass, where only such are wanted.
+
+    Raises:
+        RuntimeError: of ``count`` cases none passes.
+    """
     every = drawn(subject, seed)
     if not subject.passing:
         return list(islice(every, count))
@@ -97,8 +101,11 @@ def _chosen(subject: Subject, count: int, seed: int) -> list[AnyCase]:
     with Pool(1) as pool:
         while len(chosen) < count:
             pool.submit(*(Job(case, number) for number, case in enumerate(islice(every, count))))
-            ended = sorted(pool.drain(), key=lambda job: int(str(job[0].tag)))
-            chosen += [job.case for job, outcome in ended if outcome.verdict is Verdict.PASS]
+            results = sorted(pool.drain(), key=lambda result: int(str(result[0].tag)))
+            passing = [job.case for job, outcome in results if outcome.verdict is Verdict.PASS]
+            if not passing:
+                raise RuntimeError(f"{subject.name}: of {count} cases none passes on this TVM")
+            chosen += passing
     return chosen[:count]
 
 

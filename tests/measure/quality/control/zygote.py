@@ -10,6 +10,7 @@ from relaxcheck.harness.programs import execute
 from relaxcheck.harness.workers import zygote
 from tests.measure.quality.control.evaluate import Array, check, evaluate
 from tests.measure.quality.control.operator import Refused
+from tests.measure.quality.replacing import replace
 
 
 def emit(case: Case, *, constants_as_parameters: bool = False) -> Case:
@@ -56,16 +57,13 @@ def run(main: Callable[..., tuple[Array, ...]], arguments: Sequence[Any]) -> tup
 
 def put_in_place() -> None:
     """Replace what compiles and runs in this process."""
-    replaced: dict[Any, dict[str, Any]] = {
-        execute: {"emit": emit},
-        compiling: {"build": build},
-        building: {"link": link, "load": load, "run": run},
-    }
-    for module, functions in replaced.items():
-        for name, function in functions.items():
-            if not callable(getattr(module, name)):
-                raise TypeError(f"{module.__name__}.{name} is no function")
-            setattr(module, name, function)
+    replace(
+        {
+            execute: {"emit": emit},
+            compiling: {"build": build},
+            building: {"link": link, "load": load, "run": run},
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ def markdown(figures: Figures) -> str:
         (
             "In TVM's place stands, as the case's seed chooses, ONNX Runtime with or without its"
             " optimizations, or ONNX's evaluator, where `oracles/onnx/faults` has nothing against"
-            f" it. In {silent} cases none of them can compute the model rightly, or no oracle can.",
+            f" it. In {silent} cases the model is invalid, none of them can compute it rightly, or"
+            " no oracle can.",
             "",
             campaigns.markdown(figures),
         )

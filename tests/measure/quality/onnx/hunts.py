@@ -109,19 +109,11 @@ def _check_alone(plant: Misconversion, lot: Sequence[Misconversion], found: Hunt
 
 def missed(figures: Figures) -> list[str]:
     """Bugs that are found too late, never, by another verdict, or without being there."""
-    lost = []
-    for hunted in figures["hunts"]:
-        which = hunted["name"]
-        if hunted["cases"] is None:
-            lost.append(f"{which}: not found in {hunted['drawn']} cases of its family")
-            continue
-        if hunted["everywhere"] > MOST:
-            lost.append(f"{which}: only case {hunted['everywhere']} of a campaign over all models")
-        if hunted["verdict"] not in hunted["verdicts"]:
-            lost.append(f"{which}: {hunted['verdict']}, not {' or '.join(hunted['verdicts'])}")
-        if hunted["fails_without"]:
-            lost.append(f"{which}: its case fails without it too")
-    return lost
+    return [
+        reason
+        for hunted in figures["hunts"]
+        for reason in everywhere.faulty(hunted, hunted["name"], "all models", MOST)
+    ]
 
 
 def markdown(figures: Figures) -> str:

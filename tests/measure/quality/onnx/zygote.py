@@ -13,6 +13,7 @@ from relaxcheck.harness.onnx import importing, refusals
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.workers import zygote
 from tests.measure.quality.onnx.control import Array, Uncontrolled, evaluate
+from tests.measure.quality.replacing import replace
 
 Main = Callable[..., tuple[Array, ...]]
 
@@ -57,22 +58,19 @@ def classified(case: OnnxCase, stage: str, message: str) -> tuple[Verdict, str |
 
 def put_in_place() -> None:
     """Replace what imports, compiles and runs in this process."""
-    replaced: dict[Any, dict[str, Any]] = {
-        importing: {"imported": imported},
-        refusals: {"classified": classified},
-        building: {
-            "build": build,
-            "link": link,
-            "load": load,
-            "run": run,
-            "run_on_filled_stack": run,
-        },
-    }
-    for module, functions in replaced.items():
-        for name, function in functions.items():
-            if not callable(getattr(module, name)):
-                raise TypeError(f"{module.__name__}.{name} is no function")
-            setattr(module, name, function)
+    replace(
+        {
+            importing: {"imported": imported},
+            refusals: {"classified": classified},
+            building: {
+                "build": build,
+                "link": link,
+                "load": load,
+                "run": run,
+                "run_on_filled_stack": run,
+            },
+        }
+    )
 
 
 if __name__ == "__main__":

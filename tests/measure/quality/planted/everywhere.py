@@ -4,7 +4,7 @@ Nothing is reduced and nothing blamed, which is what takes section ``planted`` i
 with the first failure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,19 +95,24 @@ def missed(figures: Figures) -> list[str]:
     """Bugs that are found too late, never, by another verdict, or without being there."""
     lost = []
     for hunted in figures["hunts"]:
-        which = f"{hunted['name']}, seed {hunted['seed']}"
-        if hunted["cases"] is None:
-            lost.append(f"{which}: not found in {hunted['drawn']} cases of its families")
-            continue
-        if hunted["everywhere"] > MOST:
-            lost.append(f"{which}: only case {hunted['everywhere']} of a campaign over everything")
-        if hunted["verdict"] not in hunted["verdicts"]:
-            lost.append(f"{which}: {hunted['verdict']}, not {' or '.join(hunted['verdicts'])}")
-        if hunted["fails_without"]:
-            lost.append(f"{which}: its case fails without it too")
+        lost += faulty(hunted, f"{hunted['name']}, seed {hunted['seed']}", "everything", MOST)
     soon = _share(figures, USUAL)
     if soon < LEAST_SHARE:
         lost.append(f"{soon:.1%} within {USUAL} cases of everything, less than {LEAST_SHARE:.0%}")
+    return lost
+
+
+def faulty(hunted: Mapping[str, Any], which: str, among: str, most: int) -> list[str]:
+    """The objections to ``hunted``: found after ``most`` cases of ``among``, or in no good way."""
+    if hunted["cases"] is None:
+        return [f"{which}: not found in {hunted['drawn']} cases of its families"]
+    lost = []
+    if hunted["everywhere"] > most:
+        lost.append(f"{which}: only case {hunted['everywhere']} of a campaign over {among}")
+    if hunted["verdict"] not in hunted["verdicts"]:
+        lost.append(f"{which}: {hunted['verdict']}, not {' or '.join(hunted['verdicts'])}")
+    if hunted["fails_without"]:
+        lost.append(f"{which}: its case fails without it too")
     return lost
 
 

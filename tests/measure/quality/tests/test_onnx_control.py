@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relaxcheck.generators.core.case import Invalid
 from relaxcheck.generators.core.values import Array, arrays
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.families import families
@@ -50,6 +51,29 @@ def test_the_seed_chooses_among_all_implementations(monkeypatch: pytest.MonkeyPa
     for seed in range(20):
         control.evaluate(case_of("Relu", (2,), seed), [np.ones(2, np.float32)])
     assert asked == set(control.IMPLEMENTATIONS)
+
+
+def test_without_a_reference_no_oracle_stands_in_for_tvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be held to its own answer, which no case could miss."""
+    nothing = control.reference.Trace({}, None, "reference: none")
+    monkeypatch.setattr(control.reference, "trace", lambda model, values: nothing)
+    asked = []
+    for name, (oracle, outputs) in list(control.IMPLEMENTATIONS.items()):
+
+        def noting(*arguments: Any, name: str = name, outputs: Any = outputs) -> Any:
+            asked.append(name)
+            return outputs(*arguments)
+
+        monkeypatch.setitem(control.IMPLEMENTATIONS, name, (oracle, noting))
+    for seed in range(9):
+        control.evaluate(case_of("Relu", (2,), seed), [np.ones(2, np.float32)])
+    assert asked == ["optimized"] * 9
+
+
+def test_an_invalid_model_is_not_computed() -> None:
+    case = case_of("Relu", (2,), expect=Invalid("Relu", ("X",)))
+    with pytest.raises(control.Uncontrolled, match="invalid"):
+        control.evaluate(case, [np.ones(2, np.float32)])
 
 
 @pytest.mark.parametrize("seed", range(6))
