@@ -5,15 +5,15 @@ applies to. ONNX's checker or its strict inference refuses most; some only an or
 runs the model.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import msgspec
 from hypothesis import strategies as st
 
-from relaxcheck.generators.core.axes import SEEDS, Axis, Family, Point
-from relaxcheck.generators.core.case import AnyCase, Invalid
+from relaxcheck.generators.core.axes import SEEDS, Axis, Family
+from relaxcheck.generators.core.case import AnyCase, Invalid, Value
 from relaxcheck.generators.core.faults import near_defaults
 from relaxcheck.generators.core.points import narrowed
 from relaxcheck.generators.onnx.case import OnnxCase
@@ -24,7 +24,7 @@ from relaxcheck.generators.onnx.sketch import DATA, DIMS, HELD, OPSET, SIZE, STA
 _VARIED = 2
 """Axes of an invalid case that may be off their default."""
 
-_PLAIN: Point = {DIMS: STATIC, DATA: INPUT, HELD: INITIALIZER, SIZE: USUAL}
+_PLAIN = {DIMS: (STATIC,), DATA: (INPUT,), HELD: (INITIALIZER,), SIZE: (USUAL,)}
 """The values of axes that leave shapes known, so that a fault in them shows before a run."""
 
 
@@ -34,14 +34,14 @@ class Fault:
 
     ``names`` are what an error may call the offending attribute or input, any of them.
     ``applies`` says in which versions it is a fault. ``breaking`` changes the model, given the node
-    of the operator. ``pinned`` are the values of axes that it needs.
+    of the operator. ``pinned`` are the values of axes that it needs, of which a family has one.
     """
 
     kind: str
     names: tuple[str, ...]
     breaking: Callable[[Model, Node], Model]
     applies: Callable[[Schema], bool] = lambda version: True
-    pinned: Point = field(default_factory=dict)
+    pinned: Mapping[str, Sequence[Value]] = field(default_factory=dict)
 
 
 def strategies(
@@ -67,7 +67,8 @@ def unbroken(
 @st.composite
 def _cases(draw: st.DrawFn, family: Family, fault: Fault, opsets: Sequence[int]) -> OnnxCase:
     opset = draw(st.sampled_from(opsets), label=OPSET)
-    axes = pinned(family.axes, {**_PLAIN, **fault.pinned, OPSET: opset})
+    plain = pinned(family.axes, _PLAIN, strict=False)
+    axes = pinned(plain, {**fault.pinned, OPSET: (opset,)})
     case = family.build(near_defaults(draw, axes, _VARIED), draw(SEEDS))
     assert isinstance(case, OnnxCase)
     return case
@@ -105,13 +106,22 @@ def _names(fault: Fault, before: Model, after: Model, node: Node) -> tuple[str, 
     return (*fault.names, *lost)
 
 
-def pinned(axes: Sequence[Axis], point: Point) -> tuple[Axis, ...]:
-    """``axes`` where each that ``point`` names, and that has that value, has no other."""
-    kept = {
-        axis.name: (point[axis.name],)
-        for axis in axes
-        if axis.name in point and point[axis.name] in axis.values
-    }
+def pinned(
+    axes: Sequence[Axis], values: Mapping[str, Sequence[Value]], *, strict: bool = True
+) -> tuple[Axis, ...]:
+    """``axes`` where each that ``values`` names has no other values than those.
+
+    Raises:
+        ValueError: an axis has none of them, if ``strict``; otherwise it keeps its own.
+    """
+    kept = {}
+    for axis in axes:
+        if axis.name in values:
+            own = tuple(value for value in axis.values if value in values[axis.name])
+            if strict and not own:
+                raise ValueError(f"axis {axis.name} has none of {values[axis.name]!r}")
+            if own:
+                kept[axis.name] = own
     return narrowed(axes, kept)
 
 

@@ -128,7 +128,7 @@ _SHAPES = Fault(
     ("broadcast", "shape", "dimension", "dim"),
     _unalike,
     lambda version: len(version.inputs) > 1 or version.inputs[0].variadic,
-    {"operands": "two", "form": "same", "count": 2},
+    {"operands": ("two", 2), "form": ("same",)},
 )
 _DTYPES = Fault(
     "operands of two dtypes",
@@ -185,9 +185,11 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
     ),
     "Transpose": (
         Fault(
-            "perm with an axis twice", ("perm", "axes"), _set("perm", (0, 0)), pinned={"rank": 2}
+            "perm with an axis twice", ("perm", "axes"), _set("perm", (0, 0)), pinned={"rank": (2,)}
         ),
-        Fault("perm of another length", ("perm", "axes"), _set("perm", (0,)), pinned={"rank": 2}),
+        Fault(
+            "perm of another length", ("perm", "axes"), _set("perm", (0,)), pinned={"rank": (2,)}
+        ),
     ),
     "Reshape": (
         Fault(
@@ -195,25 +197,25 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
             ("shape", "size"),
             _valued(1, (7, 11)),
             _has_input("shape"),
-            {"rank": 2},
+            {"rank": (2,)},
         ),
         Fault(
             "shape with two unknown sizes",
             ("shape", "size"),
             _valued(1, (-1, -1)),
             _has_input("shape"),
-            {"rank": 2},
+            {"rank": (2,)},
         ),
     ),
     "TopK": (
-        Fault("k larger than the axis", ("k",), _valued(1, (50,)), _has_input("K"), {"rank": 2}),
+        Fault("k larger than the axis", ("k",), _valued(1, (50,)), _has_input("K"), {"rank": (2,)}),
     ),
     "Expand": (
         Fault(
             "shape that does not fit",
             ("shape", "broadcast"),
             _valued(1, (7, 7)),
-            pinned={"rank": 2},
+            pinned={"rank": (2,)},
         ),
     ),
     "Squeeze": (
@@ -222,7 +224,7 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
             ("axis", "axes", "squeeze", "dim", "dimension"),
             _shaped(0, (2, 3)),
             _has("axes"),
-            {"rank": 2, "axes": "0"},
+            {"rank": (2,), "axes": ("0",)},
         ),
     ),
     "Split": (
@@ -231,7 +233,7 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
             ("split", "sum"),
             _valued(1, (50, 50)),
             _has_input("split"),
-            {"rank": 2, "split": "uneven"},
+            {"rank": (2,), "parts": ("uneven",)},
         ),
     ),
     "Conv": (
@@ -239,7 +241,7 @@ _OWN: Mapping[str, tuple[Fault, ...]] = {
             "channels that the group does not divide",
             ("group", "channel", "channels"),
             _set("group", 7),
-            pinned={"rank": 4},
+            pinned={"rank": (4,)},
         ),
     ),
     "Gemm": (

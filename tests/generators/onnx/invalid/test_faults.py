@@ -8,7 +8,7 @@ from relaxcheck.generators.core.case import Invalid, encode
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.family import OnnxFamily, families
-from relaxcheck.generators.onnx.invalid.fault import broken, unbroken
+from relaxcheck.generators.onnx.invalid.fault import broken, pinned, unbroken
 from relaxcheck.generators.onnx.invalid.faults import faults_of
 from relaxcheck.generators.onnx.schemas import versions
 from relaxcheck.harness.compiling.pipelines import PIPELINES
@@ -70,3 +70,30 @@ def test_an_error_may_name_what_the_node_lost() -> None:
     assert lost.expect.fault[-1] == "to"
     assert "to" not in lost.model.nodes[-1].attributes
     assert lost.at is msgspec.UNSET
+
+
+def test_every_axis_that_a_fault_pins_is_one_of_some_family_that_has_the_fault() -> None:
+    named: dict[str, set[str]] = {}
+    there: dict[str, set[str]] = {}
+    for operator in FAULTY:
+        names = {axis.name for axis in BY_NAME[operator].axes}
+        for fault in faults_of(operator):
+            named.setdefault(fault.kind, set()).update(fault.pinned)
+            there.setdefault(fault.kind, set()).update(names)
+    assert {kind: names - there[kind] for kind, names in named.items() if names - there[kind]} == {}
+
+
+def test_a_pin_that_no_value_fits_is_an_error() -> None:
+    axes = BY_NAME["Min"].axes
+    (operands,) = (
+        axis for axis in pinned(axes, {"operands": ("two", 2)}) if axis.name == "operands"
+    )
+    assert operands.values == (2,)
+    with pytest.raises(ValueError, match="axis operands has none of"):
+        pinned(axes, {"operands": ("two",)})
+
+
+@pytest.mark.parametrize("operator", FAULTY)
+def test_a_fault_can_be_put_into_whatever_is_drawn(operator: str) -> None:
+    for fault in BY_NAME[operator].invalid:
+        assert draw(fault, 20, 3)
