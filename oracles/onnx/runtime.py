@@ -1,7 +1,7 @@
 """ONNX Runtime, on a model as it is: no optimization by default, one thread."""
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -32,7 +32,7 @@ def outputs(
     """
     model = _holding(model, arrays)
     try:
-        session = _SESSIONS[optimized](model, arrays)
+        session = _optimized(model, arrays) if optimized else _SESSIONS(model, arrays)
         feeds = {tensor.name: _value(arrays[tensor.name], tensor.dtype) for tensor in model.inputs}
         values = session.run_with_ort_values(list(model.outputs), feeds)
         return tuple(map(_array, values))
@@ -41,7 +41,9 @@ def outputs(
         raise Unsupported(f"onnxruntime: {_line(error)}") from error
 
 
-def _session(model: Model, constants: Mapping[str, Array], *, optimized: bool) -> Any:
+def _session(
+    model: Model, constants: Mapping[str, Array], *, optimized: bool = False
+) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(
         PROTOS(model, constants).SerializeToString(),
         _options(optimized),
@@ -49,9 +51,13 @@ def _session(model: Model, constants: Mapping[str, Array], *, optimized: bool) -
     )
 
 
-_SESSIONS = {
-    optimized: Kept(partial(_session, optimized=optimized), 1) for optimized in (False, True)
-}
+_SESSIONS = Kept(_session, 1)
+
+
+def _optimized(model: Model, arrays: Mapping[str, Array]) -> onnxruntime.InferenceSession:
+    """A session for one run: BatchNormalization of float16 overwrites constants that it folded."""
+    constants = {tensor.name: arrays[tensor.name] for tensor in model.tensors if tensor.constant}
+    return _session(model, constants, optimized=True)
 
 
 _PACKED = ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
