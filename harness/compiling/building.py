@@ -26,6 +26,7 @@ from relaxcheck.harness.compiling.late_linking import (
     named,
 )
 from relaxcheck.harness.compiling.legalization_log import collected
+from relaxcheck.harness.compiling.room import Roomy, placed
 from relaxcheck.harness.compiling.tracing import Tracer
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.link import LinkError, linked
@@ -311,13 +312,19 @@ def run(
 ) -> tuple[Array, ...]:
     """Call the compiled ``main`` on ``arguments``, where fresh memory holds the byte ``fresh``.
 
+    So does the memory beside each tensor among them.
+
     Raises:
-        StageError: TVM raised; the stage is ``run``.
+        StageError: TVM raised, or wrote beside a tensor; the stage is ``run``.
         NotDirect: the program cannot be run without the passes after LegalizeOps.
     """
     try:
+        rooms = [_argument(argument, fresh) for argument in arguments]
         with filled(fresh):
-            result = main(*map(_argument, arguments))
+            result = main(*(each.tensor if isinstance(each, Roomy) else each for each in rooms))
+        for each in rooms:
+            if isinstance(each, Roomy):
+                each.check("main")
         single = isinstance(result, int) or hasattr(result, "numpy")
         return tuple(map(_array, [result] if single else result))
     except NotDirect:
@@ -339,13 +346,15 @@ def _array(output: Any) -> Array:
     return array
 
 
-def _argument(argument: Argument) -> Any:
+def _argument(argument: Argument, fresh: int) -> Any:
     match argument:
         case int():
             return argument
         case tuple():
             return tvm.runtime.ShapeTuple(argument)
-    return tvm.runtime.tensor(argument)
+    # TVM packs elements that are smaller than a byte in ways of its own.
+    packed = tvm.DataType(argument.dtype.name).bits < 8 * argument.itemsize
+    return tvm.runtime.tensor(argument) if packed else placed(argument, fresh)
 
 
 def _raise_if_left(

@@ -1,8 +1,8 @@
-"""Late linking: one code generation and one library for the native code of several programs.
+"""Late linking: one lowering, one code generation and one library for several programs.
 
-Each program goes alone through every pass, Relax's and TIR's; they share only the steps after that.
-Each has a name of its own, which prefixes the names of all its functions, and which no message
-shows (``nameless``).
+Each program goes alone through every pass of Relax; they share the passes of TIR and the steps
+after that, in one module. Each has a name of its own, which prefixes the names of all its
+functions, and which no message shows (``nameless``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,14 +26,14 @@ _PREFIX = "system_lib_prefix"
 READS_PREFIX = "AttachGlobalSymbol"
 """The pass that reads it, and fails on some functions (those of ``topk`` in 0.27) for it alone."""
 _OWNER = "relaxcheck"
-"""The attribute of a lowered module whose native code is left for later: its program's name."""
+"""The attribute of a module of TIR functions that are left for later: its program's name."""
 _STAND_INS: dict[str, Any] = {}
 """Stand-ins for native code, by the text of its target."""
 
 
 @dataclass(slots=True)
 class Left:
-    """Native code to generate later: TIR functions, and their stand-in until then."""
+    """TIR functions to lower and generate code for later, and a stand-in for it until then."""
 
     target: tvm.target.Target
     functions: dict[Any, Any] = field(default_factory=dict)
@@ -100,25 +100,33 @@ class _Renamed(relax.PyExprMutator):  # type: ignore[misc]
 
 @contextmanager
 def leaving_code(target: tvm.target.Target) -> Iterator[Left]:
-    """While this is open, no native code is generated for modules that were handed over.
+    """While this is open, TIR functions of modules that were handed over are left as they are.
 
-    Code of other modules, which passes run to fold constants, is kept for equal ones.
-    TVM finds its code generator by name, in a table that anybody can write to.
+    Code of other modules, which passes run to fold constants, is generated for ``target`` as well,
+    and kept for equal ones. TVM finds its code generator by name, in a table that anybody can write
+    to.
     """
     generate = tvm_ffi.get_global_func(_CODE_GENERATION)
+    build = tvm.tirx.build
     left = Left(target)
 
-    def leave(module: Module, where: Any) -> Any:
+    def leave(module: Module, target: Any = None, pipeline: Any = "default") -> Any:
         if _OWNER not in (module.attrs or {}):
-            return folded_code(module, where, generate)
+            return build(module, target, pipeline)
         left.functions.update(module.functions.items())
-        left.stand_in = _nothing(generate, where)
+        left.stand_in = _nothing(generate, target)
         return left.stand_in
 
-    tvm_ffi.register_global_func(_CODE_GENERATION, leave, override=True)
+    tvm.tirx.build = leave
+    tvm_ffi.register_global_func(
+        _CODE_GENERATION,
+        lambda module, _: folded_code(module, target, generate),
+        override=True,
+    )
     try:
         yield left
     finally:
+        tvm.tirx.build = build
         tvm_ffi.register_global_func(_CODE_GENERATION, generate, override=True)
 
 
@@ -134,7 +142,7 @@ def _nothing(generate: Any, where: Any) -> Any:
 
 
 def link_together(compiled: Sequence[tuple[Any, Left]]) -> None:
-    """Generate the code left by each executable, and put it where its stand-in is.
+    """Lower the functions left by each executable, and put their code where its stand-in is.
 
     Raises:
         LinkError: the linker failed.
@@ -145,8 +153,7 @@ def link_together(compiled: Sequence[tuple[Any, Left]]) -> None:
     }
     if not functions:
         return
-    generate = tvm_ffi.get_global_func(_CODE_GENERATION)
-    library = shared_library(generate(tvm.IRModule(functions), compiled[0][1].target))
+    library = shared_library(tvm.tirx.build(tvm.IRModule(functions), compiled[0][1].target))
     for executable, left in compiled:
         if left.stand_in is None:
             continue
