@@ -56,9 +56,7 @@ class Roomy:
                 )
 
 
-def roomy(
-    shape: tuple[int, ...], dtype: str, fill: int = _FILL, role: str = "result"
-) -> Roomy:
+def roomy(shape: tuple[int, ...], dtype: str, fill: int = _FILL, role: str = "result") -> Roomy:
     """An uninitialized tensor of ``shape`` and ``dtype`` with room around it."""
     size = (prod(shape) * tvm.DataType(dtype).bits + 7) // 8
     # Not filled as a whole: elements that nothing writes have to show fresh memory.
