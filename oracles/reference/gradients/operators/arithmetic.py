@@ -51,9 +51,17 @@ def _divide(call: Call) -> Partials:
     """The second is ``-g * a / (b * b)``, or ``-g * (a / b) / b`` in any order."""
     a, b = call.operands
     of_b = reordered(made("divide", product(call.gradient, call.result), b), 3)
-    inverse = made("divide", number(1, b.dtype), b)
-    of_b = underflowing(of_b, call.gradient, call.result, inverse)
-    return [collapsed(made("divide", call.gradient, b), a), collapsed(negative(of_b), b)]
+    of_b = underflowing(of_b, call.gradient, call.result, _inverse(b))
+    return [collapsed(_quotient(call.gradient, b), a), collapsed(negative(of_b), b)]
+
+
+def _inverse(value: Estimate) -> Estimate:
+    return made("divide", number(1, value.dtype), value)
+
+
+def _quotient(a: Estimate, b: Estimate) -> Estimate:
+    """``a / b``, or ``a`` times the inverse of ``b``, which may underflow."""
+    return underflowing(reordered(made("divide", a, b), 1), a, _inverse(b))
 
 
 @gradient("power")
@@ -136,12 +144,12 @@ def _exp(call: Call) -> Partials:
 
 @gradient("log")
 def _log(call: Call) -> Partials:
-    return [made("divide", call.gradient, call.operands[0])]
+    return [_quotient(call.gradient, call.operands[0])]
 
 
 @gradient("sqrt")
 def _sqrt(call: Call) -> Partials:
-    return [made("divide", product(call.gradient, number(0.5, call.dtype)), call.result)]
+    return [_quotient(product(call.gradient, number(0.5, call.dtype)), call.result)]
 
 
 @gradient("sigmoid")

@@ -9,7 +9,7 @@ from relaxcheck.oracles.answer import Array
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import integer
 from relaxcheck.oracles.reference.estimate import Estimate
-from relaxcheck.oracles.reference.gradients.rules import Call, collapsed, gradient, made
+from relaxcheck.oracles.reference.gradients.rules import Call, gradient
 from relaxcheck.oracles.reference.operators.movement import moved
 from relaxcheck.oracles.reference.operators.windows import Window, window_of
 
@@ -29,10 +29,31 @@ def _matmul(call: Call) -> Partials:
     if row:
         of_result = moved(of_result, lambda each: np.expand_dims(each, -2))
     shares = (
-        (made("matmul", of_result, _turned(right)), left, a),
-        (made("matmul", _turned(left), of_result), right, b),
+        (_matmul_onto(left, of_result, _turned(right)), a),
+        (_matmul_onto(right, _turned(left), of_result), b),
     )
-    return [_reshaped(collapsed(share, like), own) for share, like, own in shares]
+    return [_reshaped(share, own) for share, own in shares]
+
+
+def _matmul_onto(like: Estimate, a: Estimate, b: Estimate) -> Estimate:
+    """``a @ b`` added up over the batches along which ``like`` is repeated: one sum, in any order.
+
+    Two sums one after the other may each be exact where terms in another order are not.
+    """
+    shape = like.value.shape
+
+    def contract(x: Array, y: Array) -> Array:
+        whole = np.matmul(x, y)
+        more = whole.ndim - len(shape)
+        repeated = [
+            axis
+            for axis, size in enumerate(whole.shape[:-2])
+            if axis < more or (shape[axis - more] == 1 and size != 1)
+        ]
+        added: Array = whole.sum(axis=tuple(repeated), keepdims=True)
+        return added.reshape(shape)
+
+    return bounds.sum_of_products(a, b, contract, a.dtype)
 
 
 def _turned(matrix: Estimate) -> Estimate:

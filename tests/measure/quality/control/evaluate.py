@@ -4,7 +4,7 @@ It derives what the operators mean (see ``oracles/MEANINGS.md``) on its own, in 
 own dtypes: results are gathered by index arithmetic, sums are taken in a drawn order. It shares
 nothing with the oracles. Where a correct implementation has a choice, the case's seed chooses: the
 order of each sum, the formula of a function, the dtype that intermediate results are kept in, and
-what a mixed-precision pipeline keeps in float16.
+what a mixed-precision pipeline keeps in float16. Gradients alone are PyTorch's (``gradients``).
 """
 
 import pkgutil
@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from relaxcheck.generators.core.program import Case, Node, Program
+from relaxcheck.generators.core.program import GRADIENT, Case, Node, Program
 from relaxcheck.generators.core.static import static
 from relaxcheck.generators.core.values import constants, numpy_dtype
 from relaxcheck.harness.compiling.pipelines import PIPELINES
-from tests.measure.quality.control import operators, overwriting
+from tests.measure.quality.control import gradients, operators, overwriting
 from tests.measure.quality.control.operator import (
     OPERATORS,
     Operator,
@@ -76,7 +76,7 @@ def check(case: Case) -> None:
             for tensor in program.inputs
         }
         for node in program.nodes:
-            if all(name in types for name in node.arguments):
+            if node.operator != GRADIENT and all(name in types for name in node.arguments):
                 try:
                     types[node.name] = _operator(node).infer(
                         node, [types[name] for name in node.arguments]
@@ -102,6 +102,9 @@ def evaluate(case: Case, arguments: Sequence[Any]) -> tuple[Array, ...]:
         )
         for tensor in program.inputs
     }
+    if gradients.made(program):
+        arrays = {name: each.array for name, each in held.items()}
+        return gradients.differentiated(program, arrays, freedom)
     _run(program, held, mixed, freedom)
     outputs = (held[name] for name in program.outputs)
     with np.errstate(all="ignore"):

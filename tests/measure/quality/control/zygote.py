@@ -44,8 +44,12 @@ def load(executable: Case, *, cheaply: bool = False) -> Callable[..., tuple[Arra
     return lambda *arguments: evaluate(executable, arguments)
 
 
-def run(main: Callable[..., tuple[Array, ...]], arguments: Sequence[Any]) -> tuple[Array, ...]:
+def run(
+    main: Callable[..., tuple[Array, ...]], arguments: Sequence[Any], fresh: int = 0
+) -> tuple[Array, ...]:
     """Call ``main``, which refuses arguments of shapes that the program does not state.
+
+    It reads no ``fresh`` memory.
 
     Anything else that it raises is a fault of the control: ``harness-error``.
     """
