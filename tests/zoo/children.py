@@ -1,0 +1,95 @@
+"""Runs jobs in forked processes, one after the other, whose death or hang is a result."""
+
+import os
+import pickle
+import select
+import signal
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A process ended before its job did: by the ``cause``, a signal's name or the deadline."""
+
+    cause: str
+    late: bool
+
+
+class ChildError(Exception):
+    """The job raised; the message is the traceback."""
+
+
+def in_child(job: Callable[[], Iterator[Any]], seconds: float) -> Iterator[Any]:
+    """What ``job`` yields in a process of its own; at last ``Ended`` if it does not come to its end.
+
+    The process has ``seconds`` until each of the results.
+
+    Raises:
+        ChildError: the job raised.
+    """
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        os.close(reading)
+        _serve(job, writing)
+    os.close(writing)
+    unread = bytearray()
+    deadline = time.monotonic() + seconds
+    try:
+        while True:
+            ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+                yield Ended(f"no end after {seconds:g} s", late=True)
+                return
+            data = os.read(reading, _CHUNK)
+            if not data:
+                break
+            unread += data
+            while len(unread) >= 4 and len(unread) >= (end := 4 + int.from_bytes(unread[:4])):
+                value = pickle.loads(unread[4:end])
+                del unread[:end]
+                if isinstance(value, ChildError):
+                    raise value
+                yield value
+                deadline = time.monotonic() + seconds
+        _, status = os.waitpid(process, 0)
+        if os.WIFSIGNALED(status):
+            yield Ended(signal.Signals(os.WTERMSIG(status)).name, late=False)
+        elif code := os.waitstatus_to_exitcode(status):
+            yield Ended(f"exit status {code}", late=False)
+    finally:
+        os.close(reading)
+
+
+def _serve(job: Callable[[], Iterator[Any]], writing: int) -> NoReturn:
+    code = 0
+    try:
+        # Importers and native code print to both.
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        try:
+            for value in job():
+                _write(writing, value)
+        except Exception:
+            _write(writing, ChildError(traceback.format_exc()))
+    except BaseException:
+        code = 70
+        raise
+    finally:
+        os._exit(code)
+
+
+def _write(pipe: int, value: Any) -> None:
+    data = pickle.dumps(value)
+    left = memoryview(len(data).to_bytes(4) + data)
+    while left:
+        left = left[os.write(pipe, left) :]
