@@ -4,10 +4,13 @@ The files do not depend on the release of TVM. Nothing here imports TVM.
 """
 
 import hashlib
+import importlib.util
 import logging
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -44,6 +47,19 @@ class Note(msgspec.Struct, frozen=True):
     parameters: int = 0
     nodes: int = 0
     runs: int = 0
+
+
+@cache
+def warm() -> None:
+    """Import what the exporters import late, so that forked processes need not."""
+    warnings.filterwarnings("ignore")
+    program = torch.export.export(nn.Linear(2, 2), (torch.zeros(1, 2),))
+    with tempfile.TemporaryDirectory() as where:
+        torch.export.save(program, Path(where) / PROGRAM)
+        torch.export.load(Path(where) / PROGRAM)
+        program.run_decompositions()
+        if importlib.util.find_spec("onnxscript") is not None:
+            torch.onnx.export(program, (), dynamo=True, verbose=False)
 
 
 def folder() -> Path:

@@ -13,8 +13,9 @@ import msgspec
 from relaxcheck.harness.paths import WORKING
 from relaxcheck.harness.releases.releases import environment, release
 from tests.zoo.children import ChildError, Ended, in_child
-from tests.zoo.exporting import Note, exported, note, place
+from tests.zoo.exporting import Note, exported, note, place, warm
 from tests.zoo.model import Model
+from tests.zoo.packages import load
 from tests.zoo.records import ONNX, OFF, Result, Trial, Verdict
 
 EXPORTING = 240.0
@@ -28,6 +29,10 @@ def ready(model: Model, *, dynamic: bool) -> Note:
     where = place(model, dynamic=dynamic)
     if (stored := note(where)) is not None:
         return stored
+    # Forked processes have what this one has imported.
+    warm()
+    for package in model.needs:
+        load(package)
     made = Note(torch_error="no note")
     try:
         for each in in_child(partial(exported, model, where, dynamic=dynamic), EXPORTING):

@@ -15,6 +15,7 @@ import msgspec
 
 from relaxcheck import fixes
 from tests.zoo.children import Ended, in_child
+from tests.zoo.exporting import warm
 from tests.zoo.records import OFF, Result, Trial, Verdict
 from tests.zoo.trying import tried
 
@@ -69,6 +70,7 @@ def serve(lines: Iterable[str], release: str) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
+    warm()
     # The probes run here, once: forked processes know which fixes are needed.
     with fixes.install():
         pass
