@@ -26,7 +26,7 @@ class ChildError(Exception):
 
 
 def in_child(job: Callable[[], Iterator[Any]], seconds: float) -> Iterator[Any]:
-    """What ``job`` yields in a process of its own; at last ``Ended`` if it does not come to its end.
+    """Yield the results of ``job`` in a process of its own, and ``Ended`` if that ends before it.
 
     The process has ``seconds`` until each of the results.
 

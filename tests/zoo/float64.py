@@ -27,9 +27,7 @@ def _wider(value: Any) -> Any:
     return value
 
 
-def in_float64(
-    module: nn.Module, inputs: tuple[torch.Tensor, ...]
-) -> tuple[torch.Tensor, ...]:
+def in_float64(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     """The results of ``module``, which becomes float64, on ``inputs``."""
     with torch.no_grad(), _Widening():
         return tuple(module.double()(*map(_wider, inputs)))

@@ -1,5 +1,6 @@
 """The data of the zoo: a model, its inputs, and the packages that it needs."""
 
+import ast
 import hashlib
 import importlib.util
 import inspect
@@ -98,7 +99,8 @@ class Model:
 
     def digest(self) -> str:
         """A digest of the file that defines the model: what is cached of it depends on that."""
-        return hashlib.sha256(Path(inspect.getfile(self.make)).read_bytes()).hexdigest()[:16]
+        source = ast.parse(Path(inspect.getfile(self.make)).read_text())
+        return hashlib.sha256(ast.dump(source).encode()).hexdigest()[:16]
 
 
 def _at(sizes: tuple[int, ...], turn: int) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-_ON_TORCHVISION = ("torchvision", "timm")
+_ON_TORCHVISION = ("torchvision", "timm", "transformers")
 
 _KEPT: list[Any] = []
 """Libraries of PyTorch, whose definitions vanish with them."""

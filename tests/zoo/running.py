@@ -1,4 +1,4 @@
-"""Runs models of the zoo: exports them where that was not done, and asks a server of each release."""
+"""Runs models of the zoo: exports each once, and asks a server of each release to try it."""
 
 import subprocess
 import time
@@ -16,7 +16,7 @@ from tests.zoo.children import ChildError, Ended, in_child
 from tests.zoo.exporting import Note, exported, note, place, warm
 from tests.zoo.model import Model
 from tests.zoo.packages import load
-from tests.zoo.records import ONNX, OFF, Result, Trial, Verdict
+from tests.zoo.records import ONNX, Result, Trial, Verdict
 
 EXPORTING = 240.0
 """The seconds that an export may take."""
@@ -24,8 +24,16 @@ EXPORTING = 240.0
 Progress = Callable[[str], None]
 
 
+class ModelError(Exception):
+    """A model of the zoo cannot be made, or fails in PyTorch."""
+
+
 def ready(model: Model, *, dynamic: bool) -> Note:
-    """Export ``model`` unless that was done; the note about it."""
+    """Export ``model`` unless that was done; the note about it.
+
+    Raises:
+        ModelError: the model fails in PyTorch.
+    """
     where = place(model, dynamic=dynamic)
     if (stored := note(where)) is not None:
         return stored
@@ -38,7 +46,7 @@ def ready(model: Model, *, dynamic: bool) -> Note:
         for each in in_child(partial(exported, model, where, dynamic=dynamic), EXPORTING):
             made = Note(torch_error=each.cause) if isinstance(each, Ended) else each
     except ChildError as error:
-        return Note(torch_error=f"the model itself fails: {str(error).strip().splitlines()[-1]}")
+        raise ModelError(f"the model {model.name} fails itself:\n{error}") from error
     return made
 
 
@@ -90,7 +98,8 @@ class Server:
                     message=message,
                 )
             return
-        assert self.process is not None and self.process.stdin and self.process.stdout
+        if self.process is None or self.process.stdin is None or self.process.stdout is None:
+            raise RuntimeError("the server is not running: use it in a with statement")
         request = {
             "trial": trial,
             "where": str(place(model, dynamic=trial.dynamic).absolute()),
@@ -132,6 +141,9 @@ def results(
     """The results of ``models`` by all ``paths``, static and dynamic as ``kinds`` says.
 
     Models that lack packages are left out. Stops to begin new ones after ``minutes``.
+
+    Raises:
+        ModelError: a model fails in PyTorch.
     """
     end = None if minutes is None else time.monotonic() + 60 * minutes
     for name in releases:
@@ -148,6 +160,3 @@ def results(
                     for path in paths:
                         trial = Trial(model.name, path, dynamic)
                         yield from server.tried(model, trial, made, fixes, seconds)
-
-
-__all__ = ["OFF", "Server", "ready", "results"]

@@ -16,7 +16,7 @@ import msgspec
 from relaxcheck import fixes
 from tests.zoo.children import Ended, in_child
 from tests.zoo.exporting import warm
-from tests.zoo.records import OFF, Result, Trial, Verdict
+from tests.zoo.records import Result, Trial, Verdict
 from tests.zoo.trying import tried
 
 
@@ -34,13 +34,11 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def answered(request: Request, release: str) -> list[Result]:
-    """The results of ``request``; a process that dies leaves the other state of the fixes to try."""
+    """The results of ``request``; where a process dies, another tries the other state of fixes."""
     left = list(request.fixes)
     results: dict[str, Result] = {}
     while left:
-        job = partial(
-            tried, request.trial, Path(request.where), request.runs, tuple(left), release
-        )
+        job = partial(tried, request.trial, Path(request.where), request.runs, tuple(left), release)
         for each in in_child(job, request.seconds):
             if isinstance(each, Ended):
                 if left:
@@ -58,9 +56,7 @@ def answered(request: Request, release: str) -> list[Result]:
 
 def _ended(trial: Trial, release: str, state: str, ended: Ended) -> Result:
     verdict = Verdict.TIMEOUT if ended.late else Verdict.DIED
-    return Result(
-        trial=trial, release=release, fixes=state, verdict=verdict, message=ended.cause
-    )
+    return Result(trial=trial, release=release, fixes=state, verdict=verdict, message=ended.cause)
 
 
 def serve(lines: Iterable[str], release: str) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Imports, compiles, runs and times an exported model in this process, which has a release of TVM."""
+"""Imports, compiles, runs and times an exported model on the TVM of this process."""
 
 import logging
 import statistics
@@ -20,10 +20,13 @@ from tvm.relax.frontend.torch import from_exported_program
 from relaxcheck import fixes
 from tests.zoo.exporting import GRAPH, PROGRAM, data
 from tests.zoo.judging import THRESHOLD, Array, difference, worst
-from tests.zoo.records import OFF, ON, TORCH, Result, Trial, Verdict
+from tests.zoo.records import ON, TORCH, Result, Trial, Verdict
 
 _RUNS, _SHARE = 9, 0.4
 """The most runs that are timed, and the seconds that they may take together."""
+
+_LONGEST = 400
+"""The characters of a message that are kept."""
 
 # TVM has no type information of its own.
 Machine = Callable[..., Any]
@@ -57,9 +60,7 @@ def tried(
 
 
 def _seconds_of(trial: Trial, release: str, state: str, seconds: float) -> Result:
-    return Result(
-        trial=trial, release=release, fixes=state, verdict=Verdict.RIGHT, seconds=seconds
-    )
+    return Result(trial=trial, release=release, fixes=state, verdict=Verdict.RIGHT, seconds=seconds)
 
 
 def _tried(
@@ -137,7 +138,8 @@ def _text(error: Exception) -> str:
     text = str(error).partition("\nLocation (TVMScript)")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     kept = [line for line in lines if not line.startswith(("File ", "at ", "Stack trace"))]
-    return f"{type(error).__name__}: {' '.join(kept)[-400:]}"
-
-
-__all__ = ["OFF", "ON", "compiled", "imported", "tried"]
+    whole = " ".join(kept)
+    short = (
+        whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST // 2]} … {whole[-_LONGEST // 2 :]}"
+    )
+    return f"{type(error).__name__}: {short}"

@@ -177,7 +177,7 @@ class CrossAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         queries = self.latent.expand(x.shape[0], -1, -1)
-        read, weights = self.attention(queries, x, x)
+        read, _ = self.attention(queries, x, x)
         return self.norm(queries + read).flatten(1)
 
 

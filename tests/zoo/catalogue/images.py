@@ -9,8 +9,8 @@ from tests.zoo.packages import load
 
 
 def _timm(name: str, **arguments: Any) -> nn.Module:
-    made = load("timm").create_model(name, pretrained=False, num_classes=10, **arguments)
-    return made  # type: ignore[no-any-return]
+    models = load("timm.models")
+    return models.create_model(name, num_classes=10, **arguments)  # type: ignore[no-any-return]
 
 
 def _torchvision(name: str, **arguments: Any) -> nn.Module:
@@ -56,13 +56,16 @@ def _vit() -> nn.Module:
 
 
 def _beit() -> nn.Module:
-    return _timm("beit_base_patch16_224", img_size=32, patch_size=8, embed_dim=48, depth=2, num_heads=4)
+    return _timm(
+        "beit_base_patch16_224", img_size=32, patch_size=8, embed_dim=48, depth=2, num_heads=4
+    )
 
 
 def _gmlp() -> nn.Module:
     mixer = load("timm.models.mlp_mixer")
+    layers = {"block_layer": mixer.SpatialGatingBlock, "mlp_layer": mixer.GatedMlp}
     sizes = {"img_size": 32, "patch_size": 8, "num_blocks": 2, "embed_dim": 32, "mlp_ratio": 4}
-    return mixer.MlpMixer(10, **sizes, block_layer=mixer.SpatialGatingBlock)  # type: ignore[no-any-return]
+    return mixer.MlpMixer(10, **sizes, **layers)  # type: ignore[no-any-return]
 
 
 def _poolformer() -> nn.Module:

@@ -93,7 +93,7 @@ class TemporalConvolutions(nn.Module):
 
 
 class Vocoder(nn.Module):
-    """Kong et al. 2020, HiFi-GAN: transposed convolutions with weight normalisation, many kernels."""
+    """Kong et al. 2020, HiFi-GAN: transposed convolutions, then kernels of several sizes."""
 
     def __init__(self) -> None:
         super().__init__()

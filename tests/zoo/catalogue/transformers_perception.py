@@ -5,6 +5,7 @@ from typing import Any
 from torch import nn
 
 from tests.zoo.model import Input, Model, Sizes
+from tests.zoo.packages import load
 
 _TINY = {
     "hidden_size": 32,
@@ -17,7 +18,7 @@ _IMAGES = _TINY | {"image_size": 16, "patch_size": 4}
 
 def _made(kind: str, model: str, **arguments: Any) -> nn.Module:
     """The class ``model`` of transformers, of a configuration of the family ``kind``."""
-    import transformers
+    transformers = load("transformers")
 
     config = getattr(transformers, f"{kind}Config")(**arguments)
     return getattr(transformers, f"{kind}{model}")(config)  # type: ignore[no-any-return]
@@ -33,15 +34,15 @@ def _clip() -> nn.Module:
 
 
 def _whisper() -> nn.Module:
-    import transformers
-    from transformers.models.whisper.modeling_whisper import WhisperEncoder
+    transformers = load("transformers")
+    whisper = load("transformers.models.whisper.modeling_whisper")
 
     config = transformers.WhisperConfig(
         d_model=32, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=48,
         num_mel_bins=10, max_source_positions=12, vocab_size=60, decoder_layers=1,
         decoder_attention_heads=4, decoder_ffn_dim=48,
     )  # fmt: skip
-    return WhisperEncoder(config)  # type: ignore[no-any-return]
+    return whisper.WhisperEncoder(config)  # type: ignore[no-any-return]
 
 
 def _wav2vec2() -> nn.Module:

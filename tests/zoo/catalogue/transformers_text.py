@@ -1,10 +1,11 @@
-"""Language models of the package transformers, from their configurations, a few thousand weights."""
+"""Language models of the package transformers, of configurations with a few thousand weights."""
 
 from typing import Any
 
 from torch import nn
 
 from tests.zoo.model import Input, Model
+from tests.zoo.packages import load
 
 _TINY = {
     "vocab_size": 60,
@@ -20,7 +21,7 @@ _SPECIAL = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 
 def _made(kind: str, model: str, **arguments: Any) -> nn.Module:
     """The class ``model`` of transformers, of a configuration of the family ``kind``."""
-    import transformers
+    transformers = load("transformers")
 
     config = getattr(transformers, f"{kind}Config")(**arguments, use_cache=False)
     return getattr(transformers, f"{kind}{model}")(config)  # type: ignore[no-any-return]
@@ -99,9 +100,7 @@ MODELS = (
         (Input(("batch", "length"), 60, "input_ids"),),
         _NEEDS,
     ),
-    Model(
-        "albert", lambda: _made("Albert", "Model", embedding_size=16, **_TINY), _MASKED, _NEEDS
-    ),
+    Model("albert", lambda: _made("Albert", "Model", embedding_size=16, **_TINY), _MASKED, _NEEDS),
     Model("distilbert", _distilbert, _MASKED, _NEEDS),
     Model(
         "electra",
@@ -133,12 +132,19 @@ MODELS = (
         _TOKENS,
         _NEEDS,
     ),
-    Model("qwen2", lambda: _made("Qwen2", "ForCausalLM", num_key_value_heads=4, **_TINY), _TOKENS, _NEEDS),
+    Model(
+        "qwen2",
+        lambda: _made("Qwen2", "ForCausalLM", num_key_value_heads=4, **_TINY),
+        _TOKENS,
+        _NEEDS,
+    ),
     Model("qwen3", lambda: _made("Qwen3", "ForCausalLM", **_GROUPED), _TOKENS, _NEEDS),
     Model(
-        "gemma2", lambda: _made("Gemma2", "ForCausalLM", sliding_window=8, **_GROUPED), _TOKENS,
+        "gemma2",
+        lambda: _made("Gemma2", "ForCausalLM", sliding_window=8, **_GROUPED),
+        _TOKENS,
         _NEEDS,
-    ),  # fmt: skip
+    ),
     Model("phi", lambda: _made("Phi", "ForCausalLM", **_TINY, **_SPECIAL), _TOKENS, _NEEDS),
     Model("mixtral", _mixtral, _TOKENS, _NEEDS),
     Model("mamba", _mamba, _TOKENS, _NEEDS),

@@ -1,0 +1,54 @@
+"""A job in a process of its own: its results, its death, its deadline, its exception."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.zoo.children import ChildError, Ended, in_child
+
+
+def _two() -> Iterator[str]:
+    yield "first"
+    yield "x" * 200_000
+
+
+def _dies() -> Iterator[str]:
+    yield "first"
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def _hangs() -> Iterator[str]:
+    yield "first"
+    time.sleep(60)
+    yield "second"
+
+
+def _raises() -> Iterator[str]:
+    yield "first"
+    raise KeyError("its key")
+
+
+def test_results_of_any_size_come_in_order() -> None:
+    assert list(in_child(_two, 30)) == ["first", "x" * 200_000]
+
+
+def test_death_is_told_by_its_signal() -> None:
+    assert list(in_child(_dies, 30)) == ["first", Ended("SIGSEGV", late=False)]
+
+
+def test_a_hang_ends_at_the_deadline() -> None:
+    begin = time.monotonic()
+    first, last = in_child(_hangs, 1.0)
+    assert first == "first"
+    assert last == Ended("no end after 1 s", late=True)
+    assert time.monotonic() - begin < 20
+
+
+def test_an_exception_is_raised_here_with_its_traceback() -> None:
+    results = in_child(_raises, 30)
+    assert next(results) == "first"
+    with pytest.raises(ChildError, match="its key"):
+        list(results)
