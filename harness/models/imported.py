@@ -1,0 +1,44 @@
+"""An imported model as data: its Relax module, and the framework's node behind each variable."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relaxcheck.generators.core.values import Array
+
+# TVM has no type information of its own.
+Module = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node of the framework's graph, and the variable of ``main`` that it became.
+
+    ``name`` is that of the node, as in ``select_3``, or of the tensor that an ONNX node makes.
+    ``operator`` is as in ``aten.select.int`` or ``Gather``. ``text`` shows the node as the
+    framework writes it.
+    """
+
+    name: str
+    operator: str
+    variable: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A Relax module whose function ``main`` computes the model.
+
+    ``steps`` are in the order of the program, and name different variables. ``inputs`` are the
+    names of the user's inputs in the order of the parameters of ``main``; the arrays of
+    ``parameters`` follow them.
+    """
+
+    module: Module
+    steps: tuple[Step, ...]
+    inputs: tuple[str, ...]
+    parameters: Mapping[str, Array] = field(default_factory=dict)
+
+    def borders(self) -> dict[str, Step]:
+        """The steps by the names of their variables."""
+        return {step.variable: step for step in self.steps}
