@@ -42,3 +42,29 @@ class Imported:
     def borders(self) -> dict[str, Step]:
         """The steps by the names of their variables."""
         return {step.variable: step for step in self.steps}
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """An operator that an importer lacks, and the names of its nodes."""
+
+    operator: str
+    nodes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class ImportFault(Exception):
+    """An importer raised ``cause``.
+
+    ``node`` is the name of the node that it was at, with its ``operator`` and the types of its
+    ``operands``; empty where it was at none. ``unsupported`` are all operators that it lacks.
+    """
+
+    cause: BaseException
+    node: str = ""
+    operator: str = ""
+    operands: tuple[str, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{type(self.cause).__name__}: {self.cause}"
