@@ -75,9 +75,7 @@ def imported(model: onnx.ModelProto) -> Imported:
         for name in node.output
         if name in importer._nodes
     ]
-    names = tuple(
-        name for name, value in importer._inputs.items() if isinstance(value, relax.Var)
-    )
+    names = tuple(name for name, value in importer._inputs.items() if isinstance(value, relax.Var))
     module, found = steps(module, held)
     return Imported(module, found, names)
 

@@ -37,7 +37,9 @@ def imported(program: torch.export.ExportedProgram) -> Recorded:
         program: Any = None
         lacking: tuple[Unsupported, ...] = ()
 
-        def from_exported_program(self, exported_program: Any, *arguments: Any, **named: Any) -> Any:
+        def from_exported_program(
+            self, exported_program: Any, *arguments: Any, **named: Any
+        ) -> Any:
             seen.append(self)
             self.program = exported_program
             return super().from_exported_program(exported_program, *arguments, **named)

@@ -1,0 +1,222 @@
+"""PyTorch's values of an exported program: in its own dtypes and in float64."""
+
+import copy
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.models.frameworks.inputs import Input, Symbol
+from relaxcheck.harness.models.values import Values
+
+_NARROW = (torch.float32, torch.float16, torch.bfloat16)
+
+
+@dataclass(frozen=True, slots=True)
+class TorchModel:
+    """An exported program, and the module that it was exported from, if that is known.
+
+    ``names`` are the user's names of symbolic dimensions, by (input, axis).
+    """
+
+    program: ExportedProgram
+    module: nn.Module | None = None
+    names: Mapping[tuple[int, int], str] | None = None
+
+
+class _Widening(TorchDispatchMode):
+    """Computes in float64 what an operator would compute in, or convert to, narrower floats."""
+
+    def __torch_dispatch__(
+        self, operator: Any, types: Any, arguments: Any = (), keywords: Any = None
+    ) -> Any:
+        arguments, keywords = tree_map(_wider, arguments), tree_map(_wider, keywords or {})
+        return tree_map(_wider, operator(*arguments, **keywords))
+
+
+def _wider(value: Any) -> Any:
+    if isinstance(value, torch.dtype):
+        return torch.float64 if value in _NARROW else value
+    if isinstance(value, torch.Tensor) and value.dtype in _NARROW:
+        return value.double()
+    return value
+
+
+def inputs(model: TorchModel) -> tuple[tuple[Input, ...], tuple[Symbol, ...]]:
+    """The tensors that the user passes, in order, and the symbolic dimensions of their shapes."""
+    program = model.program
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    examples = _examples(program)
+    user = [
+        spec for spec in program.graph_signature.input_specs if spec.kind is InputKind.USER_INPUT
+    ]
+    found, own, aliases = [], {}, {}
+    for number, spec in enumerate(user):
+        value = nodes[spec.arg.name].meta.get("val")
+        if not isinstance(value, torch.Tensor):
+            continue
+        example = examples[number] if number < len(examples) else None
+        dims: list[int | str] = []
+        for axis, size in enumerate(value.shape):
+            dim = str(size.node.expr) if isinstance(size, torch.SymInt) else int(size)
+            dim = int(dim) if isinstance(dim, str) and dim.isdigit() else dim
+            dims.append(dim)
+            if isinstance(dim, str):
+                hint = example.shape[axis] if example is not None else size.node.hint
+                if hint is not None and dim.isidentifier():
+                    own.setdefault(dim, int(hint))
+                name = (model.names or {}).get((number, axis))
+                if name and dim.isidentifier():
+                    aliases.setdefault(dim, []).append(name)
+        array = None if example is None else _array(example)
+        dtype = _array(torch.zeros((), dtype=value.dtype)).dtype
+        found.append(Input(spec.arg.name, tuple(dims), dtype, array))
+    symbols = [
+        Symbol(
+            name, size, *_limits(program, name), aliases=tuple(dict.fromkeys(aliases.get(name, [])))
+        )
+        for name, size in own.items()
+    ]
+    return tuple(found), tuple(symbols)
+
+
+def _limits(program: ExportedProgram, name: str) -> tuple[int, int | None]:
+    for symbol, limits in program.range_constraints.items():
+        if str(symbol) == name:
+            try:
+                most = int(limits.upper)
+            except (TypeError, OverflowError, ValueError, AttributeError):
+                most = 2**31
+            return int(limits.lower), most if most < 2**31 else None
+    return 0, None
+
+
+def _examples(program: ExportedProgram) -> list[torch.Tensor | None]:
+    if program.example_inputs is None:
+        return []
+    flat, _ = tree_flatten(program.example_inputs)
+    return [each if isinstance(each, torch.Tensor) else None for each in flat]
+
+
+def outputs(model: TorchModel, arrays: Sequence[Array]) -> Values:
+    """The outputs of the exported program, by number, in its dtypes and in float64."""
+    own = _results(model.program, arrays)
+    with _Widening():
+        double = _results(model.program, arrays, wide=True)
+    return Values(
+        {f"output {n}": _array(each) for n, each in enumerate(own)},
+        {f"output {n}": _array(each) for n, each in enumerate(double)},
+    )
+
+
+def eager(model: TorchModel, arrays: Sequence[Array]) -> dict[str, Array]:
+    """The outputs of the module itself; those of the exported program where there is none."""
+    if model.module is None:
+        return dict(outputs(model, arrays).own)
+    tensors = [torch.from_numpy(np.array(each)) for each in arrays]
+    with torch.no_grad():
+        flat, _ = tree_flatten(copy.deepcopy(model.module)(*tensors))
+    kept = [each for each in flat if isinstance(each, torch.Tensor)]
+    return {f"output {n}": _array(each) for n, each in enumerate(kept)}
+
+
+def steps(program: ExportedProgram, arrays: Sequence[Array], names: Collection[str]) -> Values:
+    """The values of the nodes ``names``: own ones, and each alone in float64 of own operands."""
+    run = _Stepping(program.graph_module, frozenset(names))
+    with torch.no_grad():
+        run.run(*_placeholders(program, arrays))
+    return Values(run.own, run.double)
+
+
+class _Stepping(torch.fx.Interpreter):
+    """Runs a graph, and keeps the values of some nodes."""
+
+    def __init__(self, graph_module: torch.fx.GraphModule, names: frozenset[str]) -> None:
+        super().__init__(graph_module)
+        self.names = names
+        self.own: dict[str, Array] = {}
+        self.double: dict[str, Array] = {}
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        """The value of the node ``n``."""
+        value = super().run_node(n)
+        if n.name not in self.names or not isinstance(value, torch.Tensor):
+            return value
+        self.own[n.name] = _array(value)
+        if value.dtype in _NARROW:
+            wide = self._wide(n)
+            if isinstance(wide, torch.Tensor) and wide.shape == value.shape:
+                self.double[n.name] = _array(wide)
+        return value
+
+    def _wide(self, n: torch.fx.Node) -> Any:
+        """The value of ``n`` in float64; None where PyTorch has no such kernel."""
+        arguments, keywords = self.fetch_args_kwargs_from_env(n)
+        target: Any = n.target
+        try:
+            with _Widening():
+                return target(*tree_map(_wider, arguments), **tree_map(_wider, keywords))
+        except (RuntimeError, NotImplementedError):
+            return None
+
+
+def _placeholders(
+    program: ExportedProgram, arrays: Sequence[Array], *, wide: bool = False
+) -> list[Any]:
+    """The values of the placeholders of the graph: parameters, buffers, and the user's inputs."""
+    state: dict[str, Any] = {**program.state_dict, **program.constants}
+    state |= dict(program.named_buffers())
+    given = iter(arrays)
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    values: list[Any] = []
+    for spec in program.graph_signature.input_specs:
+        if spec.kind is not InputKind.USER_INPUT:
+            values.append(state[str(spec.target)])
+            continue
+        meta = nodes[spec.arg.name].meta.get("val")
+        values.append(_tensor(next(given)) if isinstance(meta, torch.Tensor) else meta)
+    return [_wider(value) for value in values] if wide else values
+
+
+def _results(
+    program: ExportedProgram, arrays: Sequence[Array], *, wide: bool = False
+) -> list[torch.Tensor]:
+    with torch.no_grad():
+        flat = torch.fx.Interpreter(program.graph_module).run(
+            *_placeholders(program, arrays, wide=wide)
+        )
+    kinds = [spec.kind for spec in program.graph_signature.output_specs]
+    chosen = zip(_flat(flat), kinds, strict=True)
+    return [value for value, kind in chosen if kind is OutputKind.USER_OUTPUT and value is not None]
+
+
+def _flat(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, tuple | list):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+def _tensor(array: Array) -> torch.Tensor:
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(np.array(array))
+
+
+def _array(tensor: torch.Tensor) -> Array:
+    held = tensor.detach().contiguous()
+    if held.dtype is torch.bfloat16:
+        import ml_dtypes
+
+        return held.view(torch.int16).numpy().view(ml_dtypes.bfloat16).copy()
+    array: Array = held.numpy().copy()
+    return array
