@@ -170,6 +170,7 @@ class Recipe:
     ``steps`` run on it before ``relax.build``, which then runs the default pipeline of a CPU, or
     the one of the target, where it is ``fused``. ``with_fixes``: those with the passes of the
     fixes. ``results`` are the positions of the outputs where it returns a target and its gradients.
+    ``target`` is another one than that of the ``opt_level``.
     """
 
     opt_level: int = 0
@@ -178,6 +179,7 @@ class Recipe:
     fused: bool = False
     with_fixes: bool = False
     results: tuple[int, ...] = ()
+    target: tvm.target.Target | None = None
 
 
 def build(
@@ -198,7 +200,7 @@ def build(
         StageError: TVM raised.
         SilentBail: LegalizeOps left a high-level call behind.
     """
-    where = target(recipe.opt_level)
+    where = recipe.target or target(recipe.opt_level)
     watch = _watch()
     watch.begin(progress, keeps=tracing is not None and tracing.direct)
     if late is not None:

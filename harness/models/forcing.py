@@ -55,6 +55,12 @@ def bindings(module: Module) -> list[Binding]:
     return [each for block in sequence(module["main"].body).blocks for each in block.bindings]
 
 
+def operands(module: Module) -> dict[str, tuple[str, ...]]:
+    """The variables of ``main`` that each binding uses, by the name of its variable."""
+    cut = _Cut(module)
+    return {name: tuple(cut.uses(name)) for name in cut.made}
+
+
 def unique(module: Module) -> tuple[Module, dict[Any, str]]:
     """``module`` with different names for all variables of ``main``, and those names.
 

@@ -1,0 +1,131 @@
+"""The result of a check of a model, as data for people and programs."""
+
+import enum
+
+import msgspec
+
+
+class Verdict(enum.StrEnum):
+    """The end of a check."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    IMPORT = "import-fails"
+    COMPILE = "compile-fails"
+    RUN = "run-fails"
+    DIED = "died"
+    TIMEOUT = "timeout"
+    EXPORTER = "exporter-differs"
+    INTERRUPTED = "interrupted"
+    BAD_INPUT = "bad-input"
+
+    @property
+    def is_fault(self) -> bool:
+        """True if TVM is at fault."""
+        return self in _FAULTS
+
+
+_FAULTS = (
+    Verdict.WRONG,
+    Verdict.IMPORT,
+    Verdict.COMPILE,
+    Verdict.RUN,
+    Verdict.DIED,
+    Verdict.TIMEOUT,
+)
+
+
+class Blame(enum.StrEnum):
+    """The part of TVM that makes a step wrong."""
+
+    IMPORTER = "importer"
+    LOWERING = "lowering"
+    EITHER = "importer or lowering"
+    COMPILER = "compiler"
+
+
+class Ratio(msgspec.Struct, frozen=True):
+    """An output, or a step, against the framework; see ``harness.models.judging``.
+
+    ``ratio`` is null in JSON where it is infinite.
+    """
+
+    name: str
+    ratio: float
+    error: float = 0.0
+    own: float = 0.0
+    scale: float = 0.0
+    difference: str = ""
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """A run of the whole model: the sizes, the ``inputs`` in words, and all outputs."""
+
+    binding: dict[str, int]
+    inputs: str
+    outputs: tuple[Ratio, ...]
+    right: bool
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A wrong step: the framework's node, the Relax expression, and how far it is off.
+
+    ``blame`` says which part of TVM makes it wrong; ``reason`` says how that is known.
+    """
+
+    name: str
+    operator: str
+    text: str
+    relax: str
+    figures: Ratio
+    blame: Blame | None = None
+    reason: str = ""
+
+
+class Lacking(msgspec.Struct, frozen=True):
+    """An operator that the importer lacks, and its nodes."""
+
+    operator: str
+    count: int
+    nodes: tuple[str, ...]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where importing or compiling fails: a node, and the types of its operands."""
+
+    node: str
+    operator: str
+    operands: tuple[str, ...] = ()
+    message: str = ""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The result for one release, with the fixes on or off.
+
+    ``stage`` is the one that TVM was in: ``import``, a pass, ``codegen`` or ``run``. ``message``
+    is its error, or a sentence. ``checked`` of the ``nodes`` of the framework's graph were run
+    on their own. ``region`` names the nodes of a part that is wrong only as a whole. ``special``
+    says where NaN or infinity first arises. ``seconds`` are by stage.
+    """
+
+    model: str
+    framework: str
+    verdict: Verdict
+    release: str = ""
+    fixes: bool = False
+    pipeline: str = "default-pipeline"
+    target: str = "llvm"
+    stage: str = ""
+    message: str = ""
+    nodes: int = 0
+    checked: int = 0
+    trials: tuple[Trial, ...] = ()
+    wrong: tuple[Node, ...] = ()
+    region: tuple[str, ...] = ()
+    special: str = ""
+    lacking: tuple[Lacking, ...] = ()
+    place: Place | None = None
+    skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+    seconds: dict[str, float] = msgspec.field(default_factory=dict)
