@@ -1,8 +1,11 @@
 """The result of a check of a model, as data for people and programs."""
 
 import enum
+import math
 
 import msgspec
+
+from relaxcheck.harness.models.judging import Measured
 
 
 class Verdict(enum.StrEnum):
@@ -47,15 +50,26 @@ class Blame(enum.StrEnum):
 class Ratio(msgspec.Struct, frozen=True):
     """An output, or a step, against the framework; see ``harness.models.judging``.
 
-    ``ratio`` is null in JSON where it is infinite.
+    ``ratio`` is None, which JSON can hold, where it is infinite.
     """
 
     name: str
-    ratio: float
+    ratio: float | None
     error: float = 0.0
     own: float = 0.0
     scale: float = 0.0
     difference: str = ""
+
+    @property
+    def factor(self) -> float:
+        """The ratio as a number."""
+        return math.inf if self.ratio is None else self.ratio
+
+
+def ratio(name: str, measured: Measured) -> Ratio:
+    """``measured`` as a part of a report."""
+    size = measured.ratio if math.isfinite(measured.ratio) else None
+    return Ratio(name, size, measured.error, measured.own, measured.scale, measured.difference)
 
 
 class Trial(msgspec.Struct, frozen=True):

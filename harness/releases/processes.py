@@ -9,24 +9,31 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 _RUNNING: "set[subprocess.Popen[bytes]]" = set()
 
 
 @contextmanager
 def running(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path | str
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path | str,
+    given: int | IO[bytes] = subprocess.DEVNULL,
+    errors: int | IO[bytes] = subprocess.PIPE,
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """``command`` in ``folder``, its output piped; killed at the end of the block if it still runs.
+
+    ``given`` is its standard input, and ``errors`` its standard error.
 
     Raises:
         OSError: it does not start.
     """
     process = subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=given,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=errors,
         env=environment,
         cwd=folder,
         # A process group of its own, which is killed as one.

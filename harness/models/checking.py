@@ -1,0 +1,307 @@
+"""The check of one model on this release: import, compile, run, compare, and locate what is wrong."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.compiling.building import SilentBail, StageError
+from relaxcheck.harness.models import compiling, diagnosis, stepping
+from relaxcheck.harness.models.blaming import blamed
+from relaxcheck.harness.models.compiling import Way, compiled
+from relaxcheck.harness.models.frameworks.inputs import (
+    Ranges,
+    bindings,
+    drawn,
+    ranges,
+    shape,
+)
+from relaxcheck.harness.models.imported import Imported, ImportFault
+from relaxcheck.harness.models.job import Job, Known, Message, Progress
+from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
+from relaxcheck.harness.models.regions import region
+from relaxcheck.harness.models.report import (
+    Lacking,
+    Node,
+    Place,
+    Ratio,
+    Report,
+    Trial,
+    Verdict,
+    ratio,
+)
+from relaxcheck.harness.models.sources import ModelError, Source, source, user_inputs
+from relaxcheck.harness.models.values import Values
+from relaxcheck.harness.outcomes.errors import error_text, headline
+from relaxcheck.harness.releases.environment import versions
+from relaxcheck.harness.workers.switching import switch_fixes
+
+_BLAMED = 10
+"""The number of wrong nodes, the worst first, whose blame is looked for."""
+
+_NAMED = 6
+"""The number of nodes that the report names of an operator that is not supported."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The inputs of a run of the model, the sizes and a description of them, and the outputs."""
+
+    binding: Mapping[str, int]
+    label: str
+    arrays: Sequence[Array]
+    values: Values
+
+
+@dataclass(slots=True)
+class _Check:
+    """A check while it goes on."""
+
+    job: Job
+    tell: Callable[[Message], None]
+    report: Report
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def know(self, **changes: Any) -> None:
+        """Add to the report, and send it."""
+        self.report = msgspec.structs.replace(self.report, seconds=dict(self.seconds), **changes)
+        self.tell(Known(self.report))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """A stage of the check, whose time is measured."""
+        self.tell(Progress(name))
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = self.seconds.get(name, 0.0) + time.monotonic() - begun
+            self.seconds[name] = round(spent, 3)
+
+    def within(self, stage: str) -> None:
+        """Say that a stage of TVM's begins."""
+        self.tell(Progress(stage))
+
+
+def check(job: Job, tell: Callable[[Message], None]) -> Report:
+    """Check the model of ``job``; ``tell`` gets each stage, and the report as it grows.
+
+    Raises:
+        ModelError: the model, or its inputs, cannot be used.
+    """
+    going = _Check(job, tell, Report(job.model, "", Verdict.INTERRUPTED, fixes=job.fixes))
+    with going.stage("load"):
+        model = source(job.model)
+        way = Way(job.pipeline, job.fixes, job.target)
+        try:
+            compiling.parsed(job.target)
+        except compiling.TargetError as error:
+            raise ModelError(str(error)) from error
+        switch_fixes(job.fixes)
+    going.know(
+        framework=model.framework,
+        pipeline=job.pipeline,
+        target=job.target,
+        versions=versions(),
+    )
+    with going.stage("framework"):
+        runs, skipped = _runs(model, job)
+    going.know(skipped=skipped)
+    with going.stage("import"):
+        try:
+            imported = model.imported()
+        except ImportFault as fault:
+            going.know(**_import_fault(fault))
+            return going.report
+    going.know(nodes=len(imported.steps))
+    with going.stage("compile"):
+        try:
+            main = compiled(imported.module, way, going.within)
+        except (StageError, SilentBail) as error:
+            going.know(verdict=Verdict.COMPILE, stage=error.stage, message=diagnosis.text(error))
+            with going.stage("locate"):
+                going.know(place=diagnosis.compile_fault(imported, way, going.within))
+            return going.report
+    _verdict(going, model, imported, main, runs)
+    if going.report.verdict is Verdict.WRONG:
+        first = next(n for n, trial in enumerate(going.report.trials) if not trial.right)
+        with going.stage("nodes"):
+            _locate(going, model, imported, runs[first], way)
+    return going.report
+
+
+def _runs(model: Source, job: Job) -> tuple[list[_Run], tuple[str, ...]]:
+    """The runs, with the framework's results; and why some sizes are left out.
+
+    Raises:
+        ModelError: the framework cannot run the model at all.
+    """
+    try:
+        every = bindings(model.symbols, job.sizes)
+    except ValueError as error:
+        raise ModelError(f"--dim: {error}") from error
+    planned: list[tuple[Mapping[str, int], str, list[Array]]] = []
+    if job.data:
+        arrays = user_inputs(Path(job.data), model)
+        planned.append(({}, f"inputs of {job.data}", arrays))
+    own, *others = every
+    examples = [each.example for each in model.inputs]
+    if examples and all(
+        example is not None and example.shape == shape(each.dims, own)
+        for each, example in zip(model.inputs, examples, strict=True)
+    ):
+        planned.append((own, "the example inputs", [e for e in examples if e is not None]))
+    limits = _ranges(model, own)
+    for number in range(job.draws):
+        seed = job.seed + number
+        planned.append((own, f"drawn, seed {seed}", drawn(model.inputs, own, seed, limits)))
+    for binding in others:
+        values = drawn(model.inputs, binding, job.seed, limits)
+        planned.append((binding, f"drawn, seed {job.seed}", values))
+    runs, skipped = [], []
+    for number, (binding, label, arrays) in enumerate(planned):
+        try:
+            values = model.outputs(arrays)
+        except Exception as error:
+            at = ", ".join(f"{name} = {size}" for name, size in binding.items())
+            text = f"{model.framework} fails{f' at {at}' if at else ''}: {_line(error)}"
+            # The sizes are a guess of ours, where the user named none.
+            if number == 0 or binding == own or job.sizes:
+                raise ModelError(f"{job.model}: {text}") from error
+            skipped.append(text)
+            continue
+        runs.append(_Run(binding, label, arrays, values))
+    return runs, tuple(skipped)
+
+
+def _ranges(model: Source, binding: Mapping[str, int]) -> Ranges:
+    open_ = [each for each in model.inputs if each.example is None and each.dtype.kind in "iu"]
+    if not open_:
+        return Ranges({})
+
+    def runs(arrays: list[Array]) -> bool:
+        try:
+            model.outputs(arrays)
+        except Exception:  # The framework says no in any way; that is the answer.
+            return False
+        return True
+
+    return ranges(model.inputs, binding, runs)
+
+
+def _import_fault(fault: ImportFault) -> dict[str, Any]:
+    message = headline(error_text(fault.cause))
+    lacking = tuple(
+        Lacking(each.operator, len(each.nodes), each.nodes[:_NAMED]) for each in fault.unsupported
+    )
+    place = Place(fault.node, fault.operator, fault.operands, message) if fault.node else None
+    return {
+        "verdict": Verdict.IMPORT,
+        "stage": "import",
+        "message": message,
+        "lacking": lacking,
+        "place": place,
+    }
+
+
+def _verdict(
+    going: _Check,
+    model: Source,
+    imported: Imported,
+    main: Callable[..., Any],
+    runs: Sequence[_Run],
+) -> None:
+    trials: list[Trial] = []
+    for run in runs:
+        at = ", ".join(f"{name} = {size}" for name, size in run.binding.items())
+        with going.stage("run"):
+            going.within(f"run {run.label}{f' at {at}' if at else ''}")
+            values = [*run.arrays, *imported.parameters.values()]
+            try:
+                results = compiling.run(main, values)
+            except StageError as error:
+                going.know(
+                    verdict=Verdict.RUN,
+                    stage=error.stage,
+                    message=f"{diagnosis.text(error)} ({run.label}{f', {at}' if at else ''})",
+                    trials=tuple(trials),
+                )
+                return
+        trials.append(_trial(run, results))
+        going.know(trials=tuple(trials))
+    if not all(trial.right for trial in trials):
+        going.know(verdict=Verdict.WRONG, message=_off(trials))
+        return
+    if differs := _exporter_differs(model, runs):
+        going.know(verdict=Verdict.EXPORTER, message=differs)
+        return
+    going.know(verdict=Verdict.RIGHT)
+
+
+def _trial(run: _Run, results: Sequence[Array]) -> Trial:
+    own, double = run.values.own, run.values.double
+    outputs = [
+        ratio(name, measured(result, own[name], double.get(name)))
+        for name, result in zip(own, results, strict=False)
+    ]
+    if len(results) != len(own):
+        text = f"{len(results)} outputs instead of {len(own)}"
+        outputs.append(Ratio("outputs", None, difference=text))
+    right = all(each.factor <= MODEL_LIMIT for each in outputs)
+    return Trial(dict(run.binding), run.label, tuple(outputs), right)
+
+
+def _off(trials: Sequence[Trial]) -> str:
+    wrong = [
+        (trial, each) for trial in trials for each in trial.outputs if each.factor > MODEL_LIMIT
+    ]
+    trial, worst = max(wrong, key=lambda pair: pair[1].factor)
+    text = worst.difference or (
+        f"off by {worst.error:.3g}, {worst.factor:.3g} times the framework's own error"
+    )
+    return f"{worst.name}: {text} ({trial.inputs})"
+
+
+def _exporter_differs(model: Source, runs: Sequence[_Run]) -> str:
+    """How the module differs from what was exported of it; "" if it does not."""
+    for run in runs:
+        eager = model.eager(run.arrays)
+        if eager is None:
+            return ""
+        for name, value in run.values.own.items():
+            each = measured(value, eager[name], run.values.double.get(name))
+            if each.ratio > MODEL_LIMIT:
+                text = each.difference or f"off by {each.error:.3g}"
+                return f"the exported program differs from the module: {name} {text}"
+    return ""
+
+
+def _locate(going: _Check, model: Source, imported: Imported, run: _Run, way: Way) -> None:
+    """Name the steps that are wrong; where none is, the part that is wrong only as a whole."""
+    values = model.steps(run.arrays, [step.name for step in imported.steps])
+    arguments = stepping.arguments(imported, run.arrays)
+    setting = stepping.Setting(imported, arguments, values)
+    try:
+        stepped = stepping.stepped(setting, way, going.within)
+    except (StageError, SilentBail) as error:
+        going.know(notes=(f"the nodes could not be run on their own: {diagnosis.text(error)}",))
+        return
+    going.know(checked=stepped.checked, special=stepped.special)
+    nodes: list[Node] = []
+    for each in stepped.wrong[:_BLAMED]:
+        going.within(f"node {each.step.name}")
+        nodes.append(blamed(each, setting, stepped, way))
+        going.know(wrong=tuple(nodes))
+    if not nodes:
+        going.within("regions")
+        going.know(region=region(setting, stepped.borders, way, going.within))
+
+
+def _line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]

@@ -1,0 +1,124 @@
+"""Checks of models in processes of their own: a crash or a hang of TVM is a result."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from relaxcheck.harness.models.job import Job, Known, Message
+from relaxcheck.harness.models.report import Report, Verdict
+from relaxcheck.harness.paths import WORKING
+from relaxcheck.harness.releases.processes import running
+from relaxcheck.harness.releases.releases import Release, environment
+
+_MODULE = "relaxcheck.harness.models.child"
+_CHUNK = 1 << 16
+_LAST = 12
+"""The number of lines of standard error that say how a process failed."""
+
+
+class CheckError(Exception):
+    """A fault of ours: the process of a check failed; the message is the end of its errors."""
+
+
+def checked(
+    job: Job, release: Release, seconds: float, tell: Callable[[str, Report | None], None]
+) -> Report:
+    """The report on ``job`` by ``release``; ``tell`` gets each stage and the report until then.
+
+    The process has ``seconds`` altogether. An interruption ends it, and gives the last report.
+
+    Raises:
+        CheckError: the process failed by a fault of ours.
+        OSError: it does not start.
+    """
+    state = _State(Report(job.model, "", Verdict.INTERRUPTED, release.name, job.fixes), tell)
+    variables = environment(release)
+    # The user's modules are found from the user's folder.
+    paths = [os.getcwd(), str(WORKING), variables.get("PYTHONPATH", "")]
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    command = [str(release.python), "-m", _MODULE]
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
+        given.write(msgspec.json.encode(job))
+        given.seek(0)
+        with running(command, variables, Path.cwd(), given, errors) as process:
+            try:
+                late = _follow(process, time.monotonic() + seconds, state)
+            except KeyboardInterrupt:
+                return state.ended(Verdict.INTERRUPTED, f"interrupted in: {state.stage}")
+            if late:
+                text = f"no end after {seconds:g} s; the stage is {state.stage}"
+                return state.ended(Verdict.TIMEOUT, text)
+            status = process.wait()
+        if status < 0:
+            name = signal.Signals(-status).name
+            return state.ended(
+                Verdict.DIED, f"{name} ended the process; the stage is {state.stage}"
+            )
+        if status or not state.complete:
+            errors.seek(0)
+            raise CheckError(_end(errors) or f"the process ended with {status}")
+    return state.report
+
+
+class _State:
+    """The messages until now: the stage that goes on, and the last report."""
+
+    def __init__(self, report: Report, tell: Callable[[str, Report | None], None]) -> None:
+        self.report, self.tell = report, tell
+        self.stage = "start"
+        self.complete = False
+
+    def take(self, message: Message) -> None:
+        """Keep ``message``, and pass it on."""
+        if isinstance(message, Known):
+            release = self.report.release
+            self.report = msgspec.structs.replace(message.report, release=release)
+            self.complete = message.complete
+            self.tell(self.stage, self.report)
+        else:
+            self.stage = message.stage
+            self.tell(self.stage, None)
+
+    def ended(self, verdict: Verdict, message: str) -> Report:
+        """The last report, of a process that did not come to its end.
+
+        A verdict that is known already stays: only the search for the place ended early.
+        """
+        if self.report.verdict is not Verdict.INTERRUPTED:
+            notes = (*self.report.notes, message)
+            return msgspec.structs.replace(self.report, notes=notes)
+        return msgspec.structs.replace(
+            self.report, verdict=verdict, stage=self.stage, message=message
+        )
+
+
+def _follow(process: "subprocess.Popen[bytes]", deadline: float, state: _State) -> bool:
+    """Take the messages of ``process`` until it ends; True if it has not by the ``deadline``."""
+    assert process.stdout is not None
+    pipe = process.stdout.fileno()
+    decoder = msgspec.json.Decoder(Message)
+    unread = b""
+    while True:
+        left = deadline - time.monotonic()
+        ready, _, _ = select.select([pipe], [], [], max(0.0, left))
+        if not ready:
+            return True
+        data = os.read(pipe, _CHUNK)
+        if not data:
+            return False
+        *lines, unread = (unread + data).split(b"\n")
+        for line in lines:
+            state.take(decoder.decode(line))
+
+
+def _end(errors: IO[bytes]) -> str:
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return "\n".join(lines[-_LAST:])
