@@ -168,15 +168,21 @@ def _runs(model: Source, job: Job) -> tuple[list[_Run], tuple[str, ...]]:
         try:
             values = model.outputs(arrays)
         except Exception as error:
-            at = ", ".join(f"{name} = {size}" for name, size in binding.items())
+            at = ", ".join(f"{name} = {n}" for name, n in _shown(model, binding).items())
             text = f"{model.framework} fails{f' at {at}' if at else ''}: {_line(error)}"
             # The sizes are a guess of ours, where the user named none.
             if number == 0 or binding == own or job.sizes:
                 raise ModelError(f"{job.model}: {text}") from error
             skipped.append(text)
             continue
-        runs.append(_Run(binding, label, arrays, values))
+        runs.append(_Run(_shown(model, binding), label, arrays, values))
     return runs, tuple(skipped)
+
+
+def _shown(model: Source, binding: Mapping[str, int]) -> dict[str, int]:
+    """``binding`` by the names that a user knows."""
+    names = {symbol.name: symbol.shown for symbol in model.symbols}
+    return {names[name]: size for name, size in binding.items()}
 
 
 def _ranges(model: Source, binding: Mapping[str, int]) -> Ranges:

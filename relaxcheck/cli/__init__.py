@@ -21,6 +21,9 @@ SUMMARIES = {
         "families": "List the families of programs and their axes.",
         "operators": "List the operators of Relax: which are drawn, checked and fixed.",
     },
+    "Look into a model": {
+        "model": "Find out whether TVM computes a model rightly, and which node is wrong.",
+    },
     "Look into a failure": {
         "replay": "Run cases again and compare with what was recorded.",
         "reduce": "Make a failing case smaller while it fails in the same way.",

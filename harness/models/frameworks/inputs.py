@@ -40,6 +40,11 @@ class Symbol:
     most: int | None = None
     aliases: tuple[str, ...] = field(default=())
 
+    @property
+    def shown(self) -> str:
+        """The name that a user knows."""
+        return self.aliases[0] if self.aliases else self.name
+
     def allows(self, size: int) -> bool:
         """True if ``size`` is within the limits."""
         return self.least <= size and (self.most is None or size <= self.most)

@@ -1,0 +1,1 @@
+"""Checks of models for a person to read."""
