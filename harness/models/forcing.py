@@ -15,6 +15,7 @@ from tvm.relax.expr_functor import PyExprMutator, mutator
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.tvm_api.functions import (
     identity_of,
+    return_type,
     sequence,
     type_arguments,
     type_of_cast,
@@ -319,7 +320,10 @@ class _Cut:
             blocks.append(type(block)(new))
         result = replace.visit_expr(body.body)
         function = relax.Function(
-            params, relax.SeqExpr(blocks, result), None, bool(self.main.is_pure)
+            params,
+            relax.SeqExpr(blocks, result),
+            return_type(self.main),
+            bool(self.main.is_pure),
         )
         if self.main.attrs:
             function = function.with_attrs(self.main.attrs)

@@ -1,0 +1,186 @@
+"""Checks of whole models: the verdict, the wrong nodes, and whom to blame."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from onnx import helper
+from torch import nn
+from tvm import relax
+from tvm.relax.frontend.onnx import onnx_frontend
+
+from relaxcheck import fixes
+from relaxcheck.harness.models.checking import check
+from relaxcheck.harness.models.job import Job, Known, Message, Progress
+from relaxcheck.harness.models.report import Blame, Report, Verdict
+from relaxcheck.harness.models.sources import ModelError
+from tests.harness.models.small import Last, exported, making, model, perceptron, saved
+
+
+@pytest.fixture(autouse=True)
+def without_fixes() -> Iterator[None]:
+    yield
+    fixes.uninstall()
+
+
+def checked(name: str, **options: Any) -> tuple[Report, list[Message]]:
+    messages: list[Message] = []
+    return check(Job(name, draws=1, **options), messages.append), messages
+
+
+def test_a_right_model_is_right_at_every_size(tmp_path: Path) -> None:
+    report, messages = checked(saved(perceptron(), tmp_path), sizes={"n": (2, 1, 7)})
+    assert report.verdict is Verdict.RIGHT
+    assert [trial.binding for trial in report.trials] == [{"n": 2}, {"n": 1}, {"n": 7}]
+    assert all(output.factor < 4 for trial in report.trials for output in trial.outputs)
+    stages = [each.stage for each in messages if isinstance(each, Progress)]
+    assert [s for s in stages if s in ("load", "framework", "import", "compile")] == [
+        *("load", "framework", "import", "compile")
+    ]
+    assert any(isinstance(each, Known) and each.report.trials for each in messages)
+
+
+def test_a_wrong_conversion_is_named_and_the_importer_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converted = onnx_frontend.ONNXGraphImporter._convert_operator
+    count = 0
+
+    def planted(self: Any, operator: str, *arguments: Any) -> Any:
+        nonlocal count
+        value = converted(self, operator, *arguments)
+        count += operator == "Tanh"
+        if operator == "Tanh" and count == 2:
+            return relax.op.multiply(value, relax.const(1.01, "float32"))
+        return value
+
+    monkeypatch.setattr(onnx_frontend.ONNXGraphImporter, "_convert_operator", planted)
+    report, _ = checked(saved(perceptron(3), tmp_path))
+    assert report.verdict is Verdict.WRONG
+    assert [(node.name, node.operator) for node in report.wrong] == [("value1", "Tanh")]
+    assert report.wrong[0].blame is Blame.IMPORTER
+    assert "R.multiply" in report.wrong[0].relax
+    assert report.checked == report.nodes
+
+
+def test_the_last_token_of_a_pytorch_model_is_read_out_of_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "program.pt2"
+    torch.export.save(exported(Last(), torch.randn(2, 5, 3), batch=True), path)
+    report, _ = checked(str(path))
+    assert report.verdict is Verdict.WRONG
+    assert [node.operator for node in report.wrong] == ["aten.select.int"]
+    assert report.wrong[0].blame is Blame.IMPORTER
+    assert {size for trial in report.trials for size in trial.binding.values()} == {1, 2, 7}
+
+
+def test_a_wrong_lowering_is_told_from_a_wrong_conversion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import relaxcheck.harness.models.compiling as compiling
+    from relaxcheck.harness.compiling import building
+
+    def lowered(builder: Any, call: Any) -> Any:
+        from tvm import topi
+
+        return builder.call_te(lambda x: topi.tanh(x * x), call.args[0])
+
+    real = building.build
+    wrong = relax.transform.LegalizeOps({"relax.tanh": lowered})
+
+    def build(module: Any, recipe: Any, progress: Any) -> Any:
+        return real(wrong(module), recipe, progress)
+
+    monkeypatch.setattr(compiling, "build", build)
+    report, _ = checked(saved(perceptron(), tmp_path))
+    assert report.verdict is Verdict.WRONG
+    assert {node.operator for node in report.wrong} == {"Tanh"}
+    assert {node.blame for node in report.wrong} == {Blame.LOWERING}
+
+
+def test_operators_that_the_importer_lacks_are_listed_with_their_nodes(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Det", ["x"], ["first"], "first"),
+        helper.make_node("Det", ["x"], ["second"], "second"),
+        helper.make_node("Add", ["first", "second"], ["y"], "sum"),
+    ]
+    report, _ = checked(saved(model(nodes, {"x": [3, 2, 2]}, {"y": [3]}, []), tmp_path))
+    assert (report.verdict, report.stage) == (Verdict.IMPORT, "import")
+    (lacking,) = report.lacking
+    assert (lacking.operator, lacking.count, lacking.nodes) == ("Det", 2, ("first", "second"))
+
+
+def test_the_node_at_which_a_conversion_raises_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converted = onnx_frontend.ONNXGraphImporter._convert_operator
+
+    def raising(self: Any, operator: str, *arguments: Any) -> Any:
+        if operator == "Tanh":
+            raise ValueError("planted")
+        return converted(self, operator, *arguments)
+
+    monkeypatch.setattr(onnx_frontend.ONNXGraphImporter, "_convert_operator", raising)
+    report, _ = checked(saved(perceptron(), tmp_path))
+    assert report.verdict is Verdict.IMPORT
+    assert report.place is not None
+    assert (report.place.node, report.place.operator) == ("tanh0", "Tanh")
+    assert report.place.operands == ("float32 (n, 4)",)
+
+
+class Odd(nn.Module):
+    """Has an operator that the importer of PyTorch's programs lacks."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nonzero(x)
+
+
+def test_operators_of_pytorch_that_the_importer_lacks_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "program.pt2"
+    torch.export.save(exported(Odd(), torch.ones(3)), path)
+    report, _ = checked(str(path))
+    assert report.verdict is Verdict.IMPORT
+    assert [(each.operator, each.count) for each in report.lacking] == [("aten.nonzero.default", 1)]
+
+
+def test_the_users_inputs_are_run_and_named(tmp_path: Path) -> None:
+    data = tmp_path / "data.npz"
+    np.savez(data, x=np.ones((5, 4), np.float32))
+    report, _ = checked(saved(perceptron(1), tmp_path), data=str(data))
+    assert report.trials[0].inputs == f"inputs of {data}"
+    assert report.verdict is Verdict.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sizes": {"length": (3,)}}, "the model has no symbolic dimension length; it has n"),
+        ({"data": "none.npz"}, "none.npz: no such file"),
+        ({"target": "nonsense"}, "nonsense"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(
+    options: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelError, match=words) as raised:
+        checked(saved(perceptron(1), tmp_path), **options)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("raise KeyError('weights')", "raised KeyError: 'weights'"),
+        ("return 3", "returned int; it has to return"),
+        ("return nn.Linear(2, 2), (torch.ones(3),)", "torch.export cannot export"),
+    ],
+)
+def test_a_function_that_makes_no_model_is_refused(
+    body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    name = making(tmp_path, body, f"refused_{abs(hash(body))}")
+    with pytest.raises(ModelError, match=words):
+        checked(name)
