@@ -19,6 +19,9 @@ from relaxcheck.harness.releases.processes import running
 from relaxcheck.harness.releases.releases import Release, environment
 
 _MODULE = "relaxcheck.harness.models.child"
+INTERRUPTION = "interrupted"
+"""The message, or the beginning of a note, of a report that an interruption ended."""
+
 _CHUNK = 1 << 16
 _LAST = 12
 """The number of lines of standard error that say how a process failed."""
@@ -50,18 +53,17 @@ def checked(
         given.seek(0)
         with running(command, variables, Path.cwd(), given, errors) as process:
             try:
-                late = _follow(process, time.monotonic() + seconds, state)
+                late = _follow(process, seconds, state)
             except KeyboardInterrupt:
-                return state.ended(Verdict.INTERRUPTED, f"interrupted in: {state.stage}")
+                # Messages that are on their way already are known, too.
+                _follow(process, 0, state)
+                return state.ended(Verdict.INTERRUPTED, INTERRUPTION)
             if late:
-                text = f"no end after {seconds:g} s; the stage is {state.stage}"
-                return state.ended(Verdict.TIMEOUT, text)
+                return state.ended(Verdict.TIMEOUT, f"no end after {seconds:g} s")
             status = process.wait()
         if status < 0:
             name = signal.Signals(-status).name
-            return state.ended(
-                Verdict.DIED, f"{name} ended the process; the stage is {state.stage}"
-            )
+            return state.ended(Verdict.DIED, f"{name} ended the process")
         if status or not state.complete:
             errors.seek(0)
             raise CheckError(_end(errors) or f"the process ended with {status}")
@@ -73,7 +75,7 @@ class _State:
 
     def __init__(self, report: Report, tell: Callable[[str, Report | None], None]) -> None:
         self.report, self.tell = report, tell
-        self.stage = "start"
+        self.stage, self.unread = "start", b""
         self.complete = False
 
     def take(self, message: Message) -> None:
@@ -93,19 +95,19 @@ class _State:
         A verdict that is known already stays: only the search for the place ended early.
         """
         if self.report.verdict is not Verdict.INTERRUPTED:
-            notes = (*self.report.notes, message)
+            notes = (*self.report.notes, f"{message}, in {self.stage}")
             return msgspec.structs.replace(self.report, notes=notes)
         return msgspec.structs.replace(
             self.report, verdict=verdict, stage=self.stage, message=message
         )
 
 
-def _follow(process: "subprocess.Popen[bytes]", deadline: float, state: _State) -> bool:
-    """Take the messages of ``process`` until it ends; True if it has not by the ``deadline``."""
+def _follow(process: "subprocess.Popen[bytes]", seconds: float, state: _State) -> bool:
+    """Take the messages of ``process`` until it ends; True if it has not after ``seconds``."""
     assert process.stdout is not None
     pipe = process.stdout.fileno()
     decoder = msgspec.json.Decoder(Message)
-    unread = b""
+    deadline = time.monotonic() + seconds
     while True:
         left = deadline - time.monotonic()
         ready, _, _ = select.select([pipe], [], [], max(0.0, left))
@@ -114,7 +116,7 @@ def _follow(process: "subprocess.Popen[bytes]", deadline: float, state: _State) 
         data = os.read(pipe, _CHUNK)
         if not data:
             return False
-        *lines, unread = (unread + data).split(b"\n")
+        *lines, state.unread = (state.unread + data).split(b"\n")
         for line in lines:
             state.take(decoder.decode(line))
 

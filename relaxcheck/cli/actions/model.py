@@ -16,7 +16,7 @@ from relaxcheck.cli.terminal import check_writable, console, error_console, warn
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.harness.models.job import Job
 from relaxcheck.harness.models.report import Report, Verdict
-from relaxcheck.harness.models.running import CheckError, checked
+from relaxcheck.harness.models.running import INTERRUPTION, CheckError, checked
 from relaxcheck.harness.releases.releases import named, own, release
 from relaxcheck.reports.models.text import lines, table
 
@@ -103,7 +103,7 @@ def exit_code(reports: Sequence[Report]) -> int:
 
 
 def _was_interrupted(report: Report) -> bool:
-    return any(note.startswith("interrupted in: ") for note in report.notes)
+    return any(note.startswith(INTERRUPTION) for note in report.notes)
 
 
 def _sizes(text: str) -> tuple[str, tuple[int, ...]]:

@@ -1,0 +1,146 @@
+"""``relaxcheck model``: the verdicts of whole runs, with the check in a process of its own."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import onnx
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from relaxcheck.cli import app
+from relaxcheck.cli.actions import model as action
+from relaxcheck.harness.models import running
+from relaxcheck.harness.models.job import Known, Progress
+from relaxcheck.harness.models.report import Report, Verdict
+from relaxcheck.harness.models.sources import ModelError, source
+from relaxcheck.harness.releases.releases import own
+from tests.harness.models.small import making, perceptron, saved
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["model", *arguments])
+
+
+def report(verdict: Verdict, *, fixes: bool = False) -> Report:
+    return Report("model.onnx", "ONNX Runtime", verdict, fixes=fixes)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's folder, in which modules of the user lie."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_right_model_ends_with_0_and_says_so(folder: Path) -> None:
+    ended = run(saved(perceptron(1), folder), "--dim", "n=3,5", "--out", "found")
+    assert ended.exit_code == 0, ended.output
+    first, second, *_ = ended.stdout.splitlines()
+    assert first.endswith(f"TVM {own().name}, fixes off, default-pipeline: right")
+    assert second == "TVM computes this model as ONNX Runtime does."
+    assert "n = 5" in ended.stdout
+    written = json.loads((folder / "found" / "report.json").read_text())
+    assert written["reports"][0]["verdict"] == "right"
+    assert (folder / "found" / "report.txt").read_text() in ended.stdout
+
+
+def test_a_wrong_model_ends_with_1_and_names_node_and_stage_in_json(folder: Path) -> None:
+    body = """class Last(nn.Module):
+    def forward(self, x):
+        return x.exp()[:, -1]
+return Last(), (torch.ones(2, 3, 4),)"""
+    ended = run(making(folder, body, "wrong_model"), "--format", "json")
+    assert ended.exit_code == 1, ended.output
+    (report,) = json.loads(ended.stdout)["reports"]
+    assert report["verdict"] == "wrong"
+    (node,) = report["wrong"]
+    assert (node["operator"], node["blame"]) == ("aten.select.int", "importer")
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "words"),
+    [
+        ("os.kill(os.getpid(), 11)", 1, "LegalizeOps: SIGSEGV ended the process"),
+        ("time.sleep(600)", 1, "LegalizeOps: no end after 2 s"),
+        ("os.kill(os.getppid(), 2); time.sleep(600)", 130, "LegalizeOps: interrupted"),
+        ("sys.exit('a bug of ours')", 3, "a fault of relaxcheck: a bug of ours"),
+    ],
+)
+def test_the_end_of_the_process_is_a_result(
+    end: str, code: int, words: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Known(report(Verdict.INTERRUPTED))
+    messages = [msgspec.json.encode(each).decode() for each in (Progress("LegalizeOps"), known)]
+    lines = ["import os, sys, time", *(f"print({each!r}, flush=True)" for each in messages), end]
+    (folder / "ending.py").write_text("\n".join(lines))
+    monkeypatch.setattr(running, "_MODULE", "ending")
+    ended = run("model.onnx", "--seconds", "2")
+    assert ended.exit_code == code, ended.output
+    assert words in ended.stdout + ended.stderr
+
+
+def test_a_verdict_that_is_known_outlives_the_search_for_the_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = msgspec.json.encode(Known(report(Verdict.WRONG))).decode()
+    (folder / "ending.py").write_text(f"import os\nprint({known!r}, flush=True)\nos.abort()")
+    monkeypatch.setattr(running, "_MODULE", "ending")
+    ended = run("model.onnx")
+    assert ended.exit_code == 1, ended.output
+    assert "model.onnx" in ended.stdout.splitlines()[0]
+    assert ended.stdout.splitlines()[0].endswith("wrong")
+    assert "note: SIGABRT ended the process" in ended.stdout
+
+
+def test_a_model_that_its_framework_cannot_run_is_bad_input(folder: Path) -> None:
+    proto = perceptron(1)
+    proto.graph.node[0].op_type = "Mend"
+    proto.graph.node[0].domain = "mine"
+    proto.opset_import.append(onnx.helper.make_opsetid("mine", 1))
+    ended = run(saved(proto, folder))
+    assert ended.exit_code == 2, ended.output
+    assert "ONNX Runtime fails" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("none.onnx", "none.onnx: no such file"),
+        ("notes.txt", "notes.txt: give a model.onnx, an exported.pt2, or package.module:make"),
+        ("text.onnx", "text.onnx is no valid ONNX model"),
+        ("text.pt2", "text.pt2 is no exported program"),
+        ("nowhere_at_all:make", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_bad_input_is_one_line(name: str, words: str, folder: Path) -> None:
+    for text in ("text.onnx", "text.pt2"):
+        (folder / text).write_text("no model")
+    with pytest.raises(ModelError, match=words) as raised:
+        source(name)
+    assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("dim", ["batch", "batch=", "=3", "batch=a", "batch=1,,2"])
+def test_sizes_are_numbers_by_name(dim: str, folder: Path) -> None:
+    ended = run("model.onnx", "--dim", dim)
+    assert ended.exit_code == 2
+    assert f"--dim {dim}: give a name and sizes" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("reports", "code"),
+    [
+        ([report(Verdict.RIGHT)], 0),
+        ([report(Verdict.WRONG)], 1),
+        ([report(Verdict.DIED)], 1),
+        ([report(Verdict.WRONG), report(Verdict.RIGHT, fixes=True)], 0),
+        ([report(Verdict.RIGHT), report(Verdict.WRONG, fixes=True)], 1),
+        ([report(Verdict.EXPORTER)], 2),
+        ([report(Verdict.RIGHT), report(Verdict.INTERRUPTED)], 130),
+    ],
+)
+def test_the_exit_code_is_that_of_the_side_that_decides(reports: list[Report], code: int) -> None:
+    assert action.exit_code(reports) == code
