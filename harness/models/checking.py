@@ -304,8 +304,10 @@ def _locate(going: _Check, model: Source, imported: Imported, run: _Run, way: Wa
         nodes.append(blamed(each, setting, stepped, way))
         going.know(wrong=tuple(nodes))
     if not nodes:
-        going.within("regions")
-        going.know(region=region(setting, stepped.borders, way, going.within))
+        going.within("all nodes together")
+        found = region(setting, stepped.borders, way, going.within)
+        if found is not None:
+            going.know(region=found.steps, passes=found.passes)
 
 
 def _line(error: BaseException) -> str:

@@ -9,6 +9,7 @@ import tvm
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import Progress, Recipe, StageError, build, load
+from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.memory import USUAL, filled
 
 # TVM has no type information of its own.
@@ -40,9 +41,13 @@ class Way:
 
 
 def compiled(
-    module: Module, way: Way, progress: Progress = lambda stage: None
+    module: Module,
+    way: Way,
+    progress: Progress = lambda stage: None,
+    *,
+    tracing: Tracing | None = None,
 ) -> Callable[..., Any]:
-    """The function ``main`` of ``module``, compiled.
+    """The function ``main`` of ``module``, compiled; ``tracing`` leaves out passes.
 
     Raises:
         StageError: TVM raised.
@@ -54,7 +59,7 @@ def compiled(
         with_fixes=way.fixes,
         target=None if way.plain else parsed(way.target),
     )
-    return load(build(module, recipe, progress))
+    return load(build(module, recipe, progress, tracing=tracing))
 
 
 def parsed(target: str) -> Any:

@@ -1,20 +1,38 @@
 """Parts of a model that are wrong only when they are compiled together.
 
-Where every step is right alone, fusion, the memory planner or the order of steps is suspect. A run
-that forces a few borders leaves what lies between them to the compiler, fused as in the whole.
+Where every step is right alone, fusion, the memory planner or the order of steps is suspect. A part
+whose operands alone are forced leaves what lies within it to the compiler, as in the whole.
 """
 
-from collections.abc import Collection, Sequence
+import tempfile
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
-from relaxcheck.harness.models.compiling import Way
-from relaxcheck.harness.models.forcing import forced
+from relaxcheck.harness.kind import Tracing
+from relaxcheck.harness.models.compiling import Way, compiled, run
+from relaxcheck.harness.models.forcing import Part, forced, operands
 from relaxcheck.harness.models.imported import Step
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
-from relaxcheck.harness.models.stepping import Setting, ran
+from relaxcheck.harness.models.stepping import Setting
+from relaxcheck.harness.triage.bisection.trace import read
 
-_PARTS = 8
-"""The number of parts that a region is cut into at a time."""
+_INDISPENSABLE = "LegalizeOps"
+"""The pass without which nothing is compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Neighbouring steps that are wrong together, and right on the framework's operands each.
+
+    Without any one of the ``passes``, they are right.
+    """
+
+    steps: tuple[str, ...]
+    passes: tuple[str, ...]
 
 
 def region(
@@ -22,65 +40,103 @@ def region(
     borders: Collection[str],
     way: Way,
     progress: Progress = lambda stage: None,
-) -> tuple[str, ...]:
-    """The names of the neighbouring steps that are wrong together, as few as were found.
+) -> Region | None:
+    """The fewest neighbouring steps that were found wrong together, and the passes to blame.
 
-    Empty if no part is wrong once its operands are the framework's: the error grows over the whole.
+    None if the model is right as soon as its inputs are the only operands that are forced: then it
+    is not wrong each time, or only in a way that no output of a step shows.
     """
-    steps = [step for step in setting.imported.steps if step.variable in borders]
-    low, high = 0, len(steps)
-    found = False
+    search = _Search(setting, borders, way)
+    count = len(search.steps)
+    if not search.wrong(0, count):
+        return None
+    low, high = 0, count
     while high - low > 1:
-        size = -(-(high - low) // _PARTS)
-        ends = [*range(low + size, high, size), high]
-        progress(f"parts of {size} nodes")
-        wrong = _first_wrong(setting, steps, low, ends, way)
-        if wrong is None:
-            break
-        found = True
-        if wrong == (low, high):
-            break
-        low, high = wrong
-    return tuple(step.name for step in steps[low:high]) if found else ()
+        middle = (low + high) // 2
+        progress(f"the first {middle} nodes together")
+        if search.wrong(0, middle):
+            high = middle
+        else:
+            low = middle
+    end = high
+    low, high = 0, end
+    while high - low > 1:
+        middle = (low + high) // 2
+        progress(f"{end - middle} nodes together")
+        if search.wrong(middle, end):
+            low = middle
+        else:
+            high = middle
+    names = tuple(step.name for step in search.steps[low:end])
+    return Region(names, _passes(search, low, end, progress))
 
 
-def _first_wrong(
-    setting: Setting, steps: Sequence[Step], low: int, ends: Sequence[int], way: Way
-) -> tuple[int, int] | None:
-    """The first part between ``ends`` that is wrong on the framework's operands.
+class _Search:
+    """The steps of a model, and the parts of it that are neighbouring steps."""
 
-    The values at the ends of parts are forced, and everything that a later part uses.
-    """
-    begin = low
-    for end in ends:
-        inside = {step.variable for step in steps[begin:end]}
-        outside = frozenset(step.variable for step in steps) - inside
-        last = _leaving(setting, steps, begin, end)
-        part = forced(setting.imported.module, outside, only=last)
+    def __init__(self, setting: Setting, borders: Collection[str], way: Way) -> None:
+        self.setting, self.way = setting, way
+        self.steps: list[Step] = [
+            step for step in setting.imported.steps if step.variable in borders
+        ]
+        self.uses = operands(setting.imported.module)
+        self.held = setting.held()
+
+    def part(self, begin: int, end: int) -> Part:
+        """The steps from ``begin`` to ``end``, which returns all that others use of them."""
+        inside = {step.variable for step in self.steps[begin:end]}
+        outside = frozenset(step.variable for step in self.steps) - inside
+        used = {
+            each
+            for name, uses in self.uses.items()
+            if name not in inside
+            for each in uses
+            if each in inside
+        }
+        leaving = tuple(s.variable for s in self.steps[begin:end] if s.variable in used)
+        return forced(
+            self.setting.imported.module,
+            outside,
+            only=leaving or (self.steps[end - 1].variable,),
+        )
+
+    def wrong(self, begin: int, end: int) -> bool:
+        """True if the steps from ``begin`` to ``end`` are wrong together."""
+        part = self.part(begin, end)
+        # It compiles as part of the whole: where it does not alone, that is another fault.
+        return self.differs(part, partial(compiled, part.module, self.way)) is True
+
+    def differs(self, part: Part, build: Callable[[], Callable[..., object]]) -> bool | None:
+        """True if ``part``, as ``build`` compiles it, is wrong; None if it does not run."""
         try:
-            results = dict(zip(part.outputs, ran(part, setting, way), strict=True))
+            results = run(build(), [self.held[name] for name in part.inputs])
         except (StageError, SilentBail):
-            # It compiles as part of the whole; alone it has another fault, which is not this one.
-            begin = end
-            continue
-        for step in steps[begin:end]:
-            if step.variable not in results:
+            return None
+        return any(map(self._off, part.outputs, results))
+
+    def _off(self, variable: str, result: Array) -> bool:
+        name = self.setting.imported.borders()[variable].name
+        double = self.setting.values.double.get(name)
+        return measured(result, self.setting.values.own[name], double).ratio > MODEL_LIMIT
+
+
+def _passes(search: _Search, begin: int, end: int, progress: Progress) -> tuple[str, ...]:
+    """The names of the passes without which the steps are right together."""
+    part = search.part(begin, end)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "trace"
+
+        def build(without: tuple[str, ...] = ()) -> Callable[..., object]:
+            return compiled(part.module, search.way, tracing=Tracing(str(file), without))
+
+        if not search.differs(part, build):
+            return ()
+        steps = [step for step in read(file).steps if step.changed]
+        found = []
+        for step in steps:
+            if step.name == _INDISPENSABLE:
                 continue
-            own = setting.values.own[step.name]
-            double = setting.values.double.get(step.name)
-            if measured(results[step.variable], own, double).ratio > MODEL_LIMIT:
-                return begin, end
-        begin = end
-    return None
-
-
-def _leaving(setting: Setting, steps: Sequence[Step], begin: int, end: int) -> tuple[str, ...]:
-    """The variables of a part that later steps use, or the last one."""
-    from relaxcheck.harness.models.forcing import operands
-
-    inside = {step.variable for step in steps[begin:end]}
-    order = list(operands(setting.imported.module).items())
-    used = {each for name, uses in order if name not in inside for each in uses if each in inside}
-    return tuple(step.variable for step in steps[begin:end] if step.variable in used) or (
-        steps[end - 1].variable,
-    )
+            progress(f"without {step.name}")
+            if search.differs(part, partial(build, (step.path,))) is False:
+                found.append(step.name)
+    return tuple(dict.fromkeys(found))

@@ -118,7 +118,7 @@ class Report(msgspec.Struct, frozen=True):
 
     ``stage`` is the one that TVM was in: ``import``, a pass, ``codegen`` or ``run``. ``message``
     is its error, or a sentence. ``checked`` of the ``nodes`` of the framework's graph were run
-    on their own. ``region`` names the nodes of a part that is wrong only as a whole. ``special``
+    on their own. ``region`` names the nodes of a part that is wrong only as a whole, and is right without any of the ``passes``. ``special``
     says where NaN or infinity first arises. ``seconds`` are by stage.
     """
 
@@ -136,6 +136,7 @@ class Report(msgspec.Struct, frozen=True):
     trials: tuple[Trial, ...] = ()
     wrong: tuple[Node, ...] = ()
     region: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
     special: str = ""
     lacking: tuple[Lacking, ...] = ()
     place: Place | None = None

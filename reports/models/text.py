@@ -90,7 +90,10 @@ def _nodes(report: Report) -> Iterator[str]:
     elif report.region:
         names = _some(report.region)
         yield f"Each of {report.checked} nodes is right alone; these are wrong together: {names}."
-        yield "  Suspect what the compiler makes of them together: fusion, memory, order."
+        if report.passes:
+            yield f"  They are right without the pass {', or without '.join(report.passes)}."
+        else:
+            yield "  Suspect what the compiler makes of them together: fusion, memory, order."
     elif report.checked:
         yield (
             f"Each of {report.checked} nodes is right on {report.framework}'s own operands, and so "

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import tvm
 from onnx import helper
 from torch import nn
 from tvm import relax
+from tvm.relax.expr_functor import PyExprMutator, mutator
 from tvm.relax.frontend.onnx import onnx_frontend
 
 from relaxcheck import fixes
@@ -90,14 +92,54 @@ def test_a_wrong_lowering_is_told_from_a_wrong_conversion(
     real = building.build
     wrong = relax.transform.LegalizeOps({"relax.tanh": lowered})
 
-    def build(module: Any, recipe: Any, progress: Any) -> Any:
-        return real(wrong(module), recipe, progress)
+    def build(module: Any, recipe: Any, progress: Any, **options: Any) -> Any:
+        return real(wrong(module), recipe, progress, **options)
 
     monkeypatch.setattr(compiling, "build", build)
     report, _ = checked(saved(perceptron(), tmp_path))
     assert report.verdict is Verdict.WRONG
     assert {node.operator for node in report.wrong} == {"Tanh"}
     assert {node.blame for node in report.wrong} == {Blame.LOWERING}
+
+
+@tvm.transform.module_pass(opt_level=0, name="Planted")
+def planted_fusion(module: Any, context: Any) -> Any:
+    """Loses the activation of a sum, which it only finds where both are in one program."""
+
+    @mutator
+    class Losing(PyExprMutator):  # type: ignore[misc]
+        def visit_call_(self, call: Any) -> Any:
+            call = self.visit_expr_post_order(call)
+            if call.op == tvm.ir.Op.get("relax.tanh"):
+                bound = self.lookup_binding(call.args[0])
+                if isinstance(bound, relax.Call) and bound.op == tvm.ir.Op.get("relax.add"):
+                    return relax.op.negative(call.args[0])
+            return call
+
+    module = module.clone()
+    losing = Losing(module)
+    module.update_func(module.get_global_var("main"), losing.visit_expr(module["main"]))
+    return module
+
+
+def test_a_fault_of_two_steps_together_is_a_region_and_a_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from relaxcheck.harness.compiling import building
+
+    passes = building._passes
+
+    def planted(recipe: Any, where: Any) -> Any:
+        real = passes(recipe, where)
+        first = relax.get_pipeline("default") if real == "default" else real
+        return tvm.transform.Sequential([planted_fusion, first])
+
+    monkeypatch.setattr(building, "_passes", planted)
+    report, _ = checked(saved(perceptron(5), tmp_path))
+    assert report.verdict is Verdict.WRONG
+    assert (report.wrong, report.checked) == ((), 10)
+    assert report.region in [(f"product{n}", f"value{n}") for n in range(5)]
+    assert report.passes == ("Planted",)
 
 
 def test_operators_that_the_importer_lacks_are_listed_with_their_nodes(tmp_path: Path) -> None:
