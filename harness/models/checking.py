@@ -128,8 +128,9 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
                 going.know(place=diagnosis.compile_fault(imported, way, going.within))
             return going.report
     _verdict(going, model, imported, main, runs)
-    if going.report.verdict is Verdict.WRONG:
-        first = next(n for n, trial in enumerate(going.report.trials) if not trial.right)
+    if going.report.verdict is Verdict.WRONG or (job.nodes and going.report.trials):
+        trials = going.report.trials
+        first = next((n for n, trial in enumerate(trials) if not trial.right), 0)
         with going.stage("nodes"):
             _locate(going, model, imported, runs[first], way)
     return going.report
@@ -303,7 +304,7 @@ def _locate(going: _Check, model: Source, imported: Imported, run: _Run, way: Wa
         going.within(f"node {each.step.name}")
         nodes.append(blamed(each, setting, stepped, way))
         going.know(wrong=tuple(nodes))
-    if not nodes:
+    if not nodes and going.report.verdict is Verdict.WRONG:
         going.within("all nodes together")
         found = region(setting, stepped.borders, way, going.within)
         if found is not None:

@@ -10,7 +10,7 @@ class Job(msgspec.Struct, frozen=True):
 
     ``model`` and ``data`` are as the user names them, an ``.npz`` of inputs or "". ``sizes`` are
     those of symbolic dimensions to run at. ``draws`` is how many inputs are drawn at the model's
-    own sizes.
+    own sizes. With ``nodes`` every node is run on its own, even if the model is right.
     """
 
     model: str
@@ -21,6 +21,7 @@ class Job(msgspec.Struct, frozen=True):
     target: str = "llvm"
     seed: int = 0
     draws: int = 2
+    nodes: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True, tag="progress"):

@@ -29,13 +29,16 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """The steps that are ``wrong``, the worst first; ``borders`` are the variables that can be
-    forced, and ``special`` says where NaN or infinity first arises.
+    """The steps that are ``wrong``, the worst first, and the ``ratios`` of the right ones.
+
+    ``borders`` are the variables that can be forced. ``special`` says where NaN or infinity first
+    arises.
     """
 
     wrong: tuple[Wrong, ...]
     borders: frozenset[str]
     checked: int
+    ratios: tuple[float, ...] = ()
     special: str = ""
 
 
@@ -87,7 +90,7 @@ def stepped(setting: Setting, way: Way, progress: Progress = lambda stage: None)
     )
     part = forced(setting.imported.module, borders)
     results = dict(zip(part.outputs, ran(part, setting, way, progress), strict=True))
-    special = ""
+    special, ratios = "", []
     for step in steps:
         if step.variable not in results:
             continue
@@ -95,9 +98,11 @@ def stepped(setting: Setting, way: Way, progress: Progress = lambda stage: None)
         each = measured(results[step.variable], own, setting.values.double.get(step.name))
         if each.ratio > STEP_LIMIT:
             wrong.append(Wrong(step, each))
+        else:
+            ratios.append(each.ratio)
         special = special or _special(step, results[step.variable], own)
     wrong.sort(key=lambda each: -each.measured.ratio)
-    return Stepped(tuple(wrong), borders, len(results), special)
+    return Stepped(tuple(wrong), borders, len(results), tuple(ratios), special)
 
 
 def ran(

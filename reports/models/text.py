@@ -77,8 +77,8 @@ def _place(report: Report) -> Iterator[str]:
 
 
 def _nodes(report: Report) -> Iterator[str]:
-    if report.verdict is not Verdict.WRONG:
-        return
+    if report.wrong and report.verdict is not Verdict.WRONG:
+        yield "The outputs do not show it on these inputs, but:"
     if report.wrong:
         yield (
             f"{_counted(len(report.wrong), 'node')} of {report.nodes} "
@@ -94,6 +94,8 @@ def _nodes(report: Report) -> Iterator[str]:
             yield f"  They are right without the pass {', or without '.join(report.passes)}."
         else:
             yield "  Suspect what the compiler makes of them together: fusion, memory, order."
+    elif report.checked and report.verdict is not Verdict.WRONG:
+        yield f"Each of {report.checked} nodes is right on {report.framework}'s own operands."
     elif report.checked:
         yield (
             f"Each of {report.checked} nodes is right on {report.framework}'s own operands, and so "

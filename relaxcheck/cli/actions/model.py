@@ -36,6 +36,7 @@ class Wanted:
     target: str
     seed: int
     seconds: float
+    nodes: bool
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -67,6 +68,7 @@ def model(wanted: Wanted, form: ResultFormat, out: Path | None) -> int:
                 wanted.pipeline,
                 wanted.target,
                 wanted.seed,
+                nodes=wanted.nodes,
             )
             progress.begin(f"TVM {each.name}, fixes {'on' if side else 'off'}")
             try:

@@ -90,6 +90,10 @@ def model(
     seed: Annotated[
         int, typer.Option(min=0, max=MOST, help="Seed of the inputs that are drawn.")
     ] = 0,
+    nodes: Annotated[
+        bool,
+        typer.Option("--nodes", help="Run every node on its own, even if the model is right."),
+    ] = False,
     seconds: Annotated[
         float,
         typer.Option(
@@ -120,7 +124,7 @@ def model(
 
         code = action.model(
             action.Wanted(
-                name, inputs, tuple(dim or ()), fixes, tvm, pipeline, target, seed, seconds
+                name, inputs, tuple(dim or ()), fixes, tvm, pipeline, target, seed, seconds, nodes
             ),
             form,
             out,
