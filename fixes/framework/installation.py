@@ -166,11 +166,17 @@ def _original(attribute: OperatorAttribute) -> Any:
 
 def _replace(method: MethodRebinding) -> None:
     # Another fix may have put a class of its own above TVM's, and call what it inherits.
-    owner = next(each for each in reversed(method.owner.__mro__) if method.name in vars(each))
+    owner = next(each for each in reversed(method.owner.__mro__) if _defines(each, method.name))
     # As the class holds it: getattr would unwrap a static or class method.
     original = vars(owner)[method.name]
     _state.bindings.append(_Binding(owner, method.name, original))
     setattr(owner, method.name, method.replacement)
+
+
+def _defines(owner: type, name: str) -> bool:
+    """True if ``owner`` itself has a method ``name`` that is more than a declaration."""
+    there = vars(owner).get(name)
+    return there is not None and not getattr(there, "__isabstractmethod__", False)
 
 
 def _set(attribute: OperatorAttribute) -> None:

@@ -119,6 +119,14 @@ class Conversion:
 
 
 @dataclass(frozen=True, slots=True)
+class AtenConversion:
+    """Convert ATen's ``operator`` by ``function``, which is passed the node and what served it."""
+
+    operator: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """Start the function ``guarded`` of ``file`` with a call of ``function``.
 
@@ -143,5 +151,15 @@ class Import:
 
 
 Step = (
-    Lowering | Wrapping | Checking | Override | Body | Method | Entry | Conversion | Guard | Import
+    Lowering
+    | Wrapping
+    | Checking
+    | Override
+    | Body
+    | Method
+    | Entry
+    | Conversion
+    | AtenConversion
+    | Guard
+    | Import
 )

@@ -87,7 +87,10 @@ def decorated(source: Source, function: str, decorator: str) -> Edit:
 
 
 def entered(source: Source, function: str, entries: Mapping[str, str]) -> list[Edit]:
-    """Set the keys of ``entries`` to their values in the dictionary that ``function`` returns."""
+    """Set the keys of ``entries`` to their values in the dictionary that ``function`` returns.
+
+    ``function`` is the name of a function, or that of a class and a method with a dot between.
+    """
     table = _table(source, function)
     edits, added = [], []
     last = table.values[-1]
@@ -112,7 +115,9 @@ def entry(source: Source, function: str, key: str) -> str:
 
 
 def _table(source: Source, function: str) -> ast.Dict:
-    match source.function(function).body[-1]:
+    owner, _, name = function.rpartition(".")
+    node = source.method(owner, name) if owner else source.function(name)
+    match node.body[-1]:
         case ast.Return(value=ast.Dict() as table):
             return table
     raise PatchError(f"{source.name}: {function} does not return a dictionary")

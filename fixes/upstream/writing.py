@@ -11,6 +11,7 @@ import tvm
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import fix
 from relaxcheck.fixes.framework.patch import (
+    AtenConversion,
     Body,
     Checking,
     Conversion,
@@ -25,8 +26,8 @@ from relaxcheck.fixes.framework.patch import (
     Step,
     Wrapping,
 )
-from relaxcheck.fixes.frontends.onnx import converting as onnx_converting
 from relaxcheck.fixes.upstream import editing
+from relaxcheck.fixes.upstream.conversions import table_of, together
 from relaxcheck.fixes.upstream.places import (
     STEPS,
     definition,
@@ -87,7 +88,7 @@ def change(fixes: tuple[str, ...], operators: tuple[str, ...] = ()) -> Change:
     part = any(steps_for(name, operators) != STEPS[name] for name in fixes)
     changes = Change(Slices(), part=part)
     steps = dict.fromkeys(step for name in fixes for step in steps_for(name, operators))
-    for step in _together(steps):
+    for step in together(steps):
         if isinstance(step, tuple):
             _convert(changes, step)
         else:
@@ -98,24 +99,6 @@ def change(fixes: tuple[str, ...], operators: tuple[str, ...] = ()) -> Change:
         changes.files[file] = editing.without_unused(now, before, elsewhere)
     _add_modules(changes)
     return changes
-
-
-def _together(steps: Iterable[Step]) -> Iterator[Step | tuple[Conversion, ...]]:
-    """``steps`` alone, but together conversions of different operators that follow each other.
-
-    The importer's file is long: to parse it after each of hundreds of conversions takes minutes.
-    """
-    waiting: dict[str, Conversion] = {}
-    for step in steps:
-        if waiting and not (isinstance(step, Conversion) and step.operator not in waiting):
-            yield tuple(waiting.values())
-            waiting = {}
-        if isinstance(step, Conversion):
-            waiting[step.operator] = step
-        else:
-            yield step
-    if waiting:
-        yield tuple(waiting.values())
 
 
 def _take(changes: Change, step: Step) -> None:
@@ -170,30 +153,21 @@ def _take(changes: Change, step: Step) -> None:
             changes.files[step.file] = editing.with_last_import(source, step.line)
 
 
-_LINE = 100
-"""The longest line of TVM's sources."""
-
-
-def _convert(changes: Change, steps: Sequence[Conversion]) -> None:
-    """Take ``steps``, each of another operator."""
-    file = onnx_converting.IMPORTER
-    converter = _asked(changes, onnx_converting.Converter)
-    source = changes.source(file)
+def _convert(changes: Change, steps: Sequence[Conversion | AtenConversion]) -> None:
+    """Take ``steps``, all of one table, each of another operator."""
+    table = table_of(steps[0])
+    converter = _asked(changes, table.converter)
+    source = changes.source(table.file)
     entries = {}
     for step in steps:
-        before = editing.entry(source, onnx_converting.TABLE, step.operator)
+        before = editing.entry(source, table.function, step.operator)
         function = _asked(changes, step.function)
-        arguments = [f'"{step.operator}"', function, *([before] * bool(before))]
-        value = _called(converter, ", ".join(arguments))
-        if len(f'        "{step.operator}": {value},') > _LINE:
-            lines = "".join(f"\n            {argument}," for argument in arguments)
-            value = _called(converter, f"{lines}\n        ")
-        entries[step.operator] = value
-    functions = (onnx_converting.Converter, *(step.function for step in steps))
+        entries[step.operator] = table.entry(step.operator, converter, function, before)
+    functions = (table.converter, *(step.function for step in steps))
     changes.edit(
-        file,
-        editing.entered(source, onnx_converting.TABLE, entries),
-        *dict.fromkeys(_import(function, file) for function in functions),
+        table.file,
+        editing.entered(source, table.function, entries),
+        *dict.fromkeys(_import(function, table.file) for function in functions),
     )
 
 

@@ -5,21 +5,38 @@ it, since TVM would write it in the first iteration of the reduction.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tvm import relax, te, tirx
 from tvm.relax.utils import gen_call_tir_inputs
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.onnx.converting import Node
 from relaxcheck.fixes.lowerings.reductions import lowered
-from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
+from relaxcheck.fixes.tvm_api import BlockBuilder, Expr, PrimExpr, Tensor
 
-UPSTREAM = NewFile("relax/frontend/onnx/computing.py")
+UPSTREAM = NewFile("relax/frontend/computing.py")
 
 Indices = Sequence[PrimExpr]
 Compute = Callable[..., Any]
+
+
+class Node(Protocol):
+    """A node of any importer's graph."""
+
+    @property
+    def operator(self) -> str:
+        """The name of its operator."""
+        ...
+
+    @property
+    def builder(self) -> BlockBuilder:
+        """The builder of the Relax program."""
+        ...
+
+    def emit(self, value: Expr) -> Expr:
+        """A variable bound to ``value``."""
+        ...
 
 
 def computed(node: Node, compute: Compute, *arguments: Any) -> Expr:
@@ -31,7 +48,7 @@ def computed(node: Node, compute: Compute, *arguments: Any) -> Expr:
     empty = lowered.empty_extents(function)
     if empty:
         function = lowered.initialized(function, empty)
-    variable = node.builder.add_func(function, node.operator.lower())
+    variable = node.builder.add_func(function, node.operator.lower().replace(".", "_"))
     return node.emit(relax.call_tir(variable, inputs, result, *dimensions))
 
 

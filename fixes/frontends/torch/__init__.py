@@ -1,0 +1,1 @@
+"""Fixes of the importer of exported PyTorch programs."""

@@ -1,0 +1,1 @@
+"""Elements chosen by indices, and elements put there."""

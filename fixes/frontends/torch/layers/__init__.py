@@ -1,0 +1,1 @@
+"""Layers of networks: normalization, pooling, resizing, products."""

@@ -1,0 +1,119 @@
+"""Probes of the importer of exported programs: one call of ATen, converted, compiled and run.
+
+The graph is made by hand, since ``torch.export`` takes ten times as long as all the rest.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.probes import Array
+
+
+def differs(function: str, *arguments: Any, **keywords: Any) -> bool:
+    """True if TVM does not compute what PyTorch does (to 1e-3, shapes and dtypes too).
+
+    ``function`` is a name of ATen, as in ``"select.int"``. Arrays among ``arguments`` become inputs
+    of the program, arrays of ``keywords`` too.
+    """
+    call, inputs = traced(function, arguments, keywords)
+    try:
+        actual = outputs_of(tvm.compile(converted(call), _TARGET), inputs)
+    except Exception:
+        # The importer refuses the call, or TVM dies of it: either way it does not compute it.
+        return True
+    expected = _tensors(call.meta["val"])
+    return len(actual) != len(expected) or not all(map(_equal, actual, expected))
+
+
+_TARGET = tvm.target.Target({"kind": "llvm", "opt-level": 0})
+
+
+def traced(
+    function: str, arguments: Sequence[Any], keywords: dict[str, Any]
+) -> tuple[Any, list[Array]]:
+    """The FX node of a call of ``function``, which knows its result in PyTorch, and its inputs."""
+    import torch
+
+    packet, _, overload = function.partition(".")
+    target = getattr(getattr(torch.ops.aten, packet), overload)
+    graph = torch.fx.Graph()
+    inputs: list[Array] = []
+
+    def node(value: Any) -> Any:
+        if isinstance(value, list):
+            return [node(each) for each in value]
+        if not isinstance(value, np.ndarray):
+            return value
+        placeholder = graph.placeholder(f"input_{len(inputs)}")
+        placeholder.meta["val"] = torch.from_numpy(value.copy())
+        inputs.append(value)
+        return placeholder
+
+    def tensor(value: Any) -> Any:
+        if isinstance(value, list):
+            return [tensor(each) for each in value]
+        return value.meta["val"] if isinstance(value, torch.fx.Node) else value
+
+    positional = tuple(map(node, arguments))
+    named = {name: node(value) for name, value in keywords.items()}
+    call = graph.call_function(target, positional, named)
+    values = {name: tensor(value) for name, value in named.items()}
+    call.meta["val"] = target(*map(tensor, positional), **values)
+    return call, inputs
+
+
+def converted(call: Any) -> Any:
+    """The Relax module of ``call`` alone, whose inputs are those of the call's graph.
+
+    Raises:
+        Exception: TVM's own, where it cannot convert it.
+    """
+    from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
+
+    importer = ExportedProgramImporter()
+    importer.block_builder = builder = relax.BlockBuilder()
+    for node in call.graph.nodes:
+        if node.op == "placeholder":
+            value = node.meta["val"]
+            dtype = str(value.dtype).removeprefix("torch.")
+            type_ = tvm_api.tensor_type(list(value.shape), dtype)
+            importer.env[node] = relax.Var(node.name, type_)
+    with builder.function("main", list(importer.env.values())):
+        with builder.dataflow():
+            result = importer.convert_map[call.target.__name__](call)
+            if isinstance(result, list | tuple):
+                result = relax.Tuple(list(result))
+            output = builder.emit_output(result)
+        builder.emit_func_output(output)
+    return builder.get()
+
+
+def outputs_of(executable: Any, inputs: Sequence[Array]) -> list[Array]:
+    """The outputs of ``executable`` for ``inputs``.
+
+    Raises:
+        Exception: TVM's own, where it cannot run.
+    """
+    main = relax.VirtualMachine(executable, tvm.cpu())["main"]
+    result = main(*(tvm.runtime.tensor(array) for array in inputs))
+    several = [result] if hasattr(result, "numpy") else list(result)
+    return [np.asarray(tensor.numpy()) for tensor in several]
+
+
+def _tensors(value: Any) -> list[Array]:
+    several = value if isinstance(value, list | tuple) else [value]
+    return [np.asarray(tensor.numpy()) for tensor in several]
+
+
+def _equal(actual: Array, expected: Array) -> bool:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return False
+    close = np.allclose(
+        actual.astype(np.float64), expected.astype(np.float64), 1e-3, 1e-3, equal_nan=True
+    )
+    return bool(close)
