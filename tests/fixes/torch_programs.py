@@ -38,7 +38,7 @@ class Model(nn.Module):
 def exported(function: Callable[..., Any], inputs: Inputs, dynamic: Sequence[Any] = ()) -> Any:
     """The program of ``function``; ``dynamic`` are the axes of each input that are symbolic."""
     auto = torch.export.Dim.AUTO
-    shapes = tuple({axis: auto for axis in axes} for axes in dynamic) if dynamic else ()
+    shapes = tuple(dict.fromkeys(axes, auto) for axes in dynamic) if dynamic else ()
     model = function if isinstance(function, nn.Module) else Model(function)
     nested = (shapes,) if isinstance(model, Model) else shapes
     with torch.no_grad():
@@ -54,7 +54,7 @@ def check(
     again: Sequence[Inputs] = (),
     decomposed: Sequence[bool] = (True, False),
 ) -> None:
-    """Compare what TVM computes of ``function`` with PyTorch, for ``inputs`` and those of ``again``.
+    """Compare what TVM computes of ``function`` with PyTorch, for ``inputs``, then for ``again``.
 
     The program is imported with ``decomposed`` into core functions of ATen, and without.
     """

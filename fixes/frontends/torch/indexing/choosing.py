@@ -16,6 +16,7 @@ from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.torch.elements import broadcast_shape
 from relaxcheck.fixes.frontends.torch.probing import differs
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 from relaxcheck.fixes.tvm_api import functions as tvm_api_functions
@@ -26,7 +27,7 @@ _MASKS = ("bool", "uint8")
 """The dtypes of indices that say of each element whether to take it."""
 
 
-def select(node: Node) -> Expr:
+def select_one(node: Node) -> Expr:
     """The slice at one index of an axis, without that axis.
 
     Raises:
@@ -47,7 +48,7 @@ def select(node: Node) -> Expr:
     return node.emit(relax.op.take(data, operands.tensor(node, index, "int64"), dim))
 
 
-def take(node: Node) -> Expr:
+def take_flat(node: Node) -> Expr:
     """The elements at indices of the data as a vector."""
     data = operands.reshaped(node, node.argument("self"), [_count(node.argument("self"))])
     index = node.argument("index")
@@ -56,7 +57,7 @@ def take(node: Node) -> Expr:
     return operands.reshaped(node, taken, tvm_api.shape_of(index))
 
 
-def index_select(node: Node) -> Expr:
+def select_several(node: Node) -> Expr:
     """The slices at the indices of a vector, or the only element of data without dimensions."""
     data, index = node.argument("self"), node.argument("index")
     if not operands.rank_of(data):
@@ -65,7 +66,7 @@ def index_select(node: Node) -> Expr:
     return node.emit(relax.op.take(data, operands.lifted(node, index), dim))
 
 
-def gather(node: Node) -> Expr:
+def gather_elements(node: Node) -> Expr:
     """The elements at indices along an axis, one for each index."""
     data, index = node.argument("self"), node.argument("index")
     dim = operands.axis(node, node.argument("dim"), operands.rank_of(data))
@@ -77,7 +78,7 @@ def gather(node: Node) -> Expr:
     return taken if shape else operands.reshaped(node, taken, [])
 
 
-def index(node: Node) -> Expr:
+def index_broadcast(node: Node) -> Expr:
     """The elements at indices of some axes, which are broadcast, as in ``x[a, :, b]``.
 
     Their place is that of the axes if these follow each other, else the front.
@@ -127,7 +128,7 @@ def places_of(node: Node, data: Expr, indices: Sequence[Any]) -> dict[int, Expr]
             places[dim] = operands.cast(node, each, "int64")
             dim += 1
             continue
-        for row in where(node, operands.cast(node, each, "bool")):
+        for row in places_where(node, operands.cast(node, each, "bool")):
             places[dim] = row
             dim += 1
     if dim > operands.rank_of(data):
@@ -135,7 +136,7 @@ def places_of(node: Node, data: Expr, indices: Sequence[Any]) -> dict[int, Expr]
     return places
 
 
-def where(node: Node, mask: Expr) -> list[Expr]:
+def places_where(node: Node, mask: Expr) -> list[Expr]:
     """The places where ``mask`` holds: a vector of indices for each of its axes."""
     rank = operands.rank_of(mask)
     found = node.emit(relax.op.nonzero(mask))
@@ -165,16 +166,6 @@ def from_front(index: PrimExpr, size: PrimExpr) -> PrimExpr:
     return tirx.Select(index < tirx.const(0, dtype), index + size.astype(dtype), index)
 
 
-def broadcast_shape(shapes: Sequence[Sequence[PrimExpr]]) -> list[PrimExpr]:
-    """The shape that tensors of ``shapes`` have when broadcast; symbols are not taken for 1."""
-    rank = max(map(len, shapes))
-    result: list[PrimExpr] = []
-    for position in range(-rank, 0):
-        sizes = [shape[position] for shape in shapes if len(shape) >= -position]
-        result.append(next((size for size in sizes if tvm_api.as_int(size) != 1), sizes[0]))
-    return result
-
-
 def _count(value: Expr) -> PrimExpr:
     count = tvm_api.integer(1)
     for size in tvm_api.shape_of(value):
@@ -183,11 +174,11 @@ def _count(value: Expr) -> PrimExpr:
 
 
 CONVERSIONS: dict[str, Convert] = {
-    "select.int": select,
-    "take.default": take,
-    "index_select.default": index_select,
-    "gather.default": gather,
-    "index.Tensor": index,
+    "select.int": select_one,
+    "take.default": take_flat,
+    "index_select.default": select_several,
+    "gather.default": gather_elements,
+    "index.Tensor": index_broadcast,
 }
 
 _DATA = np.array([[1, 2], [3, 4]], np.float32)
