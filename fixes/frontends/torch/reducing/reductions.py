@@ -1,0 +1,211 @@
+"""Reductions over some or all axes, in the dtype that PyTorch accumulates in.
+
+A tensor without dimensions has one axis to reduce, as PyTorch has it.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.torch import operands
+from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.torch.probing import differs
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr
+
+UPSTREAM = NewFile("relax/frontend/torch/reductions.py")
+
+Reduce = Callable[..., Expr]
+
+
+def _has(node: Node, name: str) -> bool:
+    return any(argument.name == name for argument in node.call.target._schema.arguments)
+
+
+def _optional(node: Node, name: str, default: Any) -> Any:
+    """The argument ``name``, ``default`` where the schema has none of this name."""
+    return node.argument(name) if _has(node, name) else default
+
+
+def reduced(node: Node, reduce: Reduce, value: Expr) -> Expr:
+    """``value`` reduced over the axes ``dim`` of ``node``, which stay with ``keepdim``."""
+    keeps = bool(_optional(node, "keepdim", False))
+    return _over(node, reduce, value, _optional(node, "dim", None), keeps)
+
+
+def _over(node: Node, reduce: Reduce, value: Expr, dims: Any, keeps: bool) -> Expr:
+    rank = operands.rank_of(value)
+    axes = operands.axes(node, dims, max(rank, 1))
+    keeps = keeps and rank > 0
+    return node.emit(reduce(operands.lifted(node, value), axes, keepdims=keeps))
+
+
+def convert_total(node: Node) -> Expr:
+    """The sum, mean or product, of elements in the dtype of the result."""
+    name = node.operator.partition(".")[0]
+    reduce = {"sum": relax.op.sum, "mean": relax.op.mean, "prod": relax.op.prod}[name]
+    return reduced(node, reduce, operands.tensor(node, node.argument("self"), node.dtype))
+
+
+def convert_extreme(node: Node) -> Expr:
+    """The largest or the smallest element; over one axis, where it is too."""
+    least = "min" in node.operator.partition(".")[0]
+    data, dtype = node.argument("self"), node.dtype
+    inner = operands.cast(node, data, "int8" if dtype == "bool" else dtype)
+    result = reduced(node, relax.op.min if least else relax.op.max, inner)
+    values = operands.cast(node, result, dtype)
+    if not node.operator.endswith(".dim"):
+        return values
+    rank, keeps = operands.rank_of(data), bool(node.argument("keepdim"))
+    axis = operands.axis(node, node.argument("dim"), rank)
+    find = relax.op.argmin if least else relax.op.argmax
+    places = node.emit(find(operands.lifted(node, inner), axis, keepdims=keeps and rank > 0))
+    return relax.Tuple([values, operands.cast(node, places, "int64")])
+
+
+def convert_place(node: Node) -> Expr:
+    """The index of the largest or the smallest element, of all if there is no axis."""
+    find = relax.op.argmin if node.operator.startswith("argmin") else relax.op.argmax
+    data, dim = node.argument("self"), node.argument("dim")
+    rank, keeps = operands.rank_of(data), bool(node.argument("keepdim"))
+    lifted = operands.lifted(node, data)
+    axis = None if dim is None else operands.axis(node, dim, rank)
+    found = node.emit(find(lifted, axis, keepdims=keeps and rank > 0))
+    return operands.cast(node, found, "int64")
+
+
+def convert_truth(node: Node) -> Expr:
+    """Whether any or all elements are not 0."""
+    every = node.operator.startswith("all")
+    flags = operands.cast(node, truths(node, node.argument("self")), "int8")
+    result = reduced(node, relax.op.min if every else relax.op.max, flags)
+    return operands.cast(node, result, node.dtype)
+
+
+def truths(node: Node, value: Expr) -> Expr:
+    """Where ``value`` is not 0."""
+    dtype = tvm_api.dtype_of(value)
+    if dtype == "bool":
+        return value
+    return node.emit(relax.op.not_equal(value, operands.number(0, dtype)))
+
+
+def convert_variance(node: Node) -> Expr:
+    """The variance or the standard deviation, with the mean if the name has it."""
+    name = node.operator.partition(".")[0]
+    dtype = node.dtype
+    inner = operands.inner_dtype(dtype)
+    data = operands.cast(node, node.argument("self"), inner)
+    rank = operands.rank_of(data)
+    dims = operands.axes(node, _optional(node, "dim", None), max(rank, 1))
+    keeps = bool(_optional(node, "keepdim", False))
+    data = operands.lifted(node, data)
+    mean = node.emit(relax.op.mean(data, dims, keepdims=True))
+    apart = node.emit(relax.op.subtract(data, mean))
+    squares = node.emit(relax.op.multiply(apart, apart))
+    total = node.emit(relax.op.sum(squares, dims, keepdims=keeps and rank > 0))
+    freedom = _freedom(node, [tvm_api.shape_of(data)[dim] for dim in dims], inner)
+    result = node.emit(relax.op.divide(total, freedom))
+    if name.startswith("std"):
+        result = node.emit(relax.op.sqrt(result))
+    result = operands.cast(node, result, dtype)
+    if not name.endswith("_mean"):
+        return result
+    if not (keeps and rank > 0):
+        mean = node.emit(relax.op.squeeze(mean, dims))
+    return relax.Tuple([result, operands.cast(node, mean, dtype)])
+
+
+def _freedom(node: Node, sizes: Sequence[PrimExpr], dtype: str) -> Expr:
+    """The number of elements less the correction, 0 at least."""
+    correction = _optional(node, "correction", None)
+    if correction is None:
+        correction = 0 if _optional(node, "unbiased", True) is False else 1
+    count: PrimExpr = tvm_api.integer(1)
+    for size in sizes:
+        count = count * size
+    known = tvm_api.as_int(count)
+    if known is not None:
+        return operands.number(max(known - correction, 0.0), dtype)
+    number = operands.tensor(node, count, dtype)
+    less = node.emit(relax.op.subtract(number, operands.number(correction, dtype)))
+    return node.emit(relax.op.maximum(less, operands.number(0.0, dtype)))
+
+
+def convert_norm(node: Node) -> Expr:
+    """The vector norm of any order."""
+    order, dtype = float(node.argument("ord")), node.dtype
+    inner = operands.inner_dtype(dtype)
+    sizes = node.emit(relax.op.abs(operands.cast(node, node.argument("self"), inner)))
+    if order in (float("inf"), float("-inf")):
+        result = reduced(node, relax.op.max if order > 0 else relax.op.min, sizes)
+    elif order == 0:
+        result = reduced(node, relax.op.sum, operands.cast(node, truths(node, sizes), inner))
+    elif order == 1:
+        result = reduced(node, relax.op.sum, sizes)
+    elif order == 2:
+        squares = node.emit(relax.op.multiply(sizes, sizes))
+        result = node.emit(relax.op.sqrt(reduced(node, relax.op.sum, squares)))
+    else:
+        powers = node.emit(relax.op.power(sizes, operands.number(order, inner)))
+        total = reduced(node, relax.op.sum, powers)
+        result = node.emit(relax.op.power(total, operands.number(1 / order, inner)))
+    return operands.cast(node, result, dtype)
+
+
+CONVERSIONS: dict[str, Convert] = {
+    **dict.fromkeys(
+        (
+            *("sum.default", "sum.dim_IntList", "mean.default", "mean.dim"),
+            *("prod.default", "prod.dim_int"),
+        ),
+        convert_total,
+    ),
+    **dict.fromkeys(
+        (
+            *("amax.default", "amin.default", "max.default", "min.default"),
+            *("max.dim", "min.dim"),
+        ),
+        convert_extreme,
+    ),
+    **dict.fromkeys(("argmax.default", "argmin.default"), convert_place),
+    **dict.fromkeys(
+        [f"{name}.{kind}" for name in ("any", "all") for kind in ("default", "dim", "dims")],
+        convert_truth,
+    ),
+    **dict.fromkeys(
+        [
+            f"{name}{mean}.{kind}"
+            for name in ("var", "std")
+            for mean in ("", "_mean")
+            for kind in ("correction", "dim", "default")
+            if not (mean and kind == "default")
+        ],
+        convert_variance,
+    ),
+    "linalg_vector_norm.default": convert_norm,
+}
+
+_DATA = np.array([[1, 2], [3, 0]], np.float32)
+
+FIX = Fix(
+    name="torch_reductions",
+    operators=tuple(CONVERSIONS),
+    fault="reductions of PyTorch programs lose dtype, correction and order; several are missing",
+    issue=None,
+    parts=(
+        FaultPart("amax", partial(differs, "amax.default", _DATA, [1])),
+        FaultPart("products", partial(differs, "prod.default", _DATA.astype(np.int32))),
+        FaultPart("any", partial(differs, "any.dim", _DATA - 1, 1)),
+        FaultPart("deviation", partial(differs, "std.correction", _DATA, [1], correction=1)),
+        FaultPart("norms", partial(differs, "linalg_vector_norm.default", _DATA, 0.0)),
+    ),
+    rebindings=rebindings(CONVERSIONS),
+    after="torch_activations",
+    patch=patch(CONVERSIONS),
+)

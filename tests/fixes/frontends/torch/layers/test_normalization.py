@@ -1,0 +1,79 @@
+"""Normalization with any arguments agrees with PyTorch."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.torch.layers.normalization import FIX
+from tests.fixes import whole_programs as whole
+from tests.fixes.torch_programs import check, floats, programs
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def layer(module: nn.Module, trains: bool) -> nn.Module:
+    """``module`` with statistics that are not those of fresh ones."""
+    for buffer in module.buffers():
+        if buffer.is_floating_point():
+            buffer.copy_(floats(*buffer.shape).abs() + 0.1)
+    return module.train(trains)
+
+
+PROGRAMS: whole.Programs = {
+    FIX.name: {
+        "momentum": programs(layer(nn.BatchNorm1d(3), trains=False), floats(2, 3, 4)),
+        "training": (partial(check, layer(nn.BatchNorm1d(3), trains=True), floats(2, 3, 4)),),
+        "instances": programs(nn.InstanceNorm1d(3, eps=0.5), floats(2, 3, 4)),
+    }
+}
+
+
+@pytest.fixture(autouse=True)
+def importing(fixes_off: None) -> Iterator[None]:
+    with installation.install([FIX]):
+        yield
+
+
+@pytest.mark.parametrize("trains", [False, True])
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("tracks", [False, True])
+def test_batches(trains: bool, affine: bool, tracks: bool) -> None:
+    module = nn.BatchNorm2d(3, 0.03, 0.3, affine, tracks)
+    check(layer(module, trains=trains), floats(2, 3, 4, 5))
+
+
+def test_instances() -> None:
+    check(nn.InstanceNorm2d(3, 0.1, affine=True), floats(2, 3, 4, 5))
+    check(nn.InstanceNorm1d(3, 0.1), floats(2, 3, 5))
+    tracking = layer(nn.InstanceNorm1d(3, 0.1, track_running_stats=True), trains=False)
+    check(tracking, floats(2, 3, 5))
+
+
+def test_layers_and_groups() -> None:
+    check(nn.LayerNorm([3, 4], 0.1), floats(2, 3, 4))
+    check(nn.LayerNorm(4, elementwise_affine=False), floats(2, 3, 4))
+    check(nn.LayerNorm(4, bias=False), floats(2, 3, 4))
+    check(nn.GroupNorm(2, 4, 0.1), floats(2, 4, 3))
+    check(nn.GroupNorm(2, 4, affine=False), floats(2, 4, 3, 2))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.native_layer_norm(x, [4], None, None, 0.1),
+        lambda x: torch.native_group_norm(x, None, None, 2, 6, 4, 3, 0.1),
+        lambda x: torch.native_batch_norm(x, None, None, None, None, True, 0.1, 0.1),
+    ],
+)
+def test_statistics(function: Callable[..., Any]) -> None:
+    check(function, floats(2, 6, 4))
+
+
+def test_a_symbolic_batch() -> None:
+    for module in (layer(nn.BatchNorm1d(3), trains=False), nn.GroupNorm(3, 3), nn.LayerNorm(4)):
+        check(module, floats(4, 3, 4), dynamic=[(0,)], again=[[floats(2, 3, 4)]])
