@@ -15,6 +15,9 @@ BIN := $(VENV)/bin
 # What `fuzz` needs, and what tests and lint need on top.
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
+# The models of the zoo, on top of that; their pins are apart, so that no release's environment changes.
+READY_ZOO := $(VENV)/ready-zoo
+ZOO_PINS := tests/zoo/constraints.txt
 
 PIP_INSTALL = $(BIN)/pip install --disable-pip-version-check --constraint $(CONSTRAINTS) $(PIP_ARGS)
 # PyTorch's CPU build is on an index of its own.
@@ -25,7 +28,7 @@ HINT = { echo "pip failed. If it found no torch==…+cpu, name the index of PyTo
 # Run in parallel, each process taking over what another has left.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: help fuzz test test-all test-fast quality bench soak lint clean
+.PHONY: help fuzz test test-all test-fast quality bench soak zoo lint clean
 
 help:
 	@echo "make fuzz [MINUTES=5] [FIXES=off|on]   fuzz TVM Relax, end in a table of findings"
@@ -35,6 +38,7 @@ help:
 	@echo "make quality [ARGS=...]                false alarms, planted bugs, bounds, coverage: measured"
 	@echo "make bench [ARGS=...]                  what a case costs, against the naive loop: measured"
 	@echo "make soak [MINUTES=60]                 a long campaign, its memory and processes watched"
+	@echo "make zoo [ARGS=...]                    small models through both importers, all releases"
 	@echo "make lint                              ruff, mypy, import-linter"
 
 # Exit code 1 says that there are findings: for somebody who looks for them that is no failed make.
@@ -62,6 +66,10 @@ soak: MINUTES = 60
 soak: $(READY_DEV)
 	$(BIN)/python -m tests.measure.bench.soak --minutes $(MINUTES) $(ARGS)
 
+# Hours on all releases; ARGS='--models bert --tvm 0.27' runs one on one.
+zoo: $(READY_ZOO)
+	$(BIN)/python -m tests.zoo --tvm all $(ARGS)
+
 lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -84,6 +92,12 @@ $(READY_DEV): $(READY)
 	@echo "Adding to $(VENV) what tests, lint and measurements need: mypy, ruff, import-linter, tox,"
 	@echo "mutmut, z3 and distributed, about 0.3 GB on disk."
 	@$(PIP_INSTALL) --editable '.[dev]' || $(HINT)
+	@touch $@
+
+$(READY_ZOO): $(READY_DEV) $(ZOO_PINS)
+	@echo "Adding to $(VENV) the packages that models of the zoo are made of: transformers, timm,"
+	@echo "torchvision, onnxscript, about 0.2 GB on disk."
+	@$(PIP_INSTALL) --constraint $(ZOO_PINS) --editable '.[zoo]' || $(HINT)
 	@touch $@
 
 clean:

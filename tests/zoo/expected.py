@@ -1,4 +1,4 @@
-"""Expected results of the zoo as data: a cell that ``expected.json`` does not list is right."""
+"""Expected results of the zoo as data, in ``expected.json``; a cell that was never run has none."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -20,7 +20,8 @@ LEAST_SECONDS = 2e-4
 class Expected(msgspec.Struct, frozen=True, order=True):
     """The verdict of a trial on ``releases``, with the fixes in any of the states ``fixes``.
 
-    ``reason`` names the fault: the operator or node, and what is wrong with it.
+    ``reason`` names the fault: the operator or node, and what is wrong with it. It is empty where
+    the verdict is right.
     """
 
     model: str
@@ -41,16 +42,17 @@ class Surprise(msgspec.Struct, frozen=True):
     """A result that is not the expected one."""
 
     result: Result
-    expected: Verdict
+    expected: Verdict | None
 
     def __str__(self) -> str:
         result = self.result
         place = f"{result.trial}, TVM {result.release}, fixes {result.fixes}"
-        return f"{place}: {result.verdict}, expected {self.expected}. {result.message}".strip()
+        expected = self.expected or "nothing: --accept adds it"
+        return f"{place}: {result.verdict}, expected {expected}. {result.message}".strip()
 
 
 def stored() -> list[Expected]:
-    """The expected results that are not right."""
+    """The expected results."""
     return msgspec.json.decode(FILE.read_bytes(), type=list[Expected])
 
 
@@ -76,7 +78,7 @@ def surprises(results: Iterable[Result], expected: Iterable[Expected]) -> Iterat
     cells = verdicts(expected)
     for result in results:
         cell = cells.get((result.trial, result.release, result.fixes))
-        verdict = Verdict.RIGHT if cell is None else cell.verdict
+        verdict = None if cell is None else cell.verdict
         if result.verdict is not verdict:
             yield Surprise(result, verdict)
 
@@ -107,10 +109,8 @@ def accepted(results: Sequence[Result], before: Iterable[Expected]) -> list[Expe
     cells = {key: (cell.verdict, cell.reason) for key, cell in kept.items()}
     for result in results:
         key = result.trial, result.release, result.fixes
-        cells.pop(key, None)
-        if result.verdict is not Verdict.RIGHT:
-            reason = reasons.get((result.trial, result.verdict)) or result.message
-            cells[key] = result.verdict, reason
+        reason = "" if result.verdict is Verdict.RIGHT else result.message
+        cells[key] = result.verdict, reasons.get((result.trial, result.verdict)) or reason
     return sorted(_joined(cells))
 
 
@@ -138,5 +138,6 @@ def _joined(
 
 
 def write(expected: Sequence[Expected]) -> None:
-    """Write ``expected`` to its file."""
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(expected), indent=1) + b"\n")
+    """Write ``expected`` to its file, one a line."""
+    lines = ",\n".join(msgspec.json.encode(each).decode() for each in expected)
+    FILE.write_text(f"[\n{lines}\n]\n")

@@ -29,5 +29,10 @@ def _wider(value: Any) -> Any:
 
 def in_float64(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     """The results of ``module``, which becomes float64, on ``inputs``."""
-    with torch.no_grad(), _Widening():
-        return tuple(module.double()(*map(_wider, inputs)))
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad(), _Widening():
+            return tuple(module.double()(*map(_wider, inputs)))
+    finally:
+        torch.set_default_dtype(usual)

@@ -28,8 +28,7 @@ def test_stored_results_are_about_models_and_releases_that_exist() -> None:
         assert set(each.fixes) <= set(FIXES)
         assert each.fixes
         assert each.releases
-        assert each.verdict is not Verdict.RIGHT
-        assert each.reason
+        assert bool(each.reason) == (each.verdict is not Verdict.RIGHT)
         assert not each.dynamic or ALL[each.model].varying
     expected.verdicts(expected.stored())
 
@@ -45,8 +44,10 @@ def test_surprises_are_better_and_worse_verdicts() -> None:
     assert list(expected.surprises([_result(OFF, Verdict.WRONG)], declared)) == []
     (better,) = expected.surprises([_result(ON, Verdict.RIGHT)], declared)
     assert "right, expected wrong" in str(better)
-    (worse,) = expected.surprises([_result(ON, Verdict.DIED)], [])
-    assert "died, expected right" in str(worse)
+    (worse,) = expected.surprises([_result(ON, Verdict.DIED)], declared)
+    assert "died, expected wrong" in str(worse)
+    (new,) = expected.surprises([_result(ON, Verdict.RIGHT)], [])
+    assert "right, expected nothing: --accept adds it" in str(new)
 
 
 def test_fixes_that_break_or_slow_a_right_model_are_listed() -> None:
@@ -63,8 +64,10 @@ def test_accepted_results_keep_reasons_and_cells_that_were_not_run() -> None:
     before = [_expected(Verdict.WRONG), Expected("tcn", "onnx", True, ("0.25",), (ON,),
                                                  Verdict.DIED, "a reason")]  # fmt: skip
     now = [_result(ON, Verdict.RIGHT), _result(OFF, Verdict.WRONG)]
+    right = Expected("selu", "torch", False, ("0.27",), (ON,), Verdict.RIGHT, "")
     assert expected.accepted(now, before) == [
         _expected(Verdict.WRONG, (OFF,)),
+        right,
         before[1],
     ]
     other = msgspec.structs.replace(_result(OFF, Verdict.DIED), message="SIGSEGV")
@@ -73,8 +76,11 @@ def test_accepted_results_keep_reasons_and_cells_that_were_not_run() -> None:
 
 
 def test_page_counts_cells_and_lists_reasons() -> None:
-    text = page([ALL["selu"]], [_expected(Verdict.WRONG, (OFF,))], ("0.26", "0.27"), 20.0)
-    assert "| 0.27 | torch | static | off | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 |" in text
-    assert "| 0.27 | torch | static | on | 1 | 1 | 0 |" in text
-    assert "| `selu` | **wrong** → right | right | right | right |" in text
+    right = Expected("selu", "torch", False, ("0.27",), (ON,), Verdict.RIGHT, "")
+    declared = [_expected(Verdict.WRONG, (OFF,)), right]
+    text = page([ALL["selu"]], declared, ("0.26", "0.27"), 20.0)
+    assert "| 0.26 | torch | static | off | 1 | 1 | 0 |" in text
+    assert "| 0.27 | torch | static | off | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 0 |" in text
+    assert "| 0.27 | torch | static | on | 1 | 0 | 1 |" in text
+    assert "| `selu` | **wrong** → right | ? | ? | ? |" in text
     assert "* selu loses its scale — `selu`" in text
