@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 # What `fuzz` needs, and what tests and lint need on top.
 READY := $(VENV)/ready
 READY_DEV := $(VENV)/ready-dev
-# The models of the zoo, on top of that; their pins are apart, so that no release's environment changes.
+# The models of the zoo, on top of that. Their pins are apart: no release environment has them.
 READY_ZOO := $(VENV)/ready-zoo
 ZOO_PINS := tests/zoo/constraints.txt
 

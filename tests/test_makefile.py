@@ -55,10 +55,17 @@ def test_fuzz_installs_what_the_package_depends_on_and_no_more(tmp_path: Path) -
     assert "[dev]" not in plan
 
 
-@pytest.mark.parametrize("target", ["test", "test-all", "test-fast", "quality", "bench", "lint"])
+@pytest.mark.parametrize("target", ["test", "test-all", "test-fast", "quality", "bench", "zoo", "lint"])
 def test_other_targets_add_the_tools_of_development(target: str, tmp_path: Path) -> None:
     plan = planned(target, tmp_path / "venv")
     assert plan.index("--editable .") < plan.index("'.[dev]'")
+
+
+def test_the_zoo_adds_the_packages_of_its_models_with_their_pins(tmp_path: Path) -> None:
+    plan = planned("zoo", tmp_path / "venv")
+    assert plan.index("'.[dev]'") < plan.index("--constraint tests/zoo/constraints.txt")
+    assert "--editable '.[zoo]'" in plan
+    assert "python -m tests.zoo --tvm all" in plan
 
 
 def test_fuzz_says_first_what_it_installs_and_why(environment: Path) -> None:

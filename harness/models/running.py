@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -32,11 +32,16 @@ class CheckError(Exception):
 
 
 def checked(
-    job: Job, release: Release, seconds: float, tell: Callable[[str, Report | None], None]
+    job: Job,
+    release: Release,
+    seconds: float,
+    tell: Callable[[str, Report | None], None],
+    module: Sequence[str] = (_MODULE,),
 ) -> Report:
     """The report on ``job`` by ``release``; ``tell`` gets each stage and the report until then.
 
-    The process has ``seconds`` altogether. An interruption ends it, and gives the last report.
+    The process runs ``module``, with arguments behind its name. It has ``seconds`` altogether. An
+    interruption ends it, and gives the last report.
 
     Raises:
         CheckError: the process failed by a fault of ours.
@@ -47,7 +52,7 @@ def checked(
     # The user's modules are found from the user's folder.
     paths = [os.getcwd(), str(WORKING), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    command = [str(release.python), "-m", _MODULE]
+    command = [str(release.python), "-m", *module]
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
         given.write(msgspec.json.encode(job))
         given.seek(0)

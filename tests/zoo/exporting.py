@@ -214,5 +214,9 @@ def _runtime_differs(where: Path, runs: int) -> str:
 
 
 def _text(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {' '.join(lines)}"[:300]
+    # The exporters wrap what they say in advice.
+    first: BaseException = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    lines = [line.strip() for line in str(first).splitlines() if line.strip()]
+    return f"{type(first).__name__}: {' '.join(lines)}"[:300]

@@ -211,7 +211,7 @@ def _selu() -> nn.Module:
 def _activations() -> nn.Module:
     """Dense layers with activations that are seldom tried."""
     functions = (nn.Softsign(), nn.Tanhshrink(), nn.Hardshrink(0.1), nn.Softshrink(0.1),
-                 nn.LogSigmoid(), nn.Hardtanh(-0.7, 0.9), nn.Threshold(0.1, -0.2), nn.RReLU(),
+                 nn.LogSigmoid(), nn.Hardtanh(-0.7, 0.9), nn.Threshold(0.1, -0.2), nn.Hardsigmoid(),
                  nn.CELU(0.7), nn.Softmin(-1))  # fmt: skip
     return nn.Sequential(*(each for f in functions for each in (nn.Linear(8, 8), f)))
 
