@@ -1,0 +1,1 @@
+"""Calls that importers make, and that are known to go wrong."""
