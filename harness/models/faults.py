@@ -1,0 +1,208 @@
+"""Compile a Relax module, and say in which way that fails.
+
+Two programs fail alike if they end in one verdict, one stage and one message, which is raised at
+one place; numbers do not count. That is the predicate of every cut.
+"""
+
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import msgspec
+
+from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError, build
+from relaxcheck.harness.compiling.legalization_log import reason
+from relaxcheck.harness.outcomes.appearance import place_of
+from relaxcheck.harness.outcomes.errors import error_text, headline, normalise
+from relaxcheck.harness.outcomes.outcome import Verdict
+
+# TVM has no type information of its own.
+Module = Any
+AndThen = Callable[[Module], "Fault | None"] | None
+
+SECONDS = 60.0
+"""Time limit of a child in seconds."""
+
+_LENGTH = 2000
+_ANSWER, _RAISED = b"A", b"R"
+_SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """The way in which a module fails.
+
+    ``stage`` is a pass, ``codegen`` or ``run``. ``message`` is the telling line of the error, and
+    ``folded`` the same without its numbers and names. ``place`` names the functions that raised it.
+    ``operators`` are those that LegalizeOps left. ``signal`` ended the process.
+    """
+
+    verdict: Verdict
+    stage: str
+    message: str
+    folded: str
+    place: str = ""
+    operators: tuple[str, ...] = ()
+    signal: str = ""
+
+    def alike(self, other: "Fault | None") -> bool:
+        """True if ``other`` is the same fault of another program."""
+        return other is not None and self.key == other.key
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Everything that two programs with one fault have in common."""
+        if self.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT):
+            return (self.verdict, self.stage, self.signal)
+        # A cut may leave fewer calls of the same operator behind.
+        first = self.operators[:1]
+        return (self.verdict, self.stage, self.folded, self.place, *first)
+
+
+def fault_of(module: Module, recipe: Recipe, progress: Callable[[str], None]) -> Fault | None:
+    """The fault in which ``module`` ends when it is compiled by ``recipe``; None if it compiles.
+
+    ``progress`` gets the name of each stage. It compiles in this process, which TVM may kill.
+    """
+    try:
+        build(module, recipe, progress)
+    except SilentBail as bail:
+        return left(bail)
+    except StageError as error:
+        return raised(error.stage, error.cause)
+    return None
+
+
+def raised(stage: str, error: BaseException) -> Fault:
+    """The fault that TVM's exception ``error`` in ``stage`` is."""
+    text = error_text(error)
+    line = headline(text)[:_LENGTH]
+    return Fault(Verdict.OPAQUE_CRASH, stage, line, normalise(text), place_of(error))
+
+
+def left(bail: SilentBail) -> Fault:
+    """The fault that LegalizeOps leaves calls without an error."""
+    operators = tuple(dict.fromkeys(bail.operators))
+    logged = reason(operators[0], bail.logged)
+    why = f": {logged}" if logged else f": {bail.unknown}" if bail.unknown else ""
+    message = f"LegalizeOps leaves {operators[0]} without an error{why}"
+    call = " ".join(bail.calls[0].split())[: _LENGTH // 4]
+    folded = normalise(f"{operators[0]}{why}")
+    return Fault(
+        *(Verdict.SILENT_BAIL, bail.stage, f"{message}; left is {call}", folded),
+        operators=operators,
+    )
+
+
+def isolated_fault_of(
+    module: Module, recipe: Recipe, seconds: float = SECONDS, and_then: AndThen = None
+) -> Fault | None:
+    """As ``fault_of``, in a child process that may die, or take longer than ``seconds``.
+
+    ``and_then(module)`` runs the module besides, in the same child, and returns its own fault.
+    """
+
+    def question(progress: Callable[[str], None]) -> Fault | None:
+        fault = fault_of(module, recipe, progress)
+        if fault is None and and_then is not None:
+            progress("run")
+            return and_then(module)
+        return fault
+
+    return in_child(question, seconds)
+
+
+def in_child(
+    question: Callable[[Callable[[str], None]], Fault | None], seconds: float
+) -> Fault | None:
+    """The answer of ``question`` in a forked child; a fault of its own if the child dies.
+
+    The question says its stages to the function that it is called with.
+
+    Raises:
+        RuntimeError: the question raised, which is an error of ours.
+    """
+    answers, answer = os.pipe()
+    stages, stage = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(answers)
+        os.close(stages)
+        _answer(question, answer, stage, seconds)
+    os.close(answer)
+    os.close(stage)
+    try:
+        heard, last = _hear(answers, stages, time.monotonic() + seconds)
+    finally:
+        os.close(answers)
+        os.close(stages)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if heard is None:
+        message = f"no answer within {seconds:g} s in {last}"
+        return Fault(Verdict.TIMEOUT, last, message, "no answer")
+    if heard.startswith(_ANSWER):
+        return msgspec.json.decode(heard[1:], type=Fault | None)
+    if heard.startswith(_RAISED):
+        raise RuntimeError(heard[1:].decode(errors="replace"))
+    name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    message = f"the process ended with {name} in {last}"
+    return Fault(Verdict.PROCESS_DEATH, last, message, "the process ended", signal=name)
+
+
+def _hear(answers: int, stages: int, end: float) -> tuple[bytes | None, str]:
+    """Everything written to ``answers``, None if that is not over by ``end``; the last stage."""
+    heard, said = bytearray(), bytearray()
+    over = False
+    while not over:
+        left = end - time.monotonic()
+        ready, _, _ = select.select([answers, stages], [], [], max(left, 0))
+        if not ready:
+            return None, _last(said)
+        if stages in ready:
+            said += os.read(stages, 1 << 16)
+        if answers in ready:
+            chunk = os.read(answers, 1 << 16)
+            heard += chunk
+            over = not chunk
+    return bytes(heard), _last(said)
+
+
+def _last(said: bytearray) -> str:
+    lines = said.decode(errors="replace").split("\n")
+    return lines[-2] if len(lines) > 1 else "start"
+
+
+def _answer(
+    question: Callable[[Callable[[str], None]], Fault | None],
+    answer: int,
+    stage: int,
+    seconds: float,
+) -> NoReturn:
+    try:
+        for number in _SIGNALS:
+            # A handler would write a stack trace to our standard error.
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # The parent may be gone by then.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(int(seconds) + 5)
+
+        def progress(name: str) -> None:
+            os.write(stage, f"{name}\n".encode())
+
+        try:
+            text = _ANSWER + msgspec.json.encode(question(progress))
+        except Exception as error:
+            text = _RAISED + " ".join(error_text(error).split()).encode()
+        view = memoryview(text)
+        while view:
+            view = view[os.write(answer, view) :]
+    finally:
+        os._exit(0)
