@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -20,6 +20,8 @@ from relaxcheck.harness.compiling.legalization_log import reason
 from relaxcheck.harness.outcomes.appearance import place_of
 from relaxcheck.harness.outcomes.errors import error_text, headline, normalise
 from relaxcheck.harness.outcomes.outcome import Verdict
+
+T = TypeVar("T")
 
 # TVM has no type information of its own.
 Module = Any
@@ -116,14 +118,35 @@ def isolated_fault_of(
     return in_child(question, seconds)
 
 
+class Died(Exception):
+    """A child process gave no answer; ``fault`` says how it ended."""
+
+    def __init__(self, fault: Fault):
+        super().__init__(fault.message)
+        self.fault = fault
+
+
 def in_child(
     question: Callable[[Callable[[str], None]], Fault | None], seconds: float
 ) -> Fault | None:
-    """The answer of ``question`` in a forked child; a fault of its own if the child dies.
+    """The answer of ``question`` in a child process; the fault of the child where it dies.
+
+    Raises:
+        RuntimeError: the question raised, which is an error of ours.
+    """
+    try:
+        return asked(question, seconds, Fault | None)  # type: ignore[arg-type]
+    except Died as death:
+        return death.fault
+
+
+def asked(question: Callable[[Callable[[str], None]], T], seconds: float, kind: type[T]) -> T:
+    """The answer of ``question``, of the type ``kind``, in a forked child.
 
     The question says its stages to the function that it is called with.
 
     Raises:
+        Died: the child died, or gave no answer within ``seconds``.
         RuntimeError: the question raised, which is an error of ours.
     """
     answers, answer = os.pipe()
@@ -145,14 +168,14 @@ def in_child(
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if heard is None:
         message = f"no answer within {seconds:g} s in {last}"
-        return Fault(Verdict.TIMEOUT, last, message, "no answer")
+        raise Died(Fault(Verdict.TIMEOUT, last, message, "no answer"))
     if heard.startswith(_ANSWER):
-        return msgspec.json.decode(heard[1:], type=Fault | None)
+        return msgspec.json.decode(heard[1:], type=kind)
     if heard.startswith(_RAISED):
         raise RuntimeError(heard[1:].decode(errors="replace"))
     name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     message = f"the process ended with {name} in {last}"
-    return Fault(Verdict.PROCESS_DEATH, last, message, "the process ended", signal=name)
+    raise Died(Fault(Verdict.PROCESS_DEATH, last, message, "the process ended", signal=name))
 
 
 def _hear(answers: int, stages: int, end: float) -> tuple[bytes | None, str]:
@@ -179,7 +202,7 @@ def _last(said: bytearray) -> str:
 
 
 def _answer(
-    question: Callable[[Callable[[str], None]], Fault | None],
+    question: Callable[[Callable[[str], None]], object],
     answer: int,
     stage: int,
     seconds: float,

@@ -1,0 +1,1 @@
+"""Pieces of models that fail, as what a maintainer can run."""
