@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from relaxcheck.harness.models.forcing import forced
-from relaxcheck.harness.models.imported import Imported, Step
 from tvm import relax
 
-from relaxcheck.harness.compiling.building import Recipe, SilentBail, unknown_shape, unlowered
+from relaxcheck.harness.compiling.building import SilentBail, unknown_shape, unlowered
 from relaxcheck.harness.compiling.legalization_log import collected
+from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.models.faults import SECONDS, Fault, fault_of, in_child, left, raised
+from relaxcheck.harness.models.forcing import forced
+from relaxcheck.harness.models.imported import Imported, Step
 from relaxcheck.harness.models.traps import origins
 from relaxcheck.harness.models.uses import made
 from relaxcheck.harness.native.target import target
@@ -46,7 +47,7 @@ class Alone:
 
 def failing_alone(
     imported: Imported,
-    recipe: Recipe,
+    way: Way,
     *,
     suspects: Collection[str] | None = None,
     seconds: float = SECONDS,
@@ -55,7 +56,7 @@ def failing_alone(
     """The steps of ``imported`` that do not compile by themselves, in the program's order.
 
     All go through LegalizeOps. Those that it lowers, or the ``suspects`` of them by name, go
-    through the whole ``recipe``. Each group runs in a child process with a deadline of
+    through code generation in the ``way``. Each group runs in a child process with a deadline of
     ``seconds``, so that TVM may die. ``progress`` gets each stage, and the size of the group.
     """
     steps = tuple(compiled_steps(imported))
@@ -65,7 +66,7 @@ def failing_alone(
     rest = [step for step in steps if step not in faults]
     if suspects is not None:
         rest = [step for step in rest if step.name in suspects]
-    faults |= dict(_failing(rest, partial(ask, partial(_built, recipe))))
+    faults |= dict(_failing(rest, partial(ask, partial(_built, way))))
     lost = origins(imported.module)
     names = {step.variable: step.name for step in steps}
     return tuple(
@@ -101,8 +102,8 @@ def legalized(module: Module, progress: Callable[[str], None]) -> Fault | None:
     return left(SilentBail(LEGALIZE, operators, texts, logged, None, unknown_shape(lowered)))
 
 
-def _built(recipe: Recipe, module: Module, progress: Callable[[str], None]) -> Fault | None:
-    return fault_of(module, recipe, progress)
+def _built(way: Way, module: Module, progress: Callable[[str], None]) -> Fault | None:
+    return fault_of(module, way, progress)
 
 
 def _ask(

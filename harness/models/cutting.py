@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from relaxcheck.harness.models.forcing import Part, forced
 from relaxcheck.harness.models.imported import Imported, Step
-
 from relaxcheck.harness.models.uses import made, used
 
 SECONDS = 300.0

@@ -15,8 +15,9 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError, build
+from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.legalization_log import reason
+from relaxcheck.harness.models.compiling import Way, compiled
 from relaxcheck.harness.outcomes.appearance import place_of
 from relaxcheck.harness.outcomes.errors import error_text, headline, normalise
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -65,13 +66,13 @@ class Fault(msgspec.Struct, frozen=True):
         return (self.verdict, self.stage, self.folded, self.place, *first)
 
 
-def fault_of(module: Module, recipe: Recipe, progress: Callable[[str], None]) -> Fault | None:
-    """The fault in which ``module`` ends when it is compiled by ``recipe``; None if it compiles.
+def fault_of(module: Module, way: Way, progress: Callable[[str], None]) -> Fault | None:
+    """The fault in which ``module`` ends when it is compiled in the ``way``; None if it compiles.
 
     ``progress`` gets the name of each stage. It compiles in this process, which TVM may kill.
     """
     try:
-        build(module, recipe, progress)
+        compiled(module, way, progress)
     except SilentBail as bail:
         return left(bail)
     except StageError as error:
@@ -101,7 +102,7 @@ def left(bail: SilentBail) -> Fault:
 
 
 def isolated_fault_of(
-    module: Module, recipe: Recipe, seconds: float = SECONDS, and_then: AndThen = None
+    module: Module, way: Way, seconds: float = SECONDS, and_then: AndThen = None
 ) -> Fault | None:
     """As ``fault_of``, in a child process that may die, or take longer than ``seconds``.
 
@@ -109,7 +110,7 @@ def isolated_fault_of(
     """
 
     def question(progress: Callable[[str], None]) -> Fault | None:
-        fault = fault_of(module, recipe, progress)
+        fault = fault_of(module, way, progress)
         if fault is None and and_then is not None:
             progress("run")
             return and_then(module)

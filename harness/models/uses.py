@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from relaxcheck.harness.models.forcing import bindings
 from tvm import relax
 
 from relaxcheck.fixes.tvm_api.shapes import name_of
+from relaxcheck.harness.models.forcing import bindings
 
 # TVM has no type information of its own.
 Module = Any

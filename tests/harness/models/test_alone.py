@@ -4,10 +4,12 @@ from typing import Any
 
 from tvm import relax
 
-from relaxcheck.harness.compiling.building import Recipe
 from relaxcheck.harness.models.alone import failing_alone
+from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.outcomes.outcome import Verdict
 from tests.harness.models.modules import chain, imported
+
+PLAIN = Way("build", plain=True)
 
 
 def ordered(value: Any) -> Any:
@@ -25,7 +27,7 @@ def test_all_steps_that_fail_are_named_with_their_errors() -> None:
         ("e", lambda value: relax.op.less(value, value), ("d",)),
         ("f", lambda value: relax.op.astype(value, "float32"), ("e",)),
     )
-    failing = failing_alone(model, Recipe())
+    failing = failing_alone(model, PLAIN)
     assert [each.step.name for each in failing] == ["node_b", "node_e"]
     assert [each.fault.verdict for each in failing] == [Verdict.OPAQUE_CRASH] * 2
     assert "ewise_fma" in failing[0].fault.message
@@ -35,7 +37,7 @@ def test_all_steps_that_fail_are_named_with_their_errors() -> None:
 def test_a_good_model_has_none() -> None:
     asked = []
     model = chain(20, ("exp", relax.op.exp, ()))
-    assert failing_alone(model, Recipe(), progress=lambda *each: asked.append(each)) == ()
+    assert failing_alone(model, PLAIN, progress=lambda *each: asked.append(each)) == ()
     assert len(asked) == 2, "one pass of LegalizeOps, and one compilation"
 
 
@@ -46,7 +48,7 @@ def test_a_step_behind_a_lost_shape_is_a_victim() -> None:
         ("lost", relax.op.reshape, ("x", "sizes")),
         ("next", relax.op.exp, ("lost",)),
     )
-    failing = failing_alone(model, Recipe())
+    failing = failing_alone(model, PLAIN)
     assert [(each.step.name, each.behind) for each in failing] == [
         ("node_lost", ""),
         ("node_next", "node_lost"),

@@ -6,12 +6,14 @@ from typing import Any
 from tvm import relax
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.harness.compiling.building import Recipe
+from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.models.cutting import Cut, cut
 from relaxcheck.harness.models.faults import isolated_fault_of
 from relaxcheck.harness.models.forcing import Part
 from relaxcheck.harness.models.imported import Imported
 from tests.harness.models.modules import chain, imported
+
+PLAIN = Way("build", plain=True)
 
 
 def needing(names: Sequence[str], model: Imported) -> Cut:
@@ -50,9 +52,9 @@ def test_a_step_that_does_not_compile_is_cut_out_by_its_cause() -> None:
         return relax.op.less(relax.op.less(value, value), relax.op.less(value, value))
 
     model = chain(40, ("bad", ordered, ()))
-    cause = isolated_fault_of(model.module, Recipe())
+    cause = isolated_fault_of(model.module, PLAIN)
     assert cause is not None
-    result = cut(model, lambda part: cause.alike(isolated_fault_of(part.module, Recipe())))
+    result = cut(model, lambda part: cause.alike(isolated_fault_of(part.module, PLAIN)))
     assert result is not None
     assert [step.name for step in result.steps] == ["node_bad"]
 
