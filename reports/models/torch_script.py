@@ -1,0 +1,92 @@
+"""A piece of a PyTorch program as a script that needs TVM, PyTorch and NumPy alone."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.models.faults import Fault
+from relaxcheck.harness.models.pieces.running import TOLERANCE
+from relaxcheck.harness.models.pieces.torch import SEED, SMALL, TorchInput, TorchPiece
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.reports.issue.template import TEMPLATES
+from relaxcheck.reports.templating import docstring_text
+
+LINES = 60
+"""Lines of a script at most."""
+
+VALUES = "values.npz"
+"""The file beside a script with captured values that are too many to be written out."""
+
+_COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE)
+
+
+def script(
+    piece: TorchPiece,
+    fault: Fault,
+    title: str,
+    environment: Mapping[str, str],
+    *,
+    fused: bool = False,
+    opt_level: int = 3,
+) -> tuple[str, dict[str, Array]]:
+    """The script, and the arrays that it loads from ``VALUES``, by name.
+
+    It prints the results of PyTorch and of TVM, and exits with 1 while they differ, or while TVM
+    fails; with 0 once that is gone.
+    """
+    stored = {each.name: each.array for each in piece.inputs if _is_stored(each)}
+    symbols = sorted({name for each in piece.inputs for name in each.symbols.values()})
+    text = TEMPLATES.get_template("models/torch.py.j2").render(
+        title=docstring_text(title),
+        seen=docstring_text(environment.get("apache-tvm", "")),
+        operators=", ".join(piece.operators),
+        inputs=[(each.name, _source(each)) for each in piece.inputs],
+        names=", ".join(each.name for each in piece.inputs),
+        calls=piece.calls,
+        outputs=", ".join(piece.outputs),
+        labels=repr(list(piece.outputs)),
+        drawn=any(each.drawn for each in piece.inputs),
+        stored=VALUES if stored else "",
+        seed=SEED,
+        symbols=symbols,
+        dynamic=_dynamic(piece) if symbols else "",
+        compares=fault.verdict in _COMPARED,
+        message=docstring_text(fault.message)[:160],
+        fused=fused,
+        opt_level=opt_level,
+        tolerance=f"{TOLERANCE:g}",
+        python=any("operator." in line or "math." in line for line in piece.calls),
+    )
+    return text, stored
+
+
+def _is_stored(each: TorchInput) -> bool:
+    return not each.drawn and each.array.size > SMALL
+
+
+def _source(each: TorchInput) -> str:
+    """The array of an input as Python."""
+    dtype = each.array.dtype.name
+    if each.drawn:
+        return f'rng.standard_normal({each.array.shape}).astype("{dtype}")'
+    if _is_stored(each):
+        return f'values["{each.name}"]'
+    return f'np.array({_literal(each.array)}, "{dtype}")'
+
+
+def _literal(array: Array) -> str:
+    if array.dtype.kind != "f":
+        return repr(array.tolist())
+    with np.printoptions(threshold=SMALL + 1, floatmode="unique", linewidth=10**6):
+        text = np.array2string(array, separator=", ").replace("\n", "")
+    return text.replace("nan", "np.nan").replace("inf", "np.inf")
+
+
+def _dynamic(piece: TorchPiece) -> str:
+    """The argument ``dynamic_shapes`` as Python."""
+    rows = []
+    for each in piece.inputs:
+        axes = ", ".join(f"{axis}: {name}" for axis, name in each.symbols.items())
+        rows.append(f'"{each.name}": {{{axes}}}')
+    return f"{{{', '.join(rows)}}}"
