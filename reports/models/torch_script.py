@@ -35,7 +35,11 @@ def script(
     It prints the results of PyTorch and of TVM, and exits with 1 while they differ, or while TVM
     fails; with 0 once that is gone.
     """
-    stored = {each.name: each.array for each in piece.inputs if _is_stored(each)}
+    stored = {
+        each.name: each.captured
+        for each in piece.inputs
+        if _is_stored(each) and each.captured is not None
+    }
     symbols = sorted({name for each in piece.inputs for name in each.symbols.values()})
     text = TEMPLATES.get_template("models/torch.py.j2").render(
         title=docstring_text(title),
@@ -46,7 +50,7 @@ def script(
         calls=piece.calls,
         outputs=", ".join(piece.outputs),
         labels=repr(list(piece.outputs)),
-        drawn=any(each.drawn for each in piece.inputs),
+        drawn=any(each.data is None for each in piece.inputs),
         stored=VALUES if stored else "",
         seed=SEED,
         symbols=symbols,
@@ -62,17 +66,16 @@ def script(
 
 
 def _is_stored(each: TorchInput) -> bool:
-    return not each.drawn and each.array.size > SMALL
+    return each.captured is not None and each.captured.size > SMALL
 
 
 def _source(each: TorchInput) -> str:
     """The array of an input as Python."""
-    dtype = each.array.dtype.name
-    if each.drawn:
-        return f'rng.standard_normal({each.array.shape}).astype("{dtype}")'
+    if each.captured is None:
+        return f'rng.standard_normal({each.shape}).astype("{each.dtype}")'
     if _is_stored(each):
         return f'values["{each.name}"]'
-    return f'np.array({_literal(each.array)}, "{dtype}")'
+    return f'np.array({_literal(each.captured)}, "{each.dtype}")'
 
 
 def _literal(array: Array) -> str:

@@ -1,9 +1,9 @@
 """A piece of an exported PyTorch program: calls of ATen on captured or drawn tensors, as data."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
@@ -21,26 +21,33 @@ class NoPiece(Exception):
     """The nodes say what no script of plain calls can; the message names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class TorchInput:
-    """A tensor that the piece takes: its captured value, and its dimensions.
+class TorchInput(msgspec.Struct, frozen=True):
+    """A tensor that the piece takes: its shape when it was captured, and its dimensions.
 
-    ``drawn``: any values will do, and come from ``SEED``.
+    ``data`` are its captured values, in row-major order; None: any values will do, and are drawn
+    from ``SEED``.
     """
 
     name: str
-    array: Array
+    dtype: str
+    shape: tuple[int, ...]
     dims: tuple[Dim, ...]
-    drawn: bool = True
+    data: bytes | None = None
 
     @property
     def symbols(self) -> dict[int, str]:
         """The symbolic dimensions, by axis."""
         return {axis: dim for axis, dim in enumerate(self.dims) if isinstance(dim, str)}
 
+    @property
+    def captured(self) -> Array | None:
+        """The captured value; None where it is drawn."""
+        if self.data is None:
+            return None
+        return np.frombuffer(self.data, self.dtype).reshape(self.shape)
 
-@dataclass(frozen=True, slots=True)
-class TorchPiece:
+
+class TorchPiece(msgspec.Struct, frozen=True):
     """Calls in the program's order, ``outputs`` the names of their results that are returned.
 
     ``calls`` are lines of Python that assign to the name of a node, over the names of the inputs.
@@ -56,19 +63,20 @@ class TorchPiece:
     def values(self) -> tuple[Array, ...]:
         """The value of each input: the captured one, or one that is drawn."""
         generator = np.random.default_rng(SEED)
-        return tuple(
-            _drawn(generator, each.array) if each.drawn else each.array for each in self.inputs
-        )
+        return tuple(_value(generator, each) for each in self.inputs)
+
+
+def _value(generator: np.random.Generator, each: TorchInput) -> Array:
+    held = each.captured
+    if held is not None:
+        return held
+    drawn: Array = np.asarray(generator.standard_normal(each.shape)).astype(each.dtype)
+    return drawn
 
 
 def drawable(array: Array) -> bool:
     """True if values like those of ``array`` can be drawn: of real floating-point numbers."""
     return array.dtype.kind == "f"
-
-
-def _drawn(generator: np.random.Generator, like: Array) -> Array:
-    drawn: Array = np.asarray(generator.standard_normal(like.shape)).astype(like.dtype)
-    return drawn
 
 
 def tensors_of(graph: torch.fx.Graph, steps: Collection[str]) -> tuple[str, ...]:
@@ -109,7 +117,8 @@ def torch_piece(
         if array.dtype.name == "bfloat16":
             raise NoPiece(f"{name} is of bfloat16, which NumPy lacks")
         dims = array.shape if static else _dims(nodes[name], array)
-        inputs.append(TorchInput(name, array, dims, drawable(array) and not keeps))
+        data = None if drawable(array) and not keeps else np.ascontiguousarray(array).tobytes()
+        inputs.append(TorchInput(name, array.dtype.name, array.shape, dims, data))
     chosen = [node for name, node in nodes.items() if name in inside]
     return TorchPiece(
         tuple(inputs),

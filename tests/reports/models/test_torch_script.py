@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.models.faults import Fault
@@ -59,7 +59,9 @@ def test_captured_values_are_literals_or_lie_beside(tmp_path: Path) -> None:
     assert not stored
     assert "rng" not in text
     (tensor,) = piece.inputs
-    larger = replace(piece, inputs=(replace(tensor, array=np.tile(tensor.array, (4, 1, 1))),))
+    assert tensor.data is not None
+    wide = replace(tensor, data=tensor.data * 4, shape=(8, 5, 4), dims=(8, 5, 4))
+    larger = replace(piece, inputs=(wide,))
     text, stored = script(larger, fault, "select of -1 is wrong", {})
     np.savez(tmp_path / VALUES, **stored)  # type: ignore[arg-type]
     assert list(stored) == ["relu"]

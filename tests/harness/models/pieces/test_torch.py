@@ -77,7 +77,8 @@ def test_a_tuple_is_made_inside() -> None:
 
 def test_captured_values_take_the_place_of_drawn_ones() -> None:
     drawn, kept = piece_of("select"), piece_of("select", keeps=True)
-    assert (kept.values()[0] == kept.inputs[0].array).all()
+    assert (kept.values()[0] == kept.inputs[0].captured).all()
+    assert drawn.inputs[0].captured is None
     assert (kept.values()[0] != drawn.values()[0]).any()
 
 

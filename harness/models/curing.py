@@ -1,0 +1,90 @@
+"""Find the bundled fixes that cure a failing piece, and what is known of its cause."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from relaxcheck import fixes
+from relaxcheck.fixes.framework.installation import needed_of
+from relaxcheck.harness.kinds import operators
+from relaxcheck.harness.known.corpus import readable
+from relaxcheck.harness.outcomes.outcome import Verdict
+from relaxcheck.harness.paths import CORPUS
+from relaxcheck.harness.releases.environment import versions
+from relaxcheck.harness.triage.curing import Names, curing
+from relaxcheck.harness.workers.switching import bundled
+
+Right = Callable[[Names], bool]
+"""Runs a piece, or a model, with the fixes of these names alone: True if it is right."""
+
+
+class Cure(msgspec.Struct, frozen=True):
+    """The ``fixes`` with which a piece is right, none of them idle; () where all do not cure it.
+
+    ``faults`` and ``issues`` are what they mend, and the upstream reports of that. ``whole``: with
+    them alone the whole model is right; None where that was not tried. ``entries`` are those of the
+    corpus that fail in the same way, in an operator of the piece that these fixes mend.
+    """
+
+    fixes: Names = ()
+    faults: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    whole: bool | None = None
+    entries: tuple[str, ...] = ()
+
+
+def cure_of(
+    piece: Right,
+    called: Sequence[str],
+    *,
+    whole: Right | None = None,
+    likely: Sequence[str] = (),
+    verdict: Verdict | None = None,
+    corpus: Path = CORPUS,
+) -> Cure:
+    """The cure of a ``piece`` that calls the operators ``called``, tried on the ``whole`` at last.
+
+    ``verdict`` is that of the piece, by which entries of the corpus are looked up. All fixes that
+    this TVM needs come first: where they do not cure it, none does. Then each single one of the
+    ``likely`` ones, and of those for its operators, and halves of all at last.
+    """
+    needed = {fix.name for fix in needed_of(fixes.ALL)}
+    every = [fix for fix in bundled() if fix.name in needed]
+    if not every or not piece(tuple(fix.name for fix in every)):
+        return Cure()
+    names = _first(piece, [name for name in likely if name in needed])
+    if not names:
+        names = _search(curing(every, called), piece)
+    return Cure(
+        names,
+        tuple(fix.fault for fix in fixes.ALL if fix.name in names),
+        tuple(fix.issue for fix in fixes.ALL if fix.name in names and fix.issue),
+        None if whole is None or not names else whole(names),
+        tuple(_known(names, called, verdict, corpus)) if verdict else (),
+    )
+
+
+def _first(piece: Right, likely: Sequence[str]) -> Names:
+    return next(((name,) for name in likely if piece((name,))), ())
+
+
+def _search(trials: Generator[Names, bool, Names], piece: Right) -> Names:
+    try:
+        names = next(trials)
+        while True:
+            names = trials.send(piece(names))
+    except StopIteration as end:
+        cure: Names = end.value
+        return cure
+
+
+def _known(names: Names, called: Sequence[str], verdict: Verdict, corpus: Path) -> Iterator[str]:
+    """The entries of ``corpus`` with this ``verdict`` in an operator that these fixes mend."""
+    mended = {each for fix in bundled() if fix.name in names for each in fix.operators}
+    release = versions()["apache-tvm"]
+    for entry in readable(corpus)[0]:
+        expected = entry.expected
+        same = expected.verdict(release, fixes=False) is verdict
+        if same and mended.intersection(called).intersection(operators(entry.case)):
+            yield entry.name
