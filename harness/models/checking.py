@@ -11,9 +11,10 @@ import msgspec
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import SilentBail, StageError
-from relaxcheck.harness.models import compiling, diagnosis, stepping
+from relaxcheck.harness.models import compiling, diagnosis, explaining, stepping
 from relaxcheck.harness.models.blaming import blamed
 from relaxcheck.harness.models.compiling import Way, compiled
+from relaxcheck.harness.models.faults import Died, asked, left, raised
 from relaxcheck.harness.models.frameworks.inputs import (
     Ranges,
     bindings,
@@ -39,10 +40,13 @@ from relaxcheck.harness.models.sources import ModelError, Source, source, user_i
 from relaxcheck.harness.models.values import Values
 from relaxcheck.harness.outcomes.errors import error_text, headline
 from relaxcheck.harness.releases.environment import versions
-from relaxcheck.harness.workers.switching import switch_fixes
+from relaxcheck.harness.workers.switching import only_fixes, switch_fixes
 
 _BLAMED = 10
 """The number of wrong nodes, the worst first, whose blame is looked for."""
+
+_WHOLE_SECONDS = 300.0
+"""Time limit of a whole model with some of the fixes."""
 
 _NAMED = 6
 """The number of nodes that the report names of an operator that is not supported."""
@@ -117,6 +121,7 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             imported = model.imported()
         except ImportFault as fault:
             going.know(**_import_fault(fault))
+            _explain_import(going, model, runs, way, fault)
             return going.report
     going.know(nodes=len(imported.steps))
     with going.stage("compile"):
@@ -124,8 +129,12 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             main = compiled(imported.module, way, going.within)
         except (StageError, SilentBail) as error:
             going.know(verdict=Verdict.COMPILE, stage=error.stage, message=diagnosis.text(error))
-            with going.stage("locate"):
-                going.know(place=diagnosis.compile_fault(imported, way, going.within))
+            fault = (
+                left(error) if isinstance(error, SilentBail) else raised(error.stage, error.cause)
+            )
+            with going.stage("piece"):
+                subject = _subject(going, model, runs, runs[0], way)
+                _know_all(going, explaining.compile_explained(subject, imported, fault))
             return going.report
     _verdict(going, model, imported, main, runs)
     if going.report.verdict is Verdict.WRONG or (job.nodes and going.report.trials):
@@ -133,7 +142,62 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
         first = next((n for n, trial in enumerate(trials) if not trial.right), 0)
         with going.stage("nodes"):
             _locate(going, model, imported, runs[first], way)
+        wrong = [node.name for node in going.report.wrong[:1]] or going.report.region
+        if wrong:
+            with going.stage("piece"):
+                subject = _subject(going, model, runs, runs[first], way)
+                _know_all(going, explaining.wrong_explained(subject, imported, wrong))
     return going.report
+
+
+def _explain_import(
+    going: _Check, model: Source, runs: Sequence[_Run], way: Way, error: ImportFault
+) -> None:
+    report = going.report
+    place = report.place
+    if place is None and report.lacking:
+        lacking = report.lacking[0]
+        place = Place(lacking.nodes[0], lacking.operator)
+    if place is not None:
+        with going.stage("piece"):
+            subject = _subject(going, model, runs, runs[0], way)
+            fault = raised("import", error.cause)
+            _know_all(going, explaining.import_explained(subject, place, fault))
+
+
+def _know_all(going: _Check, every: Iterator[dict[str, Any]]) -> None:
+    for changes in every:
+        going.know(**changes)
+
+
+def _subject(
+    going: _Check, model: Source, runs: Sequence[_Run], run: _Run, way: Way
+) -> explaining.Subject:
+    def whole(names: Sequence[str]) -> bool:
+        return _is_right_with(names, model, runs, way)
+
+    return explaining.Subject(model, run.arrays, way, whole, going.within)
+
+
+def _is_right_with(names: Sequence[str], model: Source, runs: Sequence[_Run], way: Way) -> bool:
+    """True if the model is right, in a child process, with the fixes ``names`` alone."""
+
+    def question(progress: Callable[[str], None]) -> bool:
+        with only_fixes(names):
+            try:
+                imported = model.imported()
+                fixed = Way(way.pipeline, True, way.target)
+                main = compiled(imported.module, fixed, progress)
+                kept = imported.parameters.values()
+                results = [compiling.run(main, [*run.arrays, *kept]) for run in runs]
+            except (ImportFault, StageError, SilentBail):
+                return False
+        return all(_trial(run, result).right for run, result in zip(runs, results, strict=True))
+
+    try:
+        return asked(question, _WHOLE_SECONDS, bool)
+    except Died:
+        return False
 
 
 def _runs(model: Source, job: Job) -> tuple[list[_Run], tuple[str, ...]]:

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from relaxcheck import fixes
 from relaxcheck.fixes.framework.installation import needed_of
 from relaxcheck.harness.kinds import operators
 from relaxcheck.harness.known.corpus import readable
+from relaxcheck.harness.models.report import Cure
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.harness.paths import CORPUS
 from relaxcheck.harness.releases.environment import versions
@@ -17,21 +16,6 @@ from relaxcheck.harness.workers.switching import bundled
 
 Right = Callable[[Names], bool]
 """Runs a piece, or a model, with the fixes of these names alone: True if it is right."""
-
-
-class Cure(msgspec.Struct, frozen=True):
-    """The ``fixes`` with which a piece is right, none of them idle; () where all do not cure it.
-
-    ``faults`` and ``issues`` are what they mend, and the upstream reports of that. ``whole``: with
-    them alone the whole model is right; None where that was not tried. ``entries`` are those of the
-    corpus that fail in the same way, in an operator of the piece that these fixes mend.
-    """
-
-    fixes: Names = ()
-    faults: tuple[str, ...] = ()
-    issues: tuple[str, ...] = ()
-    whole: bool | None = None
-    entries: tuple[str, ...] = ()
 
 
 def cure_of(

@@ -41,6 +41,7 @@ def cut(
     fails: Callable[[Part], bool],
     *,
     last: str = "",
+    within: Collection[str] = (),
     seconds: float = SECONDS,
     show: Callable[[int, int], None] = lambda tries, steps: None,
     clock: Callable[[], float] = time.monotonic,
@@ -48,12 +49,13 @@ def cut(
     """The smallest part of ``imported`` that ``fails``; None if the whole does not.
 
     ``last`` is the variable of the step that is wrong, where that is known: no step behind it is
+    needed. ``within`` are the variables of steps that are known to fail together: no other step is
     needed. After ``seconds`` the smallest part so far is the result. ``show`` gets the number of
     parts tried, and of the steps of the smallest that fails.
     """
     end = clock() + seconds
     search = _Search(imported)
-    trials = search.run(last)
+    trials = search.run(last, frozenset(within))
     try:
         part = next(trials)
         while clock() < end:
@@ -86,8 +88,14 @@ class _Search:
         steps = (step.variable for step in self.imported.steps)
         self.order = tuple(dict.fromkeys(each for each in steps if each in self.uses))
 
-    def run(self, last: str) -> Generator[Part, bool, None]:
+    def run(self, last: str, within: frozenset[str]) -> Generator[Part, bool, None]:
         """Ask about parts until none is smaller."""
+        if within:
+            outputs = self._leaving([name for name in self.order if name in within])
+            if (yield from self._takes(outputs, frozenset(self.order) - within)):
+                yield from self._fewer_outputs()
+                yield from self._fewer_steps()
+            return
         count = self.order.index(last) + 1 if last in self.order else len(self.order)
         if not count or not (yield from self._takes(self._live(count), frozenset())):
             return
@@ -176,12 +184,16 @@ class _Search:
 
         Values that stay inside are no outputs: they would forbid fusion.
         """
-        inside = self._needed(self.order[:count], frozenset())
+        return self._leaving(self.order[:count])
+
+    def _leaving(self, steps: Sequence[str]) -> tuple[str, ...]:
+        """Those of the variables ``steps`` that are used by others than these, or not at all."""
+        outside = frozenset(self.order) - set(steps)
+        inside = self._needed(steps, outside)
         behind = {each for name, uses in self.uses.items() if name not in inside for each in uses}
-        within = {each for name in inside for each in self.uses[name]}
-        prefix = self.order[:count]
-        live = tuple(name for name in prefix if name in behind or name not in within)
-        return live or prefix[-1:]
+        read = {each for name in inside for each in self.uses[name]}
+        leaving = tuple(name for name in steps if name in behind or name not in read)
+        return leaving or tuple(steps[-1:])
 
     def _needed(self, outputs: Sequence[str], borders: Collection[str]) -> set[str]:
         """The variables that a part between ``borders`` and ``outputs`` computes."""

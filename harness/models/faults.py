@@ -1,8 +1,4 @@
-"""Compile a Relax module, and say in which way that fails.
-
-Two programs fail alike if they end in one verdict, one stage and one message, which is raised at
-one place; numbers do not count. That is the predicate of every cut.
-"""
+"""Compile Relax modules, in child processes where TVM may die, and say how that fails."""
 
 import os
 import resource
@@ -18,6 +14,7 @@ import msgspec
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.compiling.legalization_log import reason
 from relaxcheck.harness.models.compiling import Way, compiled
+from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.outcomes.appearance import place_of
 from relaxcheck.harness.outcomes.errors import error_text, headline, normalise
 from relaxcheck.harness.outcomes.outcome import Verdict
@@ -26,7 +23,7 @@ T = TypeVar("T")
 
 # TVM has no type information of its own.
 Module = Any
-AndThen = Callable[[Module], "Fault | None"] | None
+AndThen = Callable[[Module], Fault | None] | None
 
 SECONDS = 60.0
 """Time limit of a child in seconds."""
@@ -34,36 +31,6 @@ SECONDS = 60.0
 _LENGTH = 2000
 _ANSWER, _RAISED = b"A", b"R"
 _SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
-
-
-class Fault(msgspec.Struct, frozen=True):
-    """The way in which a module fails.
-
-    ``stage`` is a pass, ``codegen`` or ``run``. ``message`` is the telling line of the error, and
-    ``folded`` the same without its numbers and names. ``place`` names the functions that raised it.
-    ``operators`` are those that LegalizeOps left. ``signal`` ended the process.
-    """
-
-    verdict: Verdict
-    stage: str
-    message: str
-    folded: str
-    place: str = ""
-    operators: tuple[str, ...] = ()
-    signal: str = ""
-
-    def alike(self, other: "Fault | None") -> bool:
-        """True if ``other`` is the same fault of another program."""
-        return other is not None and self.key == other.key
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Everything that two programs with one fault have in common."""
-        if self.verdict in (Verdict.PROCESS_DEATH, Verdict.TIMEOUT):
-            return (self.verdict, self.stage, self.signal)
-        # A cut may leave fewer calls of the same operator behind.
-        first = self.operators[:1]
-        return (self.verdict, self.stage, self.folded, self.place, *first)
 
 
 def fault_of(module: Module, way: Way, progress: Callable[[str], None]) -> Fault | None:

@@ -5,7 +5,10 @@ import math
 
 import msgspec
 
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.judging import Measured
+from relaxcheck.harness.models.pieces.calls import TorchPiece
 
 
 class Verdict(enum.StrEnum):
@@ -113,6 +116,65 @@ class Place(msgspec.Struct, frozen=True):
     message: str = ""
 
 
+class Trap(msgspec.Struct, frozen=True):
+    """A node that is known to go wrong, by the ``sentence``; ``fixes`` are made for it.
+
+    ``followers`` counts the Relax bindings that have no shape because this one has none.
+    """
+
+    name: str
+    node: str
+    operator: str
+    sentence: str
+    fixes: tuple[str, ...] = ()
+    followers: int = 0
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """A node that does not compile by itself, and the telling line of the error.
+
+    ``behind`` is the node at which the shape of an operand was lost, "" if none was.
+    """
+
+    node: str
+    operator: str
+    message: str
+    behind: str = ""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """The smallest part of the model that fails as the model does.
+
+    ``nodes`` of the framework's graph make it, of ``operators``. It is a ``case``, or ``calls``, if
+    these nodes fail in the same way by themselves; ``module`` is the part as TVMScript. The search
+    took ``tries``; without ``minimal`` it ended early.
+    """
+
+    nodes: tuple[str, ...]
+    operators: tuple[str, ...]
+    fault: Fault
+    module: str
+    tries: int = 0
+    minimal: bool = True
+    case: OnnxCase | None = None
+    calls: TorchPiece | None = None
+
+
+class Cure(msgspec.Struct, frozen=True):
+    """The ``fixes`` with which a piece is right, none of them idle; () where all do not cure it.
+
+    ``faults`` and ``issues`` are what they mend, and the upstream reports of that. ``whole``: with
+    them alone the whole model is right; None where that was not tried. ``entries`` are those of the
+    corpus that fail in the same way, in an operator of the piece that these fixes mend.
+    """
+
+    fixes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+    whole: bool | None = None
+    entries: tuple[str, ...] = ()
+
+
 class Report(msgspec.Struct, frozen=True):
     """The result for one release, with the fixes on or off.
 
@@ -144,3 +206,7 @@ class Report(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     seconds: dict[str, float] = msgspec.field(default_factory=dict)
+    traps: tuple[Trap, ...] = ()
+    failing: tuple[Failing, ...] = ()
+    piece: Piece | None = None
+    cure: Cure | None = None

@@ -73,7 +73,13 @@ class TorchSource:
     def steps(self, arrays: Sequence[Array], names: Collection[str]) -> Values:
         from relaxcheck.harness.models.frameworks import torch
 
-        return torch.steps(self._exported, arrays, names)
+        return torch.steps(self.program(), arrays, names)
+
+    def program(self) -> Any:
+        """The program that TVM's importer sees: decomposed."""
+        if self._exported is None:
+            self._exported = self.model.program.run_decompositions()
+        return self._exported
 
 
 @dataclass(slots=True)

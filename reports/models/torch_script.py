@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.models.faults import Fault
-from relaxcheck.harness.models.pieces.running import TOLERANCE
-from relaxcheck.harness.models.pieces.torch import SEED, SMALL, TorchInput, TorchPiece
+from relaxcheck.harness.models.fault import Fault
+from relaxcheck.harness.models.pieces.calls import SEED, SMALL, TOLERANCE, TorchInput, TorchPiece
 from relaxcheck.harness.outcomes.outcome import Verdict
 from relaxcheck.reports.issue.template import TEMPLATES
 from relaxcheck.reports.templating import docstring_text

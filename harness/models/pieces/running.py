@@ -9,20 +9,15 @@ import torch
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.models.compiling import Way, compiled, run
-from relaxcheck.harness.models.faults import Fault, left, raised
+from relaxcheck.harness.models.fault import Fault
+from relaxcheck.harness.models.faults import left, raised
 from relaxcheck.harness.models.frontends import torch as frontend
 from relaxcheck.harness.models.imported import ImportFault
-from relaxcheck.harness.models.pieces.torch import TorchPiece
+from relaxcheck.harness.models.pieces.calls import TOLERANCE, TorchPiece
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 IMPORT = "import"
 """The stage of TVM's importer."""
-
-TOLERANCE = 1000.0
-"""Units of the output's precision, at its largest value, by which an output may be off.
-
-Of good nodes the error is at most ten of them, and of faulty ones 1e5 and more.
-"""
 
 
 def fault_of_piece(piece: TorchPiece, way: Way, progress: Callable[[str], None]) -> Fault | None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from relaxcheck.harness.models import curing
-from relaxcheck.harness.models.curing import Cure, cure_of
+from relaxcheck.harness.models.curing import cure_of
+from relaxcheck.harness.models.report import Cure
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 CURE = "log_add_exp"

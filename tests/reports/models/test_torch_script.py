@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from relaxcheck.harness.models.compiling import Way
-from relaxcheck.harness.models.faults import Fault
+from relaxcheck.harness.models.fault import Fault
+from relaxcheck.harness.models.pieces.calls import TorchPiece
 from relaxcheck.harness.models.pieces.running import fault_of_piece
-from relaxcheck.harness.models.pieces.torch import TorchPiece
 from relaxcheck.reports.models.torch_script import LINES, VALUES, script
 from tests.harness.models.pieces.test_torch import piece_of
 

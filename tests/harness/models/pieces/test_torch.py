@@ -8,8 +8,9 @@ import torch
 
 from relaxcheck.harness.models.compiling import Way
 from relaxcheck.harness.models.frameworks.torch import steps as values_of
+from relaxcheck.harness.models.pieces.calls import TorchPiece
 from relaxcheck.harness.models.pieces.running import close, fault_of_piece
-from relaxcheck.harness.models.pieces.torch import NoPiece, TorchPiece, tensors_of, torch_piece
+from relaxcheck.harness.models.pieces.torch import NoPiece, tensors_of, torch_piece
 from relaxcheck.harness.outcomes.outcome import Verdict
 
 PLAIN = Way("build", plain=True)

@@ -1,0 +1,199 @@
+"""Explain a fault of a model: known traps, the smallest piece that fails alike, and its cure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.onnx.case import OnnxCase
+from relaxcheck.harness.compiling.building import Progress
+from relaxcheck.harness.models import stepping
+from relaxcheck.harness.models.alone import Alone
+from relaxcheck.harness.models.compiling import Way
+from relaxcheck.harness.models.curing import Names, cure_of
+from relaxcheck.harness.models.cutting import Cut
+from relaxcheck.harness.models.digging import Trying, cut_by_fault, cut_by_steps
+from relaxcheck.harness.models.fault import Fault
+from relaxcheck.harness.models.imported import Imported
+from relaxcheck.harness.models.pieces.captured import Captured, captured
+from relaxcheck.harness.models.pieces.making import Taken, is_right, piece_of
+from relaxcheck.harness.models.report import Failing, Piece, Place, Trap
+from relaxcheck.harness.models.sources import OnnxSource, Source
+from relaxcheck.harness.models.traps import Sprung, scan
+from relaxcheck.harness.models.uses import made
+
+_SCRIPT = 6000
+"""The length to which the text of a part is cut."""
+
+Changes = dict[str, Any]
+"""Fields of a report, and their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model that fails, in a ``way``, on the inputs ``arrays``.
+
+    ``whole(names)`` is True if it is right with the fixes of these names.
+    """
+
+    source: Source
+    arrays: Sequence[Array]
+    way: Way
+    whole: Callable[[Names], bool]
+    progress: Progress
+
+
+def import_explained(subject: Subject, place: Place, fault: Fault) -> Iterator[Changes]:
+    """Fields of the report on a model whose import fails at the node of ``place``."""
+    source = subject.source
+    outputs, operator = (place.node,), place.operator
+    values: dict[str, Captured] = {}
+    if isinstance(source, OnnxSource):
+        nodes = [
+            each for each in source.model.graph.node if place.node in (each.name, *each.output)
+        ]
+        outputs = tuple(name for each in nodes[:1] for name in each.output if name)
+        every = [name for each in source.model.graph.node for name in each.output if name]
+        values = _inputs(subject)
+        held = source.steps(subject.arrays, every).own
+        values |= {name: Captured(array, array.shape) for name, array in held.items()}
+    taken = Taken(outputs, outputs, subject.arrays, values)
+    subject.progress("piece")
+    made_of = piece_of(source, taken, fault, subject.way)
+    piece = Piece((place.node,), (operator,), fault, "", 0, True)
+    yield from _pieced(subject, piece, made_of, (), ())
+
+
+def compile_explained(subject: Subject, imported: Imported, fault: Fault) -> Iterator[Changes]:
+    """Fields of the report on a model that does not compile."""
+    traps = scan(imported.module)
+    yield {"traps": _traps(imported, traps)}
+    setting = _setting(subject, imported)
+    cut, alone = cut_by_fault(imported, fault, Trying(subject.way), subject.progress)
+    yield {"failing": tuple(map(_failing, alone)), "place": _place(alone, cut)}
+    if cut is not None:
+        yield from _cut_explained(subject, setting, cut, fault, traps)
+
+
+def wrong_explained(
+    subject: Subject, imported: Imported, names: Sequence[str]
+) -> Iterator[Changes]:
+    """Fields of the report on a model whose steps ``names`` are wrong together."""
+    traps = scan(imported.module)
+    yield {"traps": _traps(imported, traps)}
+    setting = _setting(subject, imported)
+    trying = Trying(subject.way, setting)
+    variables = [step.variable for step in imported.steps if step.name in names]
+    cut = cut_by_steps(imported, variables, trying, subject.progress)
+    fault = None if cut is None else trying.fault(cut.part)
+    if cut is not None and fault is not None:
+        yield from _cut_explained(subject, setting, cut, fault, traps)
+
+
+def _cut_explained(
+    subject: Subject,
+    setting: stepping.Setting,
+    cut: Cut,
+    fault: Fault,
+    traps: Sequence[Sprung],
+) -> Iterator[Changes]:
+    steps = cut.steps
+    names = {step.variable: step.name for step in steps}
+    inside = {step.name for step in steps}
+    variables = {name: each.var for name, each in made(setting.imported.module).items()}
+    values = _inputs(subject)
+    for step in setting.imported.steps:
+        if step.name in setting.values.own and step.name not in inside:
+            values[step.name] = captured(setting.values.own[step.name], variables[step.variable])
+    taken = Taken(
+        tuple(names.values()),
+        tuple(names[output] for output in cut.outputs),
+        subject.arrays,
+        values,
+    )
+    piece = Piece(
+        tuple(step.name for step in steps),
+        tuple(dict.fromkeys(step.operator for step in steps)),
+        fault,
+        cut.part.module.script()[:_SCRIPT],
+        cut.tries,
+        cut.minimal,
+    )
+    yield {"piece": piece}
+    subject.progress("piece")
+    likely = [name for each in traps if each.variable in names for name in each.fixes]
+    bindings = made(cut.part.module).values()
+    called = [str(each.value.op.name) for each in bindings if hasattr(each.value, "op")]
+    bare = [name.removeprefix("relax.") for name in called]
+    made_of = piece_of(subject.source, taken, fault, subject.way)
+    yield from _pieced(subject, piece, made_of, likely, bare)
+
+
+def _pieced(
+    subject: Subject, piece: Piece, made_of: Any, likely: Sequence[str], called: Sequence[str]
+) -> Iterator[Changes]:
+    """The piece with the case, or the calls, that were ``made_of`` it, and its cure."""
+    if made_of is None:
+        yield {"piece": piece}
+        return
+    case = made_of if isinstance(made_of, OnnxCase) else None
+    calls = None if case is not None else made_of
+    yield {"piece": replace(piece, case=case, calls=calls)}
+    if subject.way.fixes:
+        return
+    subject.progress("fixes")
+    cure = cure_of(
+        lambda names: is_right(made_of, subject.way, names),
+        [*piece.operators, *called],
+        whole=subject.whole,
+        likely=likely,
+        verdict=piece.fault.verdict,
+    )
+    yield {"cure": cure}
+
+
+def _setting(subject: Subject, imported: Imported) -> stepping.Setting:
+    values = subject.source.steps(subject.arrays, [step.name for step in imported.steps])
+    return stepping.Setting(imported, stepping.arguments(imported, subject.arrays), values)
+
+
+def _inputs(subject: Subject) -> dict[str, Captured]:
+    """The user's inputs, with the names of their symbolic dimensions that are identifiers."""
+    held = {}
+    for each, array in zip(subject.source.inputs, subject.arrays, strict=True):
+        dims = tuple(
+            dim if isinstance(dim, str) and dim.isidentifier() else size
+            for dim, size in zip(each.dims, array.shape, strict=True)
+        )
+        held[each.name] = Captured(array, dims)
+    return held
+
+
+def _traps(imported: Imported, traps: Sequence[Sprung]) -> tuple[Trap, ...]:
+    steps = imported.borders()
+    rows = []
+    for each in traps:
+        step = steps.get(each.variable)
+        node, operator = (
+            (each.variable, each.operator) if step is None else (step.name, step.operator)
+        )
+        rows.append(Trap(each.trap, node, operator, each.sentence, each.fixes, each.followers))
+    return tuple(rows)
+
+
+def _failing(alone: Alone) -> Failing:
+    return Failing(alone.step.name, alone.step.operator, alone.fault.message, alone.behind)
+
+
+def _place(alone: Sequence[Alone], cut: Cut | None) -> Place | None:
+    """The first node that is at fault: alone, or the last one of those that are cut out."""
+    first = next((each for each in alone if not each.behind), None)
+    if first is not None:
+        step = first.step
+        return Place(step.name, step.operator, (step.text,), first.fault.message)
+    if cut is None or not cut.steps:
+        return None
+    last = cut.steps[-1]
+    return Place(last.name, last.operator, (last.text,))
