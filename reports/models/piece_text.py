@@ -12,7 +12,7 @@ _LINES = 12
 
 
 def explanation(report: Report, folder: str = "") -> Iterator[str]:
-    """Lines on why a model fails, and what to do; ``folder`` is where the files of the piece lie."""
+    """Lines on why a model fails, and what to do; the files of the piece lie in ``folder``."""
     yield from _traps(report.traps)
     yield from _failing(report.failing)
     if report.piece is not None:
@@ -65,7 +65,9 @@ def _piece(piece: Piece) -> Iterator[str]:
     if len(lines) > _LINES:
         yield f"  and {plural(len(lines) - _LINES, 'further line')}"
     alone = piece.case is not None or piece.calls is not None
-    what = "" if alone or not piece.module else " (as a Relax module; its nodes alone do not fail so)"
+    what = (
+        "" if alone or not piece.module else " (as a Relax module; its nodes alone do not fail so)"
+    )
     yield f"  {piece.fault.verdict}{what}: {piece.fault.message}"
 
 
@@ -92,7 +94,9 @@ def _next(report: Report, piece: Piece, folder: str) -> Iterator[str]:
         steps.append("from relaxcheck import fixes; fixes.install() before the import of the model")
     names = files(report)
     if folder and SCRIPT in names:
-        steps.append(f"python {folder}/{SCRIPT} shows it, and {folder}/{ISSUE} is the issue to paste")
+        steps.append(
+            f"python {folder}/{SCRIPT} shows it, and {folder}/{ISSUE} is the issue to paste"
+        )
     elif SCRIPT in names:
         steps.append("give --out DIR for a script that shows it, and an issue to paste")
     if folder and piece.case is not None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from relaxcheck.harness.models.judging import MODEL_LIMIT, STEP_LIMIT
 from relaxcheck.harness.models.report import Blame, Node, Ratio, Report, Trial, Verdict
+from relaxcheck.reports.models.piece_text import explanation
 
 _SHOWN = 10
 """The number of wrong nodes, operators and the like that are shown."""
@@ -29,8 +30,8 @@ _BLAMES = {
 }
 
 
-def lines(report: Report) -> Iterator[str]:
-    """The lines of ``report``, the verdict first."""
+def lines(report: Report, folder: str = "") -> Iterator[str]:
+    """The lines of ``report``, the verdict first; ``folder`` is where the files of its piece lie."""
     yield f"{heading(report)}: {report.verdict}"
     framework = report.framework or "its framework"
     yield _SENTENCES[report.verdict].format(framework=framework)
@@ -43,6 +44,7 @@ def lines(report: Report) -> Iterator[str]:
         yield f"{report.special[0].upper()}{report.special[1:]}."
     yield from _nodes(report)
     yield from _trials(report)
+    yield from explanation(report, folder)
     for skipped in report.skipped:
         yield f"left out: {skipped}"
     for note in report.notes:

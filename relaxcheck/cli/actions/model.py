@@ -18,6 +18,7 @@ from relaxcheck.harness.models.job import Job
 from relaxcheck.harness.models.report import Report, Verdict
 from relaxcheck.harness.models.running import INTERRUPTION, CheckError, checked
 from relaxcheck.harness.releases.releases import named, own, release
+from relaxcheck.reports.models.files import files
 from relaxcheck.reports.models.text import lines, table
 
 _SIDES = {"off": (False,), "on": (True,), "both": (False, True)}
@@ -88,7 +89,7 @@ def model(wanted: Wanted, form: ResultFormat, out: Path | None) -> int:
         else:
             continue
         break
-    _print(reports, form)
+    _print(reports, form, out)
     if out is not None and reports:
         _write(reports, out)
     return FAULT if failed else exit_code(reports)
@@ -116,30 +117,41 @@ def _sizes(text: str) -> tuple[str, tuple[int, ...]]:
     return name, tuple(map(int, numbers))
 
 
-def _text(reports: Sequence[Report]) -> Iterator[str]:
+def _text(reports: Sequence[Report], out: Path | None) -> Iterator[str]:
     for number, report in enumerate(reports):
         if number:
             yield ""
-        yield from lines(report)
+        yield from lines(report, "" if out is None else str(_folder(reports, report, out)))
     if len(reports) > 1:
         yield ""
         yield from table(reports)
 
 
-def _print(reports: Sequence[Report], form: ResultFormat) -> None:
+def _folder(reports: Sequence[Report], report: Report, out: Path) -> Path:
+    """The folder of the files of one of ``reports``: of its own, where there are several."""
+    side = "fixes-on" if report.fixes else "fixes-off"
+    return out if len(reports) == 1 else out / f"{report.release}-{side}"
+
+
+def _print(reports: Sequence[Report], form: ResultFormat, out: Path | None) -> None:
     if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(Result(tuple(reports))).decode() + "\n")
         return
-    out = console()
-    for line in _text(reports):
-        out.print(line, markup=False, highlight=False, soft_wrap=True)
+    screen = console()
+    for line in _text(reports, out):
+        screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _write(reports: Sequence[Report], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     encoded = msgspec.json.format(msgspec.json.encode(Result(tuple(reports))), indent=2)
     (folder / "report.json").write_bytes(encoded + b"\n")
-    (folder / "report.txt").write_text("\n".join(_text(reports)) + "\n")
+    (folder / "report.txt").write_text("\n".join(_text(reports, folder)) + "\n")
+    for report in reports:
+        for name, content in files(report).items():
+            own = _folder(reports, report, folder)
+            own.mkdir(parents=True, exist_ok=True)
+            (own / name).write_bytes(content)
 
 
 class _Progress:

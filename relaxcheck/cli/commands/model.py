@@ -110,7 +110,8 @@ def model(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Write the report there as well: report.json, report.txt."
+            metavar="DIR",
+            help="Write the report there as well, and what shows a fault: a script, an issue.",
         ),
     ] = None,
 ) -> None:
