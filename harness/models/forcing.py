@@ -182,7 +182,8 @@ class _Cut:
             elif isinstance(expr, relax.Call):
                 for type_ in type_arguments(expr):
                     found.update(symbols_of(type_))
-                integers = filter(None, map(integer_of, expr.args))
+                # An expression of TVM's has no truth value.
+                integers = [each for each in map(integer_of, expr.args) if each is not None]
                 found.update(each for integer in integers for each in variables(integer))
 
         relax.analysis.post_order_visit(binding.value, see)

@@ -132,3 +132,16 @@ def test_variables_of_one_name_get_different_ones() -> None:
     assert names(renamed) == ["v", "v_1"]
     (result,) = run(compiled(renamed, PLAIN), [np.array([-1, 1], np.float32)])
     np.testing.assert_allclose(result, np.exp([-1, 1]), rtol=1e-6)
+
+
+def test_an_argument_that_is_a_symbol_keeps_what_defines_it() -> None:
+    size = tvm_api.shape_var("n")
+    x = relax.Var("x", tvm_api.tensor_type([size], "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            places = builder.emit(relax.op.arange(0, size, 1, "int64"), "places")
+            output = builder.emit_output(builder.emit(relax.op.negative(places), "negated"))
+        builder.emit_func_output(output)
+    part = forced(builder.get(), ["places", "negated"], only=["places"])
+    assert part.inputs == ("x",)
