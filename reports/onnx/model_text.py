@@ -81,8 +81,14 @@ def _source(value: Attribute) -> str:
     match value:
         case TensorValue():
             code = f"TensorProto.{code_name(value.dtype)}"
-            values = [float(each) if isinstance(each, str) else each for each in value.values]
-            return f"helper.make_tensor('value', {code}, {list(value.shape)}, {values})"
+            # Without its quotes an infinity would be a name that the script lacks.
+            values = ", ".join(
+                f"float({each!r})"
+                if isinstance(each, str) and value.dtype != "string"
+                else repr(each)
+                for each in value.values
+            )
+            return f"helper.make_tensor('value', {code}, {list(value.shape)}, [{values}])"
         case SparseValue():
             code = f"TensorProto.{code_name(value.dtype)}"
             count, places = len(value.values), list(value.places)

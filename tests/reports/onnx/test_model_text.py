@@ -60,3 +60,9 @@ def test_a_tensor_is_written_out() -> None:
     value = TensorValue("int64", (2,), (3, -1))
     tensor = _rebuilt(Node("Constant", (), ("y",), {"value": value})).attribute[0].t
     assert onnx.numpy_helper.to_array(tensor).tolist() == [3, -1]
+
+
+def test_infinities_and_nan_are_numbers_of_the_script() -> None:
+    value = TensorValue("float32", (3,), (1.5, "-inf", "nan"))
+    tensor = _rebuilt(Node("Constant", (), ("y",), {"value": value})).attribute[0].t
+    assert list(map(str, onnx.numpy_helper.to_array(tensor))) == ["1.5", "-inf", "nan"]
