@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tvm import relax
 from tvm.ir import Op
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.traps.table import TRAPS, Bound
+from relaxcheck.fixes.tvm_api.functions import type_of_cast
+from relaxcheck.fixes.tvm_api.shapes import name_of, symbols_of
 from relaxcheck.harness.models.uses import made, used
 
 # TVM has no type information of its own.
@@ -89,15 +92,32 @@ def _lost(every: Mapping[str, Binding]) -> Iterator[Sprung]:
     for name in first:
         binding = every[name]
         kind = tvm_api.show_type(tvm_api.type_of(binding.var))
+        own = _own_symbols(binding.value, every)
+        of_own = "is a symbol of its own" if len(own) == 1 else "are symbols of their own"
+        why = f"; {', '.join(own)} {of_own}, which nothing relates to other sizes" if own else ""
         yield Sprung(
             "lost-shape",
             name,
             _operator(binding.value),
             f"the shape of the result is lost here, where those of all operands are known: it is "
-            f"{kind}; LegalizeOps passes over calls of unknown shape without an error",
-            ("known_results", "known_rank", "onnx_reshape", "onnx_expand"),
+            f"{kind}{why}; LegalizeOps passes over calls of unknown shape without an error",
+            ("dynamic_broadcast", "known_results", "known_rank", "onnx_reshape", "onnx_expand"),
             sum(origin == name for origin in behind.values()),
         )
+
+
+def _own_symbols(value: Expr, every: Mapping[str, Binding]) -> list[str]:
+    """The symbols in the types of the operands of ``value`` that only a match_cast defines."""
+    cast: dict[str, None] = {}
+    for binding in every.values():
+        if isinstance(binding, relax.MatchCast):
+            cast.update(dict.fromkeys(map(name_of, symbols_of(type_of_cast(binding)))))
+    types = [tvm_api.type_of(each) for each in getattr(value, "args", ()) if _has_type(each)]
+    return list(dict.fromkeys(n for t in types for n in map(name_of, symbols_of(t)) if n in cast))
+
+
+def _has_type(value: Expr) -> bool:
+    return isinstance(value, relax.Var) and tvm_api.is_tensor(value)
 
 
 def _is_shapeless(variable: Expr) -> bool:

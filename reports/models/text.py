@@ -31,7 +31,7 @@ _BLAMES = {
 
 
 def lines(report: Report, folder: str = "") -> Iterator[str]:
-    """The lines of ``report``, the verdict first; ``folder`` is where the files of its piece lie."""
+    """The lines of ``report``, the verdict first; the files of its piece lie in ``folder``."""
     yield f"{heading(report)}: {report.verdict}"
     framework = report.framework or "its framework"
     yield _SENTENCES[report.verdict].format(framework=framework)

@@ -95,6 +95,21 @@ def test_the_first_lost_shape_is_told_apart_from_those_behind_it() -> None:
     assert origins(model.module) == {"next": "lost", "total": "lost"}
 
 
+def test_a_symbol_that_nothing_relates_to_others_is_named() -> None:
+    batch, size = tvm_api.shape_var("batch"), tvm_api.shape_var("size")
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", tvm_api.tensor_type([batch], "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            kept = relax.op.unique(x, return_index=False, return_inverse=False)
+            cast = builder.match_cast(builder.emit(kept), tvm_api.tensor_type([size], "float32"))
+            total = builder.emit(relax.op.add(x, cast), "total")
+            output = builder.emit_output(total)
+        builder.emit_func_output(output)
+    (sprung,) = (each for each in scan(builder.get()) if each.variable == "total")
+    assert "size is a symbol of its own" in sprung.sentence
+
+
 def test_traps_name_fixes_that_exist() -> None:
     names = {fix.name for fix in fixes.ALL}
     sprung = [name for trap in TRAPS for name in trap.fixes]
