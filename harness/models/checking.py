@@ -14,7 +14,7 @@ from relaxcheck.harness.compiling.building import SilentBail, StageError
 from relaxcheck.harness.models import compiling, diagnosis, explaining, stepping
 from relaxcheck.harness.models.blaming import blamed
 from relaxcheck.harness.models.compiling import Way, compiled
-from relaxcheck.harness.models.faults import Died, asked, left, raised
+from relaxcheck.harness.models.faults import left, raised
 from relaxcheck.harness.models.frameworks.inputs import (
     Ranges,
     bindings,
@@ -40,13 +40,10 @@ from relaxcheck.harness.models.sources import ModelError, Source, source, user_i
 from relaxcheck.harness.models.values import Values
 from relaxcheck.harness.outcomes.errors import error_text, headline
 from relaxcheck.harness.releases.environment import versions
-from relaxcheck.harness.workers.switching import only_fixes, switch_fixes
+from relaxcheck.harness.workers.switching import switch_fixes
 
 _BLAMED = 10
 """The number of wrong nodes, the worst first, whose blame is looked for."""
-
-_WHOLE_SECONDS = 300.0
-"""Time limit of a whole model with some of the fixes."""
 
 _NAMED = 6
 """The number of nodes that the report names of an operator that is not supported."""
@@ -121,7 +118,10 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             imported = model.imported()
         except ImportFault as fault:
             going.know(**_import_fault(fault))
-            _explain_import(going, model, runs, way, fault)
+            with going.stage("piece"):
+                subject = _explained(going, model, runs, runs[0], way)
+                for changes in explaining.import_explained(subject, going.report, fault.cause):
+                    going.know(**changes)
             return going.report
     going.know(nodes=len(imported.steps))
     with going.stage("compile"):
@@ -129,14 +129,20 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             main = compiled(imported.module, way, going.within)
         except (StageError, SilentBail) as error:
             going.know(verdict=Verdict.COMPILE, stage=error.stage, message=diagnosis.text(error))
-            fault = (
+            cause = (
                 left(error) if isinstance(error, SilentBail) else raised(error.stage, error.cause)
             )
             with going.stage("piece"):
-                subject = _subject(going, model, runs, runs[0], way)
-                _know_all(going, explaining.compile_explained(subject, imported, fault))
+                subject = _explained(going, model, runs, runs[0], way)
+                for changes in explaining.compile_explained(subject, imported, cause):
+                    going.know(**changes)
             return going.report
     _verdict(going, model, imported, main, runs)
+    if going.report.verdict is Verdict.RUN:
+        with going.stage("piece"):
+            subject = _explained(going, model, runs, runs[len(going.report.trials)], way)
+            for changes in explaining.run_explained(subject, imported):
+                going.know(**changes)
     if going.report.verdict is Verdict.WRONG or (job.nodes and going.report.trials):
         trials = going.report.trials
         first = next((n for n, trial in enumerate(trials) if not trial.right), 0)
@@ -145,59 +151,22 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
         wrong = [node.name for node in going.report.wrong[:1]] or going.report.region
         if wrong:
             with going.stage("piece"):
-                subject = _subject(going, model, runs, runs[first], way)
-                _know_all(going, explaining.wrong_explained(subject, imported, wrong))
+                subject = _explained(going, model, runs, runs[first], way)
+                for changes in explaining.wrong_explained(subject, imported, wrong):
+                    going.know(**changes)
     return going.report
 
 
-def _explain_import(
-    going: _Check, model: Source, runs: Sequence[_Run], way: Way, error: ImportFault
-) -> None:
-    report = going.report
-    place = report.place
-    if place is None and report.lacking:
-        lacking = report.lacking[0]
-        place = Place(lacking.nodes[0], lacking.operator)
-    if place is not None:
-        with going.stage("piece"):
-            subject = _subject(going, model, runs, runs[0], way)
-            fault = raised("import", error.cause)
-            _know_all(going, explaining.import_explained(subject, place, fault))
-
-
-def _know_all(going: _Check, every: Iterator[dict[str, Any]]) -> None:
-    for changes in every:
-        going.know(**changes)
-
-
-def _subject(
+def _explained(
     going: _Check, model: Source, runs: Sequence[_Run], run: _Run, way: Way
 ) -> explaining.Subject:
-    def whole(names: Sequence[str]) -> bool:
-        return _is_right_with(names, model, runs, way)
+    """The model, as its faults are explained on the inputs of ``run``."""
 
-    return explaining.Subject(model, run.arrays, way, whole, going.within)
+    def right(results: Sequence[Sequence[Array]]) -> bool:
+        return all(_trial(each, result).right for each, result in zip(runs, results, strict=True))
 
-
-def _is_right_with(names: Sequence[str], model: Source, runs: Sequence[_Run], way: Way) -> bool:
-    """True if the model is right, in a child process, with the fixes ``names`` alone."""
-
-    def question(progress: Callable[[str], None]) -> bool:
-        with only_fixes(names):
-            try:
-                imported = model.imported()
-                fixed = Way(way.pipeline, True, way.target)
-                main = compiled(imported.module, fixed, progress)
-                kept = imported.parameters.values()
-                results = [compiling.run(main, [*run.arrays, *kept]) for run in runs]
-            except (ImportFault, StageError, SilentBail):
-                return False
-        return all(_trial(run, result).right for run, result in zip(runs, results, strict=True))
-
-    try:
-        return asked(question, _WHOLE_SECONDS, bool)
-    except Died:
-        return False
+    inputs = [each.arrays for each in runs]
+    return explaining.Subject(model, run.arrays, way, inputs, right, going.within)
 
 
 def _runs(model: Source, job: Job) -> tuple[list[_Run], tuple[str, ...]]:

@@ -29,17 +29,19 @@ def cure_of(
 ) -> Cure:
     """The cure of a ``piece`` that calls the operators ``called``, tried on the ``whole`` at last.
 
-    ``verdict`` is that of the piece, by which entries of the corpus are looked up. All fixes that
-    this TVM needs come first: where they do not cure it, none does. Then each single one of the
-    ``likely`` ones, and of those for its operators, and halves of all at last.
+    ``verdict`` is that of the piece, by which entries of the corpus are looked up. Each single one
+    of the ``likely`` fixes comes first, and of those for its operators: to probe whether this TVM
+    needs all fixes takes seconds. Then all that it needs: where they do not cure it, none does.
     """
-    needed = {fix.name for fix in needed_of(fixes.ALL)}
-    every = [fix for fix in bundled() if fix.name in needed]
-    if not every or not piece(tuple(fix.name for fix in every)):
-        return Cure()
-    names = _first(piece, [name for name in likely if name in needed])
+    every = bundled()
+    concerned = [fix.name for fix in every if set(fix.operators).intersection(called)]
+    names = _first(piece, tuple(dict.fromkeys((*likely, *concerned))))
     if not names:
-        names = _search(curing(every, called), piece)
+        needed = {fix.name for fix in needed_of(fixes.ALL)}
+        every = tuple(fix for fix in every if fix.name in needed)
+        if not every or not piece(tuple(fix.name for fix in every)):
+            return Cure()
+        names = _search(curing(every, ()), piece)
     return Cure(
         names,
         tuple(fix.fault for fix in fixes.ALL if fix.name in names),

@@ -74,7 +74,7 @@ def cut_by_fault(
     def fails(part: Part) -> bool:
         return (not origin or origin in made(part.module)) and fault.alike(trying.fault(part))
 
-    show = _showing(progress)
+    show = showing(progress)
     if first is not None and not origin:
         # It fails alone, so that nothing before it is needed.
         smallest = cut(imported, fails, within=(last,), show=show)
@@ -91,11 +91,13 @@ def cut_by_steps(
         imported,
         lambda part: trying.fault(part) is not None,
         within=variables,
-        show=_showing(progress),
+        show=showing(progress),
     )
 
 
-def _showing(progress: Progress) -> Callable[[int, int], None]:
+def showing(progress: Progress) -> Callable[[int, int], None]:
+    """The function that tells ``progress`` how far a cut is."""
+
     def show(tries: int, steps: int) -> None:
         progress(f"cut: {tries} tries, {steps} nodes left")
 

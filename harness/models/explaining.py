@@ -8,21 +8,29 @@ from msgspec.structs import replace
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.case import OnnxCase
-from relaxcheck.harness.compiling.building import Progress
+from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
 from relaxcheck.harness.models import stepping
 from relaxcheck.harness.models.alone import Alone
-from relaxcheck.harness.models.compiling import Way
-from relaxcheck.harness.models.curing import Names, cure_of
-from relaxcheck.harness.models.cutting import Cut
-from relaxcheck.harness.models.digging import Trying, cut_by_fault, cut_by_steps
+from relaxcheck.harness.models.compiling import RUN, Way, compiled, run
+from relaxcheck.harness.models.curing import cure_of
+from relaxcheck.harness.models.cutting import Cut, cut
+from relaxcheck.harness.models.digging import Trying, cut_by_fault, cut_by_steps, showing
 from relaxcheck.harness.models.fault import Fault
-from relaxcheck.harness.models.imported import Imported
+from relaxcheck.harness.models.faults import Died, asked, raised
+from relaxcheck.harness.models.forcing import Part
+from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.pieces.captured import Captured, captured
-from relaxcheck.harness.models.pieces.making import Taken, is_right, piece_of
-from relaxcheck.harness.models.report import Failing, Piece, Place, Trap
+from relaxcheck.harness.models.pieces.making import WRONG, Taken, is_right, piece_of
+from relaxcheck.harness.models.pieces.running import IMPORT
+from relaxcheck.harness.models.report import Failing, Piece, Place, Report, Trap
 from relaxcheck.harness.models.sources import OnnxSource, Source
 from relaxcheck.harness.models.traps import Sprung, scan
 from relaxcheck.harness.models.uses import made
+from relaxcheck.harness.triage.curing import Names
+from relaxcheck.harness.workers.switching import only_fixes
+
+_WHOLE_SECONDS = 300.0
+"""Time limit of a whole model with some of the fixes."""
 
 _SCRIPT = 6000
 """The length to which the text of a part is cut."""
@@ -35,18 +43,48 @@ Changes = dict[str, Any]
 class Subject:
     """A model that fails, in a ``way``, on the inputs ``arrays``.
 
-    ``whole(names)`` is True if it is right with the fixes of these names.
+    ``runs`` are the inputs of all its runs, and ``right(results)`` judges the outputs of each.
     """
 
     source: Source
     arrays: Sequence[Array]
     way: Way
-    whole: Callable[[Names], bool]
+    runs: Sequence[Sequence[Array]]
+    right: Callable[[Sequence[Sequence[Array]]], bool]
     progress: Progress
 
+    def right_with(self, names: Names) -> bool:
+        """True if the model is right, in a child process, with the fixes ``names`` alone."""
 
-def import_explained(subject: Subject, place: Place, fault: Fault) -> Iterator[Changes]:
-    """Fields of the report on a model whose import fails at the node of ``place``."""
+        def question(progress: Progress) -> bool:
+            with only_fixes(names):
+                try:
+                    imported = self.source.imported()
+                    fixed = Way(self.way.pipeline, True, self.way.target, self.way.plain)
+                    main = compiled(imported.module, fixed, progress)
+                    kept = tuple(imported.parameters.values())
+                    results = [run(main, [*arrays, *kept]) for arrays in self.runs]
+                except (ImportFault, StageError, SilentBail):
+                    return False
+            return self.right(results)
+
+        try:
+            return asked(question, _WHOLE_SECONDS, bool)
+        except Died:
+            return False
+
+
+def import_explained(subject: Subject, report: Report, error: BaseException) -> Iterator[Changes]:
+    """Fields of the ``report`` on a model whose import ends in TVM's ``error``.
+
+    Of operators that the importer lacks, the first is the piece.
+    """
+    place, fault = report.place, raised(IMPORT, error)
+    if place is None and report.lacking:
+        first = report.lacking[0]
+        place = Place(first.nodes[0], first.operator)
+    if place is None:
+        return
     source = subject.source
     outputs, operator = (place.node,), place.operator
     values: dict[str, Captured] = {}
@@ -66,15 +104,37 @@ def import_explained(subject: Subject, place: Place, fault: Fault) -> Iterator[C
     yield from _pieced(subject, piece, made_of, (), ())
 
 
+def run_explained(subject: Subject, imported: Imported) -> Iterator[Changes]:
+    """Fields of the report on a model that compiles, and fails when it runs."""
+    traps = scan(imported.module)
+    yield {"traps": _traps(imported, traps)}
+    setting = _setting(subject, imported)
+    trying = Trying(subject.way, setting)
+    seen: list[Fault] = []
+
+    def fails(part: Part) -> bool:
+        fault = trying.fault(part)
+        if fault is None or fault.stage != RUN or fault.verdict in WRONG:
+            return False
+        # The whole comes first: everything after it has to fail as it does.
+        seen.append(fault)
+        return seen[0].alike(fault)
+
+    cut_out = cut(imported, fails, show=showing(subject.progress))
+    if cut_out is not None:
+        yield {"place": _place((), cut_out)}
+        yield from _cut_explained(subject, setting, cut_out, seen[0], traps)
+
+
 def compile_explained(subject: Subject, imported: Imported, fault: Fault) -> Iterator[Changes]:
     """Fields of the report on a model that does not compile."""
     traps = scan(imported.module)
     yield {"traps": _traps(imported, traps)}
     setting = _setting(subject, imported)
-    cut, alone = cut_by_fault(imported, fault, Trying(subject.way), subject.progress)
-    yield {"failing": tuple(map(_failing, alone)), "place": _place(alone, cut)}
-    if cut is not None:
-        yield from _cut_explained(subject, setting, cut, fault, traps)
+    piece, alone = cut_by_fault(imported, fault, Trying(subject.way), subject.progress)
+    yield {"failing": tuple(map(_failing, alone)), "place": _place(alone, piece)}
+    if piece is not None:
+        yield from _cut_explained(subject, setting, piece, fault, traps)
 
 
 def wrong_explained(
@@ -86,20 +146,20 @@ def wrong_explained(
     setting = _setting(subject, imported)
     trying = Trying(subject.way, setting)
     variables = [step.variable for step in imported.steps if step.name in names]
-    cut = cut_by_steps(imported, variables, trying, subject.progress)
-    fault = None if cut is None else trying.fault(cut.part)
-    if cut is not None and fault is not None:
-        yield from _cut_explained(subject, setting, cut, fault, traps)
+    piece = cut_by_steps(imported, variables, trying, subject.progress)
+    fault = None if piece is None else trying.fault(piece.part)
+    if piece is not None and fault is not None:
+        yield from _cut_explained(subject, setting, piece, fault, traps)
 
 
 def _cut_explained(
     subject: Subject,
     setting: stepping.Setting,
-    cut: Cut,
+    smallest: Cut,
     fault: Fault,
     traps: Sequence[Sprung],
 ) -> Iterator[Changes]:
-    steps = cut.steps
+    steps = smallest.steps
     names = {step.variable: step.name for step in steps}
     inside = {step.name for step in steps}
     variables = {name: each.var for name, each in made(setting.imported.module).items()}
@@ -109,7 +169,7 @@ def _cut_explained(
             values[step.name] = captured(setting.values.own[step.name], variables[step.variable])
     taken = Taken(
         tuple(names.values()),
-        tuple(names[output] for output in cut.outputs),
+        tuple(names[output] for output in smallest.outputs),
         subject.arrays,
         values,
     )
@@ -117,14 +177,14 @@ def _cut_explained(
         tuple(step.name for step in steps),
         tuple(dict.fromkeys(step.operator for step in steps)),
         fault,
-        cut.part.module.script()[:_SCRIPT],
-        cut.tries,
-        cut.minimal,
+        smallest.part.module.script()[:_SCRIPT],
+        smallest.tries,
+        smallest.minimal,
     )
     yield {"piece": piece}
     subject.progress("piece")
     likely = [name for each in traps if each.variable in names for name in each.fixes]
-    bindings = made(cut.part.module).values()
+    bindings = made(smallest.part.module).values()
     called = [str(each.value.op.name) for each in bindings if hasattr(each.value, "op")]
     bare = [name.removeprefix("relax.") for name in called]
     made_of = piece_of(subject.source, taken, fault, subject.way)
@@ -147,7 +207,7 @@ def _pieced(
     cure = cure_of(
         lambda names: is_right(made_of, subject.way, names),
         [*piece.operators, *called],
-        whole=subject.whole,
+        whole=subject.right_with,
         likely=likely,
         verdict=piece.fault.verdict,
     )

@@ -10,7 +10,6 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.generators.onnx.reading import Unreadable
 from relaxcheck.harness.models.compiling import Way
-from relaxcheck.harness.models.curing import Names
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import SECONDS, Died, asked
 from relaxcheck.harness.models.pieces.calls import TorchPiece
@@ -22,6 +21,7 @@ from relaxcheck.harness.models.sources import OnnxSource, Source, TorchSource
 from relaxcheck.harness.onnx.execute import execute
 from relaxcheck.harness.outcomes.errors import normalise
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.triage.curing import Names
 from relaxcheck.harness.workers.switching import only_fixes
 
 WRONG = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE)

@@ -28,8 +28,7 @@ def test_a_likely_fix_is_tried_first() -> None:
 
     cure = cure_of(right, [], likely=("softplus", CURE), whole=lambda names: names == (CURE,))
     assert (cure.fixes, cure.whole) == ((CURE,), True)
-    assert len(tried[0]) > 100
-    assert tried[1:] == [("softplus",), (CURE,)]
+    assert tried == [("softplus",), (CURE,)]
 
 
 @pytest.mark.usefixtures("_all_needed")
