@@ -151,7 +151,8 @@ class _Stepping(torch.fx.Interpreter):
         if n.name not in self.names or not isinstance(value, torch.Tensor):
             return value
         self.own[n.name] = _array(value)
-        if value.dtype in _NARROW:
+        # A parameter, or an input, is what it is.
+        if value.dtype in _NARROW and n.op == "call_function":
             wide = self._wide(n)
             if isinstance(wide, torch.Tensor) and wide.shape == value.shape:
                 self.double[n.name] = _array(wide)
