@@ -1,4 +1,4 @@
-"""The part of TVM that makes a step wrong: the importer, the lowering, or a pass of the compiler."""
+"""The part of TVM that makes a step wrong: the importer, the lowering, or the compiler."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ _TEXT = 400
 def blamed(wrong: Wrong, setting: Setting, checked: Stepped, way: Way) -> Node:
     """``wrong`` as a node of a report, with the part of TVM to blame.
 
-    The step's own Relax bindings are evaluated by an oracle, or, where it has none of the operators,
-    compiled alone without optimisation.
+    The step's own Relax bindings are evaluated by an oracle, or, where it has no answer, compiled
+    alone without optimisation.
     """
     step = wrong.step
     part = forced(setting.imported.module, checked.borders, only=(step.variable,))

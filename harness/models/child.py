@@ -1,4 +1,4 @@
-"""``python -m relaxcheck.harness.models.child``: checks the model of one job, in a process of its own.
+"""``python -m relaxcheck.harness.models.child``: checks the model of one job, in this process.
 
 The job comes as JSON on standard input; messages go as JSON, one a line, to standard output, from
 which everything that TVM and models print is kept away.

@@ -180,8 +180,9 @@ class Report(msgspec.Struct, frozen=True):
 
     ``stage`` is the one that TVM was in: ``import``, a pass, ``codegen`` or ``run``. ``message``
     is its error, or a sentence. ``checked`` of the ``nodes`` of the framework's graph were run
-    on their own. ``region`` names the nodes of a part that is wrong only as a whole, and is right without any of the ``passes``. ``special``
-    says where NaN or infinity first arises. ``seconds`` are by stage.
+    on their own. ``region`` names the nodes of a part that is wrong only as a whole, and that is
+    right without any one of the ``passes``. ``special`` says where NaN or infinity first arises.
+    ``skipped`` are sizes at which the framework itself fails. ``seconds`` are by stage.
     """
 
     model: str

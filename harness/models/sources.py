@@ -1,4 +1,4 @@
-"""Models as users name them: an ONNX file, an exported program, or a function that makes a module."""
+"""Models as users name them: an ONNX file, an exported program, a function that makes one."""
 
 import importlib
 import inspect
@@ -54,16 +54,19 @@ class TorchSource:
     _exported: Any = field(default=None, repr=False)
 
     def outputs(self, arrays: Sequence[Array]) -> Values:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frameworks import torch
 
         return torch.outputs(self.model, arrays)
 
     def eager(self, arrays: Sequence[Array]) -> Mapping[str, Array] | None:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frameworks import torch
 
         return None if self.model.module is None else torch.eager(self.model, arrays)
 
     def imported(self) -> Imported:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frontends import torch
 
         recorded = torch.imported(self.model.program)
@@ -71,6 +74,7 @@ class TorchSource:
         return recorded.imported
 
     def steps(self, arrays: Sequence[Array], names: Collection[str]) -> Values:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frameworks import torch
 
         return torch.steps(self.program(), arrays, names)
@@ -95,19 +99,23 @@ class OnnxSource:
         return {each.name: array for each, array in zip(self.inputs, arrays, strict=True)}
 
     def outputs(self, arrays: Sequence[Array]) -> Values:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frameworks import onnx as runtime
 
         return runtime.values(self.model, self._feeds(arrays), ())[0]
 
     def eager(self, arrays: Sequence[Array]) -> Mapping[str, Array] | None:
+        """As in ``Source``."""
         return None
 
     def imported(self) -> Imported:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frontends import onnx as frontend
 
         return frontend.imported(self.model)
 
     def steps(self, arrays: Sequence[Array], names: Collection[str]) -> Values:
+        """As in ``Source``."""
         from relaxcheck.harness.models.frameworks import onnx as runtime
 
         return runtime.values(self.model, self._feeds(arrays), names)[1]
@@ -236,7 +244,7 @@ def user_inputs(path: Path, source: Source) -> list[Array]:
     wanted = [each.name for each in source.inputs]
     if len(arrays) != len(wanted):
         raise ModelError(
-            f"{path} has {len(arrays)} arrays; the model has {len(wanted)} inputs: {', '.join(wanted)}"
+            f"{path} has {len(arrays)} arrays; the model has {len(wanted)}: {', '.join(wanted)}"
         )
     ordered = (
         [arrays[name] for name in wanted] if set(wanted) == set(arrays) else [*arrays.values()]

@@ -59,7 +59,7 @@ class Setting:
 
 
 def arguments(imported: Imported, arrays: Collection[Array]) -> dict[str, Array]:
-    """The arguments of ``main`` by the names of its parameters; ``arrays`` are the user's inputs."""
+    """The arguments of ``main`` by parameter; ``arrays`` are the user's inputs."""
     names = [name_of(each) for each in imported.module["main"].params]
     every = [*arrays, *imported.parameters.values()]
     return dict(zip(names, every, strict=True))

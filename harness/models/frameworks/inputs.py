@@ -89,9 +89,8 @@ def bindings(
                 raise ValueError(f"{names[0]} is from {symbol.least}{most}, not {size}")
     if left:
         known = ", ".join(name for each in symbols for name in (each.name, *each.aliases))
-        raise ValueError(
-            f"the model has no symbolic dimension {', '.join(sorted(left))}; it has {known or 'none'}"
-        )
+        lacking = ", ".join(sorted(left))
+        raise ValueError(f"the model has no symbolic dimension {lacking}; it has {known or 'none'}")
     if wanted:
         # The user says at which sizes.
         own = {name: values[0] for name, values in sizes.items()} | {
@@ -117,8 +116,8 @@ def ranges(
 ) -> Ranges:
     """Find how large the integers of each input may be, by running the model.
 
-    Where the largest of ``_RANGES`` is accepted, the values are no indices: they are 0 or 1, which a
-    mask takes, too.
+    Where the largest of ``_RANGES`` is accepted, the values are no indices: they are 0 or 1, which
+    a mask takes, too.
     """
     limits = {each.name: 2 for each in inputs if each.dtype.kind in "iu"}
     for name in list(limits):

@@ -21,8 +21,8 @@ Held = tuple[str, str, str, Any]
 def steps(module: Module, held: Iterable[Held]) -> tuple[Module, tuple[Step, ...]]:
     """``module`` with unique names, and the steps in the order of its program.
 
-    A node that is no variable of its own, such as a constant or another name of an earlier value, is
-    no step.
+    A node that is no variable of its own, such as a constant or another name of an earlier value,
+    is no step.
     """
     made = [each.var for each in bindings(module)]
     renamed, names = unique(module)
