@@ -13,10 +13,10 @@ EPILOG = """MODEL is an ONNX model (.onnx), a program that torch.export.save wro
 package.module:make, a function without arguments that returns (module, inputs) or (module, inputs,
 dynamic_shapes), the inputs a tuple.
 
-A result is right if it is as near to float64 as the framework itself is, up to a
-factor that right models stay far below. Where it is wrong, every node of the framework's graph is run by
-TVM on the framework's own operands, in one program: the wrong nodes are named, and for each whether
-the importer or the compiler is to blame.
+A result is right if it is as near to float64 as the framework's own is, up to a factor that right
+models stay far below. Where it is wrong, TVM runs every node of the framework's graph on the
+framework's own operands, in one program: the wrong nodes are named, and for each whether the
+importer or the compiler is to blame.
 
 Examples:
 
