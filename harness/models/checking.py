@@ -1,10 +1,9 @@
-"""The check of one model on this release: import, compile, run, compare, locate what is wrong."""
+"""The check of one model on this release: import, compile, run, compare, and locate what is wrong."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,16 +14,10 @@ from relaxcheck.harness.models import compiling, diagnosis, explaining, stepping
 from relaxcheck.harness.models.blaming import blamed
 from relaxcheck.harness.models.compiling import Way, compiled
 from relaxcheck.harness.models.faults import left, raised
-from relaxcheck.harness.models.frameworks.inputs import (
-    Ranges,
-    bindings,
-    drawn,
-    ranges,
-    shape,
-)
 from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.job import Job, Known, Message, Progress
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
+from relaxcheck.harness.models.planning import Planned, planned
 from relaxcheck.harness.models.regions import region
 from relaxcheck.harness.models.report import (
     Lacking,
@@ -36,8 +29,7 @@ from relaxcheck.harness.models.report import (
     Verdict,
     ratio,
 )
-from relaxcheck.harness.models.sources import ModelError, Source, source, user_inputs
-from relaxcheck.harness.models.values import Values
+from relaxcheck.harness.models.sources import ModelError, Source, source
 from relaxcheck.harness.outcomes.errors import error_text, headline
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers.switching import switch_fixes
@@ -47,16 +39,6 @@ _BLAMED = 10
 
 _NAMED = 6
 """The number of nodes that the report names of an operator that is not supported."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """The inputs of a run of the model, the sizes and a description of them, and the outputs."""
-
-    binding: Mapping[str, int]
-    label: str
-    arrays: Sequence[Array]
-    values: Values
 
 
 @dataclass(slots=True)
@@ -111,7 +93,7 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
         versions=versions(),
     )
     with going.stage("framework"):
-        runs, skipped = _runs(model, job)
+        runs, skipped = planned(model, job)
     going.know(skipped=skipped)
     with going.stage("import"):
         try:
@@ -158,7 +140,7 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
 
 
 def _explained(
-    going: _Check, model: Source, runs: Sequence[_Run], run: _Run, way: Way
+    going: _Check, model: Source, runs: Sequence[Planned], run: Planned, way: Way
 ) -> explaining.Subject:
     """The model, as its faults are explained on the inputs of ``run``."""
 
@@ -167,71 +149,6 @@ def _explained(
 
     inputs = [each.arrays for each in runs]
     return explaining.Subject(model, run.arrays, way, inputs, right, going.within)
-
-
-def _runs(model: Source, job: Job) -> tuple[list[_Run], tuple[str, ...]]:
-    """The runs, with the framework's results; and why some sizes are left out.
-
-    Raises:
-        ModelError: the framework cannot run the model at all.
-    """
-    try:
-        every = bindings(model.symbols, job.sizes)
-    except ValueError as error:
-        raise ModelError(f"--dim: {error}") from error
-    planned: list[tuple[Mapping[str, int], str, list[Array]]] = []
-    if job.data:
-        arrays = user_inputs(Path(job.data), model)
-        planned.append(({}, f"inputs of {job.data}", arrays))
-    own, *others = every
-    examples = [each.example for each in model.inputs]
-    if examples and all(
-        example is not None and example.shape == shape(each.dims, own)
-        for each, example in zip(model.inputs, examples, strict=True)
-    ):
-        planned.append((own, "the example inputs", [e for e in examples if e is not None]))
-    limits = _ranges(model, own)
-    for number in range(job.draws):
-        seed = job.seed + number
-        planned.append((own, f"drawn, seed {seed}", drawn(model.inputs, own, seed, limits)))
-    for binding in others:
-        values = drawn(model.inputs, binding, job.seed, limits)
-        planned.append((binding, f"drawn, seed {job.seed}", values))
-    runs, skipped = [], []
-    for number, (binding, label, arrays) in enumerate(planned):
-        try:
-            values = model.outputs(arrays)
-        except Exception as error:
-            at = ", ".join(f"{name} = {n}" for name, n in _shown(model, binding).items())
-            text = f"{model.framework} fails{f' at {at}' if at else ''}: {_line(error)}"
-            # The sizes are a guess of ours, where the user named none.
-            if number == 0 or binding == own or job.sizes:
-                raise ModelError(f"{job.model}: {text}") from error
-            skipped.append(text)
-            continue
-        runs.append(_Run(_shown(model, binding), label, arrays, values))
-    return runs, tuple(skipped)
-
-
-def _shown(model: Source, binding: Mapping[str, int]) -> dict[str, int]:
-    """``binding`` by the names that a user knows."""
-    names = {symbol.name: symbol.shown for symbol in model.symbols}
-    return {names[name]: size for name, size in binding.items()}
-
-
-def _ranges(model: Source, binding: Mapping[str, int]) -> Ranges:
-    open_ = [each for each in model.inputs if each.example is None and each.dtype.kind in "iu"]
-    if not open_:
-        return Ranges({})
-
-    def runs(arrays: list[Array]) -> bool:
-        try:
-            model.outputs(arrays)
-        except Exception:  # The framework says no in any way; that is the answer.
-            return False
-        return True
-
-    return ranges(model.inputs, binding, runs)
 
 
 def _import_fault(fault: ImportFault) -> dict[str, Any]:
@@ -254,7 +171,7 @@ def _verdict(
     model: Source,
     imported: Imported,
     main: Callable[..., Any],
-    runs: Sequence[_Run],
+    runs: Sequence[Planned],
 ) -> None:
     trials: list[Trial] = []
     for run in runs:
@@ -283,7 +200,7 @@ def _verdict(
     going.know(verdict=Verdict.RIGHT)
 
 
-def _trial(run: _Run, results: Sequence[Array]) -> Trial:
+def _trial(run: Planned, results: Sequence[Array]) -> Trial:
     own, double = run.values.own, run.values.double
     outputs = [
         ratio(name, measured(result, own[name], double.get(name)))
@@ -307,7 +224,7 @@ def _off(trials: Sequence[Trial]) -> str:
     return f"{worst.name}: {text} ({trial.inputs})"
 
 
-def _exporter_differs(model: Source, runs: Sequence[_Run]) -> str:
+def _exporter_differs(model: Source, runs: Sequence[Planned]) -> str:
     """How the module differs from what was exported of it; "" if it does not."""
     for run in runs:
         eager = model.eager(run.arrays)
@@ -321,7 +238,7 @@ def _exporter_differs(model: Source, runs: Sequence[_Run]) -> str:
     return ""
 
 
-def _locate(going: _Check, model: Source, imported: Imported, run: _Run, way: Way) -> None:
+def _locate(going: _Check, model: Source, imported: Imported, run: Planned, way: Way) -> None:
     """Name the steps that are wrong; where none is, the part that is wrong only as a whole."""
     values = model.steps(run.arrays, [step.name for step in imported.steps])
     arguments = stepping.arguments(imported, run.arrays)
@@ -342,8 +259,3 @@ def _locate(going: _Check, model: Source, imported: Imported, run: _Run, way: Wa
         found = region(setting, stepped.borders, way, going.within)
         if found is not None:
             going.know(region=found.steps, passes=found.passes)
-
-
-def _line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]

@@ -185,7 +185,8 @@ def _function(operator: str) -> Callable[..., Any]:
         function = getattr(function, part, None)
     if not callable(function):
         raise NoMeaning(f"TVM has no function of {operator}")
-    return function
+    found: Callable[..., Any] = function
+    return found
 
 
 def _plain(value: Any) -> Any:

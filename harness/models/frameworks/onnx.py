@@ -13,7 +13,8 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.models.frameworks.inputs import Input, Symbol
 from relaxcheck.harness.models.values import Values
 
-Model = onnx.ModelProto
+# ONNX has no type information of its own.
+Model = Any
 
 _QUIET = 4
 _NARROW = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
@@ -28,7 +29,8 @@ is wrong itself: float32 is not that far off float64 in one node."""
 def inputs(model: Model) -> tuple[tuple[Input, ...], tuple[Symbol, ...]]:
     """The tensors that the user passes, in order, and the symbolic dimensions of their shapes."""
     held = {each.name for each in model.graph.initializer}
-    found, symbols = [], {}
+    found: list[Input] = []
+    symbols: dict[str, Symbol] = {}
     for value in model.graph.input:
         if value.name in held:
             continue

@@ -32,7 +32,7 @@ class TorchModel:
     names: Mapping[tuple[int, int], str] | None = None
 
 
-class _Widening(TorchDispatchMode):
+class _Widening(TorchDispatchMode):  # type: ignore[misc]
     """Computes in float64 what an operator would compute in, or convert to, narrower floats."""
 
     def __torch_dispatch__(
@@ -58,7 +58,9 @@ def inputs(model: TorchModel) -> tuple[tuple[Input, ...], tuple[Symbol, ...]]:
     user = [
         spec for spec in program.graph_signature.input_specs if spec.kind is InputKind.USER_INPUT
     ]
-    found, own, aliases = [], {}, {}
+    found: list[Input] = []
+    own: dict[str, int] = {}
+    aliases: dict[str, list[str]] = {}
     for number, spec in enumerate(user):
         value = nodes[spec.arg.name].meta.get("val")
         if not isinstance(value, torch.Tensor):
@@ -136,7 +138,7 @@ def steps(program: ExportedProgram, arrays: Sequence[Array], names: Collection[s
     return Values(run.own, run.double)
 
 
-class _Stepping(torch.fx.Interpreter):
+class _Stepping(torch.fx.Interpreter):  # type: ignore[misc]
     """Runs a graph, and keeps the values of some nodes."""
 
     def __init__(self, graph_module: torch.fx.GraphModule, names: frozenset[str]) -> None:
@@ -218,6 +220,7 @@ def _array(tensor: torch.Tensor) -> Array:
     if held.dtype is torch.bfloat16:
         import ml_dtypes
 
-        return held.view(torch.int16).numpy().view(ml_dtypes.bfloat16).copy()
+        wide: Array = held.view(torch.int16).numpy().view(ml_dtypes.bfloat16).copy()
+        return wide
     array: Array = held.numpy().copy()
     return array
