@@ -1,4 +1,4 @@
-"""The check of one model on this release: import, compile, run, compare, and locate what is wrong."""
+"""The check of one model on this release: import, compile, run, compare, locate what is wrong."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
