@@ -15,11 +15,16 @@ MODEL_LIMIT = 20.0
 """The ratio from which on an output of a model is wrong.
 
 On 52 models of all kinds, with random weights, through both importers, right outputs had a median
-ratio of 1.1 and at most 3.3; wrong ones had at least 4e5.
+ratio of 1.1 and at most 3.3; wrong ones had at least 4e5. This command's own checks of 17 models,
+on drawn inputs, gave a median of 1.06, 2.6 at 99 % and 3.05 at most.
 """
 
 STEP_LIMIT = 10.0
-"""The ratio from which on a single step is wrong, whose operands are the framework's."""
+"""The ratio from which on a single step is wrong, whose operands are the framework's.
+
+Of the right steps of ten of these models, compiled by the fusing pipeline, 99 % were below 1.4, and
+the largest ratio was 4.02, of an instance normalization.
+"""
 
 _WIDE_UNIT = 2.0**-46
 """The least error of float64, relative to the largest value: nothing wider measures it, and sums of
