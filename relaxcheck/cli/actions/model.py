@@ -1,7 +1,7 @@
 """``relaxcheck model``: runs the checks of a model, shows their progress, and prints the result."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,42 +57,49 @@ def model(wanted: Wanted, form: ResultFormat, out: Path | None) -> int:
     if out is not None:
         check_writable(out)
     progress = _Progress(error_console())
+    planned = [(each, side) for each in releases for side in _SIDES[wanted.fixes]]
+    several = len(planned) > 1
     reports: list[Report] = []
     failed = False
-    for each in releases:
-        for side in _SIDES[wanted.fixes]:
-            job = Job(
-                wanted.model,
-                "" if wanted.inputs is None else str(wanted.inputs),
-                sizes,
-                side,
-                wanted.pipeline,
-                wanted.target,
-                wanted.seed,
-                nodes=wanted.nodes,
-            )
-            progress.begin(f"TVM {each.name}, fixes {'on' if side else 'off'}")
-            try:
-                report = checked(job, each, wanted.seconds, progress.tell)
-            except CheckError as error:
-                progress.end()
-                warn(f"TVM {each.name}: a fault of relaxcheck: {error}")
-                failed = True
-                continue
-            finally:
-                progress.end()
-            if report.verdict is Verdict.BAD_INPUT:
-                raise CaseError(report.message)
-            reports.append(report)
-            if report.verdict is Verdict.INTERRUPTED or _was_interrupted(report):
-                break
-        else:
+    for each, side in planned:
+        progress.begin(f"TVM {each.name}, fixes {'on' if side else 'off'}")
+        try:
+            report = checked(_job(wanted, sizes, side), each, wanted.seconds, progress.tell)
+        except CheckError as error:
+            progress.end()
+            warn(f"TVM {each.name}: a fault of relaxcheck: {error}")
+            failed = True
             continue
-        break
-    _print(reports, form, out)
+        finally:
+            progress.end()
+        if report.verdict is Verdict.BAD_INPUT:
+            raise CaseError(report.message)
+        reports.append(report)
+        if form is ResultFormat.TEXT:
+            # Each as soon as it is known: several releases take minutes.
+            _print([*_text(report, out, several=several), *([""] if several else [])])
+        if report.verdict is Verdict.INTERRUPTED or _was_interrupted(report):
+            break
+    if form is ResultFormat.JSON:
+        sys.stdout.write(msgspec.json.encode(Result(tuple(reports))).decode() + "\n")
+    elif len(reports) > 1:
+        _print(table(reports))
     if out is not None and reports:
-        _write(reports, out)
+        _write(reports, out, several=several)
     return FAULT if failed else exit_code(reports)
+
+
+def _job(wanted: Wanted, sizes: dict[str, tuple[int, ...]], side: bool) -> Job:
+    return Job(
+        wanted.model,
+        "" if wanted.inputs is None else str(wanted.inputs),
+        sizes,
+        side,
+        wanted.pipeline,
+        wanted.target,
+        wanted.seed,
+        nodes=wanted.nodes,
+    )
 
 
 def exit_code(reports: Sequence[Report]) -> int:
@@ -117,39 +124,33 @@ def _sizes(text: str) -> tuple[str, tuple[int, ...]]:
     return name, tuple(map(int, numbers))
 
 
-def _text(reports: Sequence[Report], out: Path | None) -> Iterator[str]:
-    for number, report in enumerate(reports):
-        if number:
-            yield ""
-        yield from lines(report, "" if out is None else str(_folder(reports, report, out)))
-    if len(reports) > 1:
-        yield ""
-        yield from table(reports)
+def _text(report: Report, out: Path | None, *, several: bool) -> Iterator[str]:
+    folder = "" if out is None else str(_folder(report, out, several=several))
+    return lines(report, folder)
 
 
-def _folder(reports: Sequence[Report], report: Report, out: Path) -> Path:
-    """The folder of the files of one of ``reports``: of its own, where there are several."""
+def _folder(report: Report, out: Path, *, several: bool) -> Path:
+    """The folder of the files of one of ``several`` reports, or of the only one."""
     side = "fixes-on" if report.fixes else "fixes-off"
-    return out if len(reports) == 1 else out / f"{report.release}-{side}"
+    return out / f"{report.release}-{side}" if several else out
 
 
-def _print(reports: Sequence[Report], form: ResultFormat, out: Path | None) -> None:
-    if form is ResultFormat.JSON:
-        sys.stdout.write(msgspec.json.encode(Result(tuple(reports))).decode() + "\n")
-        return
+def _print(text: Iterable[str]) -> None:
     screen = console()
-    for line in _text(reports, out):
+    for line in text:
         screen.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _write(reports: Sequence[Report], folder: Path) -> None:
+def _write(reports: Sequence[Report], folder: Path, *, several: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     encoded = msgspec.json.format(msgspec.json.encode(Result(tuple(reports))), indent=2)
     (folder / "report.json").write_bytes(encoded + b"\n")
-    (folder / "report.txt").write_text("\n".join(_text(reports, folder)) + "\n")
+    texts = ["\n".join(_text(report, folder, several=several)) for report in reports]
+    texts += ["\n".join(table(reports))] if len(reports) > 1 else []
+    (folder / "report.txt").write_text("\n\n".join(texts) + "\n")
     for report in reports:
         for name, content in files(report).items():
-            own = _folder(reports, report, folder)
+            own = _folder(report, folder, several=several)
             own.mkdir(parents=True, exist_ok=True)
             (own / name).write_bytes(content)
 
