@@ -64,10 +64,11 @@ def sampled(images: Tensor, grid: Tensor, method: str, padding: str, aligned: bo
     """Samples of ``images`` (batch, channels, axes) at places of ``grid``.
 
     The grid is (batch, a coordinate for each axis, places), the coordinate of the last axis first.
-    There may be any number of axes.
+    There may be any number of axes. The nearest elements may be of any dtype.
     """
     own, offsets = tvm_api.dtype_of(images), _OFFSETS[method]
-    dtype = "float64" if own == "float64" else "float32"
+    measure = own if "float" in own else tvm_api.dtype_of(grid)
+    dtype = "float64" if measure == "float64" else "float32"
     sizes, out = images.shape[2:], grid.shape[2:]
     rank = len(sizes)
     bring = partial(_brought, padding=padding, aligned=aligned, dtype=dtype)
@@ -80,6 +81,11 @@ def sampled(images: Tensor, grid: Tensor, method: str, padding: str, aligned: bo
         lines.append([_tap(at, low, step, size, method, bring) for step in offsets])
 
     def element(n: PrimExpr, c: PrimExpr, *place: PrimExpr) -> PrimExpr:
+        if method == "nearest":
+            # The element itself: large integers do not survive a conversion to a float.
+            numbers = [number[(n, *place)] for ((number, _),) in lines]
+            inside = tirx.all(*(number >= 0 for number in numbers))
+            return tirx.if_then_else(inside, images[(n, c, *numbers)], tirx.const(0, own))
         total = tirx.const(0, dtype)
         for taps in product(*lines):
             numbers = [number[(n, *place)] for number, _ in taps]

@@ -34,22 +34,24 @@ def grid_sample(node: Node) -> Expr:
 
     Raises:
         ValueError: a shape or an attribute is invalid.
-        OpNotImplemented: the data are no floats.
+        OpNotImplemented: elements of lines or volumes that are no floats are to be averaged.
     """
     data, grid = operands.required(node, 0, "X"), operands.required(node, 1, "grid")
     rank, axes = operands.rank_of(data), tvm_api.as_int(tvm_api.shape_of(grid)[-1])
-    if tvm_api.dtype_of(grid) == "float64" != tvm_api.dtype_of(data):
+    dtype = tvm_api.dtype_of(data)
+    method = _MODES[operands.choice(node, "mode", "linear", tuple(_MODES))]
+    # TVM rounds the integers that it samples to floats.
+    exact = method == "nearest" and dtype not in operands.FLOATS
+    if tvm_api.dtype_of(grid) == "float64" != dtype and not exact:
         # TVM would compute samples, and give them, in the dtype of the grid.
         grid = operands.widened(node, grid, "float32")
-    if rank == _IMAGE:
+    if rank == _IMAGE and not exact:
         return node.with_inputs(data, grid).converted()
     if rank < 3 or operands.rank_of(grid) != rank or axes not in (rank - 2, None):
         why = f"it needs {max(rank - 2, 1)} coordinates, and X as many axes behind the first two"
         raise invalid(node.operator, why, grid=tvm_api.show(tvm_api.shape_of(grid)))
-    dtype = tvm_api.dtype_of(data)
-    if dtype not in operands.FLOATS:
-        raise refuse(node.operator, **{"dtype of X": dtype})
-    method = _MODES[operands.choice(node, "mode", "linear", tuple(_MODES))]
+    if dtype not in operands.FLOATS and not exact:
+        raise refuse(node.operator, **{"dtype of X": dtype, "mode": method})
     padding = operands.choice(node, "padding_mode", "zeros", _PADDINGS)
     aligned = operands.flag(node, "align_corners")
     places = node.emit(relax.op.permute_dims(grid, [0, rank - 1, *range(1, rank - 1)]))
@@ -82,18 +84,27 @@ def _gives_the_dtype_of_the_grid() -> bool:
     return fails(model, list(inputs.values()), [np.array([[[[2]]]], np.float32)])
 
 
+def _rounds_integers() -> bool:
+    """True if the nearest of large integers is not itself."""
+    data = np.array([[[[2**53 + 1]]]], np.int64)
+    inputs: dict[str, Any] = {"X": data, "grid": np.zeros((1, 1, 1, 2), np.float32)}
+    model = node_model("GridSample", inputs, 20, mode="nearest")
+    return fails(model, list(inputs.values()), [data])
+
+
 FIX = Fix(
     name="onnx_grid_sample",
     operators=tuple(CONVERSIONS),
     fault=(
-        "GridSample of ONNX models is imported for images alone, not for lines and volumes, and has"
-        " the dtype of a grid of float64"
+        "GridSample of ONNX models is imported for images alone, not for lines and volumes, has the"
+        " dtype of a grid of float64, and rounds large integers"
     ),
     issue=None,
     parts=(
         FaultPart("lines", lambda: _misses_halves(1, "linear")),
         FaultPart("volumes", lambda: _misses_halves(3, "linear")),
         FaultPart("grids of float64", _gives_the_dtype_of_the_grid),
+        FaultPart("integers", _rounds_integers),
     ),
     rebindings=rebindings(CONVERSIONS),
     after="onnx_matrices",

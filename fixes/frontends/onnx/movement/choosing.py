@@ -52,7 +52,11 @@ def one_hot(node: Node) -> Expr:
 def non_zero(node: Node) -> Expr:
     """The places of the elements that are not 0, a row for each axis: none of a scalar."""
     data = operands.data_of(node)
-    if tvm_api.shape_of(data):
+    shape = tvm_api.shape_of(data)
+    if any(tvm_api.as_int(size) == 0 for size in shape):
+        # TVM writes a constant of shape (2, 0) into a library, and cannot read it from there.
+        return relax.op.zeros((len(shape), 0), "int64")
+    if shape:
         return node.converted()
     row = node.builder.normalize(relax.op.reshape(data, (1,)))
     count = tvm_api.shape_var("nonzero_numbers")
@@ -159,14 +163,24 @@ def _gives_scalars_a_row() -> bool:
     return fails(node_model("NonZero", {"x": data}, 13), [data], [np.zeros((0, 1), np.int64)])
 
 
+def _loses_empty_constants() -> bool:
+    data = np.zeros((2, 0), np.float32)
+    model = node_model("NonZero", {"x": data}, 13, held=["x"])
+    return fails(model, [], [np.zeros((2, 0), np.int64)])
+
+
 FIX = Fix(
     name="onnx_choosing",
     operators=tuple(CONVERSIONS),
-    fault="ONNX's OneHot fails or gives another dtype, NonZero of a scalar another shape",
+    fault=(
+        "ONNX's OneHot fails or gives another dtype, NonZero of a scalar another shape; NonZero of"
+        " an initializer of shape (2, 0) compiles to a library that cannot be loaded"
+    ),
     issue=None,
     parts=(
         FaultPart("values of OneHot", _takes_values_of_one_dtype),
         FaultPart("NonZero of a scalar", _gives_scalars_a_row),
+        FaultPart("NonZero of no elements", _loses_empty_constants),
     ),
     rebindings=converting.rebindings(CONVERSIONS),
     after="onnx_pad",

@@ -60,19 +60,20 @@ def _quantize_linear(call: Call) -> Estimate:
     if scale.dtype not in FORMATS or not {*named} <= {*FORMATS}:
         raise ValueError(f"a quotient in {', '.join({scale.dtype, *named})}")
     unit = max(FORMATS[name].unit for name in named)
+    # An element that a format of fewer digits rounds has no exact quotient.
+    sure = x.dtype not in FORMATS or unit <= FORMATS[x.dtype].unit
     if is_float(dtype):
         saturate = call.attribute("saturate") in (None, 1)
-        return converted(_quotient(x, scale, unit), dtype, saturate=saturate)
-    narrowed = x.dtype in FORMATS and unit > FORMATS[x.dtype].unit
-    return quantized(x, scale, zero, dtype, _ROUNDINGS * unit, sure=not narrowed)
+        return converted(_quotient(x, scale, unit, sure=sure), dtype, saturate=saturate)
+    return quantized(x, scale, zero, dtype, _ROUNDINGS * unit, sure=sure)
 
 
-def _quotient(x: Estimate, scale: Estimate, unit: float) -> Estimate:
+def _quotient(x: Estimate, scale: Estimate, unit: float, *, sure: bool) -> Estimate:
     open_ = unknown(x, scale) | (scale.value == 0)
     value = np.where(open_, 0, x.value) / np.where(open_, 1, scale.value)
     size = np.abs(value).astype(np.float64)
     off = x.error / np.abs(np.where(open_, 1, scale.value)) + _ROUNDINGS * unit * size
-    exact = _divides(x, scale, value)
+    exact = _divides(x, scale, value) & np.bool_(sure)
     error = np.where(exact, 0.0, off).astype(np.float64)
     return unconstrain(Estimate(value, np.where(open_, 0, error), "float64"), open_)
 

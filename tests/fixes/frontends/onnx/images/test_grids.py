@@ -40,6 +40,7 @@ PROGRAMS: whole.Programs = {
         "lines": programs(sampling((5,), (4,))),
         "volumes": programs(sampling((3, 4, 2), (2, 3, 2))),
         "grids of float64": (whole.upstream(FIX.name, "grid_of_float64"),),
+        "integers": (whole.upstream(FIX.name, "nearest_of_large_integers"),),
     }
 }
 
@@ -93,6 +94,25 @@ def test_dtypes(dtype: str) -> None:
     own = {name: array.astype(dtype) for name, array in case.inputs.items() if array is not None}
     assert case.expected is not None
     check(replace(case, inputs=own, expected=(case.expected[0].astype(dtype),)))
+
+
+@pytest.mark.parametrize("sizes", [(5,), (4, 3), (3, 4, 2)])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint64"])
+def test_nearest_of_integers(dtype: str, padding: str, sizes: tuple[int, ...]) -> None:
+    """Sample the places of the elements, then look these up: no float holds an int64."""
+    case = sampling(sizes, sizes, mode="nearest", padding_mode=padding)
+    count = int(np.prod(sizes))
+    places = np.arange(1, 1 + count, dtype=np.float32).reshape(1, 1, *sizes)
+    found = replace(case, inputs={**case.data, "X": np.repeat(places, 2, 0)})
+    (chosen,) = ReferenceEvaluator(case.model).run(None, found.data)
+    limits = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    low, high = (np.uint64(limit % 2**64) for limit in limits)
+    data = RANDOM.choice(np.array([low, high, low + np.uint64(1)]), (2, 3, *sizes)).astype(dtype)
+    flat = np.concatenate([np.zeros((2, 3, 1), dtype), data.reshape(2, 3, count)], -1)
+    index = np.repeat(chosen.astype(np.int64).reshape(2, 1, count), 3, 1)
+    expected = np.take_along_axis(flat, index, -1).reshape(2, 3, *sizes)
+    check(replace(case, inputs={**case.data, "X": data}, expected=(expected,)))
 
 
 @pytest.mark.parametrize("sizes", [(5,), (4, 3), (3, 4, 2)])

@@ -60,6 +60,18 @@ def test_non_zero(kind: str, dtype: str, fixes_on: None) -> None:
         agrees(text, [array], expected=lambda x: np.zeros((0, int(x != 0)), "int64"))
 
 
+@pytest.mark.parametrize("sizes", [(0,), (0, 3), (2, 0), (2, 0, 3)])
+def test_non_zero_of_no_elements(sizes: tuple[int, ...], fixes_on: None) -> None:
+    dims = ", ".join(map(str, sizes))
+    expected = np.zeros((len(sizes), 0), np.int64)
+    for text in (
+        f"f (float[{dims}] x) => (int64[r, p] y) {{ y = NonZero (x) }}",
+        f"f (float[1] unused) => (int64[r, p] y) <float[{dims}] x = {{}}> {{ y = NonZero (x) }}",
+    ):
+        feed = floats(1) if "unused" in text else floats(*sizes)
+        agrees(text, [feed], expected=lambda _: expected)
+
+
 @pytest.mark.parametrize("upper", [0, 1])
 @pytest.mark.parametrize("k", [-3, -1, 0, 2, 5])
 def test_trilu(upper: int, k: int, fixes_on: None) -> None:
@@ -114,5 +126,8 @@ PROGRAMS: whole.Programs = {
     "onnx_choosing": {
         "values of OneHot": (whole.upstream("onnx_choosing", "one_hot"),),
         "NonZero of a scalar": (whole.upstream("onnx_choosing", "non_zero_of_a_scalar"),),
+        "NonZero of no elements": (
+            whole.upstream("onnx_choosing", "non_zero_of_an_empty_initializer"),
+        ),
     },
 }

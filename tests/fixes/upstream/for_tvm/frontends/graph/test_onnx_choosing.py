@@ -48,6 +48,11 @@ def test_non_zero_of_a_scalar():
     verify(text, np.float32(0), expected=[np.zeros((0, 0), "int64")])
 
 
+def test_non_zero_of_an_empty_initializer():
+    text = """f (float[1] unused) => (int64[2, n] y) <float[2, 0] x = {}> { y = NonZero (x) }"""
+    verify(text, floats(1), expected=[np.zeros((2, 0), "int64")])
+
+
 def test_a_triangle_without_elements():
     text = "f (float[2, 0] x, int64 k) => (float[2, 0] y) { y = Trilu (x, k) }"
     verify(text, floats(2, 0), np.array(1), expected=[floats(2, 0)])

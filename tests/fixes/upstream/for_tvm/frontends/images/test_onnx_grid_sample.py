@@ -53,6 +53,23 @@ def test_grid_of_float64():
     verify([1, 2], [1, 3], [0, 0], 2, dtype="float64", align_corners=1)
 
 
+def test_nearest_of_large_integers():
+    graph = helper.make_graph(
+        [helper.make_node("GridSample", ["X", "grid"], ["Y"], mode="nearest")],
+        "GridSample",
+        [
+            helper.make_tensor_value_info("X", TensorProto.INT64, [1, 1, 1, 2]),
+            helper.make_tensor_value_info("grid", TensorProto.FLOAT, [1, 1, 1, 2]),
+        ],
+        [helper.make_tensor_value_info("Y", TensorProto.INT64, [1, 1, 1, 1])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=8)
+    executable = relax.build(from_onnx(model), tvm.target.Target("llvm"))
+    inputs = np.array([[[[2**53 + 1, 7]]]]), np.array([[[[-0.5, 0]]]], "float32")
+    result = relax.VirtualMachine(executable, tvm.cpu())["main"](*map(tvm.runtime.tensor, inputs))
+    np.testing.assert_array_equal(result.numpy(), [[[[2**53 + 1]]]])
+
+
 def test_other_number_of_coordinates():
     graph = helper.make_graph(
         [helper.make_node("GridSample", ["X", "grid"], ["Y"])],
