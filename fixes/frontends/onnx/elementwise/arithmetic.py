@@ -60,6 +60,10 @@ def _integer_power(node: Node, base: Expr, exponent: Expr) -> Expr:
     """
     dtype = tvm_api.dtype_of(base)
     emit = node.emit
+    is_scalar = _is_scalar(base) and _is_scalar(exponent)
+    if tvm_api_functions.is_constant(base) and _is_scalar(base):
+        # TVM folds products of a scalar constant, and dies where they overflow.
+        base = tvm_api.const(np.asarray(tvm_api.tensor_of(base).numpy()).reshape(1))
 
     def number(value: int) -> Expr:
         return constant(value, "int64")
@@ -75,9 +79,17 @@ def _integer_power(node: Node, base: Expr, exponent: Expr) -> Expr:
         is_set = emit(relax.op.equal(digit, number(1)))
         result = emit(relax.op.where(is_set, relax.op.multiply(result, square), result))
         square = emit(relax.op.multiply(square, square))
-    is_unit = emit(relax.op.equal(relax.op.abs(base), constant(1, dtype)))
+    is_unit = relax.op.equal(base, constant(1, dtype))
+    if not dtype.startswith("u"):
+        is_unit = relax.op.logical_or(is_unit, relax.op.equal(base, constant(-1, dtype)))
+    is_unit = emit(is_unit)
     inverse = relax.op.where(is_unit, result, constant(0, dtype))
-    return relax.op.where(relax.op.less(wanted, number(0)), inverse, result)
+    power = emit(relax.op.where(relax.op.less(wanted, number(0)), inverse, result))
+    return relax.op.reshape(power, ()) if is_scalar else power
+
+
+def _is_scalar(value: Expr) -> bool:
+    return tvm_api.has_shape(value) and not tvm_api.shape_of(value)
 
 
 def _mod(node: Node) -> Expr:

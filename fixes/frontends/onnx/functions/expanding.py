@@ -53,6 +53,7 @@ def _inlined(model: Model, operator: Operator) -> Model | None:
     """``model`` with the body for ``operator``; None where ONNX cannot make it.
 
     A body may depend on types of inputs, and ONNX wants those of inputs that are left out, too.
+    ONNX leaves a node as it is whose required input has no type.
     """
     import onnx.inliner
 
@@ -68,11 +69,12 @@ def _inlined(model: Model, operator: Operator) -> Model | None:
         if (domain_of(node.domain), node.op_type) == operator:
             _state_defaults(node, schema)
     try:
-        return onnx.inliner.inline_selected_functions(
+        inlined = onnx.inliner.inline_selected_functions(
             stated, [operator], exclude=False, inline_schema_functions=True
         )
     except RuntimeError:
         return None
+    return None if operator in _operators(inlined.graph) else inlined
 
 
 def _state_defaults(node: Any, schema: Any) -> None:

@@ -55,7 +55,9 @@ def _weights(name: str, x: Estimate, axis: int) -> Estimate:
         return relax(name, x, axis=axis)
     others = np.where(masked, np.inf, x.value).min(axis, keepdims=True)
     largest = np.where(masked, -np.inf, x.value).max(axis, keepdims=True)
-    low = np.where(np.isfinite(others), np.minimum(others, largest) - _NOTHING, 0)
+    least = np.minimum(others, largest).astype(np.longdouble)
+    # A large number absorbs a difference that is not as large.
+    low = np.where(np.isfinite(least), least - np.abs(least) - _NOTHING, 0)
     shown = np.where(masked, low, x.value)
     result = relax(name, replace(x, value=shown), axis=axis)
     ruled = masked & ~masked.all(axis, keepdims=True) & np.isfinite(result.error)

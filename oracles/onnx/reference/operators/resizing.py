@@ -158,8 +158,10 @@ def _axes(call: Call, x: Estimate) -> list[Axis]:
         spread = last - first if _crops(call) else Fraction(1)
         wanted = factor * shape[number] * spread
         count = floor(wanted)
-        near = abs(wanted - round(wanted))
-        if near and float(near) <= 4 * _UNIT * float(wanted):
+        short = round(wanted) - wanted
+        # A single product that is not short of an integer does not round to one that is.
+        decided = short < 0 and not _crops(call)
+        if short and not decided and float(abs(short)) <= 4 * _UNIT * float(wanted):
             raise ValueError("a size that rounding decides")
         axes.append(Axis(number, shape[number], count, factor, window[at]))
     return axes

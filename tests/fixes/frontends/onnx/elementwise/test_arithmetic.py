@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.onnx import probing
 from relaxcheck.fixes.frontends.onnx.elementwise import arithmetic
 from tests.fixes import whole_programs as whole
 from tests.fixes.onnx_results import computes, run
@@ -44,6 +45,16 @@ def test_powers_of_integers_are_exact() -> None:
     exponent = np.array([39, 39, 62, 22, 101, 1000, -5, 70])
     computes("Pow", 15, [base, exponent], np.array([3**39, -(3**39), 2**62, 7**22, -1, 1, 1, 0]))
     computes("Pow", 15, [np.array([2, -1, 3]), np.array([-1, -3, -2])], np.array([0, -1, 0]))
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_powers_of_a_constant_overflow(shape: tuple[int, ...]) -> None:
+    base, exponent = np.array(-(2**31), "int32"), np.full(shape, 3, "int8")
+    for held in (("base",), ("base", "exponent")):
+        inputs = {"base": base, "exponent": exponent}
+        model = probing.node_model("Pow", inputs, 15, held=held)
+        (power,) = probing.outputs(model, *[inputs[name] for name in inputs if name not in held])
+        np.testing.assert_array_equal(power, np.zeros(shape, "int32"), strict=True)
 
 
 def test_powers_of_integers_to_fractions() -> None:

@@ -124,6 +124,15 @@ def test_an_operator_without_a_body_is_refused_by_its_name() -> None:
         from_onnx(model)
 
 
+@pytest.mark.usefixtures("alone")
+def test_a_function_without_its_input_is_refused_by_its_name() -> None:
+    """ONNX does not write a body for it, however often it is asked."""
+    model = model_of(helper.make_node("Bernoulli", [], ["y"]), opset=22)
+    assert operators(expanding.expanded(model, KNOWN)) == {"Bernoulli"}
+    with pytest.raises(Exception, match="not supported for frontend ONNX: Bernoulli"):
+        from_onnx(model)
+
+
 PROGRAMS: whole.Programs = {
     "onnx_functions": {
         "Celu": (partial(computes, "Celu", 12, [np.array([2], "f4")], np.array([2], "f4")),),
