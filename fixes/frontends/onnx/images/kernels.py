@@ -46,6 +46,9 @@ class Line:
 
     def at_scale(self, x: PrimExpr) -> PrimExpr:
         """``x`` over the scale."""
+        if self.scale is None and tvm_api.as_int(self.size) == 1:
+            # TVM's analysis of integers dies of a quotient of two that were cast.
+            return x * number(2.0) / (number(self.places) * number(2.0))
         if self.scale is None:
             return x * number(self.size) / number(self.places)
         return x / self.scale

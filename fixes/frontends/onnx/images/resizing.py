@@ -182,7 +182,11 @@ def _line(
     scale = None if resizing.scales is None else read(resizing.scales, "scales", at, 1.0)
     first = read(resizing.window, "window", at, 0.0)
     last = read(resizing.window, "window", at + len(resizing.axes), 1.0)
-    return Line(axis, source.shape[axis], places, scale, first, last)
+    size = source.shape[axis]
+    if tvm_api.as_int(size) == 0:
+        # Nothing is computed of no elements, and TVM refuses a quotient by a constant 0.
+        size = tvm_api.integer(1)
+    return Line(axis, size, places, scale, first, last)
 
 
 def _taps(node: Node, data: Expr, resizing: Resizing, moved: Sequence[int]) -> list[PrimExpr]:

@@ -141,6 +141,38 @@ def test_no_places_and_no_elements() -> None:
         check(replace(resize(nothing, integers(2, 3)), held=("X", "sizes")))
 
 
+@pytest.mark.parametrize(
+    ("values", "coordinates"),
+    [
+        (values, coordinates)
+        for values in (floats(1, 2), integers(0, 6))
+        for coordinates in (*COORDINATES, "pytorch_half_pixel")
+        # TVM's analysis of integers dies of the quotient of two sizes, unless other fixes are on.
+        if coordinates != "asymmetric" or values.dtype == np.float32
+    ],
+)
+@pytest.mark.parametrize("antialias", [0, 1])
+def test_no_batch_at_run_time(values: Array, antialias: int, coordinates: str) -> None:
+    case = resize(
+        np.zeros((0, 3), np.float32), values, mode="linear", antialias=antialias,
+        coordinate_transformation_mode=coordinates,
+    )  # fmt: skip
+    check(replace(case, expected=(np.zeros((0, 6), np.float32),)))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_one_element_at_run_time(coordinates: str, mode: str) -> None:
+    data, settings = DATA[0, 0, :1], {"coordinate_transformation_mode": coordinates}
+    check(
+        replace(
+            resize(data, integers(3, 5), mode=mode, **settings),
+            # The second axis keeps its size.
+            expected=(np.tile(data, (3, 1)),),
+        )
+    )
+
+
 @pytest.mark.parametrize("rounding", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
 def test_roundings(rounding: str) -> None:
     settings = {"nearest_mode": rounding, "coordinate_transformation_mode": "half_pixel"}
