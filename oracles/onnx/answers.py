@@ -224,6 +224,9 @@ def _bounded(values: tuple[Array, ...], wide: Array | None) -> Bounded:
         bound = bound + form.floor
         over = np.isfinite(center) & (np.abs(center) + bound >= form.largest)
         special = ~np.isfinite(center)
+        if len(own) == 1:
+            # The order of sums decides whether, and to what, they overflow.
+            over |= special
         for each in own:
             if each.shape == center.shape:
                 same = (each == center) | (np.isnan(each) & np.isnan(center))

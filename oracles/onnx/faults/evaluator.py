@@ -7,9 +7,11 @@ from relaxcheck.oracles.onnx.faults.fault import (
     Holds,
     Seen,
     before,
+    beyond_float64,
     beyond_integers,
     dilated,
     of_dtype,
+    shifted,
     wild,
 )
 
@@ -98,6 +100,13 @@ def _capped(seen: Seen) -> bool:
     )
 
 
+def _paired(seen: Seen) -> bool:
+    """Pads of two axes are others than pairs of a beginning and an end; no window is dilated."""
+    pads = tuple(seen.attribute("pads") or ())
+    steps = (*(seen.attribute("strides") or ()), *(seen.attribute("dilations") or ()))
+    return len(pads) == _PLAIN_RANK and pads[1] != pads[2] and all(step == 1 for step in steps)
+
+
 def _many(at: int) -> Holds:
     def holds(seen: Seen) -> bool:
         operand = seen.operand(at)
@@ -165,6 +174,7 @@ FAULTS = (
         ),
         "pads are ignored but for two spatial axes",
     ),
+    _fault(("MaxPool",), _paired, "pads are read as pairs, one for each axis"),
     _fault(
         ("Conv",),
         lambda seen: wild(0)(seen) and any(n > 1 for n in seen.attribute("dilations") or ()),
@@ -210,8 +220,10 @@ FAULTS = (
     ),
     _fault(
         ("Dropout",),
-        lambda seen: seen.has(2) and seen.dtype(0) != seen.dtype(1),
-        "training gives the dtype of the ratio",
+        lambda seen: (
+            seen.has(2) and (seen.dtype(0) != seen.dtype(1) or seen.dtype(0) == "bfloat16")
+        ),
+        "training gives the dtype of the ratio, and float32 for bfloat16",
     ),
     _fault(
         ("RNN", "GRU", "LSTM"),
@@ -316,10 +328,18 @@ FAULTS = (
     _fault(("Attention",), _capped, "raw scores are capped"),
     _fault(
         ("GridSample",),
-        lambda seen: seen.dtype(0) == "float64" and seen.attribute("mode") in ("cubic", "bicubic"),
-        "float64 is interpolated in float32",
+        lambda seen: seen.dtype(0) == "float64" and seen.attribute("mode") != "nearest",
+        "float64 is interpolated in float32, or at coordinates of float32",
     ),
     _fault(("LSTM",), wild(6), "peepholes that are left out are zeros, which infinities make NaN"),
     _fault(("Resize",), wild(0), "infinities become the largest numbers"),
+    _fault(("Resize",), beyond_float64, "integers are multiplied as numbers of float64"),
+    _fault(("Resize",), shifted, "an axis that keeps its size is left as it is"),
+    _fault(("ReduceMean",), beyond_float64, "integers are averaged in float64"),
+    _fault(
+        ("Asin",),
+        of_dtype(0, "float32"),
+        "some results are off by more than two units in the last place",
+    ),
 )
 """The faults of the evaluator."""

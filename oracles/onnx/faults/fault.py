@@ -100,6 +100,19 @@ def wild(at: int) -> Holds:
     return holds
 
 
+def beyond_float64(seen: Seen) -> bool:
+    """Some integer of the first operand is none that float64 holds."""
+    data = seen.operand(0)
+    if data is None or data.dtype not in ("int64", "uint64"):
+        return False
+    return bool((np.abs(data.value.astype(np.longdouble)) > 2.0**53).any())
+
+
+def shifted(seen: Seen) -> bool:
+    """Coordinates are shifted along axes that keep their size, too."""
+    return seen.attribute("coordinate_transformation_mode") == "tf_half_pixel_for_nn"
+
+
 def beyond_integers(seen: Seen) -> bool:
     """A quotient by the scale may be beyond 32 bits."""
     data, scale = seen.operand(0), seen.operand(1)

@@ -6,10 +6,12 @@ from relaxcheck.oracles.onnx.faults.fault import (
     Fault,
     Holds,
     Seen,
+    beyond_float64,
     beyond_integers,
     dilated,
     has_zero,
     of_dtype,
+    shifted,
     wild,
 )
 
@@ -183,6 +185,13 @@ FAULTS = (
         of_dtype(0, "float64"),
         "float64 is off by several units in the last place",
     ),
+    _fault(("Resize",), shifted, "an axis that keeps its size is left as it is"),
+    _fault(
+        ("Resize", "Upsample"),
+        lambda seen: seen.attribute("mode") in ("linear", "cubic") and wild(0)(seen),
+        "elements of other rows, with weight 0, take part: NaN and infinities spread",
+    ),
+    _fault(("ReduceMean",), beyond_float64, "integers are averaged in float64"),
     _fault(
         ("Asin", "Acos"),
         of_dtype(0, "float32"),

@@ -184,7 +184,10 @@ def _argmin(node: Node, operands: list[Estimate]) -> Estimate:
 def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
     """The first of equal elements; unconstrained where errors decide, or NaN takes part."""
     keep = flag(node, "keepdims", False)
-    value, error = sign * operand.value, operand.error
+    value, error = operand.value, operand.error
+    if sign < 0:
+        # The least integer has no negative.
+        value = -value if value.dtype.kind == "f" else ~value
     unsure = np.isnan(value) | np.isinf(error) if operand.dtype in FORMATS else error > 0
     whole = node.attributes.get("axis") is None
     axis = 0 if whole else axis_of(node, "axis", value.ndim)

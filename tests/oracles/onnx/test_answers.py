@@ -60,6 +60,17 @@ def test_a_single_outside_oracle_says_nothing_of_nan() -> None:
         answer(_question("QuickGelu", 18, x, domain="com.microsoft", alpha=1.5))
 
 
+def test_a_single_outside_oracle_says_nothing_of_what_overflows() -> None:
+    """Sums of infinities of both signs are NaN, or not, by their order."""
+    data, weights = np.full((1, 1, 1, 2), 1e200), np.full((1, 1, 1, 1), 1e200)
+    data[..., 1] = 2
+    offsets = np.zeros((1, 2, 1, 2))
+    found = answer(_question("DeformConv", 19, data, weights, offsets))
+    assert len(found.agreeing) == 1
+    (output,) = found.outputs
+    assert np.isinf(output.bound).ravel().tolist() == [True, False]
+
+
 def test_without_an_answer_every_oracle_says_why() -> None:
     with pytest.raises(NoAnswer, match=r"evaluator.*reference"):
         answer(_question("NoSuchOperator", 18, np.zeros(1, np.float32), domain="nobody"))

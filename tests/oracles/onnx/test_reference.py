@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -89,7 +90,13 @@ _F32 = np.float32
         ("Softmax", 11, ([[[0, 0], [0, 0]]],), {"axis": 1}, [[[0.25, 0.25], [0.25, 0.25]]]),
         ("Softmax", 13, ([[[0, 0], [0, 0]]],), {"axis": 1}, [[[0.5, 0.5], [0.5, 0.5]]]),
         ("Softmax", 13, ([0, -np.inf],), {"axis": 0}, [1, 0]),
+        ("Softmax", 13, ([-2e38, -np.inf],), {"axis": 0}, [1, 0]),
         ("Hardmax", 13, ([3, 5, 5],), {"axis": 0}, [0, 1, 0]),
+        ("ArgMin", 13, (np.array([3, -(2**63)]),), {"axis": 0}, [1]),
+        ("TopK", 11, (np.array([3, -(2**63), 5]), np.array([2])), {}, [5, 3]),
+        ("Resize", 11, ([1, 2, 3, 4, 5], np.zeros(0, np.float32), np.array([0.6], np.float32)),
+         {"mode": "nearest", "coordinate_transformation_mode": "asymmetric",
+          "nearest_mode": "floor"}, [1, 2, 4]),
         ("Clip", 6, ([-3, 3],), {"min": -1.0}, [-1, 3]),
         ("Gemm", 13, ([[1, 2]], [[3], [4]], [10]), {"alpha": 2.0, "beta": 0.5}, [[27]]),
         ("Slice", 13, ([1, 2, 3], np.array([-9]), np.array([-9]), np.array([0]), np.array([-1])),
@@ -140,6 +147,7 @@ def test_values_by_hand(
         ("Div", 14, (np.array([1]), np.array([0])), {}),
         ("ReduceMean", 18, (np.zeros((1, 0), np.float32), np.array([1])), {"keepdims": 0}),
         ("ReduceMax", 13, (np.zeros((1, 0), np.float32),), {"axes": (1,), "keepdims": 0}),
+        ("ReduceMean", 13, (np.array([-(2**63), -4]),), {}),
         ("Max", 13, (np.array([np.nan], np.float32), np.array([1], np.float32)), {}),
         ("RandomUniform", 22, (), {"shape": (2,)}),
     ],
@@ -159,6 +167,17 @@ def test_an_overflow_inside_a_definition_may_be_none_in_a_wider_dtype() -> None:
     model = _one("Gemm", 13, large, np.full((2, 1), 1e10, np.float32), alpha=1e-10)
     (output,) = outputs(model, {"x0": large, "x1": np.full((2, 1), 1e10, np.float32)})
     assert np.isinf(output.bound).all()
+
+
+def test_a_quotient_is_rounded_to_its_precision_first() -> None:
+    """1.0626 is nearest to 1.125 of the multiples of 1/8; in bfloat16 it is between two of them."""
+    zero = np.array(0, ml_dtypes.float8_e4m3fn)
+    operands = (np.array([1.0626, 3], np.float32), np.float32(1), zero)
+    for attributes, bound in (({}, [0, 0]), ({"precision": 16}, [0.125, 0])):
+        model = _one("QuantizeLinear", 23, *operands, **attributes)
+        (output,) = outputs(model, {f"x{at}": np.asarray(each) for at, each in enumerate(operands)})
+        assert output.value.tolist() == [1.125, 3]
+        np.testing.assert_allclose(output.bound, bound, rtol=1e-6)
 
 
 def test_an_unknown_operator_is_named() -> None:

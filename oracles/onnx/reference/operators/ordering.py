@@ -100,7 +100,9 @@ def _top_k(call: Call) -> tuple[Estimate, ...]:
     ordered = call.attribute("sorted") in (None, 1)
     if count > x.value.shape[axis]:
         raise ValueError(f"{count} of {x.value.shape[axis]}")
-    key = x.value if not largest else -x.value
+    # The least integer has no negative.
+    opposite = -x.value if x.value.dtype.kind == "f" else ~x.value
+    key = opposite if largest else x.value
     order = np.argsort(key, axis, kind="stable")
     first = np.take(order, np.arange(count), axis)
     values = moved(x, lambda each: np.take_along_axis(each, first, axis))

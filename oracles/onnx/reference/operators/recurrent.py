@@ -107,7 +107,9 @@ def _parametrised(name: str, alpha: Any, beta: Any) -> Activation:
         case "LeakyRelu":
             return lambda x: relax("nn.leakyrelu", x, alpha=0.01 if alpha is None else alpha)
         case "ScaledTanh":
-            return lambda x: _times(constant(alpha, x), relax("tanh", _times(x, constant(beta, x))))
+            return lambda x: _times(
+                constant(alpha, x), _approximated(relax("tanh", _times(x, constant(beta, x))))
+            )
         case "HardSigmoid":
             return lambda x: clamped(
                 x, 0.2 if alpha is None else alpha, 0.5 if beta is None else beta

@@ -64,7 +64,9 @@ def _mean(call: Call) -> Estimate:
         return _open(total(x, axes, keep))
     summed = np.asarray(x.value.sum(axes, keepdims=keep))
     low, high = limits(x.dtype)
-    open_ = (summed < low) | (summed > high) | np.asarray(unknown(x).any(axes, keepdims=keep))
+    # A sum of int64 wraps around; the longest type holds it but for roundings.
+    size = x.value.astype(np.longdouble).sum(axes, keepdims=keep)
+    open_ = (size < low) | (size > high) | np.asarray(unknown(x).any(axes, keepdims=keep))
     # A fraction is rounded down by some, and towards 0 by others.
     open_ = open_ | ((summed % count != 0) & (summed < 0))
     return unconstrain(Estimate(summed // count, np.zeros(summed.shape), x.dtype), open_)
