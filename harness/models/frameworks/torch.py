@@ -149,16 +149,17 @@ class _Stepping(torch.fx.Interpreter):  # type: ignore[misc]
 
     def run_node(self, n: torch.fx.Node) -> Any:
         """The value of the node ``n``."""
-        value = super().run_node(n)
-        if n.name not in self.names or not isinstance(value, torch.Tensor):
-            return value
+        result = super().run_node(n)
+        value = _first(result)
+        if n.name not in self.names or value is None:
+            return result
         self.own[n.name] = _array(value)
         # A parameter, or an input, is what it is.
         if value.dtype in _NARROW and n.op == "call_function":
-            wide = self._wide(n)
-            if isinstance(wide, torch.Tensor) and wide.shape == value.shape:
+            wide = _first(self._wide(n))
+            if wide is not None and wide.shape == value.shape:
                 self.double[n.name] = _array(wide)
-        return value
+        return result
 
     def _wide(self, n: torch.fx.Node) -> Any:
         """The value of ``n`` in float64; None where PyTorch has no such kernel."""
@@ -169,6 +170,12 @@ class _Stepping(torch.fx.Interpreter):  # type: ignore[misc]
                 return target(*tree_map(_wider, arguments), **tree_map(_wider, keywords))
         except (RuntimeError, NotImplementedError):
             return None
+
+
+def _first(value: Any) -> torch.Tensor | None:
+    """The tensor that a node gives; of several the first, which an importer holds for the node."""
+    first = value[0] if isinstance(value, tuple | list) and value else value
+    return first if isinstance(first, torch.Tensor) else None
 
 
 def _placeholders(
