@@ -27,7 +27,10 @@ _FAST = "fast"
 _PASSED_ON = ("relax.astype", "relax.reshape", "relax.expand_dims", "relax.squeeze")
 """Operators that leave the sign of integers as it is."""
 
-_ORDERED = ("relax.less", "relax.less_equal", "relax.greater", "relax.greater_equal")
+_COMPARED = (
+    *("relax.less", "relax.less_equal", "relax.greater", "relax.greater_equal"),
+    *("relax.equal", "relax.not_equal"),
+)
 _SUMS = ("relax.cumsum", "relax.cumprod", "relax.sum", "relax.prod")
 
 _OTHERWISE = (
@@ -115,8 +118,8 @@ def _clips_by_infinity(bound: Bound) -> str:
     return f"{', '.join(infinite)} for {tvm_api.dtype_of(bound.arguments[0])}"
 
 
-def _orders_truth_values(bound: Bound) -> str:
-    if bound.operator not in _ORDERED or not any(map(_is_bool, bound.arguments)):
+def _compares_truth_values(bound: Bound) -> str:
+    if bound.operator not in _COMPARED or not any(map(_is_bool, bound.arguments)):
         return ""
     return bound.operator.removeprefix("relax.")
 
@@ -172,9 +175,9 @@ TRAPS = (
         _clips_by_infinity,
     ),
     Trap(
-        "ordered-bools",
+        "compared-bools",
         "{} of truth values does not compile: code generation wants numbers",
-        _orders_truth_values,
+        _compares_truth_values,
     ),
     Trap(
         "summed-bools",

@@ -17,7 +17,7 @@ from relaxcheck.harness.models.cutting import Cut, cut
 from relaxcheck.harness.models.digging import Trying, cut_by_fault, cut_by_steps, showing
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import Died, asked, raised
-from relaxcheck.harness.models.forcing import Part
+from relaxcheck.harness.models.forcing import Part, bindings
 from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.pieces.captured import Captured, captured
 from relaxcheck.harness.models.pieces.making import WRONG, Taken, is_right, piece_of
@@ -184,11 +184,8 @@ def _cut_explained(
     yield {"piece": piece}
     subject.progress("piece")
     likely = [name for each in traps if each.variable in names for name in each.fixes]
-    bindings = made(smallest.part.module).values()
-    called = [str(each.value.op.name) for each in bindings if hasattr(each.value, "op")]
-    bare = [name.removeprefix("relax.") for name in called]
     made_of = piece_of(subject.source, taken, fault, subject.way)
-    yield from _pieced(subject, piece, made_of, likely, bare)
+    yield from _pieced(subject, piece, made_of, likely, called_in(smallest.part))
 
 
 def _pieced(
@@ -206,12 +203,20 @@ def _pieced(
     subject.progress("fixes")
     cure = cure_of(
         lambda names: is_right(made_of, subject.way, names),
-        [*piece.operators, *called],
+        # Fixes name operators of PyTorch without their namespace.
+        [*called, *(name.removeprefix("aten.") for name in piece.operators)],
         whole=subject.right_with,
         likely=likely,
         verdict=piece.fault.verdict,
     )
     yield {"cure": cure}
+
+
+def called_in(part: Part) -> tuple[str, ...]:
+    """The operators of Relax that ``part`` calls, without their namespace."""
+    values = (each.value for each in bindings(part.module))
+    names = (str(each.op.name) for each in values if hasattr(getattr(each, "op", None), "name"))
+    return tuple(dict.fromkeys(name.removeprefix("relax.") for name in names))
 
 
 def _setting(subject: Subject, imported: Imported) -> stepping.Setting:

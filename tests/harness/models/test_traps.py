@@ -34,7 +34,7 @@ BEHIND: dict[str, tuple[Line, ...]] = {
     ),
     "negative-gather": (("y", lambda x: relax.op.gather_nd(x, indices(1, -1)), ("x",)),),
     "infinite-clip": (("y", lambda k: clip(k), ("k",)),),
-    "ordered-bools": (("y", lambda b: relax.op.less(b, b), ("b",)),),
+    "compared-bools": (("y", lambda b: relax.op.less(b, b), ("b",)),),
     "summed-bools": (("y", lambda b: relax.op.cumsum(b, 0), ("b",)),),
     "no-legalization": (("y", lambda x: relax.op.ewise_fma(x, x, x), ("x",)),),
     "rounded-literal": (
