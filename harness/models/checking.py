@@ -10,9 +10,10 @@ import msgspec
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import SilentBail, StageError
-from relaxcheck.harness.models import compiling, diagnosis, explaining, stepping
+from relaxcheck.harness.models import compiling, diagnosis, stepping
 from relaxcheck.harness.models.blaming import blamed
 from relaxcheck.harness.models.compiling import Way, compiled
+from relaxcheck.harness.models.explaining import explanation
 from relaxcheck.harness.models.faults import left, raised
 from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.job import Job, Known, Message, Progress
@@ -102,7 +103,7 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             going.know(**_import_fault(fault))
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[0], way)
-                for changes in explaining.import_explained(subject, going.report, fault.cause):
+                for changes in explanation.import_explained(subject, going.report, fault.cause):
                     going.know(**changes)
             return going.report
     going.know(nodes=len(imported.steps))
@@ -116,14 +117,14 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             )
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[0], way)
-                for changes in explaining.compile_explained(subject, imported, cause):
+                for changes in explanation.compile_explained(subject, imported, cause):
                     going.know(**changes)
             return going.report
     _verdict(going, model, imported, main, runs)
     if going.report.verdict is Verdict.RUN:
         with going.stage("piece"):
             subject = _explained(going, model, runs, runs[len(going.report.trials)], way)
-            for changes in explaining.run_explained(subject, imported):
+            for changes in explanation.run_explained(subject, imported):
                 going.know(**changes)
     if going.report.verdict is Verdict.WRONG or (job.nodes and going.report.trials):
         trials = going.report.trials
@@ -134,21 +135,21 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
         if wrong:
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[first], way)
-                for changes in explaining.wrong_explained(subject, imported, wrong):
+                for changes in explanation.wrong_explained(subject, imported, wrong):
                     going.know(**changes)
     return going.report
 
 
 def _explained(
     going: _Check, model: Source, runs: Sequence[Planned], run: Planned, way: Way
-) -> explaining.Subject:
+) -> explanation.Subject:
     """The model, as its faults are explained on the inputs of ``run``."""
 
     def right(results: Sequence[Sequence[Array]]) -> bool:
         return all(_trial(each, result).right for each, result in zip(runs, results, strict=True))
 
     inputs = [each.arrays for each in runs]
-    return explaining.Subject(model, run.arrays, way, inputs, right, going.within)
+    return explanation.Subject(model, run.arrays, way, inputs, right, going.within)
 
 
 def _import_fault(fault: ImportFault) -> dict[str, Any]:

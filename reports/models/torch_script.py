@@ -80,8 +80,9 @@ def _source(each: TorchInput) -> str:
 def _literal(array: Array) -> str:
     if array.dtype.kind != "f":
         return repr(array.tolist())
-    with np.printoptions(threshold=SMALL + 1, floatmode="unique", linewidth=10**6):
-        text = np.array2string(array, separator=", ").replace("\n", "")
+    text = np.array2string(
+        array, separator=", ", threshold=SMALL + 1, max_line_width=10**6, formatter={"all": str}
+    ).replace("\n", "")
     return text.replace("nan", "np.nan").replace("inf", "np.inf")
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from tvm import relax
 
-from relaxcheck.harness.models.alone import failing_alone
 from relaxcheck.harness.models.compiling import Way
+from relaxcheck.harness.models.explaining.alone import failing_alone
 from relaxcheck.harness.outcomes.outcome import Verdict
-from tests.harness.models.modules import chain, imported
+from tests.harness.models.explaining.modules import chain, imported
 
 PLAIN = Way("build", plain=True)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from relaxcheck.harness.models import curing
-from relaxcheck.harness.models.curing import cure_of
+from relaxcheck.harness.models.explaining import curing
+from relaxcheck.harness.models.explaining.curing import cure_of
 from relaxcheck.harness.models.report import Cure
 from relaxcheck.harness.outcomes.outcome import Verdict
 

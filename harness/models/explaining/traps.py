@@ -11,7 +11,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.traps.table import TRAPS, Bound
 from relaxcheck.fixes.tvm_api.functions import type_of_cast
 from relaxcheck.fixes.tvm_api.shapes import name_of, symbols_of
-from relaxcheck.harness.models.uses import made, used
+from relaxcheck.harness.models.explaining.uses import made, used
 
 # TVM has no type information of its own.
 Module = Any

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 
+from relaxcheck.harness.models.explaining.uses import made, used
 from relaxcheck.harness.models.forcing import Part, forced
 from relaxcheck.harness.models.imported import Imported, Step
-from relaxcheck.harness.models.uses import made, used
 
 SECONDS = 300.0
 """Time limit of a cut in seconds."""

@@ -10,11 +10,13 @@ from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
 from relaxcheck.harness.models import stepping
-from relaxcheck.harness.models.alone import Alone
 from relaxcheck.harness.models.compiling import RUN, Way, compiled, run
-from relaxcheck.harness.models.curing import cure_of
-from relaxcheck.harness.models.cutting import Cut, cut
-from relaxcheck.harness.models.digging import Trying, cut_by_fault, cut_by_steps, showing
+from relaxcheck.harness.models.explaining.alone import Alone
+from relaxcheck.harness.models.explaining.curing import cure_of
+from relaxcheck.harness.models.explaining.cutting import Cut, cut
+from relaxcheck.harness.models.explaining.digging import Trying, cut_by_fault, cut_by_steps, showing
+from relaxcheck.harness.models.explaining.traps import Sprung, scan
+from relaxcheck.harness.models.explaining.uses import made
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import Died, asked, raised
 from relaxcheck.harness.models.forcing import Part, bindings
@@ -24,8 +26,6 @@ from relaxcheck.harness.models.pieces.making import WRONG, Taken, is_right, piec
 from relaxcheck.harness.models.pieces.running import IMPORT
 from relaxcheck.harness.models.report import Failing, Piece, Place, Report, Trap
 from relaxcheck.harness.models.sources import OnnxSource, Source
-from relaxcheck.harness.models.traps import Sprung, scan
-from relaxcheck.harness.models.uses import made
 from relaxcheck.harness.triage.curing import Names
 from relaxcheck.harness.workers.switching import only_fixes
 

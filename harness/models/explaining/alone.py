@@ -16,12 +16,12 @@ from tvm import relax
 from relaxcheck.harness.compiling.building import SilentBail, unknown_shape, unlowered
 from relaxcheck.harness.compiling.legalization_log import collected
 from relaxcheck.harness.models.compiling import Way
+from relaxcheck.harness.models.explaining.traps import origins
+from relaxcheck.harness.models.explaining.uses import made
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import SECONDS, fault_of, in_child, left, raised
 from relaxcheck.harness.models.forcing import forced
 from relaxcheck.harness.models.imported import Imported, Step
-from relaxcheck.harness.models.traps import origins
-from relaxcheck.harness.models.uses import made
 from relaxcheck.harness.native.target import target
 
 LEGALIZE = "LegalizeOps"

@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
-from relaxcheck.harness.models.alone import Alone, failing_alone
 from relaxcheck.harness.models.compiling import RUN, Way, compiled, run
-from relaxcheck.harness.models.cutting import Cut, cut
+from relaxcheck.harness.models.explaining.alone import Alone, failing_alone
+from relaxcheck.harness.models.explaining.cutting import Cut, cut
+from relaxcheck.harness.models.explaining.traps import origins
+from relaxcheck.harness.models.explaining.uses import made
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import SECONDS, Died, asked, left, raised
 from relaxcheck.harness.models.forcing import Part
 from relaxcheck.harness.models.imported import Imported
 from relaxcheck.harness.models.pieces.running import difference
 from relaxcheck.harness.models.stepping import Setting
-from relaxcheck.harness.models.traps import origins
-from relaxcheck.harness.models.uses import made
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from relaxcheck import fixes
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.traps.table import TRAPS
 from relaxcheck.fixes.tvm_api import shapes
-from relaxcheck.harness.models.traps import Sprung, origins, scan
-from tests.harness.models.modules import Line, imported
+from relaxcheck.harness.models.explaining.traps import Sprung, origins, scan
+from tests.harness.models.explaining.modules import Line, imported
 
 DATA = {"x": ((2, 3), "float32"), "k": ((2, 3), "int64"), "b": ((2, 3), "bool")}
 

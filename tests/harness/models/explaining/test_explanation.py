@@ -9,8 +9,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from relaxcheck import fixes
-from relaxcheck.harness.models import curing
 from relaxcheck.harness.models.checking import check
+from relaxcheck.harness.models.explaining import curing
 from relaxcheck.harness.models.job import Job
 from relaxcheck.harness.models.report import Report, Verdict
 from relaxcheck.harness.outcomes.outcome import Verdict as Outcome

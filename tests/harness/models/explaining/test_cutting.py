@@ -7,11 +7,11 @@ from tvm import relax
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.harness.models.compiling import Way
-from relaxcheck.harness.models.cutting import Cut, cut
+from relaxcheck.harness.models.explaining.cutting import Cut, cut
 from relaxcheck.harness.models.faults import isolated_fault_of
 from relaxcheck.harness.models.forcing import Part
 from relaxcheck.harness.models.imported import Imported
-from tests.harness.models.modules import chain, imported
+from tests.harness.models.explaining.modules import chain, imported
 
 PLAIN = Way("build", plain=True)
 
