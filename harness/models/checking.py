@@ -107,6 +107,12 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
                     going.know(**changes)
             return going.report
     going.know(nodes=len(imported.steps))
+    if job.again:
+        subject = _explained(going, model, runs, runs[0], way)
+        with going.stage("piece"):
+            for changes in explanation.death_explained(subject, imported):
+                going.know(**changes)
+        return going.report
     with going.stage("compile"):
         try:
             main = compiled(imported.module, way, going.within)

@@ -11,6 +11,8 @@ class Job(msgspec.Struct, frozen=True):
     ``model`` and ``data`` are as the user names them, an ``.npz`` of inputs or "". ``sizes`` are
     those of symbolic dimensions to run at. ``draws`` is how many inputs are drawn at the model's
     own sizes. With ``nodes`` every node is run on its own, even if the model is right.
+    ``again``: an earlier check ended its process. Everything that may do so runs in children, and
+    the part of the model that does is looked for.
     """
 
     model: str
@@ -22,6 +24,7 @@ class Job(msgspec.Struct, frozen=True):
     seed: int = 0
     draws: int = 2
     nodes: bool = False
+    again: bool = False
 
 
 class Progress(msgspec.Struct, frozen=True, tag="progress"):

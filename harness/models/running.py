@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
@@ -27,6 +27,10 @@ _LAST = 12
 """The number of lines of standard error that say how a process failed."""
 
 
+_EXPLAINED = ("nodes", "place", "traps", "failing", "piece", "cure")
+"""Fields of a report that explain a fault."""
+
+
 class CheckError(Exception):
     """A fault of ours: the process of a check failed; the message is the end of its errors."""
 
@@ -41,12 +45,33 @@ def checked(
     """The report on ``job`` by ``release``; ``tell`` gets each stage and the report until then.
 
     The process runs ``module``, with arguments behind its name. It has ``seconds`` altogether. An
-    interruption ends it, and gives the last report.
+    interruption ends it, and gives the last report. If TVM ends it, or does not come to an end,
+    another one, of as many seconds, looks for the part of the model at which that happens.
 
     Raises:
         CheckError: the process failed by a fault of ours.
         OSError: it does not start.
     """
+    report = _once(job, release, seconds, tell)
+    if report.verdict not in (Verdict.DIED, Verdict.TIMEOUT):
+        return report
+    again = msgspec.structs.replace(job, again=True)
+
+    def show(stage: str, later: Report | None) -> None:
+        tell(stage, None)
+
+    later = _once(again, release, seconds, show)
+    cut_short = (later.message,) if later.verdict is Verdict.INTERRUPTED and later.message else ()
+    explained: dict[str, Any] = {name: getattr(later, name) for name in _EXPLAINED}
+    return msgspec.structs.replace(
+        report, **explained, notes=(*report.notes, *later.notes, *cut_short)
+    )
+
+
+def _once(
+    job: Job, release: Release, seconds: float, tell: Callable[[str, Report | None], None]
+) -> Report:
+    """The report of a single process."""
     state = _State(Report(job.model, "", Verdict.INTERRUPTED, release.name, job.fixes), tell)
     variables = environment(release)
     # The user's modules are found from the user's folder.

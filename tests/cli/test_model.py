@@ -81,6 +81,24 @@ def test_the_end_of_the_process_is_a_result(
     assert words in ended.stdout + ended.stderr
 
 
+def test_the_node_that_ends_the_process_is_looked_for(folder: Path) -> None:
+    body = """import os, tvm
+operator = tvm.ir.Op.get("relax.tanh")
+operator.reset_attr("FLegalize")
+operator.set_attr("FLegalize", lambda builder, call: os.kill(os.getpid(), 11), 11)
+class Ends(nn.Module):
+    def forward(self, x):
+        return torch.exp(torch.tanh(torch.relu(x)))
+return Ends(), (torch.ones(2, 3),)"""
+    ended = run(making(folder, body, "ending_model"), "--format", "json")
+    assert ended.exit_code == 1, ended.output
+    (report,) = json.loads(ended.stdout)["reports"]
+    assert (report["verdict"], report["message"]) == ("died", "SIGSEGV ended the process")
+    assert [each["node"] for each in report["failing"]] == ["tanh"]
+    assert report["piece"]["nodes"] == ["tanh"]
+    assert report["piece"]["fault"]["signal"] == "SIGSEGV"
+
+
 def test_a_verdict_that_is_known_outlives_the_search_for_the_place(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from relaxcheck.harness.models.explaining.digging import Trying, cut_by_fault, c
 from relaxcheck.harness.models.explaining.traps import Sprung, scan
 from relaxcheck.harness.models.explaining.uses import made
 from relaxcheck.harness.models.fault import Fault
-from relaxcheck.harness.models.faults import Died, asked, raised
+from relaxcheck.harness.models.faults import Died, asked, isolated_fault_of, raised
 from relaxcheck.harness.models.forcing import Part, bindings
 from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.pieces.captured import Captured, captured
@@ -124,6 +124,16 @@ def run_explained(subject: Subject, imported: Imported) -> Iterator[Changes]:
     if cut_out is not None:
         yield {"place": _place((), cut_out)}
         yield from _cut_explained(subject, setting, cut_out, seen[0], traps)
+
+
+def death_explained(subject: Subject, imported: Imported) -> Iterator[Changes]:
+    """Fields of the report on a model at which TVM ends its process, or comes to no end."""
+    subject.progress("compile in a child")
+    fault = isolated_fault_of(imported.module, subject.way)
+    if fault is not None:
+        yield from compile_explained(subject, imported, fault)
+    else:
+        yield from run_explained(subject, imported)
 
 
 def compile_explained(subject: Subject, imported: Imported, fault: Fault) -> Iterator[Changes]:
