@@ -189,7 +189,9 @@ def _placeholders(
     values: list[Any] = []
     for spec in program.graph_signature.input_specs:
         if spec.kind is not InputKind.USER_INPUT:
-            values.append(state[str(spec.target)])
+            held = state[str(spec.target)]
+            # An exported program may still change its buffers in place.
+            values.append(held.clone() if spec.kind is InputKind.BUFFER else held)
             continue
         meta = nodes[spec.arg.name].meta.get("val")
         values.append(_tensor(next(given)) if isinstance(meta, torch.Tensor) else meta)

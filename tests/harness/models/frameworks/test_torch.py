@@ -54,3 +54,26 @@ def test_the_module_itself_is_compared_with_what_was_exported() -> None:
     own = outputs(model, [x]).own
     for name, value in eager(model, [x]).items():
         np.testing.assert_allclose(value, own[name], rtol=1e-6, atol=1e-7)
+
+
+class Counting(nn.Module):
+    """Changes a buffer in each run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count.add_(1)
+        return x + self.count
+
+
+def test_each_run_begins_with_the_buffers_of_the_model() -> None:
+    module = Counting().eval()
+    model = TorchModel(exported(module, torch.ones(3)), module)
+    x = np.ones(3, np.float32)
+    for _ in range(2):
+        both = outputs(model, [x])
+        np.testing.assert_array_equal(both.own["output 0"], x + 1)
+        np.testing.assert_array_equal(both.double["output 0"], x + 1)
+        np.testing.assert_array_equal(eager(model, [x])["output 0"], x + 1)
