@@ -102,6 +102,82 @@ def test_a_wrong_lowering_is_told_from_a_wrong_conversion(
     assert {node.blame for node in report.wrong} == {Blame.LOWERING}
 
 
+def test_a_wrong_pass_of_the_pipeline_is_told_from_a_wrong_lowering(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from relaxcheck.harness.compiling import building
+
+    @tvm.transform.module_pass(opt_level=0, name="PlantedAlone")
+    def planted(module: Any, context: Any) -> Any:
+        @mutator
+        class Wrong(PyExprMutator):  # type: ignore[misc]
+            def visit_call_(self, call: Any) -> Any:
+                call = self.visit_expr_post_order(call)
+                is_tanh = call.op == tvm.ir.Op.get("relax.tanh")
+                return relax.op.sigmoid(call.args[0]) if is_tanh else call
+
+        module = module.clone()
+        main = Wrong(module).visit_expr(module["main"])
+        module.update_func(module.get_global_var("main"), main)
+        return module
+
+    passes = building._passes
+
+    def pipeline(recipe: Any, where: Any) -> Any:
+        real = passes(recipe, where)
+        return tvm.transform.Sequential([planted, real]) if recipe.fused else real
+
+    monkeypatch.setattr(building, "_passes", pipeline)
+    report, _ = checked(saved(perceptron(1), tmp_path))
+    assert report.verdict is Verdict.WRONG
+    assert [(node.operator, node.blame) for node in report.wrong] == [("Tanh", Blame.COMPILER)]
+
+
+def test_a_wrong_shape_and_a_wrong_dtype_are_the_importers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converted = onnx_frontend.ONNXGraphImporter._convert_operator
+
+    def planted(self: Any, operator: str, *arguments: Any) -> Any:
+        value = converted(self, operator, *arguments)
+        return relax.op.astype(value, "float64") if operator == "Exp" else value
+
+    monkeypatch.setattr(onnx_frontend.ONNXGraphImporter, "_convert_operator", planted)
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node("Exp", ["a"], ["b"]),
+        helper.make_node("Neg", ["b"], ["y"]),
+    ]
+    report, _ = checked(saved(model(nodes, {"x": [3]}, {"y": [3]}, []), tmp_path))
+    assert report.verdict is Verdict.WRONG
+    # Neg is of the wrong dtype as well, because its operand is.
+    assert [(node.name, node.blame) for node in report.wrong] == [("b", Blame.IMPORTER)]
+    assert "float64 (3) instead of float32 (3,)" in report.wrong[0].figures.difference
+
+
+def test_the_first_nan_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    converted = onnx_frontend.ONNXGraphImporter._convert_operator
+
+    def planted(self: Any, operator: str, *arguments: Any) -> Any:
+        value = converted(self, operator, *arguments)
+        return relax.op.log(relax.op.negative(value)) if operator == "Abs" else value
+
+    monkeypatch.setattr(onnx_frontend.ONNXGraphImporter, "_convert_operator", planted)
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node("Exp", ["a"], ["y"]),
+    ]
+    report, _ = checked(saved(model(nodes, {"x": [3]}, {"y": [3]}, []), tmp_path))
+    assert report.special == "NaN first arises in a (Abs), in TVM alone"
+    assert [node.name for node in report.wrong] == ["a"]
+
+
+def test_every_node_of_a_right_model_is_run_on_request(tmp_path: Path) -> None:
+    report, _ = checked(saved(perceptron(2), tmp_path), nodes=True)
+    assert report.verdict is Verdict.RIGHT
+    assert (report.checked, report.nodes, report.wrong) == (4, 4, ())
+
+
 @tvm.transform.module_pass(opt_level=0, name="Planted")
 def planted_fusion(module: Any, context: Any) -> Any:
     """Loses the activation of a sum, which it only finds where both are in one program."""
