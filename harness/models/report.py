@@ -160,6 +160,16 @@ class Piece(msgspec.Struct, frozen=True):
     calls: TorchPiece | None = None
 
 
+class Near(msgspec.Struct, frozen=True):
+    """A node near the piece, ``inside`` it or around: its operands by name, and its type in TVM."""
+
+    node: str
+    operator: str
+    operands: tuple[str, ...] = ()
+    type: str = ""
+    inside: bool = False
+
+
 class Cure(msgspec.Struct, frozen=True):
     """The ``fixes`` with which a piece is right, none of them idle; () where all do not cure it.
 
@@ -210,4 +220,5 @@ class Report(msgspec.Struct, frozen=True):
     traps: tuple[Trap, ...] = ()
     failing: tuple[Failing, ...] = ()
     piece: Piece | None = None
+    near: tuple[Near, ...] = ()
     cure: Cure | None = None

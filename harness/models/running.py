@@ -27,7 +27,7 @@ _LAST = 12
 """The number of lines of standard error that say how a process failed."""
 
 
-_EXPLAINED = ("nodes", "place", "traps", "failing", "piece", "cure")
+_EXPLAINED = ("nodes", "place", "traps", "failing", "piece", "near", "cure")
 """Fields of a report that explain a fault."""
 
 

@@ -15,6 +15,7 @@ from relaxcheck.harness.models.explaining.alone import Alone
 from relaxcheck.harness.models.explaining.curing import cure_of
 from relaxcheck.harness.models.explaining.cutting import Cut, cut
 from relaxcheck.harness.models.explaining.digging import Trying, cut_by_fault, cut_by_steps, showing
+from relaxcheck.harness.models.explaining.neighbours import around
 from relaxcheck.harness.models.explaining.traps import Sprung, scan
 from relaxcheck.harness.models.explaining.uses import made
 from relaxcheck.harness.models.fault import Fault
@@ -191,7 +192,7 @@ def _cut_explained(
         smallest.tries,
         smallest.minimal,
     )
-    yield {"piece": piece}
+    yield {"piece": piece, "near": around(setting.imported, piece.nodes)}
     subject.progress("piece")
     likely = [name for each in traps if each.variable in names for name in each.fixes]
     made_of = piece_of(subject.source, taken, fault, subject.way)

@@ -19,6 +19,7 @@ from relaxcheck.harness.models.report import Report, Verdict
 from relaxcheck.harness.models.running import INTERRUPTION, CheckError, checked
 from relaxcheck.harness.releases.releases import named, own, release
 from relaxcheck.reports.models.files import files
+from relaxcheck.reports.models.page import page
 from relaxcheck.reports.models.text import lines, table
 
 _SIDES = {"off": (False,), "on": (True,), "both": (False, True)}
@@ -148,6 +149,7 @@ def _write(reports: Sequence[Report], folder: Path, *, several: bool) -> None:
     texts = ["\n".join(_text(report, folder, several=several)) for report in reports]
     texts += ["\n".join(table(reports))] if len(reports) > 1 else []
     (folder / "report.txt").write_text("\n\n".join(texts) + "\n")
+    (folder / "report.html").write_text(page(reports))
     for report in reports:
         for name, content in files(report).items():
             own = _folder(report, folder, several=several)

@@ -6,7 +6,8 @@ from relaxcheck.generators.core.axes import cases
 from relaxcheck.generators.core.program import Case, Input, Node, Program
 from relaxcheck.generators.core.sampling import draw
 from relaxcheck.generators.families import families
-from relaxcheck.reports.programs.graph import Box, picture
+from relaxcheck.reports.programs.graph import picture
+from relaxcheck.reports.rendering import Box
 
 DRAWN = [case for family in families(("build",)) for case in draw(cases(family), 3, 5)]
 TWICE = Program(
