@@ -8,7 +8,7 @@ import msgspec
 from relaxcheck.generators.onnx.case import OnnxCase
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.judging import Measured
-from relaxcheck.harness.models.pieces.calls import TorchPiece
+from relaxcheck.harness.models.pieces.calls import TorchInput, TorchPiece
 
 
 class Verdict(enum.StrEnum):
@@ -146,8 +146,9 @@ class Piece(msgspec.Struct, frozen=True):
     """The smallest part of the model that fails as the model does.
 
     ``nodes`` of the framework's graph make it, of ``operators``. It is a ``case``, or ``calls``, if
-    these nodes fail in the same way by themselves; ``module`` is the part as TVMScript. The search
-    took ``tries``; without ``minimal`` it ended early.
+    these nodes fail in the same way by themselves; ``module`` is the part as TVMScript, ``inputs``
+    are the values of its parameters and ``expected`` the framework's of its outputs, where they are
+    known and not too many. The search took ``tries``; without ``minimal`` it ended early.
     """
 
     nodes: tuple[str, ...]
@@ -158,6 +159,8 @@ class Piece(msgspec.Struct, frozen=True):
     minimal: bool = True
     case: OnnxCase | None = None
     calls: TorchPiece | None = None
+    inputs: tuple[TorchInput, ...] = ()
+    expected: tuple[TorchInput, ...] = ()
 
 
 class Near(msgspec.Struct, frozen=True):

@@ -7,8 +7,9 @@ import msgspec
 import numpy as np
 
 from relaxcheck.generators.core.case import CaseError, encode
+from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.case import OnnxCase
-from relaxcheck.harness.models.pieces.calls import TorchPiece
+from relaxcheck.harness.models.pieces.calls import TOLERANCE, TorchPiece
 from relaxcheck.harness.models.report import Cure, Piece, Report
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
@@ -24,6 +25,7 @@ CASE, SCRIPT, ISSUE = "case.json", "piece.py", "issue.md"
 FUSED = "default-pipeline"
 """The pipeline that fuses."""
 
+_COMPARED = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE)
 _OPT_LEVEL = 3
 _MOST_OPERATORS = 3
 _MESSAGE_LENGTH = 3000
@@ -54,8 +56,7 @@ def outcome(piece: Piece) -> Outcome:
     """The outcome that the fault of ``piece`` is, for what is written about outcomes."""
     fault = piece.fault
     # Where values were compared, the stage says nothing about TVM.
-    wrong = fault.verdict in (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE)
-    stage = "compare" if wrong else fault.stage
+    stage = "compare" if fault.verdict in _COMPARED else fault.stage
     return Outcome(fault.verdict, stage, None, fault.message)
 
 
@@ -82,24 +83,41 @@ def _of_calls(report: Report, piece: Piece, calls: TorchPiece) -> dict[str, byte
     )
     made = {SCRIPT: text.encode(), ISSUE: _issue(report, piece, text).encode()}
     if stored:
-        buffer = io.BytesIO()
-        np.savez(buffer, **stored)  # type: ignore[arg-type]
-        made[VALUES] = buffer.getvalue()
+        made[VALUES] = _archive(stored)
     return made
 
 
 def _of_module(report: Report, piece: Piece) -> dict[str, bytes]:
-    if not piece.module or _METADATA in piece.module:
+    compares = piece.fault.verdict in _COMPARED
+    if not piece.module or _METADATA in piece.module or (compares and not piece.expected):
+        # The text lacks values without which the module does not fail.
         return {}
+    lines = piece.module.splitlines()
+    stored = {each.name: each.captured for each in piece.inputs}
+    stored |= {f"expected {each.name}": each.captured for each in piece.expected}
+    runs = compares or piece.fault.stage == "run"
     text = TEMPLATES.get_template("models/relax.py.j2").render(
         title=docstring_text(title(piece)),
         seen=docstring_text(report.versions.get("apache-tvm", "")),
         message=docstring_text(piece.fault.message)[:160],
-        module="\n".join(line for line in piece.module.splitlines() if not line.startswith("#")),
+        imports=[line.removeprefix("# ") for line in lines if line.startswith("# from ")],
+        module="\n".join(line for line in lines if not line.startswith("#")).strip(),
         opt_level=_OPT_LEVEL,
         fused=report.pipeline == FUSED,
+        stored=VALUES if runs else "",
+        compares=compares,
+        inputs=repr([each.name for each in piece.inputs]),
+        outputs=repr([each.name for each in piece.expected]),
+        tolerance=f"{TOLERANCE:g}",
     )
-    return {SCRIPT: text.encode(), ISSUE: _issue(report, piece, text).encode()}
+    made = {SCRIPT: text.encode(), ISSUE: _issue(report, piece, text).encode()}
+    return made | {VALUES: _archive(stored)} if runs else made
+
+
+def _archive(arrays: Mapping[str, Array | None]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
 
 
 def _issue(report: Report, piece: Piece, text: str) -> str:

@@ -22,6 +22,7 @@ from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.faults import Died, asked, isolated_fault_of, raised
 from relaxcheck.harness.models.forcing import Part, bindings
 from relaxcheck.harness.models.imported import Imported, ImportFault
+from relaxcheck.harness.models.pieces.calls import TorchInput
 from relaxcheck.harness.models.pieces.captured import Captured, captured
 from relaxcheck.harness.models.pieces.making import WRONG, Taken, is_right, piece_of
 from relaxcheck.harness.models.pieces.running import IMPORT
@@ -35,6 +36,9 @@ _WHOLE_SECONDS = 300.0
 
 _SCRIPT = 6000
 """The length to which the text of a part is cut."""
+
+_STORED = 100_000
+"""Elements at most of the values that a report holds."""
 
 Changes = dict[str, Any]
 """Fields of a report, and their values."""
@@ -191,6 +195,8 @@ def _cut_explained(
         smallest.part.module.script()[:_SCRIPT],
         smallest.tries,
         smallest.minimal,
+        inputs=_stored(setting, smallest.part.inputs),
+        expected=_stored(setting, smallest.part.outputs),
     )
     yield {"piece": piece, "near": around(setting.imported, piece.nodes)}
     subject.progress("piece")
@@ -221,6 +227,18 @@ def _pieced(
         verdict=piece.fault.verdict,
     )
     yield {"cure": cure}
+
+
+def _stored(setting: stepping.Setting, names: Sequence[str]) -> tuple[TorchInput, ...]:
+    """The values of the variables ``names``; none where one is not known, or they are too many."""
+    held = setting.held()
+    arrays = [held[name] for name in names if name in held]
+    if len(arrays) < len(names) or sum(array.size for array in arrays) > _STORED:
+        return ()
+    return tuple(
+        TorchInput(name, array.dtype.name, array.shape, array.shape, array.tobytes())
+        for name, array in zip(names, arrays, strict=True)
+    )
 
 
 def called_in(part: Part) -> tuple[str, ...]:
