@@ -52,7 +52,7 @@ def checked(
         CheckError: the process failed by a fault of ours.
         OSError: it does not start.
     """
-    report = _once(job, release, seconds, tell)
+    report = _once(job, release, seconds, tell, module)
     if report.verdict not in (Verdict.DIED, Verdict.TIMEOUT):
         return report
     again = msgspec.structs.replace(job, again=True)
@@ -60,7 +60,7 @@ def checked(
     def show(stage: str, later: Report | None) -> None:
         tell(stage, None)
 
-    later = _once(again, release, seconds, show)
+    later = _once(again, release, seconds, show, module)
     cut_short = (later.message,) if later.verdict is Verdict.INTERRUPTED and later.message else ()
     explained: dict[str, Any] = {name: getattr(later, name) for name in _EXPLAINED}
     return msgspec.structs.replace(
@@ -69,7 +69,11 @@ def checked(
 
 
 def _once(
-    job: Job, release: Release, seconds: float, tell: Callable[[str, Report | None], None]
+    job: Job,
+    release: Release,
+    seconds: float,
+    tell: Callable[[str, Report | None], None],
+    module: Sequence[str],
 ) -> Report:
     """The report of a single process."""
     state = _State(Report(job.model, "", Verdict.INTERRUPTED, release.name, job.fixes), tell)
