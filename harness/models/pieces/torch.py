@@ -61,10 +61,15 @@ def torch_piece(
         data = None if drawable(array) and not keeps else np.ascontiguousarray(array).tobytes()
         inputs.append(TorchInput(name, array.dtype.name, array.shape, dims, data))
     chosen = [node for name, node in nodes.items() if name in inside]
+    # Of several results an importer holds the first for the node.
+    several = [name for name in outputs if isinstance(nodes[name].meta.get("val"), tuple | list)]
     return TorchPiece(
         tuple(inputs),
-        tuple(f"{node.name} = {_call(node)}" for node in chosen),
-        tuple(outputs),
+        (
+            *(f"{node.name} = {_call(node)}" for node in chosen),
+            *(f"{name}_first = {name}[0]" for name in several),
+        ),
+        tuple(f"{name}_first" if name in several else name for name in outputs),
         tuple(node.name for node in chosen if node.name in steps),
         tuple(dict.fromkeys(str(node.target) for node in chosen if node.name in steps)),
     )
