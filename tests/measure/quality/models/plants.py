@@ -151,15 +151,11 @@ PLANTS = (
     ),
     # Legalizations
     ModelPlant(
-        "legalize-silu",
-        "SiLU is lowered to the square of its operand times a sigmoid",
+        "legalize-sigmoid",
+        "the sigmoid is lowered to a hyperbolic tangent",
         "convolutional_batches",
-        _edit(
-            f"{_LEGAL}.nn",
-            "return topi.multiply(x, topi.sigmoid(x))",
-            "return topi.multiply(x, topi.sigmoid(topi.add(x, x)))",
-        ),
-        ("aten.silu.default", "aten.sigmoid.default", "aten.mul.Tensor"),
+        _edit(f"{_LEGAL}.unary", "topi.sigmoid, ", "topi.tanh, "),
+        ("aten.sigmoid.default",),
         LOWERING,
     ),
     ModelPlant(
