@@ -29,3 +29,7 @@ class Bounded:
 
 class Unsupported(Exception):
     """An oracle cannot evaluate a program; the message names the oracle and the reason."""
+
+
+class OutOfBounds(ValueError):
+    """A call looks up an element that is not there; the message names the index."""

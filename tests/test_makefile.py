@@ -55,7 +55,9 @@ def test_fuzz_installs_what_the_package_depends_on_and_no_more(tmp_path: Path) -
     assert "[dev]" not in plan
 
 
-@pytest.mark.parametrize("target", ["test", "test-all", "test-fast", "quality", "bench", "zoo", "lint"])
+@pytest.mark.parametrize(
+    "target", ["test", "test-all", "test-fast", "quality", "bench", "zoo", "lint"]
+)
 def test_other_targets_add_the_tools_of_development(target: str, tmp_path: Path) -> None:
     plan = planned(target, tmp_path / "venv")
     assert plan.index("--editable .") < plan.index("'.[dev]'")

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from relaxcheck.generators.core.program import ITEM, Node, ShapeValue
-from relaxcheck.oracles.answer import Array
+from relaxcheck.oracles.answer import Array, OutOfBounds
 from relaxcheck.oracles.reference import bounds
 from relaxcheck.oracles.reference.attribute_values import axes_of, integer, integers, number, text
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, exact
@@ -128,7 +128,7 @@ def _take(node: Node, operands: list[Estimate]) -> Estimate:
         raise ValueError("take without an axis wants a vector")
     if text(node, "mode", "fast") != "fast":
         raise ValueError("only indices in bounds are defined here")
-    places = _in_bounds(operands[1], operands[0].value.shape[axis or 0])
+    places = in_bounds(operands[1], operands[0].value.shape[axis or 0])
     return moved(operands[0], lambda each: np.take(each, places, axis))
 
 
@@ -139,17 +139,19 @@ def places_of(operand: Estimate) -> Array:
     return operand.value
 
 
-def _in_bounds(indices: Estimate, size: int) -> Array:
+def in_bounds(indices: Estimate, size: int) -> Array:
+    """``indices`` as places in an axis of ``size``. Raises ``OutOfBounds``."""
     places = places_of(indices)
-    if ((places < 0) | (places >= size)).any():
-        raise ValueError(f"an index is not below {size}")
+    outside = places[(places < 0) | (places >= size)]
+    if outside.size:
+        raise OutOfBounds(f"the index {outside.flat[0]} is outside of an axis of {size}")
     return places
 
 
 @operator("gather_elements")
 def _gather_elements(node: Node, operands: list[Estimate]) -> Estimate:
     axis = integer(node, "axis", 0)
-    places = _in_bounds(operands[1], operands[0].value.shape[axis])
+    places = in_bounds(operands[1], operands[0].value.shape[axis])
     kept = tuple(
         slice(None) if at == axis % places.ndim else slice(size)
         for at, size in enumerate(places.shape)
@@ -164,7 +166,7 @@ def _gather_nd(node: Node, operands: list[Estimate]) -> Estimate:
     data, places = operands[0].value, operands[1].value
     depth = places.shape[-1]
     for at in range(depth):
-        _in_bounds(replace(operands[1], value=places[..., at]), data.shape[batch + at])
+        in_bounds(replace(operands[1], value=places[..., at]), data.shape[batch + at])
     grids = np.ix_(*(np.arange(size) for size in places.shape[:batch]))
     outer = [
         np.broadcast_to(

@@ -5,6 +5,7 @@ from math import ceil
 import numpy as np
 
 from relaxcheck.generators.core.program import Node
+from relaxcheck.oracles.answer import OutOfBounds
 from relaxcheck.oracles.reference.attribute_values import flag, integer, number, text
 from relaxcheck.oracles.reference.bounds import cast, computed
 from relaxcheck.oracles.reference.estimate import FORMATS, Estimate, exact, unknown
@@ -67,7 +68,7 @@ def _one_hot(node: Node, operands: list[Estimate]) -> Estimate:
     if depth < 0 or not -rank <= axis < rank:
         raise ValueError(f"no depth {depth}, or no axis {axis} of {rank}")
     if ((indices.value < 0) | (indices.value >= depth)).any():
-        raise ValueError(f"an index is not below {depth}")
+        raise OutOfBounds(f"an index is not below the depth {depth}")
     if unknown(indices).any():
         raise ValueError("an index is not known")
     on, off = number(node, "on_value"), number(node, "off_value")

@@ -9,7 +9,7 @@ from relaxcheck.oracles.reference.attribute_values import axis_of
 from relaxcheck.oracles.reference.averages import ONE
 from relaxcheck.oracles.reference.estimate import Estimate
 from relaxcheck.oracles.reference.evaluation import operator, same_dtype
-from relaxcheck.oracles.reference.operators.movement import places_of
+from relaxcheck.oracles.reference.operators.movement import in_bounds, places_of
 
 
 @operator("grad.take_backward")
@@ -23,8 +23,7 @@ def _take_backward(node: Node, operands: list[Estimate]) -> Estimate:
     wanted = (*shape[:axis], *places.shape, *shape[axis + 1 :])
     if gradient.value.shape != wanted:
         raise ValueError(f"a gradient of shape {gradient.value.shape}, not {wanted}")
-    if ((places < 0) | (places >= shape[axis])).any():
-        raise ValueError(f"an index is not below {shape[axis]}")
+    in_bounds(indices, shape[axis])
     flat = places.ravel()
 
     def collected(a: Array, b: Array) -> Array:
