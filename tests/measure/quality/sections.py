@@ -12,6 +12,7 @@ _MODULES = {
     "planted": "tests.measure.quality.planted.section",
     "planted-everywhere": "tests.measure.quality.planted.everywhere",
     "onnx-planted": "tests.measure.quality.onnx.hunts",
+    "models-planted": "tests.measure.quality.models.section",
     "reduction": "tests.measure.quality.reducing",
     "steering": "tests.measure.quality.steering",
     "novelty": "tests.measure.quality.novelty",

@@ -68,7 +68,7 @@ def _one_hot(node: Node, operands: list[Estimate]) -> Estimate:
     if depth < 0 or not -rank <= axis < rank:
         raise ValueError(f"no depth {depth}, or no axis {axis} of {rank}")
     if ((indices.value < 0) | (indices.value >= depth)).any():
-        raise OutOfBounds(f"an index is not below the depth {depth}")
+        raise OutOfBounds(f"an index is not below {depth}")
     if unknown(indices).any():
         raise ValueError("an index is not known")
     on, off = number(node, "on_value"), number(node, "off_value")

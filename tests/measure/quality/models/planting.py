@@ -1,4 +1,4 @@
-"""``python -m tests.measure.quality.models.planting NAME``: checks a model on TVM with a fault in it.
+"""``python -m tests.measure.quality.models.planting NAME``: a check with a fault in TVM.
 
 The job comes on standard input, as for ``relaxcheck.harness.models.child``.
 """
