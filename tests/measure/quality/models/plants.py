@@ -232,15 +232,15 @@ PLANTS = (
         LOWERING,
     ),
     ModelPlant(
-        "topi-resize-coordinate",
-        "TOPI's nearest resizing rounds the coordinate up",
+        "topi-grouped-convolution",
+        "TOPI's grouped convolution reads the first group's channels for all groups",
         "convolutional_batches",
         _edit(
-            "tvm.topi.image.resize",
-            'closest_x_index = te.floor(in_x + epsilon).astype("int32")',
-            'closest_x_index = te.ceil(in_x).astype("int32")',
+            "tvm.topi.nn.conv2d",
+            "ff // (num_filter // groups) * (in_channel // groups) + rc",
+            "rc",
         ),
-        ("aten.upsample_nearest2d.vec",),
+        ("aten.convolution.default",),
         LOWERING,
     ),
     # Passes
