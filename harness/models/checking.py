@@ -31,7 +31,7 @@ from relaxcheck.harness.models.report import (
     ratio,
 )
 from relaxcheck.harness.models.sources import ModelError, Source, source
-from relaxcheck.harness.outcomes.errors import error_text, headline
+from relaxcheck.harness.outcomes.errors import headline
 from relaxcheck.harness.releases.environment import versions
 from relaxcheck.harness.workers.switching import switch_fixes
 
@@ -159,7 +159,9 @@ def _explained(
 
 
 def _import_fault(fault: ImportFault) -> dict[str, Any]:
-    message = headline(error_text(fault.cause))
+    message = headline(fault.text)
+    if fault.before:
+        message = f"{fault.before}, which TVM calls first, fails: {message}"
     lacking = tuple(
         Lacking(each.operator, len(each.nodes), each.nodes[:_NAMED]) for each in fault.unsupported
     )

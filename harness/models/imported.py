@@ -10,6 +10,10 @@ from relaxcheck.generators.core.values import Array
 Module = Any
 
 
+WHILE = "\n\nWhile executing "
+"""The words after which an error of PyTorch's names the node that it was at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A node of the framework's graph, and the variable of ``main`` that it became.
@@ -58,6 +62,7 @@ class ImportFault(Exception):
 
     ``node`` is the name of the node that it was at, with its ``operator`` and the types of its
     ``operands``; empty where it was at none. ``unsupported`` are all operators that it lacks.
+    ``before`` says what failed that runs before the importer; "" if it is the importer itself.
     """
 
     cause: BaseException
@@ -65,6 +70,12 @@ class ImportFault(Exception):
     operator: str = ""
     operands: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
+    before: str = ""
+
+    @property
+    def text(self) -> str:
+        """The message of the cause, without the node and the traceback that PyTorch adds."""
+        return str(self).partition(WHILE)[0]
 
     def __str__(self) -> str:
         return f"{type(self.cause).__name__}: {self.cause}"

@@ -1,5 +1,6 @@
 """Import an exported PyTorch program, and record the variable that each node became."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from relaxcheck.harness.models.imported import Imported, ImportFault, Unsupporte
 
 _IMPORTER = "ExportedProgramImporter"
 _TEXT = 160
+
+_EXECUTING = re.compile(r"While executing %(\w+) : .*?target=torch\.ops\.([\w.]+)\]")
+"""The node that an error of PyTorch's names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,10 @@ def _lacking(nodes: Any, table: Any) -> tuple[Unsupported, ...]:
 
 def _fault(error: Exception, importer: Any) -> ImportFault:
     if importer is None:
-        return ImportFault(error)
+        # TVM lets PyTorch decompose the program before its importer begins.
+        at = _EXECUTING.search(str(error))
+        node, operator = at.groups() if at else ("", "")
+        return ImportFault(error, node, operator, before="PyTorch's run_decompositions")
     if importer.lacking:
         return ImportFault(error, unsupported=importer.lacking)
     env = importer.env

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from relaxcheck import fixes
 from relaxcheck.fixes.tvm_api.shapes import name_of
 from relaxcheck.harness.models.forcing import bindings
 from relaxcheck.harness.models.frontends import onnx as onnx_frontend
 from relaxcheck.harness.models.frontends import torch as torch_frontend
-from relaxcheck.harness.models.imported import Imported
+from relaxcheck.harness.models.imported import Imported, ImportFault
 from tests.harness.models.small import Last, exported, perceptron
 
 
@@ -49,6 +50,32 @@ def test_each_node_of_an_exported_program_is_a_variable(with_fixes: bool) -> Non
     names = {node.name for node in recorded.exported.graph.nodes}
     assert {step.name for step in recorded.imported.steps} <= names
     assert recorded.imported.inputs == ("x",)
+
+
+class Viewing(nn.Module):
+    """Views what is transposed, which only a copy could be viewed as."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.view(-1)
+
+
+def test_a_fault_before_the_importer_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = exported(Viewing(), torch.ones(2, 3))
+    text = (
+        "Cannot view\n\nWhile executing %view : [num_users=1] = "
+        "call_function[target=torch.ops.aten.view.default](args = (%x, [-1]), kwargs = {})"
+    )
+
+    def fails(self: object) -> None:
+        raise ValueError(text)
+
+    monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", fails)
+    with pytest.raises(ImportFault) as raised:
+        torch_frontend.imported(program)
+    fault = raised.value
+    assert (fault.node, fault.operator) == ("view", "aten.view.default")
+    assert fault.before == "PyTorch's run_decompositions"
+    assert fault.text == "ValueError: Cannot view"
 
 
 def test_the_importers_are_left_as_they_were() -> None:
