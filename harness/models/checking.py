@@ -101,6 +101,9 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
             imported = model.imported()
         except ImportFault as fault:
             going.know(**_import_fault(fault))
+            if fault.before:
+                # There is no program of the importer's nodes to take a piece of.
+                return going.report
             with going.stage("piece"):
                 subject = _explained(going, model, runs, runs[0], way)
                 for changes in explanation.import_explained(subject, going.report, fault.cause):
