@@ -70,9 +70,7 @@ def is_right(
     def question(progress: Callable[[str], None]) -> bool:
         with only_fixes(names):
             if isinstance(piece, OnnxCase):
-                pipeline = _WITH_FIXES[piece.pipeline]
-                case = replace(piece, fixes=True, pipeline=pipeline)
-                return execute(case, progress).verdict is Verdict.PASS
+                return execute(_with_fixes(piece), progress).verdict is Verdict.PASS
             fixed = Way(way.pipeline, True, way.target, way.plain)
             return fault_of_piece(piece, fixed, progress) is None
 
@@ -85,14 +83,19 @@ def is_right(
 def _case(
     source: OnnxSource, taken: Taken, fault: Fault, way: Way, seconds: float
 ) -> OnnxCase | None:
+    def as_run(case: OnnxCase) -> OnnxCase:
+        return _with_fixes(case) if way.fixes else case
+
     def alike(case: OnnxCase) -> bool:
-        return _same(_outcome(case, seconds), fault)
+        return _same(_outcome(as_run(case), seconds), fault)
 
     borders = {name: each for name, each in taken.captured.items() if name not in taken.nodes}
     piece = onnx_piece(source.model, taken.outputs, borders, alike, pipeline=way.pipeline)
-    if piece is None:
-        return None
-    return replace(piece.case, fixes=way.fixes) if way.fixes else piece.case
+    return None if piece is None else as_run(piece.case)
+
+
+def _with_fixes(case: OnnxCase) -> OnnxCase:
+    return replace(case, fixes=True, pipeline=_WITH_FIXES[case.pipeline])
 
 
 def _outcome(case: OnnxCase, seconds: float) -> Outcome:

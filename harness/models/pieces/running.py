@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import torch
 
@@ -67,12 +68,12 @@ def difference(
 
 def close(actual: Array, expected: Array) -> bool:
     """True if two arrays of one shape and dtype are as near as correct programs are."""
-    if expected.dtype.kind != "f":
+    if expected.dtype.kind in "iub":
         return bool(np.array_equal(actual, expected))
     wide = expected.astype(np.float64)
     finite = wide[np.isfinite(wide)]
     scale = float(np.abs(finite).max(initial=0.0))
-    limit = TOLERANCE * float(np.finfo(expected.dtype).eps) * scale
+    limit = TOLERANCE * float(ml_dtypes.finfo(expected.dtype).eps) * scale
     return bool(np.allclose(actual.astype(np.float64), wide, 0, limit, equal_nan=True))
 
 

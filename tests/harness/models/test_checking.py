@@ -216,6 +216,10 @@ def test_a_fault_of_two_steps_together_is_a_region_and_a_pass(
     assert (report.wrong, report.checked) == ((), 10)
     assert report.region in [(f"product{n}", f"value{n}") for n in range(5)]
     assert report.passes == ("Planted",)
+    assert report.piece is not None
+    assert report.piece.nodes == report.region
+    assert report.piece.case is not None
+    assert [each.operator for each in report.piece.case.model.nodes] == ["Gemm", "Tanh"]
 
 
 def test_operators_that_the_importer_lacks_are_listed_with_their_nodes(tmp_path: Path) -> None:

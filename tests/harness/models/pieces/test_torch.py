@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
@@ -93,3 +94,9 @@ def test_an_input_is_no_piece() -> None:
 )
 def test_outputs_are_held_to_the_largest_value(actual: list[float], right: bool) -> None:
     assert close(np.float32(actual), np.float32([1.0, 2.0])) is right
+
+
+def test_narrow_floats_have_their_own_precision() -> None:
+    wanted = np.array([1.0, 2.0]).astype(ml_dtypes.bfloat16)
+    assert close(np.array([1.0, 2.125]).astype(ml_dtypes.bfloat16), wanted)
+    assert not close(np.array([1.0, 40.0]).astype(ml_dtypes.bfloat16), wanted)
