@@ -86,19 +86,36 @@ class _Search:
         """The steps from ``begin`` to ``end``, which returns all that others use of them."""
         inside = {step.variable for step in self.steps[begin:end]}
         outside = frozenset(step.variable for step in self.steps) - inside
-        used = {
-            each
-            for name, uses in self.uses.items()
-            if name not in inside
-            for each in uses
-            if each in inside
-        }
+        used = self._leaving(inside)
         leaving = tuple(s.variable for s in self.steps[begin:end] if s.variable in used)
         return forced(
             self.setting.imported.module,
             outside,
             only=leaving or (self.steps[end - 1].variable,),
         )
+
+    def _leaving(self, inside: Collection[str]) -> set[str]:
+        """Those of the variables ``inside`` a part that other steps, or the result, use.
+
+        Bindings between two steps belong to the later one.
+        """
+        steps = {step.variable for step in self.steps}
+        used_at_all = {each for uses in self.uses.values() for each in uses}
+        left = [
+            name
+            for name in self.uses
+            if name not in inside and (name in steps or name not in used_at_all)
+        ]
+        seen: set[str] = set(left)
+        leaving: set[str] = set()
+        while left:
+            for each in self.uses[left.pop()]:
+                if each in inside:
+                    leaving.add(each)
+                elif each not in steps and each in self.uses and each not in seen:
+                    seen.add(each)
+                    left.append(each)
+        return leaving
 
     def wrong(self, begin: int, end: int) -> bool:
         """True if the steps from ``begin`` to ``end`` are wrong together."""

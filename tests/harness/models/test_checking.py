@@ -15,6 +15,7 @@ from tvm.relax.expr_functor import PyExprMutator, mutator
 from tvm.relax.frontend.onnx import onnx_frontend
 
 from relaxcheck import fixes
+from relaxcheck.fixes.tvm_api.functions import type_arguments
 from relaxcheck.harness.models.checking import check
 from relaxcheck.harness.models.job import Job, Known, Message, Progress
 from relaxcheck.harness.models.report import Blame, Report, Verdict
@@ -220,6 +221,51 @@ def test_a_fault_of_two_steps_together_is_a_region_and_a_pass(
     assert report.piece.nodes == report.region
     assert report.piece.case is not None
     assert [each.operator for each in report.piece.case.model.nodes] == ["Gemm", "Tanh"]
+
+
+def test_a_fault_of_the_memory_planner_is_a_region_and_its_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planner = relax.transform.StaticPlanBlockMemory
+
+    def planted() -> Any:
+        right = planner()
+
+        @tvm.transform.module_pass(opt_level=0, name="StaticPlanBlockMemory")
+        def wrong(module: Any, context: Any) -> Any:
+            """Puts all tensors of the plan into the first storage."""
+            module = right(module).clone()
+            if not any(str(each.name_hint) == "main" for each in module.get_global_vars()):
+                return module
+            first: list[Any] = []
+
+            @mutator
+            class Sharing(PyExprMutator):  # type: ignore[misc]
+                def visit_call_(self, call: Any) -> Any:
+                    call = self.visit_expr_post_order(call)
+                    if str(getattr(call.op, "name", "")) != "relax.memory.alloc_tensor":
+                        return call
+                    first.append(call.args[0])
+                    arguments = [first[0], *call.args[1:]]
+                    return relax.Call(call.op, arguments, call.attrs, type_arguments(call))
+
+            main = Sharing(module).visit_expr(module["main"])
+            module.update_func(module.get_global_var("main"), main)
+            return module
+
+        return wrong
+
+    # The first value is needed after two others are computed.
+    proto = perceptron(3)
+    proto.graph.node.append(helper.make_node("Add", ["value0", "value2"], ["sum"]))
+    proto.graph.node.append(helper.make_node("MatMul", ["sum", "w0"], ["y"]))
+    proto.graph.output[0].name = "y"
+    monkeypatch.setattr(relax.transform, "StaticPlanBlockMemory", planted)
+    report, _ = checked(saved(proto, tmp_path), sizes={"n": (2,)})
+    assert report.verdict is Verdict.WRONG
+    assert report.wrong == ()
+    assert set(report.region) >= {"value0", "value2", "sum"}
+    assert "StaticPlanBlockMemory" in report.passes
 
 
 def test_operators_that_the_importer_lacks_are_listed_with_their_nodes(tmp_path: Path) -> None:
