@@ -80,8 +80,12 @@ def _of_calls(report: Report, piece: Piece, calls: TorchPiece) -> dict[str, byte
         report.versions,
         fused=report.pipeline == FUSED,
         opt_level=_OPT_LEVEL,
+        fixes=report.fixes,
     )
-    made = {SCRIPT: text.encode(), ISSUE: _issue(report, piece, text).encode()}
+    made = {SCRIPT: text.encode()}
+    if not report.fixes:
+        # TVM's maintainers do not have the fixes.
+        made[ISSUE] = _issue(report, piece, text).encode()
     if stored:
         made[VALUES] = _archive(stored)
     return made
@@ -89,7 +93,12 @@ def _of_calls(report: Report, piece: Piece, calls: TorchPiece) -> dict[str, byte
 
 def _of_module(report: Report, piece: Piece) -> dict[str, bytes]:
     compares = piece.fault.verdict in _COMPARED
-    if not piece.module or _METADATA in piece.module or (compares and not piece.expected):
+    if (
+        report.fixes
+        or not piece.module
+        or _METADATA in piece.module
+        or (compares and not piece.expected)
+    ):
         # The text lacks values without which the module does not fail.
         return {}
     lines = piece.module.splitlines()

@@ -94,11 +94,11 @@ def _next(report: Report, piece: Piece, folder: str) -> Iterator[str]:
         steps.append("from relaxcheck import fixes; fixes.install() before the import of the model")
     names = files(report)
     if folder and SCRIPT in names:
-        steps.append(
-            f"python {folder}/{SCRIPT} shows it, and {folder}/{ISSUE} is the issue to paste"
-        )
+        issue = f", and {folder}/{ISSUE} is the issue to paste" if ISSUE in names else ""
+        steps.append(f"python {folder}/{SCRIPT} shows it{issue}")
     elif SCRIPT in names:
-        steps.append("give --out DIR for a script that shows it, and an issue to paste")
+        issue = ", and an issue to paste" if ISSUE in names else ""
+        steps.append(f"give --out DIR for a script that shows it{issue}")
     if folder and piece.case is not None:
         case = f"{folder}/{CASE}"
         steps.append(f"relaxcheck reduce {case}, replay and export apply to it as well")

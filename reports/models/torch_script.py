@@ -28,11 +28,12 @@ def script(
     *,
     fused: bool = False,
     opt_level: int = 3,
+    fixes: bool = False,
 ) -> tuple[str, dict[str, Array]]:
     """The script, and the arrays that it loads from ``VALUES``, by name.
 
     It prints the results of PyTorch and of TVM, and exits with 1 while they differ, or while TVM
-    fails; with 0 once that is gone.
+    fails; with 0 once that is gone. ``fixes``: it puts the bundled fixes on.
     """
     stored = {
         each.name: each.captured
@@ -58,6 +59,7 @@ def script(
         message=docstring_text(fault.message)[:160],
         fused=fused,
         opt_level=opt_level,
+        fixes=fixes,
         tolerance=f"{TOLERANCE:g}",
         python=any("operator." in line or "math." in line for line in piece.calls),
     )

@@ -1,6 +1,7 @@
 """The page of a model: verdicts, the piece in its graph, and the words."""
 
 import pytest
+from msgspec.structs import replace
 
 from relaxcheck.harness.models.fault import Fault
 from relaxcheck.harness.models.pieces.calls import TorchInput, TorchPiece
@@ -72,6 +73,16 @@ def test_the_issue_is_in_tvm_s_template() -> None:
     for heading in ("Expected behavior", "Actual behavior", "Environment", "Steps to reproduce"):
         assert f"### {heading}" in issue
     assert "s0 = torch.export.Dim(" in issue
+
+
+def test_a_script_of_a_fault_with_the_fixes_has_them_and_no_issue() -> None:
+    report = replace(REPORT, fixes=True)
+    made = files(report)
+    assert set(made) == {SCRIPT}
+    assert b"fixes.install()" in made[SCRIPT]
+    assert b"passes = fixes.pipeline(target)" in made[SCRIPT]
+    assert b"fixes" not in files(REPORT)[SCRIPT]
+    assert "issue" not in "\n".join(lines(report, "found"))
 
 
 @pytest.mark.parametrize("near", [(), NEAR[:1]])
