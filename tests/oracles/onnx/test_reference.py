@@ -150,6 +150,9 @@ def test_values_by_hand(
         ("ReduceMean", 13, (np.array([-(2**63), -4]),), {}),
         ("Max", 13, (np.array([np.nan], np.float32), np.array([1], np.float32)), {}),
         ("RandomUniform", 22, (), {"shape": (2,)}),
+        ("Pad", 18, (np.ones(2, np.float32), np.array([-2, 1])), {"mode": "wrap"}),
+        ("RoiAlign", 10, (np.ones((1, 1, 2, 2), _F32), np.array([[0, 0, 1, 1]], _F32),
+                          np.array([0])), {"mode": "max"}),
     ],
 )
 def test_what_is_not_defined_is_unconstrained(
@@ -178,6 +181,14 @@ def test_a_quotient_is_rounded_to_its_precision_first() -> None:
         (output,) = outputs(model, {f"x{at}": np.asarray(each) for at, each in enumerate(operands)})
         assert output.value.tolist() == [1.125, 3]
         np.testing.assert_allclose(output.bound, bound, rtol=1e-6)
+
+
+def test_what_is_left_of_a_cut_is_certain() -> None:
+    model = _one("Pad", 18, np.zeros(3, np.float32), np.array([-1, 2]), mode="edge")
+    arrays = {"x0": np.array([1, 2, 3], np.float32), "x1": np.array([-1, 2])}
+    (output,) = outputs(model, arrays)
+    assert np.where(np.isinf(output.bound), np.nan, output.value)[:2].tolist() == [2, 3]
+    assert np.isinf(output.bound).tolist() == [False, False, True, True]
 
 
 def test_an_unknown_operator_is_named() -> None:

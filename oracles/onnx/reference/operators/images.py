@@ -46,9 +46,6 @@ def _grid_sample(call: Call) -> Estimate:
 def _roi_align(call: Call) -> Estimate:
     """Before opset 16 coordinates are not shifted by half a pixel."""
     x, rois, batch = call[0], call[1], call[2]
-    if call.attribute("mode") == "max":
-        # Some take the largest share of an element, others the largest sample.
-        raise ValueError("mode max")
     numbered = Estimate(
         batch.value.astype(np.longdouble)[:, None], batch.error[:, None], rois.dtype
     )
@@ -58,7 +55,7 @@ def _roi_align(call: Call) -> Estimate:
         # Relax's operator shifts nothing: it only lets boxes be less than a pixel wide.
         rois = replace(rois, value=rois.value - np.longdouble(0.5) / scale)
     boxes = joined([numbered, rois], lambda each: np.concatenate(each, 1))
-    return relax(
+    result = relax(
         "vision.roi_align",
         x,
         replace(boxes, dtype=x.dtype),
@@ -69,6 +66,9 @@ def _roi_align(call: Call) -> Estimate:
         layout="NCHW",
         mode="avg",
     )
+    # The text takes the largest sample, ONNX's tests the largest share of an element in one.
+    largest = call.attribute("mode") == "max"
+    return unconstrain(result, np.full(result.value.shape, largest))
 
 
 @operator("MaxRoiPool")

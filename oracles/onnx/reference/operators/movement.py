@@ -19,6 +19,7 @@ from relaxcheck.oracles.onnx.reference.call import (
 )
 from relaxcheck.oracles.onnx.reference.operators.casting import converted
 from relaxcheck.oracles.onnx.reference.values import joined, moved
+from relaxcheck.oracles.reference.bounds import unconstrain
 from relaxcheck.oracles.reference.estimate import Estimate
 
 
@@ -170,7 +171,9 @@ def _pad(call: Call) -> Estimate:
     if mode == "constant":
         return _surrounded(call, cropped, grown)
     if any(min(each) < 0 for each in pads):
-        raise ValueError(f"mode {mode} with negative pads")
+        # Some copy what is left, others what was there before elements were cut off.
+        padded = np.pad(np.zeros(cropped.value.shape, np.bool_), grown, constant_values=True)
+        return unconstrain(_surrounded(call, cropped, grown), padded)
     _check_room(mode, x.value.shape, grown)
     return moved(x, lambda each: np.pad(each, grown, mode=_MODES[mode]))  # type: ignore[call-overload]
 
