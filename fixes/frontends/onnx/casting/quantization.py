@@ -16,6 +16,7 @@ from relaxcheck.fixes.framework.patch import Body, Guard, NewFile
 from relaxcheck.fixes.frontends.onnx import operands
 from relaxcheck.fixes.frontends.onnx.casting.formats import (
     EIGHT_BITS,
+    EXPONENTS,
     held,
     limits,
     required,
@@ -56,6 +57,9 @@ def _quantize_linear(node: Node) -> Expr:
         to = required(node.operator, "output_dtype", asked)
         _require_same(node, to, zero_point)
     precision = tvm_api.dtype_of(scale)
+    if precision == EXPONENTS:
+        # Its numbers are powers of 2, and have no sign: no quotient is one of them.
+        precision = tvm_api.dtype_of(x)
     if to in _INTEGERS and not node.attribute("precision", 0) and _is_usual(node, x, scale):
         return node.converted()
     if asked := node.attribute("precision", 0):

@@ -37,6 +37,14 @@ def quantized(x: Any, scale: Any, zero: Any, dtype: Any) -> Any:
     return np.clip(np.rint(quotient) + zero, info.min, info.max).astype(dtype)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_quotients_by_powers_of_2_have_the_precision_of_the_data(dtype: str) -> None:
+    x = np.array([-3, 5, 7, -100]).astype(dtype)
+    scale, zero = np.array(2, ml_dtypes.float8_e8m0fnu), np.array(1, "int8")
+    expected = np.array([-1, 3, 5, -49], "int8")  # -1.5, 2.5 and 3.5 are rounded to even numbers.
+    computes("QuantizeLinear", 28, [x, scale, zero], expected)
+
+
 @pytest.mark.parametrize("held", [(), (1, 2)])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
 @pytest.mark.parametrize("kind", ["float32", "float16"])
