@@ -40,7 +40,7 @@ def faults_of(operator: str) -> tuple[Fault, ...]:
     if "." in operator:
         return ()
     examples = (_ATTRIBUTE, _EXCESS, _OPERATOR, _DOMAIN) if operator in _EXAMPLES else ()
-    broadcasting = (_SHAPES, _DTYPES) if operator in _BROADCASTING else ()
+    broadcasting = (_SHAPES, _DTYPES, _WIDTHS) if operator in _BROADCASTING else ()
     along = (_AXIS,) if operator in _ALONG else ()
     return (_MISSING, _INPUT, *examples, *broadcasting, *along, *_OWN.get(operator, ()))
 
@@ -95,6 +95,26 @@ def _of_two_dtypes(model: Model, node: Node) -> Model:
     return with_tensor(model, second.name, dtype=other)
 
 
+_WIDER = {
+    **{"float16": "float32", "bfloat16": "float32", "float32": "float64", "float64": "float32"},
+    **{"int8": "int64", "int16": "int64", "int32": "int64", "int64": "int32"},
+    **{"uint8": "uint64", "uint16": "uint64", "uint32": "uint64", "uint64": "uint32"},
+}
+"""Another dtype of the same kind: operands of both are what exporters leave behind."""
+
+
+def _of_two_widths(model: Model, node: Node) -> Model:
+    second = model.tensor(_source(model, node.inputs[1]))
+    return with_tensor(model, second.name, dtype=_WIDER.get(second.dtype, "int32"))
+
+
+def _has_widths(version: Schema) -> bool:
+    """True if both operands are of one type parameter, which takes a dtype and its wider one."""
+    names = {each.type for each in version.inputs[:2]}
+    taken = version.types.get(min(names), ()) if len(names) == 1 else ()
+    return bool(taken) and all(_WIDER.get(dtype, "int32") in taken for dtype in taken)
+
+
 _MISSING = Fault(
     "required attribute missing",
     ("attribute", "required", "missing"),
@@ -135,6 +155,13 @@ _DTYPES = Fault(
     ("dtype", "type", "bool"),
     _of_two_dtypes,
     _SHAPES.applies,
+    _SHAPES.pinned,
+)
+_WIDTHS = Fault(
+    "operands of two widths",
+    ("dtype", "type", "float64", "int64", "uint64"),
+    _of_two_widths,
+    lambda version: _SHAPES.applies(version) and _has_widths(version),
     _SHAPES.pinned,
 )
 _AXIS = Fault(

@@ -61,7 +61,7 @@ def _check_number(node: Any, schema: Any) -> None:
 
 
 def _check_types(node: Any, schema: Any, inputs: Sequence[Any]) -> None:
-    """Hold operands of one type parameter to one kind of elements, that it allows.
+    """Hold operands of one type parameter to one type of elements, that it allows.
 
     Integers of several widths pass: the importer itself has some sizes in 64 bits.
     """
@@ -79,8 +79,9 @@ def _check_types(node: Any, schema: Any, inputs: Sequence[Any]) -> None:
         if _kind(dtype) not in allowed[name]:
             why = f"the operator takes other types as {name}"
             raise invalid(node.op_type, why, **{parameter.name: dtype})
-        first, of_first = kinds.setdefault(name, (_kind(dtype), dtype))
-        if _kind(dtype) != first:
+        own = dtype if _kind(dtype) == "float" else _kind(dtype)
+        first, of_first = kinds.setdefault(name, (own, dtype))
+        if own != first:
             why = f"another operand of type {name} has dtype {of_first}"
             raise invalid(node.op_type, why, **{parameter.name: dtype})
 

@@ -22,11 +22,14 @@ def message_of(text: str, opset: int = 18) -> str:
         ("y = Add (x, b)", ("Add", "B='bool'", "as T")),
         ("y = Pow (x, b)", ("Pow", "Y='bool'", "T1")),
         ("y = Sum (x, x, i)", ("Sum", "int64", "as T")),
+        ("y = Div (x, d)", ("Div", "float64", "dtype float32")),
+        ("y = Greater (d, x)", ("Greater", "float32", "dtype float64")),
         ("y = Max (x, x, i)", ("Max", "int64", "float32")),
     ],
 )
 def test_invalid_nodes_are_refused(node: str, words: tuple[str, ...], fixes_on: None) -> None:
-    text = f"f (float[2] x, bool[2] b, int64[2] i) => (float[2] y) {{ {node} }}"
+    inputs = "float[2] x, bool[2] b, int64[2] i, double[2] d"
+    text = f"f ({inputs}) => (float[2] y) {{ {node} }}"
     message = message_of(text)
     assert all(word in message for word in words)
 
