@@ -63,7 +63,7 @@ def _check_number(node: Any, schema: Any) -> None:
 def _check_types(node: Any, schema: Any, inputs: Sequence[Any]) -> None:
     """Hold operands of one type parameter to one type of elements, that it allows.
 
-    Integers of several widths pass: the importer itself has some sizes in 64 bits.
+    Integers of 32 and of 64 bits pass: the importer itself has some sizes in 64 bits.
     """
     kinds: dict[str, tuple[str, str]] = {}
     allowed = {
@@ -79,7 +79,7 @@ def _check_types(node: Any, schema: Any, inputs: Sequence[Any]) -> None:
         if _kind(dtype) not in allowed[name]:
             why = f"the operator takes other types as {name}"
             raise invalid(node.op_type, why, **{parameter.name: dtype})
-        own = dtype if _kind(dtype) == "float" else _kind(dtype)
+        own = "size" if dtype in ("int32", "int64") else dtype
         first, of_first = kinds.setdefault(name, (own, dtype))
         if own != first:
             why = f"another operand of type {name} has dtype {of_first}"
