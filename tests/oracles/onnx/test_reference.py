@@ -151,8 +151,12 @@ def test_values_by_hand(
         ("Max", 13, (np.array([np.nan], np.float32), np.array([1], np.float32)), {}),
         ("RandomUniform", 22, (), {"shape": (2,)}),
         ("Pad", 18, (np.ones(2, np.float32), np.array([-2, 1])), {"mode": "wrap"}),
-        ("RoiAlign", 10, (np.ones((1, 1, 2, 2), _F32), np.array([[0, 0, 1, 1]], _F32),
-                          np.array([0])), {"mode": "max"}),
+        (
+            "RoiAlign",
+            10,
+            (np.ones((1, 1, 2, 2), _F32), np.array([[0, 0, 1, 1]], _F32), np.array([0])),
+            {"mode": "max"},
+        ),
     ],
 )
 def test_what_is_not_defined_is_unconstrained(
