@@ -110,7 +110,7 @@ def beyond_float64(seen: Seen) -> bool:
 
 def shifted(seen: Seen) -> bool:
     """Coordinates are shifted along axes that keep their size, too."""
-    return seen.attribute("coordinate_transformation_mode") == "tf_half_pixel_for_nn"
+    return bool(seen.attribute("coordinate_transformation_mode") == "tf_half_pixel_for_nn")
 
 
 def beyond_integers(seen: Seen) -> bool:

@@ -187,7 +187,7 @@ def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
     value, error = operand.value, operand.error
     if sign < 0:
         # The least integer has no negative.
-        value = -value if value.dtype.kind == "f" else ~value
+        value = np.asarray(-value if value.dtype.kind == "f" else ~value)
     unsure = np.isnan(value) | np.isinf(error) if operand.dtype in FORMATS else error > 0
     whole = node.attributes.get("axis") is None
     axis = 0 if whole else axis_of(node, "axis", value.ndim)
@@ -204,7 +204,7 @@ def _place(node: Node, operand: Estimate, sign: int) -> Estimate:
     with np.errstate(invalid="ignore"):
         rivals = (top - value <= off + error) & (off + error > 0)
     np.put_along_axis(rivals, place, False, axis)
-    unconstrained = (rivals | unsure).any(axis, keepdims=True)
+    unconstrained = np.asarray((rivals | unsure).any(axis, keepdims=True))
     chosen = unconstrain(Estimate(place, np.zeros(place.shape), "int64"), unconstrained).value
     bound = np.where(unconstrained, np.inf, 0.0)
     wanted = shape if keep else tuple(n for at, n in enumerate(shape) if at != axis)

@@ -88,9 +88,6 @@ _BY_SIZES = ("align_corners", "tf_crop_and_resize")
 
 def line_of(axis: Axis, mode: str) -> Line:
     """The coordinates along ``axis``."""
-    if mode in _BY_SIZES and axis.is_fractional:
-        # Some take the size before it is rounded, others after.
-        raise ValueError(f"coordinates {mode} of a size that is no integer")
     at = tuple(coordinate(axis, mode, place) for place in range(axis.places))
     held = mode != "tf_crop_and_resize" and _is_held(axis, mode)
     off = tuple(0.0 if held else _NEARLY * _UNIT * (float(abs(c)) + axis.size / 8 + 1) for c in at)
@@ -115,6 +112,8 @@ def _resize(call: Call) -> Estimate:
     mode = call.attribute("coordinate_transformation_mode") or "asymmetric"
     axes = _axes(call, x)
     lines = [line_of(axis, mode) for axis in axes if axis.size != axis.places or mode not in _SAME]
+    # Some take the size before it is rounded, others after.
+    undecided = mode in _BY_SIZES and any(axis.is_fractional for axis in axes)
     method = call.attribute("mode")
     if method == "nearest":
         rounding = call.attribute("nearest_mode") or "floor"
@@ -131,7 +130,8 @@ def _resize(call: Call) -> Estimate:
         result = _blended(x, lines, kernel)
     else:
         raise ValueError(f"mode {method}")
-    return _extrapolated(call, result, lines)
+    result = _extrapolated(call, result, lines)
+    return unconstrain(result, np.full(result.value.shape, undecided))
 
 
 operator("Upsample")(_resize)
