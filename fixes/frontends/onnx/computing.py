@@ -74,7 +74,8 @@ def looped(
     tensors = te.extern(
         [list(shape) for shape in shapes], list(inputs), body, name=name, dtype=list(dtypes)
     )
-    return list(tensors)
+    # A single tensor has elements without end.
+    return [tensors] if isinstance(tensors, te.Tensor) else list(tensors)
 
 
 def lowest(dtype: str) -> PrimExpr:

@@ -105,11 +105,15 @@ def convert_variance(node: Node) -> Expr:
     dims = operands.axes(node, _optional(node, "dim", None), max(rank, 1))
     keeps = bool(_optional(node, "keepdim", False))
     data = operands.lifted(node, data)
-    mean = node.emit(relax.op.mean(data, dims, keepdims=True))
+    sizes = [tvm_api.shape_of(data)[dim] for dim in dims]
+    # TVM does not compile the mean of nothing, which is NaN.
+    count = _freedom(node, sizes, 0, inner)
+    mean = node.emit(relax.op.sum(data, dims, keepdims=True))
+    mean = node.emit(relax.op.divide(mean, count))
     apart = node.emit(relax.op.subtract(data, mean))
     squares = node.emit(relax.op.multiply(apart, apart))
     total = node.emit(relax.op.sum(squares, dims, keepdims=keeps and rank > 0))
-    freedom = _freedom(node, [tvm_api.shape_of(data)[dim] for dim in dims], inner)
+    freedom = _freedom(node, sizes, _correction(node), inner)
     result = node.emit(relax.op.divide(total, freedom))
     if name.startswith("std"):
         result = node.emit(relax.op.sqrt(result))
@@ -121,11 +125,16 @@ def convert_variance(node: Node) -> Expr:
     return relax.Tuple([result, operands.cast(node, mean, dtype)])
 
 
-def _freedom(node: Node, sizes: Sequence[PrimExpr], dtype: str) -> Expr:
-    """The number of elements less the correction, 0 at least."""
+def _correction(node: Node) -> float:
+    """The number by which the elements count less, 1 by default."""
     correction = _optional(node, "correction", None)
     if correction is None:
         correction = 0 if _optional(node, "unbiased", True) is False else 1
+    return float(correction)
+
+
+def _freedom(node: Node, sizes: Sequence[PrimExpr], correction: float, dtype: str) -> Expr:
+    """The number of elements less the correction, 0 at least."""
     count: PrimExpr = tvm_api.integer(1)
     for size in sizes:
         count = count * size
