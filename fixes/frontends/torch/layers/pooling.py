@@ -1,0 +1,176 @@
+"""Averages of windows with any divisor, and the largest elements of adaptive windows."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from tvm import relax, te, tirx
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.computing import bounded, computed, filled, largest, lowest
+from relaxcheck.fixes.frontends.torch import operands
+from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.torch.probing import differs
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
+
+UPSTREAM = NewFile("relax/frontend/torch/pooling.py")
+
+
+def _each(value: Any, rank: int) -> list[int]:
+    """``value`` for each spatial axis."""
+    several = list(value) if isinstance(value, list | tuple) else [value]
+    return several * rank if len(several) == 1 else several
+
+
+def convert_average(node: Node) -> Expr:
+    """The averages of windows.
+
+    A window that reaches beyond the padding is cut there. Its divisor is the number of its places,
+    those in the padding included unless the program leaves them out, or the one that it states.
+    """
+    rank = int(node.operator[len("avg_pool")])
+    data, dtype = node.argument("self"), node.dtype
+    kernel = _each(node.argument("kernel_size"), rank)
+    stride = _each(node.argument("stride") or kernel, rank)
+    padding = _each(node.argument("padding"), rank)
+    rounds_up, counts = bool(node.argument("ceil_mode")), bool(node.argument("count_include_pad"))
+    override = node.argument("divisor_override") if rank > 1 else None
+    inner = operands.inner_dtype(dtype)
+    lead = operands.rank_of(data) - rank
+
+    def compute(source: Tensor) -> Tensor:
+        dims = list(source.shape)[lead:]
+        sizes = [
+            _count(size, k, s, p, rounds_up)
+            for size, k, s, p in zip(dims, kernel, stride, padding, strict=True)
+        ]
+        axes = [te.reduce_axis((0, k), name=f"k{at}") for at, k in enumerate(kernel)]
+
+        def total(*at: PrimExpr) -> PrimExpr:
+            places = [
+                i * s - p + k for i, s, p, k in zip(at[lead:], stride, padding, axes, strict=True)
+            ]
+            inside = [
+                tirx.all(place >= 0, place < size) for place, size in zip(places, dims, strict=True)
+            ]
+            where = [bounded(place, size) for place, size in zip(places, dims, strict=True)]
+            element = source[(*at[:lead], *where)]
+            return te.sum(tirx.Select(tirx.all(*inside), element, tirx.const(0, inner)), axis=axes)
+
+        sums = te.compute([*source.shape[:lead], *sizes], total, name="sums")
+
+        def average(at: Sequence[PrimExpr]) -> PrimExpr:
+            if override is not None:
+                return sums[tuple(at)] / tirx.const(override, inner)
+            divisor: PrimExpr = tvm_api.integer(1)
+            for i, size, k, s, p in zip(at[lead:], dims, kernel, stride, padding, strict=True):
+                start = i * s - p
+                end = tirx.min(start + k, size + p)
+                if not counts:
+                    start = tirx.max(start, tvm_api.integer(0))
+                    end = tirx.min(end, size)
+                divisor = divisor * (end - start)
+            return sums[tuple(at)] / divisor.astype(inner)
+
+        return filled(sums.shape, average, "averages")
+
+    result = computed(node, compute, operands.cast(node, data, inner))
+    return operands.cast(node, result, dtype)
+
+
+def _count(size: PrimExpr, kernel: int, stride: int, padding: int, rounds_up: bool) -> PrimExpr:
+    """The number of windows; none starts behind the elements and the padding before them."""
+    span = size + (2 * padding - kernel)
+    if not rounds_up:
+        return tvm_api.floordiv(span, stride) + 1
+    count = tvm_api.floordiv(span + (stride - 1), stride) + 1
+    known = tvm_api.as_int(size)
+    if known is not None:
+        whole = -(-(known + 2 * padding - kernel) // stride) + 1
+        return tvm_api.integer(whole - int((whole - 1) * stride >= known + padding))
+    return tirx.Select((count - 1) * stride >= size + padding, count - 1, count)
+
+
+def convert_adaptive_maximum(node: Node) -> Expr:
+    """The largest element of each window, and its place, of windows that cover the data evenly."""
+    rank = int(node.operator[len("adaptive_max_pool")])
+    data = node.argument("self")
+    lead = operands.rank_of(data) - rank
+    dims = tvm_api.shape_of(data)[lead:]
+    stated = _each(node.argument("output_size"), rank)
+    sizes = [
+        dim if size is None else tvm_api.integer(size)
+        for dim, size in zip(dims, stated, strict=True)
+    ]
+
+    def compute(source: Tensor, counts: Sequence[PrimExpr]) -> list[Tensor]:
+        extents = list(source.shape)[lead:]
+        dtype = tvm_api.dtype_of(source)
+
+        def window(name: str, at: Sequence[PrimExpr]) -> Any:
+            """The axes to reduce, the places in the data, and where they are in the window."""
+            axes, places, inside = [], [], []
+            for number, (i, extent, count) in enumerate(
+                zip(at[lead:], extents, counts, strict=True)
+            ):
+                start = tvm_api.floordiv(i * extent, count)
+                end = tvm_api.floordiv((i + 1) * extent + (count - 1), count)
+                # A window begins in the middle of an element at most, and ends so.
+                longest = tvm_api.floordiv(extent + (count - 1), count) + 1
+                axes.append(te.reduce_axis((0, longest), name=f"{name}{number}"))
+                place = start + axes[-1]
+                inside.append(place < end)
+                places.append(bounded(place, extent))
+            return axes, places, tirx.all(*inside)
+
+        shape = [*source.shape[:lead], *counts]
+
+        def best(*at: PrimExpr) -> PrimExpr:
+            axes, places, inside = window("k", at)
+            element = source[(*at[:lead], *places)]
+            return largest(tirx.Select(inside, element, lowest(dtype)), axis=axes)
+
+        values = te.compute(shape, best, name="largest")
+
+        def first(*at: PrimExpr) -> PrimExpr:
+            axes, places, inside = window("j", at)
+            flat: PrimExpr = tvm_api.integer(0)
+            for place, extent in zip(places, extents, strict=True):
+                flat = flat * extent + place
+            found = tirx.all(inside, tvm_api.equal(source[(*at[:lead], *places)], values[at]))
+            return te.min(tirx.Select(found, flat, tirx.max_value("int64")), axis=axes)
+
+        return [values, te.compute(shape, first, name="places")]
+
+    both = computed(node, compute, data, sizes)
+    return relax.Tuple([node.emit(relax.TupleGetItem(both, number)) for number in range(2)])
+
+
+CONVERSIONS: dict[str, Convert] = {
+    **dict.fromkeys([f"avg_pool{rank}d.default" for rank in (1, 2, 3)], convert_average),
+    **dict.fromkeys(
+        [f"adaptive_max_pool{rank}d.default" for rank in (1, 2, 3)], convert_adaptive_maximum
+    ),
+}
+
+_DATA = np.arange(1, 10, dtype=np.float32).reshape(1, 1, 3, 3)
+
+FIX = Fix(
+    name="torch_pooling",
+    operators=tuple(CONVERSIONS),
+    fault="averages of PyTorch programs have other divisors; adaptive_max_pool is missing",
+    issue=None,
+    parts=(
+        FaultPart(
+            "divisors",
+            partial(differs, "avg_pool2d.default", _DATA, [2], [2], [0], False, True, 3),
+        ),
+        FaultPart("adaptive", partial(differs, "adaptive_max_pool2d.default", _DATA, [2, 2])),
+    ),
+    rebindings=rebindings(CONVERSIONS),
+    after="torch_creation",
+    patch=patch(CONVERSIONS),
+)

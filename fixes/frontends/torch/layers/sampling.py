@@ -1,0 +1,141 @@
+"""Sampling of images at the places of a grid, grids of affine maps, and distances of points."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from tvm import relax, te, tirx
+
+from relaxcheck.fixes import tvm_api
+from relaxcheck.fixes.framework.fix import FaultPart, Fix
+from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled, largest
+from relaxcheck.fixes.frontends.torch import operands
+from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.torch.elements import broadcast_shape
+from relaxcheck.fixes.frontends.torch.probing import differs
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
+
+UPSTREAM = NewFile("relax/frontend/torch/sampling.py")
+
+_METHODS = ("bilinear", "nearest", "bicubic")
+_PADDINGS = ("zeros", "border", "reflection")
+
+
+def convert_grid_sample(node: Node) -> Expr:
+    """``input`` at the places of ``grid``, whose coordinates are last, where Relax has them second.
+
+    ``interpolation_mode`` and ``padding_mode`` are numbers.
+    """
+    grid = node.emit(relax.op.permute_dims(node.argument("grid"), [0, 3, 1, 2]))
+    return node.emit(
+        relax.op.image.grid_sample(
+            node.argument("input"),
+            grid,
+            method=_METHODS[node.argument("interpolation_mode")],
+            layout="NCHW",
+            padding_mode=_PADDINGS[node.argument("padding_mode")],
+            align_corners=bool(node.argument("align_corners")),
+        )
+    )
+
+
+def convert_affine_grid(node: Node) -> Expr:
+    """The places in a plane that affine maps send those of an image of ``size`` to."""
+    theta, aligns = node.argument("theta"), bool(node.argument("align_corners"))
+    size = [
+        tvm_api.integer(each) if isinstance(each, int) else each for each in node.argument("size")
+    ]
+    dtype = tvm_api.dtype_of(theta)
+
+    def compute(maps: Tensor, extents: Sequence[PrimExpr]) -> Tensor:
+        height, width = extents
+
+        def coordinate(place: PrimExpr, extent: PrimExpr) -> PrimExpr:
+            """From -1 to 1, at the corners or at the middle of the first and the last place."""
+            two, one = tvm_api.integer(2), tvm_api.integer(1)
+            if aligns:
+                gaps = tirx.max(extent - one, one)
+                ahead = (place * two - (extent - one)).astype(dtype)
+                return tirx.Select(extent > one, ahead / gaps.astype(dtype), tirx.const(0, dtype))
+            return (place * two + one - extent).astype(dtype) / extent.astype(dtype)
+
+        def element(at: Sequence[PrimExpr]) -> PrimExpr:
+            sample, row, column, axis = at
+            x, y = coordinate(column, width), coordinate(row, height)
+            return maps[sample, axis, 0] * x + maps[sample, axis, 1] * y + maps[sample, axis, 2]
+
+        return filled([maps.shape[0], height, width, tvm_api.integer(2)], element, "grid")
+
+    return computed(node, compute, theta, size[2:])
+
+
+def convert_distances(node: Node) -> Expr:
+    """The distances of each pair of points, in the norm of order ``p``."""
+    order = float(node.argument("p"))
+    names = ("x1", "x2")
+    dtype = node.dtype
+
+    def compute(left: Tensor, right: Tensor) -> Tensor:
+        batch = broadcast_shape([left.shape[:-2], right.shape[:-2]]) if len(left.shape) > 2 else []
+        axis = te.reduce_axis((0, left.shape[-1]), name="k")
+        count = len(batch)
+
+        def element(*at: PrimExpr) -> PrimExpr:
+            lead, i, j = at[:count], at[count], at[count + 1]
+            first = broadcast(left, [*lead, i, axis])
+            apart = tirx.abs(first - broadcast(right, [*lead, j, axis]))
+            if order == float("inf"):
+                return largest(apart, axis=axis)
+            if order == 0:
+                one, zero = tirx.const(1, dtype), tirx.const(0, dtype)
+                return te.sum(tirx.Select(apart > zero, one, zero), axis=axis)
+            if order in (1, 2):
+                return te.sum(apart if order == 1 else apart * apart, axis=axis)
+            return te.sum(tirx.power(apart, tirx.const(order, dtype)), axis=axis)
+
+        shape = [*batch, left.shape[-2], right.shape[-2]]
+        total = te.compute(shape, element, name="distances")
+        if order in (0, 1, float("inf")):
+            return total
+        return filled(total.shape, lambda at: _root(total[tuple(at)], order), "roots")
+
+    points = (operands.cast(node, node.argument(name), dtype) for name in names)
+    return computed(node, compute, *points)
+
+
+def _root(value: PrimExpr, order: float) -> PrimExpr:
+    if order == 2:
+        return tirx.sqrt(value)
+    return tirx.power(value, tirx.const(1 / order, tvm_api.dtype_of(value)))
+
+
+CONVERSIONS: dict[str, Convert] = {
+    "grid_sampler_2d.default": convert_grid_sample,
+    "affine_grid_generator.default": convert_affine_grid,
+    "_cdist_forward.default": convert_distances,
+}
+
+_DATA = np.arange(12, dtype=np.float32).reshape(1, 1, 3, 4)
+_GRID = (np.arange(12, dtype=np.float32).reshape(1, 2, 3, 2) - 6) / 8
+_MAP = np.array([[[1, 0, 0.5], [0.5, 1, 0]]], np.float32)
+
+FIX = Fix(
+    name="torch_sampling",
+    operators=tuple(CONVERSIONS),
+    fault="grid_sample of PyTorch programs reads the grid in another layout; cdist is missing",
+    issue=None,
+    parts=(
+        FaultPart("grids", partial(differs, "grid_sampler_2d.default", _DATA, _GRID, 0, 0, False)),
+        FaultPart(
+            "maps", partial(differs, "affine_grid_generator.default", _MAP, [1, 1, 2, 3], False)
+        ),
+        FaultPart(
+            "distances",
+            partial(differs, "_cdist_forward.default", _DATA[0, 0], _DATA[0, 0] + 1, 2.0, None),
+        ),
+    ),
+    rebindings=rebindings(CONVERSIONS),
+    after="torch_pooling",
+    patch=patch(CONVERSIONS),
+)

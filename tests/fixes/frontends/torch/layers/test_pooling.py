@@ -1,0 +1,70 @@
+"""Averages and largest elements of windows agree with PyTorch."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from relaxcheck.fixes.framework import installation
+from relaxcheck.fixes.frontends.torch.layers.pooling import FIX
+from tests.fixes import whole_programs as whole
+from tests.fixes.torch_programs import check, floats, programs
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+PROGRAMS: whole.Programs = {
+    FIX.name: {
+        "divisors": programs(lambda x: F.avg_pool2d(x, 2, divisor_override=3), floats(1, 2, 4, 5)),
+        "adaptive": programs(lambda x: F.adaptive_max_pool2d(x, (2, 3)), floats(1, 2, 4, 5)),
+    }
+}
+
+
+@pytest.fixture(autouse=True)
+def importing(fixes_off: None) -> Iterator[None]:
+    with installation.install([FIX]):
+        yield
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel_size": 2},
+        {"kernel_size": 3, "stride": 2, "padding": 1},
+        {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False},
+        {"kernel_size": 2, "stride": 3, "padding": 1, "ceil_mode": True},
+        {"kernel_size": 3, "stride": 2, "ceil_mode": True, "count_include_pad": False},
+        {"kernel_size": 2, "divisor_override": 3},
+    ],
+)
+def test_averages(rank: int, settings: dict[str, Any]) -> None:
+    if rank == 1 and "divisor_override" in settings:
+        return
+    function: Callable[..., Any] = getattr(F, f"avg_pool{rank}d")
+    check(lambda x: function(x, **settings), floats(2, 1, *range(4, 4 + rank)))
+    check(lambda x: function(x[0], **settings), floats(2, 1, *range(4, 4 + rank)))
+
+
+@pytest.mark.parametrize("size", [1, 2, (3, 2), (None, 2)])
+def test_adaptive(size: Any) -> None:
+    check(lambda x: F.adaptive_max_pool2d(x, size), floats(2, 1, 5, 7))
+    check(lambda x: F.adaptive_max_pool2d(x, size, return_indices=True), floats(1, 5, 7))
+
+
+def test_lines_volumes_and_ties() -> None:
+    check(lambda x: F.adaptive_max_pool1d(x, 3), floats(1, 2, 7))
+    check(lambda x: F.adaptive_max_pool3d(x, (2, 1, 3)), floats(1, 1, 4, 3, 5))
+    same = torch.ones(1, 1, 4, 4)
+    check(lambda x: F.adaptive_max_pool2d(x, 2, return_indices=True), same)
+
+
+def test_symbolic_sizes() -> None:
+    check(
+        lambda x: (F.avg_pool2d(x, 2), F.adaptive_max_pool2d(x, (2, 1))),
+        floats(2, 1, 4, 6),
+        dynamic=[(0, 2)],
+        again=[[floats(3, 1, 7, 6)]],
+    )
