@@ -12,9 +12,13 @@ from torch import nn
 from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
+from relaxcheck import fixes
 from relaxcheck.fixes.frontends.torch.probing import outputs_of
 from relaxcheck.harness.native.link import linked
 from relaxcheck.harness.native.memory import USUAL, filled
+
+TORCH = tuple(fix for fix in fixes.ALL if fix.name.startswith("torch_"))
+"""The importer's fixes: PyTorch makes of one function calls of several others."""
 
 Array = NDArray[Any]
 Inputs = Sequence[torch.Tensor]

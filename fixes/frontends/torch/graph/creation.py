@@ -1,5 +1,6 @@
 """Tensors that a program makes, in the dtype that it names."""
 
+import math
 from functools import partial
 
 import numpy as np
@@ -28,6 +29,9 @@ def convert_filled(node: Node) -> Expr:
     name = kind.removeprefix("new_").removesuffix("_like")
     value = _VALUES[name] if name in _VALUES else node.argument("fill_value")
     filler = operands.tensor(node, value, node.dtype)
+    if isinstance(value, float) and not math.isfinite(value):
+        # TVM does not compile a full tensor of these.
+        return node.emit(relax.op.broadcast_to(filler, relax.ShapeExpr(shape)))
     return node.emit(relax.op.full(relax.ShapeExpr(shape), filler, node.dtype))
 
 

@@ -206,6 +206,7 @@ def convert_group_norm(node: Node) -> Expr:
 
 CONVERSIONS: dict[str, Convert] = {
     "batch_norm.default": convert_batch_norm,
+    "native_batch_norm.default": convert_batch_norm,
     "_native_batch_norm_legit.default": convert_batch_norm,
     "_native_batch_norm_legit.no_stats": convert_batch_norm,
     "_native_batch_norm_legit_no_training.default": convert_batch_norm,

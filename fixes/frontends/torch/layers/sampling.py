@@ -7,7 +7,7 @@ import numpy as np
 from tvm import relax, te, tirx
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.framework.fix import FaultPart, Fix
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, refuse
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled, largest
 from relaxcheck.fixes.frontends.torch import operands
@@ -26,7 +26,12 @@ def convert_grid_sample(node: Node) -> Expr:
     """``input`` at the places of ``grid``, whose coordinates are last, where Relax has them second.
 
     ``interpolation_mode`` and ``padding_mode`` are numbers.
+
+    Raises:
+        OpNotImplemented: the input is a volume.
     """
+    if operands.rank_of(node.argument("input")) != 4:
+        raise refuse(node.operator, input=tvm_api.show(tvm_api.shape_of(node.argument("input"))))
     grid = node.emit(relax.op.permute_dims(node.argument("grid"), [0, 3, 1, 2]))
     return node.emit(
         relax.op.image.grid_sample(
@@ -111,8 +116,10 @@ def _root(value: PrimExpr, order: float) -> PrimExpr:
 
 
 CONVERSIONS: dict[str, Convert] = {
+    "grid_sampler.default": convert_grid_sample,
     "grid_sampler_2d.default": convert_grid_sample,
     "affine_grid_generator.default": convert_affine_grid,
+    "cdist.default": convert_distances,
     "_cdist_forward.default": convert_distances,
 }
 

@@ -9,7 +9,7 @@ import torch
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.elementwise.limits import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import check, floats, integers, programs
+from tests.fixes.torch_programs import TORCH, check, floats, integers, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -24,7 +24,7 @@ PROGRAMS: whole.Programs = {
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
-    with installation.install([FIX]):
+    with installation.install(TORCH):
         yield
 
 

@@ -11,7 +11,7 @@ from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.graph.unsupported import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import exported, floats
+from tests.fixes.torch_programs import TORCH, exported, floats
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -22,7 +22,7 @@ PROGRAMS: whole.Programs = {
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
-    with installation.install([FIX]):
+    with installation.install(TORCH):
         yield
 
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.layers.convolution import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import check, floats, programs
+from tests.fixes.torch_programs import TORCH, check, floats, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -26,7 +26,7 @@ PROGRAMS: whole.Programs = {
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
-    with installation.install([FIX]):
+    with installation.install(TORCH):
         yield
 
 

@@ -9,7 +9,7 @@ import torch
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.layers.products import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import check, floats, integers, programs
+from tests.fixes.torch_programs import TORCH, check, floats, integers, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -27,7 +27,7 @@ PROGRAMS: whole.Programs = {
 
 @pytest.fixture(autouse=True)
 def importing(fixes_off: None) -> Iterator[None]:
-    with installation.install([FIX]):
+    with installation.install(TORCH):
         yield
 
 
@@ -40,7 +40,7 @@ def test_dtypes(dtype: torch.dtype) -> None:
     check(lambda x, y: (x @ y, torch.mv(x, y[:, 0]), torch.dot(x[0], y[:, 0])), x, y)
     check(lambda x, y: torch.bmm(x[None], y[None]), x, y)
     check(lambda x, y: torch.outer(x[0], y[0]), x, y)
-    check(torch.addmm, x[:, :3], x, y)
+    check(torch.addmm, integers(3, 3, dtype=dtype), x, y)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -2])
