@@ -93,13 +93,18 @@ def _resized(node: Node, data: Expr, axis: Axis) -> Expr:
 
     def compute(source: Tensor, sizes: Sequence[PrimExpr]) -> Tensor:
         shape = [*source.shape[: axis.number], sizes[0], *source.shape[axis.number + 1 :]]
-        return filled(shape, lambda at: _sampled(source, axis, sizes[0], at), "resized")
+        wide = "float64" if tvm_api.dtype_of(source) == "float64" else "float32"
+        step = _step(axis, source.shape[axis.number], sizes[0], wide)
+        if None in map(tvm_api.as_int, (source.shape[axis.number], sizes[0])):
+            # As a tensor: TVM fails on a quotient of symbols that several expressions share.
+            step = _alone(step)
+        return filled(shape, lambda at: _sampled(source, axis, step, at), "resized")
 
     return computed(node, compute, data, [axis.size])
 
 
-def _sampled(source: Tensor, axis: Axis, size: PrimExpr, at: Sequence[PrimExpr]) -> PrimExpr:
-    """The element at the place ``at`` of the result, whose axis is of ``size``."""
+def _sampled(source: Tensor, axis: Axis, step: PrimExpr, at: Sequence[PrimExpr]) -> PrimExpr:
+    """The element at the place ``at`` of the result, whose places are ``step`` apart."""
     before = source.shape[axis.number]
     place = at[axis.number]
     wide = "float64" if tvm_api.dtype_of(source) == "float64" else "float32"
@@ -111,7 +116,6 @@ def _sampled(source: Tensor, axis: Axis, size: PrimExpr, at: Sequence[PrimExpr])
     def decimal(value: float) -> PrimExpr:
         return tirx.const(value, wide)
 
-    step = _step(axis, before, size, wide)
     if axis.method == "nearest":
         return element(tirx.floor(place.astype(wide) * step).astype("int64"))
     middle = (place.astype(wide) + decimal(0.5)) * step
@@ -130,16 +134,18 @@ def _sampled(source: Tensor, axis: Axis, size: PrimExpr, at: Sequence[PrimExpr])
     return total
 
 
+def _alone(value: PrimExpr) -> PrimExpr:
+    """``value``, computed once for all elements."""
+    return filled([1], lambda at: value, "step")[0]
+
+
 def _step(axis: Axis, before: PrimExpr, after: PrimExpr, wide: str) -> PrimExpr:
     """The distance in the source of neighbours in the result."""
     one = tvm_api.integer(1)
     if axis.aligns:
+        # With one place in the result, the distance does not count.
         gaps = tirx.max(after - one, one)
-        return tirx.Select(
-            after > one,
-            (before - one).astype(wide) / gaps.astype(wide),
-            tirx.const(0, wide),
-        )
+        return (before - one).astype(wide) / gaps.astype(wide)
     if axis.factor is not None:
         return tirx.const(1 / axis.factor, wide)
     return before.astype(wide) / after.astype(wide)
