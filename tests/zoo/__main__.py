@@ -35,7 +35,7 @@ def zoo(
     fixes: Annotated[str, typer.Option(help="off, on or both.")] = "both",
     shapes: Annotated[str, typer.Option(help="static, dynamic or both.")] = "both",
     minutes: Annotated[float | None, typer.Option(help="Begin nothing after as many.")] = None,
-    seconds: Annotated[float, typer.Option(help="The deadline of a verdict.")] = 120.0,
+    seconds: Annotated[float, typer.Option(help="The processor's time for a verdict.")] = 120.0,
     out: Annotated[Path, typer.Option(help="The file of results.")] = Path("runs/zoo.jsonl"),
     accept: Annotated[bool, typer.Option(help="Make these verdicts the expected ones.")] = False,
     write_page: Annotated[bool, typer.Option("--page", help=f"Write {PAGE} alone.")] = False,

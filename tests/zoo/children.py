@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import resource
 import select
 import signal
 import time
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 _CHUNK = 1 << 16
+_PATIENCE = 10
+"""The time until the next result, as a multiple of the processor's time for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class ChildError(Exception):
 def in_child(job: Callable[[], Iterator[Any]], seconds: float) -> Iterator[Any]:
     """Yield the results of ``job`` in a process of its own, and ``Ended`` if that ends before it.
 
-    The process has ``seconds`` until each of the results.
+    The process has ``seconds`` of the processor's time; on a busy machine each result may take
+    ``_PATIENCE`` times as long.
 
     Raises:
         ChildError: the job raised.
@@ -37,17 +41,18 @@ def in_child(job: Callable[[], Iterator[Any]], seconds: float) -> Iterator[Any]:
     process = os.fork()
     if not process:
         os.close(reading)
+        _limit(seconds)
         _serve(job, writing)
     os.close(writing)
     unread = bytearray()
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + _PATIENCE * seconds
     try:
         while True:
             ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
-                yield Ended(f"no end after {seconds:g} s", late=True)
+                yield _late(seconds)
                 return
             data = os.read(reading, _CHUNK)
             if not data:
@@ -59,14 +64,26 @@ def in_child(job: Callable[[], Iterator[Any]], seconds: float) -> Iterator[Any]:
                 if isinstance(value, ChildError):
                     raise value
                 yield value
-                deadline = time.monotonic() + seconds
+                deadline = time.monotonic() + _PATIENCE * seconds
         _, status = os.waitpid(process, 0)
-        if os.WIFSIGNALED(status):
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+            yield _late(seconds)
+        elif os.WIFSIGNALED(status):
             yield Ended(signal.Signals(os.WTERMSIG(status)).name, late=False)
         elif code := os.waitstatus_to_exitcode(status):
             yield Ended(f"exit status {code}", late=False)
     finally:
         os.close(reading)
+
+
+def _late(seconds: float) -> Ended:
+    return Ended(f"no end after {seconds:g} s", late=True)
+
+
+def _limit(seconds: float) -> None:
+    """Have the kernel end this process by SIGXCPU after ``seconds`` of the processor's time."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(seconds)), hard))
 
 
 def _serve(job: Callable[[], Iterator[Any]], writing: int) -> NoReturn:

@@ -55,7 +55,7 @@ def test_death_is_a_verdict_of_one_state(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_hang_is_a_verdict_of_one_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "tried", _hangs_off)
-    off, on = answered(_request(2.0), "0.27")
+    off, on = answered(_request(0.5), "0.27")
     assert (off.fixes, off.verdict) == (OFF, Verdict.TIMEOUT)
     assert (on.fixes, on.verdict) == (ON, Verdict.RIGHT)
 
