@@ -109,7 +109,7 @@ def compiled(module: Any, *, fixed: bool) -> Machine:
     try:
         pipeline = fixes.pipeline(target) if fixed else relax.get_default_pipeline(target)
         executable = relax.build(module, target, relax_pipeline=pipeline)
-        return relax.VirtualMachine(executable, tvm.cpu())["main"]  # type: ignore[no-any-return]
+        return relax.VirtualMachine(executable, tvm.cpu())["main"]
     except Exception as error:
         raise _Failed(Verdict.COMPILE, _text(error)) from error
 

@@ -10,12 +10,12 @@ from tests.zoo.packages import load
 
 def _timm(name: str, **arguments: Any) -> nn.Module:
     models = load("timm.models")
-    return models.create_model(name, num_classes=10, **arguments)  # type: ignore[no-any-return]
+    return models.create_model(name, num_classes=10, **arguments)
 
 
 def _torchvision(name: str, **arguments: Any) -> nn.Module:
     models = load("torchvision.models")
-    return models.get_model(name, weights=None, **arguments)  # type: ignore[no-any-return]
+    return models.get_model(name, weights=None, **arguments)
 
 
 _SMALL = (Input(("batch", 3, 32, 32)),)
@@ -26,17 +26,17 @@ _TIMM, _TORCHVISION = ("timm", "torchvision"), ("torchvision",)
 def _resnet() -> nn.Module:
     resnet = load("timm.models.resnet")
     sizes = {"base_width": 16, "channels": (8, 16, 24, 32)}
-    return resnet.ResNet(resnet.Bottleneck, (1, 1, 1, 1), num_classes=10, **sizes)  # type: ignore[no-any-return]
+    return resnet.ResNet(resnet.Bottleneck, (1, 1, 1, 1), num_classes=10, **sizes)
 
 
 def _densenet() -> nn.Module:
     models = load("torchvision.models")
-    return models.DenseNet(8, (2, 2, 2), 16, 2, num_classes=10)  # type: ignore[no-any-return]
+    return models.DenseNet(8, (2, 2, 2), 16, 2, num_classes=10)
 
 
 def _swin() -> nn.Module:
     models = load("torchvision.models")
-    return models.SwinTransformer([2, 2], 16, [1, 2], [2, 4], [4, 4], num_classes=10)  # type: ignore[no-any-return]
+    return models.SwinTransformer([2, 2], 16, [1, 2], [2, 4], [4, 4], num_classes=10)
 
 
 def _mobilenet_v2() -> nn.Module:
@@ -65,12 +65,12 @@ def _gmlp() -> nn.Module:
     mixer = load("timm.models.mlp_mixer")
     layers = {"block_layer": mixer.SpatialGatingBlock, "mlp_layer": mixer.GatedMlp}
     sizes = {"img_size": 32, "patch_size": 8, "num_blocks": 2, "embed_dim": 32, "mlp_ratio": 4}
-    return mixer.MlpMixer(10, **sizes, **layers)  # type: ignore[no-any-return]
+    return mixer.MlpMixer(10, **sizes, **layers)
 
 
 def _poolformer() -> nn.Module:
     metaformer = load("timm.models.metaformer")
-    return metaformer.MetaFormer(depths=(1, 1, 1, 1), dims=(8, 16, 24, 32), num_classes=10)  # type: ignore[no-any-return]
+    return metaformer.MetaFormer(depths=(1, 1, 1, 1), dims=(8, 16, 24, 32), num_classes=10)
 
 
 def _xcit() -> nn.Module:

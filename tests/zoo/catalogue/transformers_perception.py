@@ -21,7 +21,7 @@ def _made(kind: str, model: str, **arguments: Any) -> nn.Module:
     transformers = load("transformers")
 
     config = getattr(transformers, f"{kind}Config")(**arguments)
-    return getattr(transformers, f"{kind}{model}")(config)  # type: ignore[no-any-return]
+    return getattr(transformers, f"{kind}{model}")(config)
 
 
 def _clip() -> nn.Module:
@@ -42,7 +42,7 @@ def _whisper() -> nn.Module:
         num_mel_bins=10, max_source_positions=12, vocab_size=60, decoder_layers=1,
         decoder_attention_heads=4, decoder_ffn_dim=48,
     )  # fmt: skip
-    return whisper.WhisperEncoder(config)  # type: ignore[no-any-return]
+    return whisper.WhisperEncoder(config)
 
 
 def _wav2vec2() -> nn.Module:

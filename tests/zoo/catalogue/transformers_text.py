@@ -24,7 +24,7 @@ def _made(kind: str, model: str, **arguments: Any) -> nn.Module:
     transformers = load("transformers")
 
     config = getattr(transformers, f"{kind}Config")(**arguments, use_cache=False)
-    return getattr(transformers, f"{kind}{model}")(config)  # type: ignore[no-any-return]
+    return getattr(transformers, f"{kind}{model}")(config)
 
 
 def _gpt2() -> nn.Module:
