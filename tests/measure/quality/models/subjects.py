@@ -78,7 +78,11 @@ class Convolutional(nn.Module):
 
 def _seeded(module: type[nn.Module], size: int) -> nn.Module:
     torch.manual_seed(5)
-    return module(size).eval()
+    made = module(size).eval()
+    # A scale of ones, or a bias of zeros, hides that it is lost.
+    for parameter in made.parameters():
+        parameter.data += 0.1 * torch.randn(parameter.shape)
+    return made
 
 
 def encoder() -> Made:
