@@ -37,15 +37,13 @@ def _rewritten(module: Any, rewrite: Callable[[Any, Any], Any]) -> Any:
     return module
 
 
-def lose_factor() -> Any:
-    """A product of a product with a number loses the number: ``(x * 2) * y`` is ``x * y``."""
+def lose_gate() -> Any:
+    """A product with a sigmoid becomes one with the sigmoid's operand."""
 
     def rewrite(rewriter: Any, call: Any) -> Any:
         if not _operator(call, "relax.multiply") or not isinstance(call.args[0], relax.Var):
             return call
         inner = rewriter.lookup_binding(call.args[0])
-        if isinstance(inner, relax.Call) and _operator(inner, "relax.nn.gelu_tanh"):
-            return call
         if isinstance(inner, relax.Call) and _operator(inner, "relax.sigmoid"):
             return relax.op.multiply(inner.args[0], call.args[1])
         return call
@@ -53,18 +51,18 @@ def lose_factor() -> Any:
     return _pass("LoseGate", lambda module: _rewritten(module, rewrite))
 
 
-def reorder_difference() -> Any:
-    """The difference of a clipped value and another is taken the wrong way round."""
+def drop_softmax() -> Any:
+    """The product of a softmax and a matrix becomes that of the softmax's operand."""
 
     def rewrite(rewriter: Any, call: Any) -> Any:
-        if not _operator(call, "relax.subtract") or not isinstance(call.args[0], relax.Var):
+        if not _operator(call, "relax.matmul") or not isinstance(call.args[0], relax.Var):
             return call
         inner = rewriter.lookup_binding(call.args[0])
-        if isinstance(inner, relax.Call) and _operator(inner, "relax.minimum"):
-            return relax.op.subtract(call.args[1], call.args[0])
+        if isinstance(inner, relax.Call) and _operator(inner, "relax.nn.softmax"):
+            return relax.op.matmul(inner.args[0], call.args[1])
         return call
 
-    return _pass("ReorderDifference", lambda module: _rewritten(module, rewrite))
+    return _pass("DropSoftmax", lambda module: _rewritten(module, rewrite))
 
 
 def drop_scale() -> Any:

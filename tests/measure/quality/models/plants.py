@@ -256,17 +256,17 @@ PLANTS = (
         "pass-loses-gate",
         "a pass multiplies by a gate's operand, and not by its sigmoid",
         "gated",
-        _inserted("lose_factor", _BEFORE_LOWERING),
+        _inserted("lose_gate", _BEFORE_LOWERING),
         ("aten.sigmoid.default", "aten.mul.Tensor"),
         passes=("LoseGate",),
     ),
     ModelPlant(
-        "pass-reorders-difference",
-        "a pass turns the difference of a clipped value round",
+        "pass-drops-softmax",
+        "a pass drops a softmax in front of a product",
         "dynamic-blocks",
-        _inserted("reorder_difference", _BEFORE_LOWERING),
-        ("Clip", "Sub"),
-        passes=("ReorderDifference",),
+        _inserted("drop_softmax", _BEFORE_LOWERING),
+        ("Softmax", "MatMul"),
+        passes=("DropSoftmax",),
     ),
     # The memory planner
     ModelPlant(
