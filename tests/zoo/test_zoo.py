@@ -10,7 +10,7 @@ from tests.zoo.catalogue import ALL
 from tests.zoo.records import FIXES, ON, ONNX, TORCH, Trial
 from tests.zoo.running import Server, ready
 
-CHEAP = ("coupling-flow", "linear-attention", "vgg-like")
+CHEAP = ("coupling-flow", "vgg-like")
 """Models that take a second or two, right by both importers."""
 
 STORED = expected.verdicts(expected.stored())
