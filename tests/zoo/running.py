@@ -1,5 +1,6 @@
 """Runs models of the zoo: exports each once, and asks a server of each release to try it."""
 
+import importlib.util
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,9 @@ from tests.zoo.records import ONNX, Result, Trial, Verdict
 
 EXPORTING = 240.0
 """The seconds that an export may take."""
+
+ONNX_EXPORTER = "onnxscript"
+"""The package without which PyTorch writes no ONNX."""
 
 Progress = Callable[[str], None]
 
@@ -140,11 +144,14 @@ def results(
 ) -> Iterator[Result]:
     """The results of ``models`` by all ``paths``, static and dynamic as ``kinds`` says.
 
-    Models that lack packages are left out. Stops to begin new ones after ``minutes``.
+    Models that lack packages are left out, and ONNX without its exporter. Stops to begin new ones after ``minutes``.
 
     Raises:
         ModelError: a model fails in PyTorch.
     """
+    if importlib.util.find_spec(ONNX_EXPORTER) is None and ONNX in paths:
+        progress(f"{ONNX} is left out: {ONNX_EXPORTER} is not installed")
+        paths = [path for path in paths if path != ONNX]
     end = None if minutes is None else time.monotonic() + 60 * minutes
     for name in releases:
         with Server(name) as server:

@@ -8,7 +8,7 @@ from relaxcheck.harness.releases.releases import own
 from tests.zoo import expected
 from tests.zoo.catalogue import ALL
 from tests.zoo.records import FIXES, ON, ONNX, TORCH, Trial
-from tests.zoo.running import Server, ready
+from tests.zoo.running import ONNX_EXPORTER, Server, ready
 
 CHEAP = ("coupling-flow", "vgg-like")
 """Models that take a second or two, right by both importers."""
@@ -47,6 +47,6 @@ def test_every_model_ends_as_expected(server: Server, trial: Trial) -> None:
     if missing:
         pytest.skip(f"{', '.join(missing)} is not installed: pip install 'relaxcheck[zoo]'")
     if trial.path == ONNX:
-        pytest.importorskip("onnxscript", reason="torch.onnx.export needs onnxscript: extra zoo")
+        pytest.importorskip(ONNX_EXPORTER, reason="pip install 'relaxcheck[zoo]'")
     states = tuple(each for each in FIXES if (trial, own().name, each) in STORED)
     _end(server, trial, states)

@@ -64,6 +64,14 @@ def _dying(model: Model, where: Path, *, dynamic: bool) -> Iterator[Note]:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def test_onnx_is_left_out_without_its_exporter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "ONNX_EXPORTER", "no_such_package")
+    lines: list[str] = []
+    results = running.results([], [TORCH, ONNX], [False], [], FIXES, progress=lines.append)
+    assert list(results) == []
+    assert lines == ["onnx is left out: no_such_package is not installed"]
+
+
 def test_results_replace_those_of_the_same_cell(tmp_path: Path) -> None:
     result = partial(Result, trial=Trial("a", TORCH), release="0.27", fixes="on")
     path = tmp_path / "results.jsonl"
