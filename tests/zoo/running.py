@@ -144,7 +144,8 @@ def results(
 ) -> Iterator[Result]:
     """The results of ``models`` by all ``paths``, static and dynamic as ``kinds`` says.
 
-    Models that lack packages are left out, and ONNX without its exporter. Stops to begin new ones after ``minutes``.
+    Models that lack packages are left out, and ONNX without its exporter. Stops to begin new ones
+    after ``minutes``.
 
     Raises:
         ModelError: a model fails in PyTorch.
