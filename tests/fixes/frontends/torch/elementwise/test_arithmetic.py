@@ -18,7 +18,7 @@ PROGRAMS: whole.Programs = {
         "alpha": programs(lambda x, y: torch.add(x, y, alpha=2), floats(3), floats(3)),
         "numbers": programs(lambda x: x * 1.5, integers(4)),
         "quotients": programs(lambda x: x / 2, integers(4)),
-        "comparisons": programs(lambda x: x < 2.5, integers(4)),
+        "comparisons": programs(lambda x: x < 2.5, integers(9)),
     }
 }
 
