@@ -34,8 +34,8 @@ def test_integers():
 
 
 def test_choices():
-    verify(lambda x: torch.where(x > 1, x, x * 0.5), INTEGERS)
-    verify(lambda x: torch.where(x > 1, x, 0.5), INTEGERS)
+    verify(torch.where, INTEGERS > 1, INTEGERS, INTEGERS * 0.5)
+    verify(lambda x, y: torch.where(x, y, 0.5), INTEGERS > 1, INTEGERS)
 
 
 def test_missing():
