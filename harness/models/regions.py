@@ -9,16 +9,20 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import Progress, SilentBail, StageError
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.models.compiling import Way, compiled, run
+from relaxcheck.harness.models.faults import SECONDS, Died, asked
 from relaxcheck.harness.models.forcing import Part, forced, operands
 from relaxcheck.harness.models.imported import Step
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
 from relaxcheck.harness.models.stepping import Setting
 from relaxcheck.harness.triage.bisection.trace import read
+
+_ANSWER: Any = bool | None
 
 _INDISPENSABLE = "LegalizeOps"
 """The pass without which nothing is compiled."""
@@ -154,6 +158,12 @@ def _passes(search: _Search, begin: int, end: int, progress: Progress) -> tuple[
             if step.name == _INDISPENSABLE:
                 continue
             progress(f"without {step.name}")
-            if search.differs(part, partial(build, (step.path,))) is False:
+            # What is compiled without a pass that it needs may end the process.
+            question = partial(search.differs, part, partial(build, (step.path,)))
+            try:
+                differs = asked(lambda _, ask=question: ask(), SECONDS, _ANSWER)
+            except Died:
+                continue
+            if differs is False:
                 found.append(step.name)
     return tuple(dict.fromkeys(found))
