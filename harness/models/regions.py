@@ -150,20 +150,23 @@ def _passes(search: _Search, begin: int, end: int, progress: Progress) -> tuple[
         def build(without: tuple[str, ...] = ()) -> Callable[..., object]:
             return compiled(part.module, search.way, tracing=Tracing(str(file), without))
 
+        def is_right_without(path: str) -> bool:
+            def question(within: Progress) -> bool | None:
+                return search.differs(part, partial(build, (path,)))
+
+            # What is compiled without a pass that it needs may end the process.
+            try:
+                return asked(question, SECONDS, _ANSWER) is False
+            except Died:
+                return False
+
         if not search.differs(part, build):
             return ()
-        steps = [step for step in read(file).steps if step.changed]
         found = []
-        for step in steps:
-            if step.name == _INDISPENSABLE:
+        for step in read(file).steps:
+            if not step.changed or step.name == _INDISPENSABLE:
                 continue
             progress(f"without {step.name}")
-            # What is compiled without a pass that it needs may end the process.
-            question = partial(search.differs, part, partial(build, (step.path,)))
-            try:
-                differs = asked(lambda _, ask=question: ask(), SECONDS, _ANSWER)
-            except Died:
-                continue
-            if differs is False:
+            if is_right_without(step.path):
                 found.append(step.name)
     return tuple(dict.fromkeys(found))
