@@ -322,8 +322,9 @@ def run(
     """
     try:
         rooms = [_argument(argument, fresh) for argument in arguments]
+        passed = [each.tensor if isinstance(each, Roomy) else each for each in rooms]
         with filled(fresh):
-            result = main(*(each.tensor if isinstance(each, Roomy) else each for each in rooms))
+            result = main(*passed)
         for each in rooms:
             if isinstance(each, Roomy):
                 each.check("main")

@@ -40,13 +40,14 @@ def checked(
     release: Release,
     seconds: float,
     tell: Callable[[str, Report | None], None],
-    module: Sequence[str] = (_MODULE,),
+    module: Sequence[str] = (),
 ) -> Report:
     """The report on ``job`` by ``release``; ``tell`` gets each stage and the report until then.
 
-    The process runs ``module``, with arguments behind its name. It has ``seconds`` altogether. An
-    interruption ends it, and gives the last report. If TVM ends it, or does not come to an end,
-    another one, of as many seconds, looks for the part of the model at which that happens.
+    The process runs ``module``, with arguments behind its name; where there is none, the usual one.
+    It has ``seconds`` altogether. An interruption ends it, and gives the last report. If TVM ends
+    it, or does not come to an end, another one, of as many seconds, looks for the part of the model
+    at which that happens.
 
     Raises:
         CheckError: the process failed by a fault of ours.
@@ -81,7 +82,7 @@ def _once(
     # The user's modules are found from the user's folder.
     paths = [os.getcwd(), str(WORKING), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    command = [str(release.python), "-m", *module]
+    command = [str(release.python), "-m", *(module or (_MODULE,))]
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
         given.write(msgspec.json.encode(job))
         given.seek(0)

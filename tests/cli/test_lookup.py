@@ -28,7 +28,8 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_entry_is_found_by_the_beginning_of_its_id() -> None:
-    for identifier, entry in ENTRIES.items():
+    # One in ten: each look goes through the whole corpus.
+    for identifier, entry in list(ENTRIES.items())[::10]:
         assert look_up(identifier[:10], None).entry == entry
 
 

@@ -45,6 +45,7 @@ def test_the_script_exits_with_1_and_prints_both_results(batch: bool, tmp_path: 
     assert "select of TVM: float32[2, 4]" in ended.stdout
 
 
+@pytest.mark.slow
 def test_the_script_of_a_right_piece_exits_with_0(tmp_path: Path) -> None:
     fault = fault_of(piece_of("select"))
     text, _ = script(piece_of("getitem"), fault, "nothing is wrong", {}, fused=True)
@@ -52,6 +53,7 @@ def test_the_script_of_a_right_piece_exits_with_0(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr + ended.stdout
 
 
+@pytest.mark.slow
 def test_captured_values_are_literals_or_lie_beside(tmp_path: Path) -> None:
     piece = piece_of("select", keeps=True)
     fault = fault_of(piece)

@@ -117,6 +117,6 @@ return Counts(), (torch.linspace(-1, 1, 6).reshape(2, 3),)"""
     assert report.piece.calls is not None
     assert report.piece.calls.calls == ("cumsum = torch.ops.aten.cumsum.default(gt, 1)",)
     assert report.cure is not None
-    assert report.cure.fixes == ()
+    assert report.cure.fixes == ("torch_scans",)
     assert set(files(report)) == {SCRIPT, ISSUE}
-    assert "No bundled fix cures it." in text(report)
+    assert "Cured by the fix torch_scans." in text(report)

@@ -90,7 +90,7 @@ def test_a_place_outside_is_refused() -> None:
             "x1": np.ones(2, np.float32),
             "x2": np.array([place]),
         }
-        with pytest.raises(ValueError, match="not below 2"):
+        with pytest.raises(ValueError, match=f"the index {place} is outside of an axis of 2"):
             evaluate(program, values)
 
 

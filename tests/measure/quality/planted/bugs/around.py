@@ -164,8 +164,8 @@ _EXECUTION = (
         (Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE),
         ("symbolic",),
         "relaxcheck.harness.compiling.building",
-        "        result = main(*map(_argument, arguments))\n",
-        "        result = main(*map(_argument, arguments))\n"
+        "            result = main(*passed)\n",
+        "            result = main(*passed)\n"
         "        if run.__dict__.get('of') is not main:\n"
         "            run.__dict__.update(of=main, kept=result)\n"
         "        result = run.__dict__['kept']\n",
