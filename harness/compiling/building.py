@@ -321,7 +321,7 @@ def run(
         NotDirect: the program cannot be run without the passes after LegalizeOps.
     """
     try:
-        rooms = [_argument(argument, fresh) for argument in arguments]
+        rooms = [argument_of(argument, fresh) for argument in arguments]
         passed = [each.tensor if isinstance(each, Roomy) else each for each in rooms]
         with filled(fresh):
             result = main(*passed)
@@ -349,7 +349,8 @@ def _array(output: Any) -> Array:
     return array
 
 
-def _argument(argument: Argument, fresh: int) -> Any:
+def argument_of(argument: Argument, fresh: int) -> Any:
+    """``argument`` as TVM takes it; a tensor in a room that holds the byte ``fresh``."""
     match argument:
         case int():
             return argument

@@ -8,7 +8,15 @@ import msgspec
 import tvm
 
 from relaxcheck.generators.core.values import Array
-from relaxcheck.harness.compiling.building import Progress, Recipe, StageError, build, load
+from relaxcheck.harness.compiling.building import (
+    Progress,
+    Recipe,
+    StageError,
+    argument_of,
+    build,
+    load,
+)
+from relaxcheck.harness.compiling.room import Roomy
 from relaxcheck.harness.kind import Tracing
 from relaxcheck.harness.native.memory import USUAL, filled
 
@@ -97,8 +105,13 @@ def run(main: Callable[..., Any], arguments: Sequence[Array]) -> list[Array]:
         StageError: TVM raised; the stage is ``run``.
     """
     try:
+        rooms = [argument_of(each, USUAL) for each in arguments]
+        passed = [each.tensor if isinstance(each, Roomy) else each for each in rooms]
         with filled(USUAL):
-            result = main(*[tvm.runtime.tensor(each) for each in arguments])
+            result = main(*passed)
+        for each in rooms:
+            if isinstance(each, Roomy):
+                each.check("main")
         return list(_flat(result))
     except Exception as error:
         raise StageError(RUN, error) from error

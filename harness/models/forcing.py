@@ -140,11 +140,11 @@ class _Cut:
         ) or any(isinstance(each, relax.MatchCast) for each in every)
         # The first binding that brings in a symbol defines it, unless a parameter does.
         self.defining: dict[Any, str] = {}
-        given = set(_bare(tvm_api.type_of(each) for each in self.params.values()))
+        stated = set(_bare(tvm_api.type_of(each) for each in self.params.values()))
         for name, each in self.made.items():
             if isinstance(each, relax.MatchCast):
                 for symbol in symbols_of(type_of_cast(each)):
-                    if symbol not in given:
+                    if symbol not in stated:
                         self.defining.setdefault(symbol, name)
 
     def name(self, variable: Expr) -> str:

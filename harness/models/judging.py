@@ -1,8 +1,9 @@
 """How far TVM's values are off, as a multiple of the framework's own error.
 
 The *ratio* is the largest error of TVM's value over that of the framework's, both against float64.
-The framework's error counts as at least one unit in the last place of the largest value. Shape,
-dtype, and the places of NaN and infinities have to be the framework's.
+The framework's error counts as at least one unit in the last place of the largest value. The error
+of integers is the number of elements that differ; where the framework is exact, TVM has to be.
+Shape, dtype, and the places of NaN and infinities have to be the framework's.
 """
 
 from dataclasses import dataclass
@@ -57,9 +58,7 @@ def measured(result: Array, own: Array, double: Array | None) -> Measured:
     if result.shape != own.shape or result.dtype != own.dtype:
         return Measured(_INFINITE, difference=f"{kind(result)} instead of {kind(own)}")
     if own.dtype.kind not in "fV" and own.dtype.name != "bfloat16":
-        wrong = int((result != own).sum())
-        text = f"{wrong} of {own.size} elements differ" if wrong else ""
-        return Measured(_INFINITE if wrong else 0.0, difference=text)
+        return _counted(result, own, double)
     value, framework = _float64(result), _float64(own)
     exact = framework if double is None or double.shape != own.shape else _float64(double)
     finite = np.isfinite(framework)
@@ -73,6 +72,23 @@ def measured(result: Array, own: Array, double: Array | None) -> Measured:
     theirs = float(np.abs(framework[finite] - exact[finite]).max())
     least = max(theirs, _unit(own) * scale, float(np.finfo(np.float64).tiny))
     return Measured(error / least, error, theirs, scale)
+
+
+def _counted(result: Array, own: Array, double: Array | None) -> Measured:
+    """Of integers and truth values the elements that differ are the error.
+
+    Where they follow from floats, as in ``floor(x).long()``, a rounding moves some of them in the
+    framework, too.
+    """
+    wrong = int((result != own).sum())
+    text = f"{wrong} of {own.size} elements differ" if wrong else ""
+    if double is None or double.shape != own.shape or double.dtype != own.dtype:
+        double = own
+    theirs = int(np.not_equal(double, own).sum())
+    if not wrong or not theirs:
+        return Measured(_INFINITE if wrong else 0.0, difference=text)
+    error = int(np.not_equal(result, double).sum())
+    return Measured(error / theirs, float(error), float(theirs), float(own.size))
 
 
 def kind(array: Array) -> str:

@@ -32,7 +32,14 @@ _EXPLAINED = ("nodes", "place", "traps", "failing", "piece", "near", "cure")
 
 
 class CheckError(Exception):
-    """A fault of ours: the process of a check failed; the message is the end of its errors."""
+    """A fault of ours: the process of a check failed; the message is the end of its errors.
+
+    ``report`` is the last one, if its verdict was known by then.
+    """
+
+    def __init__(self, message: str, report: Report | None = None) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 def checked(
@@ -83,10 +90,10 @@ def _once(
     paths = [os.getcwd(), str(WORKING), variables.get("PYTHONPATH", "")]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     command = [str(release.python), "-m", *(module or (_MODULE,))]
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-        given.write(msgspec.json.encode(job))
-        given.seek(0)
-        with running(command, variables, Path.cwd(), given, errors) as process:
+    with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as errors:
+        question.write(msgspec.json.encode(job))
+        question.seek(0)
+        with running(command, variables, Path.cwd(), question, errors) as process:
             try:
                 late = _follow(process, seconds, state)
             except KeyboardInterrupt:
@@ -101,7 +108,8 @@ def _once(
             return state.ended(Verdict.DIED, f"{name} ended the process")
         if status or not state.complete:
             errors.seek(0)
-            raise CheckError(_end(errors) or f"the process ended with {status}")
+            known = state.report if state.report.verdict is not Verdict.INTERRUPTED else None
+            raise CheckError(_end(errors) or f"the process ended with {status}", known)
     return state.report
 
 

@@ -172,7 +172,10 @@ def _exported(path: Path) -> TorchSource:
     try:
         program = torch.export.load(path)
     except Exception as error:
-        raise ModelError(f"{path} is no exported program: {_line(error)}") from error
+        raise ModelError(
+            f"{path} is no exported program that this PyTorch reads: torch.export.save writes one"
+        ) from error
+    _check_outputs(str(path), program)
     model = runtime.TorchModel(program)
     return TorchSource(model, *runtime.inputs(model))
 
@@ -187,11 +190,11 @@ def _made(module: str, function: str) -> TorchSource:
         sys.path.insert(0, "")
     try:
         make = getattr(importlib.import_module(module), function)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ModelError(f"{called} cannot be imported: {_line(error)}") from error
     try:
         made = make()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ModelError(f"{called} raised {_line(error)}") from error
     match made:
         case (torch.nn.Module() as net, tuple() as inputs):
@@ -209,8 +212,18 @@ def _made(module: str, function: str) -> TorchSource:
             program = torch.export.export(net, inputs, dynamic_shapes=shapes, strict=False)
     except Exception as error:
         raise ModelError(f"torch.export cannot export {called}: {_line(error)}") from error
+    _check_outputs(called, program)
     model = runtime.TorchModel(program, net, _names(net, shapes))
     return TorchSource(model, *runtime.inputs(model))
+
+
+def _check_outputs(name: str, program: Any) -> None:
+    """Raise ``ModelError`` unless ``program`` returns tensors alone."""
+    for spec in program.graph_signature.output_specs:
+        if type(spec.arg).__name__ == "ConstantArgument" and spec.arg.value is not None:
+            raise ModelError(
+                f"{name} returns {spec.arg.value!r}, which no input decides: return tensors alone"
+            )
 
 
 def _names(net: Any, shapes: Any) -> dict[tuple[int, int], str]:

@@ -19,19 +19,19 @@ def running(
     command: Sequence[str],
     environment: Mapping[str, str],
     folder: Path | str,
-    given: int | IO[bytes] = subprocess.DEVNULL,
+    standard_input: int | IO[bytes] = subprocess.DEVNULL,
     errors: int | IO[bytes] = subprocess.PIPE,
 ) -> "Iterator[subprocess.Popen[bytes]]":
     """``command`` in ``folder``, its output piped; killed at the end of the block if it still runs.
 
-    ``given`` is its standard input, and ``errors`` its standard error.
+    ``errors`` is its standard error.
 
     Raises:
         OSError: it does not start.
     """
     process = subprocess.Popen(
         command,
-        stdin=given,
+        stdin=standard_input,
         stdout=subprocess.PIPE,
         stderr=errors,
         env=environment,

@@ -162,3 +162,67 @@ def test_sizes_are_numbers_by_name(dim: str, folder: Path) -> None:
 )
 def test_the_exit_code_is_that_of_the_side_that_decides(reports: list[Report], code: int) -> None:
     assert action.exit_code(reports) == code
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *answers: Report | running.CheckError) -> None:
+    """Let checks end with ``answers``, one after the other."""
+    left = list(answers)
+
+    def checked(*_: object) -> Report:
+        answer = left.pop(0)
+        if isinstance(answer, Report):
+            return answer
+        raise answer
+
+    monkeypatch.setattr(action, "checked", checked)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "report.json").symlink_to("/dev/full")
+    answering(monkeypatch, report(Verdict.RIGHT))
+    ended = run("model.onnx", "--out", "out")
+    assert ended.exit_code == 2
+    assert "cannot write to" in ended.stderr
+    assert "No space left" in ended.stderr
+    assert "right" in ended.stdout
+
+
+def test_a_refusal_on_a_later_side_keeps_the_report_before(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = msgspec.structs.replace(report(Verdict.BAD_INPUT), message="no such target")
+    answering(monkeypatch, report(Verdict.WRONG), refused)
+    ended = run("model.onnx", "--fixes", "both", "--format", "json", "--out", "out")
+    assert ended.exit_code == 2
+    assert [each["verdict"] for each in json.loads(ended.stdout)["reports"]] == ["wrong"]
+    assert "no such target" in ended.stderr
+    assert (folder / "out" / "report.json").exists()
+
+
+def test_a_fault_of_ours_keeps_the_verdict_that_was_known(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch, running.CheckError("a bug", report(Verdict.WRONG)))
+    ended = run("model.onnx", "--format", "json")
+    assert ended.exit_code == 3
+    assert "a fault of relaxcheck: a bug" in ended.stderr
+    assert [each["verdict"] for each in json.loads(ended.stdout)["reports"]] == ["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("raise SystemExit(5)", "raised SystemExit: 5"),
+        (
+            "class Pair(nn.Module):\n    def forward(self, x):\n        return x + 1, 5\n"
+            "return Pair(), (torch.ones(2),)",
+            "returns 5, which no input decides: return tensors alone",
+        ),
+    ],
+)
+def test_a_model_that_cannot_be_used_says_why(body: str, words: str, folder: Path) -> None:
+    with pytest.raises(ModelError, match=words):
+        source(making(folder, body, f"unusable_{len(body)}"))

@@ -52,7 +52,7 @@ def worst(results: Sequence[Array], eager: Sequence[Array], exact: Sequence[Arra
 
 
 def difference(results: Sequence[Array], eager: Sequence[Array]) -> str:
-    """What is wrong with the first result that has another shape, dtype or value than ``eager``."""
+    """The first result that has another shape, dtype or value than ``eager``, and how it is."""
     if len(results) != len(eager):
         return f"{len(results)} results for {len(eager)}"
     for number, (result, expected) in enumerate(zip(results, eager, strict=True)):

@@ -11,7 +11,7 @@ from torch import nn
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.models.frameworks.inputs import Input, Symbol
@@ -110,9 +110,12 @@ def _examples(program: ExportedProgram) -> list[torch.Tensor | None]:
 
 def outputs(model: TorchModel, arrays: Sequence[Array]) -> Values:
     """The outputs of the exported program, by number, in its dtypes and in float64."""
-    own = _results(model.program, arrays)
+    program = model.program
+    own = _results(program, _placeholders(program, arrays))
+    # Made outside of the mode, which would widen how an array of bfloat16 is read as well.
+    wide = [_wider(value) for value in _placeholders(program, arrays)]
     with _Widening():
-        double = _results(model.program, arrays, wide=True)
+        double = _results(program, wide)
     return Values(
         {f"output {n}": _array(each) for n, each in enumerate(own)},
         {f"output {n}": _array(each) for n, each in enumerate(double)},
@@ -123,11 +126,22 @@ def eager(model: TorchModel, arrays: Sequence[Array]) -> dict[str, Array]:
     """The outputs of the module itself; those of the exported program where there is none."""
     if model.module is None:
         return dict(outputs(model, arrays).own)
-    tensors = [torch.from_numpy(np.array(each)) for each in arrays]
+    arguments, keywords = _arguments(model.program, arrays)
     with torch.no_grad():
-        flat, _ = tree_flatten(copy.deepcopy(model.module)(*tensors))
+        flat, _ = tree_flatten(copy.deepcopy(model.module)(*arguments, **keywords))
     kept = [each for each in flat if isinstance(each, torch.Tensor)]
     return {f"output {n}": _array(each) for n, each in enumerate(kept)}
+
+
+def _arguments(
+    program: ExportedProgram, arrays: Sequence[Array]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The example's arguments of the module, with ``arrays`` in place of its tensors."""
+    flat, structure = tree_flatten(program.example_inputs)
+    tensors = iter(arrays)
+    replaced = [_tensor(next(tensors)) if isinstance(each, torch.Tensor) else each for each in flat]
+    arguments, keywords = tree_unflatten(replaced, structure)
+    return tuple(arguments), dict(keywords)
 
 
 def steps(program: ExportedProgram, arrays: Sequence[Array], names: Collection[str]) -> Values:
@@ -178,13 +192,11 @@ def _first(value: Any) -> torch.Tensor | None:
     return first if isinstance(first, torch.Tensor) else None
 
 
-def _placeholders(
-    program: ExportedProgram, arrays: Sequence[Array], *, wide: bool = False
-) -> list[Any]:
+def _placeholders(program: ExportedProgram, arrays: Sequence[Array]) -> list[Any]:
     """The values of the placeholders of the graph: parameters, buffers, and the user's inputs."""
     state: dict[str, Any] = {**program.state_dict, **program.constants}
     state |= dict(program.named_buffers())
-    given = iter(arrays)
+    users = iter(arrays)
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     values: list[Any] = []
     for spec in program.graph_signature.input_specs:
@@ -194,17 +206,13 @@ def _placeholders(
             values.append(held.clone() if spec.kind is InputKind.BUFFER else held)
             continue
         meta = nodes[spec.arg.name].meta.get("val")
-        values.append(_tensor(next(given)) if isinstance(meta, torch.Tensor) else meta)
-    return [_wider(value) for value in values] if wide else values
+        values.append(_tensor(next(users)) if isinstance(meta, torch.Tensor) else meta)
+    return values
 
 
-def _results(
-    program: ExportedProgram, arrays: Sequence[Array], *, wide: bool = False
-) -> list[torch.Tensor]:
+def _results(program: ExportedProgram, placeholders: Sequence[Any]) -> list[torch.Tensor]:
     with torch.no_grad():
-        flat = torch.fx.Interpreter(program.graph_module).run(
-            *_placeholders(program, arrays, wide=wide)
-        )
+        flat = torch.fx.Interpreter(program.graph_module).run(*placeholders)
     kinds = [spec.kind for spec in program.graph_signature.output_specs]
     chosen = zip(_flat(flat), kinds, strict=True)
     return [value for value, kind in chosen if kind is OutputKind.USER_OUTPUT and value is not None]

@@ -62,6 +62,7 @@ def model(wanted: Wanted, form: ResultFormat, out: Path | None) -> int:
     several = len(planned) > 1
     reports: list[Report] = []
     failed = False
+    refused = ""
     for each, side in planned:
         progress.begin(f"TVM {each.name}, fixes {'on' if side else 'off'}")
         try:
@@ -70,23 +71,35 @@ def model(wanted: Wanted, form: ResultFormat, out: Path | None) -> int:
             progress.end()
             warn(f"TVM {each.name}: a fault of relaxcheck: {error}")
             failed = True
-            continue
+            if error.report is None:
+                continue
+            report = error.report
         finally:
             progress.end()
         if report.verdict is Verdict.BAD_INPUT:
-            raise CaseError(report.message)
+            # On one release it may be, and right on others.
+            refused = report.message
+            continue
         reports.append(report)
         if form is ResultFormat.TEXT:
             # Each as soon as it is known: several releases take minutes.
             _print([*_text(report, out, several=several), *([""] if several else [])])
         if report.verdict is Verdict.INTERRUPTED or _was_interrupted(report):
             break
+    if refused and not reports:
+        raise CaseError(refused)
     if form is ResultFormat.JSON:
         sys.stdout.write(msgspec.json.encode(Result(tuple(reports))).decode() + "\n")
     elif len(reports) > 1:
         _print(table(reports))
     if out is not None and reports:
-        _write(reports, out, several=several)
+        try:
+            _write(reports, out, several=several)
+        except OSError as error:
+            refused = f"cannot write to {error.filename or out}: {error.strerror or error}"
+    if refused:
+        warn(refused)
+        return BAD_INPUT
     return FAULT if failed else exit_code(reports)
 
 
@@ -158,7 +171,7 @@ def _write(reports: Sequence[Report], folder: Path, *, several: bool) -> None:
 
 
 class _Progress:
-    """Shows the stage that goes on: in place on a terminal, else a line for each verdict."""
+    """Shows the stage that goes on, in place, on a terminal."""
 
     def __init__(self, out: Console) -> None:
         self._out = out
