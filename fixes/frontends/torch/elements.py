@@ -1,6 +1,9 @@
 """Tensors computed element by element from others that broadcast."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+from tvm import tirx
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.patch import NewFile
@@ -29,6 +32,19 @@ def widely(node: Node, dtype: str, function: Element, *tensors: Expr) -> Expr:
     inner = operands.inner_dtype(dtype)
     wide = [operands.cast(node, tensor, inner) for tensor in tensors]
     return operands.cast(node, elementwise(node, function, *wide), dtype)
+
+
+def loops(
+    extents: Sequence[PrimExpr],
+    body: Callable[[Sequence[PrimExpr]], Any],
+    outer: Sequence[PrimExpr] = (),
+) -> Any:
+    """Loops over ``extents``, one after the other, around ``body`` of their variables."""
+    if not extents:
+        return body(outer or [tvm_api.integer(0)])
+    variable = tirx.Var(f"i{len(outer)}", "int64")
+    inside = loops(extents[1:], body, [*outer, variable])
+    return tirx.For(variable, tvm_api.integer(0), extents[0], tirx.ForKind.SERIAL, inside)
 
 
 def broadcast_shape(shapes: Sequence[Sequence[PrimExpr]]) -> list[PrimExpr]:

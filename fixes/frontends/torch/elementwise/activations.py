@@ -6,7 +6,7 @@ import numpy as np
 from tvm import relax, tirx
 
 from relaxcheck.fixes import tvm_api
-from relaxcheck.fixes.framework.fix import FaultPart, Fix
+from relaxcheck.fixes.framework.fix import FaultPart, Fix, refuse
 from relaxcheck.fixes.framework.patch import NewFile
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
@@ -119,6 +119,25 @@ def convert_log_sigmoid(node: Node) -> Expr:
     return widely(node, node.dtype, smooth, node.argument("self"))
 
 
+def convert_rrelu(node: Node) -> Expr:
+    """The rectifier whose slope is random in training, and the mean of its limits otherwise.
+
+    Raises:
+        OpNotImplemented: the program trains.
+    """
+    if node.argument("training"):
+        raise refuse(node.operator, training=True)
+    slope = (float(node.argument("lower")) + float(node.argument("upper"))) / 2
+
+    def leaky(x: PrimExpr) -> PrimExpr:
+        return tirx.Select(x > _constant(x, 0), x, x * _constant(x, slope))
+
+    result = widely(node, node.dtype, leaky, node.argument("self"))
+    if "functional" not in node.operator:
+        return result
+    return relax.Tuple([result, node.argument("noise")])
+
+
 CONVERSIONS: dict[str, Convert] = {
     **dict.fromkeys(
         [f"{name}{suffix}.default" for name in ("elu", "selu", "celu") for suffix in ("", "_")],
@@ -133,6 +152,10 @@ CONVERSIONS: dict[str, Convert] = {
     "mish.default": convert_mish,
     "mish_.default": convert_mish,
     "log_sigmoid.default": convert_log_sigmoid,
+    **dict.fromkeys(
+        ("rrelu.default", "rrelu_with_noise.default", "rrelu_with_noise_functional.default"),
+        convert_rrelu,
+    ),
 }
 
 _DATA = np.array([-1.5, 2], np.float32)

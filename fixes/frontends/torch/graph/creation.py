@@ -35,13 +35,24 @@ def convert_filled(node: Node) -> Expr:
     return node.emit(relax.op.full(relax.ShapeExpr(shape), filler, node.dtype))
 
 
-CONVERSIONS: dict[str, Convert] = dict.fromkeys(
-    (
-        *("zeros_like.default", "ones_like.default", "empty_like.default", "full_like.default"),
-        *("new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"),
+def convert_triangle(node: Node) -> Expr:
+    """The places of a triangle of a matrix: a row of the numbers of rows, and one of columns."""
+    make = np.tril_indices if node.operator.startswith("tril") else np.triu_indices
+    places = make(node.argument("row"), node.argument("offset"), node.argument("col"))
+    return relax.const(np.stack(places).astype(node.dtype), node.dtype)
+
+
+CONVERSIONS: dict[str, Convert] = {
+    **dict.fromkeys(
+        (
+            *("zeros_like.default", "ones_like.default", "empty_like.default", "full_like.default"),
+            *("new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"),
+        ),
+        convert_filled,
     ),
-    convert_filled,
-)
+    "tril_indices.default": convert_triangle,
+    "triu_indices.default": convert_triangle,
+}
 
 _DATA = np.array([1, 2], np.float32)
 

@@ -50,9 +50,9 @@ def select_one(node: Node) -> Expr:
 
 def take_flat(node: Node) -> Expr:
     """The elements at indices of the data as a vector."""
-    data = operands.reshaped(node, node.argument("self"), [_count(node.argument("self"))])
+    data = operands.reshaped(node, node.argument("self"), [count_of(node.argument("self"))])
     index = node.argument("index")
-    flat = operands.reshaped(node, index, [_count(index)])
+    flat = operands.reshaped(node, index, [count_of(index)])
     taken = node.emit(relax.op.take(data, counted(node, flat, data, 0), 0))
     return operands.reshaped(node, taken, tvm_api.shape_of(index))
 
@@ -166,7 +166,8 @@ def from_front(index: PrimExpr, size: PrimExpr) -> PrimExpr:
     return tirx.Select(index < tirx.const(0, dtype), index + size.astype(dtype), index)
 
 
-def _count(value: Expr) -> PrimExpr:
+def count_of(value: Expr) -> PrimExpr:
+    """The number of elements of ``value``."""
     count = tvm_api.integer(1)
     for size in tvm_api.shape_of(value):
         count = count * size

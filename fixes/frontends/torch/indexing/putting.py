@@ -3,7 +3,7 @@
 Where several are put at one place, ``accumulate`` or the reduction says how they combine.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,11 +13,11 @@ from tvm import relax, tirx
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix, refuse
 from relaxcheck.fixes.framework.patch import NewFile
-from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed, filled, looped
+from relaxcheck.fixes.frontends.onnx.computing import bounded, broadcast, computed, filled, looped
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
-from relaxcheck.fixes.frontends.torch.elements import broadcast_shape
-from relaxcheck.fixes.frontends.torch.indexing.choosing import from_front, places_of
+from relaxcheck.fixes.frontends.torch.elements import broadcast_shape, loops
+from relaxcheck.fixes.frontends.torch.indexing.choosing import count_of, from_front, places_of
 from relaxcheck.fixes.frontends.torch.probing import differs
 from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
@@ -78,24 +78,11 @@ def _put(inputs: Sequence[Any], result: Any, axes: Sequence[int], accumulates: b
         return tirx.BufferStore(result, value, place)
 
     full = [*kept[:first], *shape, *kept[first:]]
-    return tirx.SeqStmt([_loops(dims, copy), _loops(full, put)])
+    return tirx.SeqStmt([loops(dims, copy), loops(full, put)])
 
 
 def _is_bool(buffer: Any) -> bool:
     return tvm_api.dtype_of(buffer) == "bool"
-
-
-def _loops(
-    extents: Sequence[PrimExpr],
-    body: Callable[[Sequence[PrimExpr]], Any],
-    outer: Sequence[PrimExpr] = (),
-) -> Any:
-    """Loops over ``extents`` around ``body`` of their variables."""
-    if not extents:
-        return body(outer or [tvm_api.integer(0)])
-    variable = tirx.Var(f"i{len(outer)}", "int64")
-    inside = _loops(extents[1:], body, [*outer, variable])
-    return tirx.For(variable, tvm_api.integer(0), extents[0], tirx.ForKind.SERIAL, inside)
 
 
 def _replace(node: Node, before: Expr, after: Expr) -> None:
@@ -181,6 +168,31 @@ def _neutral(kind: str, dtype: str) -> Any:
     return limits.min if kind == "max" else limits.max
 
 
+def convert_masked_scatter(node: Node) -> Expr:
+    """``self`` with the elements of ``source`` in their order where the mask holds."""
+    data, source = node.argument("self"), node.argument("source")
+    mask = operands.cast(node, node.argument("mask"), "bool")
+    dims = broadcast_shape([tvm_api.shape_of(data), tvm_api.shape_of(mask)])
+    data, mask = (
+        node.emit(relax.op.broadcast_to(each, relax.ShapeExpr(dims))) for each in (data, mask)
+    )
+    count = count_of(source)
+    if tvm_api.as_int(count) == 0:
+        return data
+    flags = operands.reshaped(node, operands.cast(node, mask, "int64"), [count_of(mask)])
+    numbers = operands.reshaped(node, node.emit(relax.op.cumsum(flags, 0)), dims)
+
+    def compute(old: Tensor, new: Tensor, holds: Tensor, number: Tensor) -> Tensor:
+        def element(at: Sequence[PrimExpr]) -> PrimExpr:
+            place = bounded(number[tuple(at)] - tvm_api.integer(1), new.shape[0])
+            return tirx.Select(holds[tuple(at)], new[place], old[tuple(at)])
+
+        return filled(old.shape, element, "scattered")
+
+    flat = operands.reshaped(node, source, [count])
+    return computed(node, compute, data, flat, mask, numbers)
+
+
 def convert_select_scatter(node: Node) -> Expr:
     """``self`` with ``src`` in place of the slice at one index of an axis."""
     data, source = node.argument("self"), node.argument("src")
@@ -210,6 +222,7 @@ CONVERSIONS: dict[str, Convert] = {
         ),
         convert_scatter,
     ),
+    "masked_scatter.default": convert_masked_scatter,
     "select_scatter.default": convert_select_scatter,
 }
 

@@ -1,18 +1,21 @@
 """Products of matrices, in the dtype of their operands, with ``alpha`` and ``beta``."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from tvm import relax
+from tvm import relax, te
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
+from relaxcheck.fixes.frontends.onnx.computing import broadcast, computed
 from relaxcheck.fixes.frontends.torch import operands
 from relaxcheck.fixes.frontends.torch.converting import Convert, Node, patch, rebindings
+from relaxcheck.fixes.frontends.torch.elements import broadcast_shape
 from relaxcheck.fixes.frontends.torch.probing import differs
-from relaxcheck.fixes.tvm_api import Expr
+from relaxcheck.fixes.tvm_api import Expr, PrimExpr, Tensor
 
 UPSTREAM = NewFile("relax/frontend/torch/products.py")
 
@@ -86,11 +89,59 @@ def convert_outer(node: Node) -> Expr:
     return node.emit(relax.op.multiply(column, right))
 
 
+def convert_bilinear(node: Node) -> Expr:
+    """``weight`` times each pair of elements of two inputs, summed, plus ``bias`` if any."""
+    names = ("input1", "input2", "weight")
+    data = [node.argument(name) for name in names]
+    lead = operands.rank_of(data[0]) - 1
+    # The dimensions are those of the batch, then one of the output and one of each input.
+    widened = [[lead, lead + 2], [lead, lead + 1], list(range(lead))]
+    result = _triple(node, data, widened, [lead + 1, lead + 2])
+    bias = node.argument("bias")
+    return result if bias is None else node.emit(relax.op.add(result, bias))
+
+
+def convert_trilinear(node: Node) -> Expr:
+    """The product of three tensors, widened by dimensions of 1, summed over some dimensions."""
+    data = [node.argument(f"i{number}") for number in (1, 2, 3)]
+    widened = [list(node.argument(f"expand{number}")) for number in (1, 2, 3)]
+    return _triple(node, data, widened, list(node.argument("sumdim")))
+
+
+def _triple(
+    node: Node, data: Sequence[Expr], widened: Sequence[list[int]], summed: Sequence[int]
+) -> Expr:
+    """The product of ``data``, with new dimensions ``widened``, summed over ``summed``."""
+    inner = operands.inner_dtype(node.dtype)
+    factors = [
+        node.emit(relax.op.expand_dims(operands.cast(node, each, inner), axes))
+        for each, axes in zip(data, widened, strict=True)
+    ]
+
+    def compute(tensors: Sequence[Tensor]) -> Tensor:
+        dims = broadcast_shape([tensor.shape for tensor in tensors])
+        axes = {axis: te.reduce_axis((0, dims[axis]), name=f"k{axis}") for axis in summed}
+        kept = [dim for axis, dim in enumerate(dims) if axis not in axes]
+
+        def element(*at: PrimExpr) -> PrimExpr:
+            others = iter(at)
+            place = [axes[axis].var if axis in axes else next(others) for axis in range(len(dims))]
+            first, second, third = (broadcast(tensor, place) for tensor in tensors)
+            value = first * second * third
+            return te.sum(value, axis=list(axes.values())) if axes else value
+
+        return te.compute(kept, element, name="triple")
+
+    return operands.cast(node, computed(node, compute, factors), node.dtype)
+
+
 CONVERSIONS: dict[str, Convert] = {
     **dict.fromkeys([f"{name}.default" for name in _ALONE], convert_product),
     **dict.fromkeys([f"{name}.default" for name in _ADDED], convert_sum),
     "linear.default": convert_linear,
     "outer.default": convert_outer,
+    "bilinear.default": convert_bilinear,
+    "_trilinear.default": convert_trilinear,
 }
 
 _MATRIX = np.array([[1, 2], [3, 4]])

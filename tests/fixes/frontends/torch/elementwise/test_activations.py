@@ -10,6 +10,7 @@ from torch import nn
 
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.elementwise.activations import FIX
+from relaxcheck.fixes.frontends.torch.probing import differs
 from tests.fixes import whole_programs as whole
 from tests.fixes.torch_programs import TORCH, check, floats, integers, programs
 
@@ -65,3 +66,9 @@ def test_in_place_and_symbolic() -> None:
     check(function, floats(3, 2), dynamic=[(0,)], again=[[floats(5, 2)]])
     check(nn.ELU(0.5), -(floats(3) ** 2))
     check(lambda x: nn.functional.threshold(x, 1, 2), integers(6))
+
+
+def test_random_slopes_outside_of_training() -> None:
+    data = floats(6).numpy()
+    assert not differs("rrelu.default", data, 0.1, 0.5)
+    assert not differs("rrelu_with_noise_functional.default", data, data, 0.1, 0.5)

@@ -52,3 +52,10 @@ def test_symbolic_sizes() -> None:
         dynamic=[(0,)],
         again=[[floats(5, 3)]],
     )
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 2, -5])
+@pytest.mark.parametrize("dtype", [None, torch.int32])
+def test_triangles(offset: int, dtype: torch.dtype | None) -> None:
+    for make in (torch.tril_indices, torch.triu_indices):
+        check(lambda x, f=make: f(3, 4, offset, dtype=dtype) + x, integers(2, 1))

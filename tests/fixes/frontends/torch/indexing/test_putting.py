@@ -120,3 +120,19 @@ def test_select_scatter(index: int) -> None:
         dynamic=[(1,), ()],
         again=[[floats(2, 6), floats(2)]],
     )
+
+
+def test_masked_scatter() -> None:
+    def scatter(x: torch.Tensor, m: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.masked_scatter(m, y)
+
+    check(scatter, floats(3, 4), floats(3, 4) > 0, floats(12))
+    check(scatter, floats(3, 4), floats(3, 1) > 0, floats(5, 3))
+    check(scatter, floats(4), floats(3, 4) > 0, floats(12))
+    check(scatter, floats(2), floats(2) > 9, floats(0))
+    check(
+        scatter,
+        *(floats(2, 3), floats(2, 3) > 0, floats(7)),
+        dynamic=[(0,), (0,), (0,)],
+        again=[[floats(4, 3), floats(4, 3) > 0, floats(20)]],
+    )

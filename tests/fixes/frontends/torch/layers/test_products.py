@@ -62,3 +62,22 @@ def test_layers() -> None:
     check(torch.nn.Linear(4, 3).double(), floats(2, 5, 4).double())
     check(torch.nn.Linear(4, 3, bias=False), floats(4))
     check(torch.nn.Linear(4, 3), floats(2, 4), dynamic=[(0,)], again=[[floats(7, 4)]])
+
+
+def test_bilinear() -> None:
+    for bias in (True, False):
+        check(torch.nn.Bilinear(4, 5, 3, bias=bias), floats(2, 4), floats(2, 5))
+    layer = torch.nn.Bilinear(4, 5, 3).double()
+    check(layer, floats(4).double(), floats(5).double())
+    check(layer, floats(2, 3, 4).double(), floats(2, 3, 5).double())
+
+
+def test_trilinear() -> None:
+    x, y, z = floats(2, 3), floats(3, 4), floats(4)
+    for summed in ([], [1], [0, 2], [0, 1, 2]):
+        check(
+            lambda x, y, z, s=summed: torch._trilinear(x, y, z, [2], [0], [0, 1], s),
+            x,
+            y,
+            z,
+        )

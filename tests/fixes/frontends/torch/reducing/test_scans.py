@@ -17,6 +17,7 @@ PROGRAMS: whole.Programs = {
     FIX.name: {
         "bools": programs(lambda x: torch.cumsum(x, 0), integers(6) > 0),
         "no dimensions": programs(lambda x: torch.cumprod(x, 0), torch.tensor(2.0)),
+        "missing": programs(lambda x: torch.cummax(x, 0), floats(6)),
     }
 }
 
@@ -50,3 +51,17 @@ def test_symbolic_sizes() -> None:
         dynamic=[(0, 1)],
         again=[[floats(4, 5)]],
     )
+
+
+@pytest.mark.parametrize("scan", [torch.cummax, torch.cummin])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float16, torch.float32])
+def test_extremes(scan: Callable[..., Any], dim: int, dtype: torch.dtype) -> None:
+    check(lambda x: scan(x, dim), integers(2, 5, 3).to(dtype))
+
+
+def test_extremes_at_corners() -> None:
+    nan = float("nan")
+    check(lambda x: torch.cummax(x, 0), torch.tensor([1.0, 3, 3, nan, 2, nan, 5]))
+    check(lambda x: torch.cummin(x, -1), torch.tensor(3))
+    check(lambda x: torch.cummin(x, 1), floats(2, 3), dynamic=[(0, 1)], again=[[floats(4, 5)]])

@@ -51,6 +51,7 @@ def test_dtypes():
 
 def test_missing():
     verify_undecomposed(lambda x: x.new_full((2,), 3.5))
+    verify_undecomposed(lambda x: torch.tril_indices(3, 2, -1) + x.new_ones(1))
 
 
 if __name__ == "__main__":

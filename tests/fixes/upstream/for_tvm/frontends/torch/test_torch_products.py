@@ -36,6 +36,8 @@ def test_missing():
     verify(lambda x: torch.addmv(x[:, 0], x, x[1], alpha=2), DATA)
     verify(lambda x: torch.addbmm(x @ x.T, x[None], x.T[None], beta=0.5), DATA)
 
+    verify(lambda x: torch.nn.functional.bilinear(x, x, x[:1, :, None] * x[0]), DATA)
+
 
 if __name__ == "__main__":
     tvm.testing.main()

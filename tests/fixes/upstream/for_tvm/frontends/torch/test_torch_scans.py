@@ -33,5 +33,10 @@ def test_no_dimensions():
     verify(lambda x: torch.cumprod(x, 0), torch.tensor(2.0))
 
 
+def test_missing():
+    verify(lambda x: torch.cummax(x, 0)[0], torch.tensor([1.0, 3.0, 2.0]))
+    verify(lambda x: torch.cummin(x, 0)[1], torch.tensor([1, 1, 2, 0]))
+
+
 if __name__ == "__main__":
     tvm.testing.main()
