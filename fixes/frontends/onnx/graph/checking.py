@@ -17,6 +17,9 @@ UPSTREAM = NewFile("relax/frontend/onnx/checking.py", "Nodes, held to the schema
 
 _OWN = ("", "ai.onnx")
 
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+"""Operators of which Relax, too, takes operands of two types."""
+
 
 def check(node: Any, inputs: Sequence[Any], opset: int) -> None:
     """Hold ``node``, whose ``inputs`` are values of Relax, to its schema in ``opset``.
@@ -63,7 +66,8 @@ def _check_number(node: Any, schema: Any) -> None:
 def _check_types(node: Any, schema: Any, inputs: Sequence[Any]) -> None:
     """Hold operands of one type parameter to one type of elements, that it allows.
 
-    Integers of 32 and of 64 bits pass: the importer itself has some sizes in 64 bits.
+    Integers of 32 and of 64 bits pass: the importer itself has some sizes in 64 bits, and Relax
+    refuses others, but for comparisons.
     """
     kinds: dict[str, tuple[str, str]] = {}
     allowed = {
@@ -79,7 +83,8 @@ def _check_types(node: Any, schema: Any, inputs: Sequence[Any]) -> None:
         if _kind(dtype) not in allowed[name]:
             why = f"the operator takes other types as {name}"
             raise invalid(node.op_type, why, **{parameter.name: dtype})
-        own = "size" if dtype in ("int32", "int64") else dtype
+        is_size = dtype in ("int32", "int64") and node.op_type not in _COMPARISONS
+        own = "size" if is_size else dtype
         first, of_first = kinds.setdefault(name, (own, dtype))
         if own != first:
             why = f"another operand of type {name} has dtype {of_first}"

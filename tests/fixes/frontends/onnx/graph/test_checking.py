@@ -25,11 +25,13 @@ def message_of(text: str, opset: int = 18) -> str:
         ("y = Div (x, d)", ("Div", "float64", "dtype float32")),
         ("y = Greater (d, x)", ("Greater", "float32", "dtype float64")),
         ("y = GreaterOrEqual (u, w)", ("GreaterOrEqual", "uint64", "dtype uint32")),
+        ("y = Less (i, j)", ("Less", "int32", "dtype int64")),
+        ("y = Equal (j, i)", ("Equal", "int64", "dtype int32")),
         ("y = Max (x, x, i)", ("Max", "int64", "float32")),
     ],
 )
 def test_invalid_nodes_are_refused(node: str, words: tuple[str, ...], fixes_on: None) -> None:
-    inputs = "float[2] x, bool[2] b, int64[2] i, double[2] d, uint32[2] u, uint64[2] w"
+    inputs = "float[2] x, bool[2] b, int64[2] i, double[2] d, uint32[2] u, uint64[2] w, int32[2] j"
     text = f"f ({inputs}) => (float[2] y) {{ {node} }}"
     message = message_of(text)
     assert all(word in message for word in words)
