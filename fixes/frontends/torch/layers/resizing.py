@@ -2,6 +2,8 @@
 
 Nearest neighbours of ``nearest`` are at ``floor(i * scale)``, those of ``nearest-exact`` at the
 centre of the place. A scale that a program states counts, where it does not fit the sizes exactly.
+PyTorch leaves it aside in two cases: linear interpolation copies an axis that keeps its size, and
+its kernel for small planes takes the sizes alone where nearest neighbours keep or double an axis.
 """
 
 import math
@@ -26,6 +28,9 @@ UPSTREAM = NewFile("relax/frontend/torch/resizing.py")
 
 _SHARPNESS = -0.75
 """The coefficient of PyTorch's cubic kernel."""
+
+_SMALL_PLANE = 128
+"""The largest sum of height and width for which PyTorch has its kernel for small planes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +63,36 @@ def convert_upsample(node: Node) -> Expr:
     dtype = tvm_api.dtype_of(data)
     inner = dtype if method.startswith("nearest") else operands.inner_dtype(dtype)
     result = operands.cast(node, data, inner)
-    for number, (size, factor) in enumerate(zip(sizes, factors, strict=True)):
-        whole = tvm_api.integer(size) if isinstance(size, int) else size
-        result = _resized(node, result, Axis(number + 2, whole, factor, method, aligns))
+    wholes = [tvm_api.integer(size) if isinstance(size, int) else size for size in sizes]
+    is_small = method == "nearest" and _is_small_plane(wholes)
+    for number, (size, factor) in enumerate(zip(wholes, factors, strict=True), 2):
+        before = tvm_api.shape_of(data)[number]
+        keeps = tvm_api.proves_equal(before, size)
+        if keeps and (method == "linear" or is_small):
+            continue
+        if is_small and tvm_api.proves_equal(before * 2, size):
+            factor = None
+        result = _resized(node, result, Axis(number, size, factor, method, aligns))
     return operands.cast(node, result, dtype)
 
 
+def _is_small_plane(sizes: Sequence[PrimExpr]) -> bool:
+    """True if PyTorch has its kernel for small planes make an image of ``sizes``."""
+    known = [tvm_api.as_int(size) for size in sizes]
+    whole = [size for size in known if size is not None]
+    return len(sizes) == len(whole) == 2 and sum(whole) <= _SMALL_PLANE
+
+
 def _factors(node: Node, rank: int) -> list[float | None]:
-    """The stated factor of each spatial axis."""
+    """The stated factor of each spatial axis; PyTorch takes those above 0 alone."""
     if node.operator.endswith("vec"):
         stated = node.argument("scale_factors")
-        return [None] * rank if stated is None else [float(factor) for factor in stated]
-    if rank == 1:
-        return [node.argument("scales")]
-    names = ("scales_d", "scales_h", "scales_w")[-rank:]
-    return [node.argument(name) for name in names]
+        several = [None] * rank if stated is None else list(stated)
+    elif rank == 1:
+        several = [node.argument("scales")]
+    else:
+        several = [node.argument(name) for name in ("scales_d", "scales_h", "scales_w")[-rank:]]
+    return [None if factor is None or factor <= 0 else float(factor) for factor in several]
 
 
 def _scaled(node: Node, size: PrimExpr, factor: float | None) -> Any:

@@ -60,6 +60,48 @@ def test_lines_and_volumes(mode: str) -> None:
         check(lambda x: F.interpolate(x, 5, mode=mode), floats(1, 2, 3))
 
 
+@pytest.mark.parametrize("factor", [1.1, 1.3, 2.3])
+@pytest.mark.parametrize("size", [(3, 3), (4, 5)])
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+def test_factors_that_keep_or_double_an_axis(
+    factor: float, size: tuple[int, int], mode: str
+) -> None:
+    # PyTorch decomposes them to other places than its own kernels take.
+    check(
+        lambda x: F.interpolate(x, scale_factor=factor, mode=mode),
+        floats(1, 2, *size),
+        decomposed=(False,),
+    )
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "linear", "trilinear"])
+def test_factors_that_keep_lines_and_volumes(mode: str) -> None:
+    shapes = {"linear": [(1, 2, 4)], "trilinear": [(1, 2, 4, 3, 4)]}
+    for shape in shapes.get(mode, [(1, 2, 4), (1, 2, 4, 3, 4)]):
+        for factor in (1.2, 2.2):
+            check(
+                lambda x, factor=factor: F.interpolate(x, scale_factor=factor, mode=mode),
+                floats(*shape),
+                decomposed=(False,),
+            )
+
+
+@pytest.mark.parametrize("width", [64, 65])
+def test_factors_of_large_planes(width: int) -> None:
+    # PyTorch has another kernel where height and width sum to more than 128.
+    function = torch.ops.aten.upsample_nearest2d.default
+    check(
+        lambda x: function(x, [64, width], 2.1, 1.1),
+        floats(1, 2, 32, width),
+        decomposed=(False,),
+    )
+
+
+def test_factors_not_above_zero() -> None:
+    function = torch.ops.aten.upsample_bilinear2d.default
+    check(lambda x: function(x, [6, 4], False, 0.0, -1.0), floats(1, 2, 3, 3), decomposed=(False,))
+
+
 def test_other_dtypes() -> None:
     check(lambda x: F.interpolate(x, (3, 5), mode="bilinear"), floats(1, 1, 2, 3).double())
     check(lambda x: F.interpolate(x, (3, 5)), integers(1, 1, 2, 3).to(torch.uint8))
