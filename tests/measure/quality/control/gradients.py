@@ -25,6 +25,10 @@ _FEW = 48
 """Forward mode runs the program once for each element of an operand: so many at most."""
 
 
+_CANCELS = "nn.log_softmax"
+"""Forward mode adds up the shares of a row that cancel, and rounds them; reverse mode has none."""
+
+
 def made(program: Program) -> tuple[Node, ...]:
     """The nodes of ``program`` that are gradients."""
     return tuple(node for node in program.nodes if node.operator == GRADIENT)
@@ -38,7 +42,9 @@ def differentiated(
     way = freedom.choice(("reverse", "forward", "wide"))
     if way == "wide" and _is_single(program):
         return _wide(program, arrays, own)
-    if way == "forward" and all(arrays[node.arguments[1]].size <= _FEW for node in made(program)):
+    few = all(arrays[node.arguments[1]].size <= _FEW for node in made(program))
+    cancels = any(node.operator == _CANCELS for node in program.nodes)
+    if way == "forward" and few and not cancels:
         by_name = dict(zip(program.outputs, own, strict=True))
         return tuple(_forward(program, arrays, by_name).values())
     return own
