@@ -37,50 +37,48 @@ def _rewritten(module: Any, rewrite: Callable[[Any, Any], Any]) -> Any:
     return module
 
 
-def lose_gate() -> Any:
-    """A product with a sigmoid becomes one with the sigmoid's operand."""
+def _behind(name: str, outer: str, inner: str, changed: Callable[[Any, Any], Any]) -> Any:
+    """A pass that puts ``changed`` in place of calls of ``outer`` on the result of ``inner``."""
 
     def rewrite(rewriter: Any, call: Any) -> Any:
-        if not _operator(call, "relax.multiply") or not isinstance(call.args[0], relax.Var):
+        if not _operator(call, outer) or not isinstance(call.args[0], relax.Var):
             return call
-        inner = rewriter.lookup_binding(call.args[0])
-        if isinstance(inner, relax.Call) and _operator(inner, "relax.sigmoid"):
-            return relax.op.multiply(inner.args[0], call.args[1])
-        return call
+        before = rewriter.lookup_binding(call.args[0])
+        is_inner = isinstance(before, relax.Call) and _operator(before, inner)
+        return changed(call, before) if is_inner else call
 
-    return _pass("LoseGate", lambda module: _rewritten(module, rewrite))
+    return _pass(name, lambda module: _rewritten(module, rewrite))
+
+
+def lose_gate() -> Any:
+    """A product with a sigmoid becomes one with the sigmoid's operand."""
+    return _behind(
+        "LoseGate",
+        "relax.multiply",
+        "relax.sigmoid",
+        lambda call, gate: relax.op.multiply(gate.args[0], call.args[1]),
+    )
 
 
 def drop_softmax() -> Any:
     """The product of a softmax and a matrix becomes that of the softmax's operand."""
-
-    def rewrite(rewriter: Any, call: Any) -> Any:
-        if not _operator(call, "relax.matmul") or not isinstance(call.args[0], relax.Var):
-            return call
-        inner = rewriter.lookup_binding(call.args[0])
-        if isinstance(inner, relax.Call) and _operator(inner, "relax.nn.softmax"):
-            return relax.op.matmul(inner.args[0], call.args[1])
-        return call
-
-    return _pass("DropSoftmax", lambda module: _rewritten(module, rewrite))
+    return _behind(
+        "DropSoftmax",
+        "relax.matmul",
+        "relax.nn.softmax",
+        lambda call, softmax: relax.op.matmul(softmax.args[0], call.args[1]),
+    )
 
 
 def drop_scale() -> Any:
     """A normalization behind a sum forgets its scale."""
 
-    def rewrite(rewriter: Any, call: Any) -> Any:
-        if not _operator(call, "relax.nn.layer_norm") or not isinstance(call.args[0], relax.Var):
-            return call
-        inner = rewriter.lookup_binding(call.args[0])
-        if isinstance(inner, relax.Call) and _operator(inner, "relax.add"):
-            attributes = call.attrs
-            ones = relax.op.ones_like(call.args[1])
-            return relax.op.nn.layer_norm(
-                call.args[0], ones, call.args[2], attributes.axes, attributes.epsilon
-            )
-        return call
+    def changed(call: Any, added: Any) -> Any:
+        data, scale, shift = call.args
+        ones = relax.op.ones_like(scale)
+        return relax.op.nn.layer_norm(data, ones, shift, call.attrs.axes, call.attrs.epsilon)
 
-    return _pass("DropScale", lambda module: _rewritten(module, rewrite))
+    return _behind("DropScale", "relax.nn.layer_norm", "relax.add", changed)
 
 
 def merge_storage() -> Any:
