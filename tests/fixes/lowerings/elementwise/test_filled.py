@@ -5,7 +5,7 @@ import pytest
 from tvm import relax
 
 from relaxcheck.fixes.framework import installation
-from relaxcheck.fixes.lowerings import filled
+from relaxcheck.fixes.lowerings.elementwise import filled
 from tests.fixes import compiled
 from tests.fixes import whole_programs as whole
 
