@@ -1,9 +1,10 @@
 """Elements kept within limits: numbers, tensors, or none on a side; of integers too."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
-from tvm import relax, tirx
+from tvm import tirx
 
 from relaxcheck.fixes.framework.fix import FaultPart, Fix
 from relaxcheck.fixes.framework.patch import NewFile
@@ -22,21 +23,20 @@ def convert_clamp(node: Node) -> Expr:
     inner = "int8" if dtype == "bool" else dtype
     result = operands.tensor(node, node.argument("self"), inner)
     if name != "clamp_max":
-        result = _limited(node, result, "min", inner)
+        result = _limited(node, result, node.argument("min"), inner, is_least=True)
     if name != "clamp_min":
-        result = _limited(node, result, "max", inner)
+        result = _limited(node, result, node.argument("max"), inner, is_least=False)
     return operands.cast(node, result, dtype)
 
 
-def _limited(node: Node, value: Expr, side: str, dtype: str) -> Expr:
-    """``value`` within the limit of one side, if there is one."""
-    limit = node.argument(side)
+def _limited(node: Node, value: Expr, limit: Any, dtype: str, is_least: bool) -> Expr:
+    """``value`` not below ``limit``, or not above it, if there is one; NaN stays NaN."""
     if limit is None:
         return value
     bound = operands.tensor(node, limit, dtype)
 
     def chosen(element: PrimExpr, end: PrimExpr) -> PrimExpr:
-        beyond = element < end if side == "min" else element > end
+        beyond = element < end if is_least else element > end
         if "float" in dtype and operands.is_tensor(limit):
             beyond = tirx.any(beyond, tirx.isnan(end))
         return tirx.Select(beyond, end, element)
@@ -45,11 +45,14 @@ def _limited(node: Node, value: Expr, side: str, dtype: str) -> Expr:
 
 
 def convert_hardtanh(node: Node) -> Expr:
-    """``self`` within ``min_val`` and ``max_val``."""
+    """``self`` within ``min_val`` and ``max_val``, or 0 and 6 for ``relu6``; NaN stays NaN."""
     dtype = node.dtype
+    ends = (0, 6)
+    if not node.operator.startswith("relu6"):
+        ends = node.argument("min_val"), node.argument("max_val")
     value = operands.tensor(node, node.argument("self"), dtype)
-    ends = [operands.number(node.argument(name), dtype) for name in ("min_val", "max_val")]
-    return node.emit(relax.op.minimum(node.emit(relax.op.maximum(value, ends[0])), ends[1]))
+    value = _limited(node, value, ends[0], dtype, is_least=True)
+    return _limited(node, value, ends[1], dtype, is_least=False)
 
 
 CONVERSIONS: dict[str, Convert] = {
@@ -61,7 +64,10 @@ CONVERSIONS: dict[str, Convert] = {
         ],
         convert_clamp,
     ),
-    **dict.fromkeys(("hardtanh.default", "hardtanh_.default"), convert_hardtanh),
+    **dict.fromkeys(
+        [f"{name}.default" for name in ("hardtanh", "hardtanh_", "relu6", "relu6_")],
+        convert_hardtanh,
+    ),
 }
 
 _INTEGERS = np.array([5, -7])

@@ -59,6 +59,12 @@ def test_hardtanh() -> None:
         check(lambda x: torch.nn.functional.hardtanh(x, -1, 2), data)
 
 
+@pytest.mark.parametrize("name", ["hardtanh", "relu6"])
+def test_not_a_number_stays_in_activations(name: str) -> None:
+    function = getattr(torch.nn.functional, name)
+    check(function, torch.tensor([float("nan"), 7.0, -3.0, 0.5]))
+
+
 def test_symbolic_sizes() -> None:
     check(
         lambda x: (x.clamp(max=2), x.clamp(max=x.shape[0])),
