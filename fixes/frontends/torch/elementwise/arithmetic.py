@@ -104,10 +104,13 @@ def _truncated(left: PrimExpr, right: PrimExpr) -> PrimExpr:
 def _floored(left: PrimExpr, right: PrimExpr) -> PrimExpr:
     """The floor of the exact quotient, where that of the rounded one may be the next integer."""
     dtype = tvm_api.dtype_of(left)
-    zero, half = tirx.const(0, dtype), tirx.const(0.5, dtype)
-    exact = (left - _remainder(left, right)) / right
+    zero, half, one = (tirx.const(value, dtype) for value in (0, 0.5, 1))
+    rest = _truncated_remainder(left, right)
+    exact = (left - rest) / right
+    # The remainder goes without ``right`` added, which may be infinite.
+    exact = exact - tirx.Select(_signs_differ(rest, right), one, zero)
     whole = tirx.floor(exact)
-    whole = whole + tirx.Select(exact - whole > half, tirx.const(1, dtype), zero)
+    whole = whole + tirx.Select(exact - whole > half, one, zero)
     return tirx.Select(tvm_api.equal(right, zero), left / right, whole)
 
 
@@ -119,10 +122,14 @@ def _truncated_remainder(left: PrimExpr, right: PrimExpr) -> PrimExpr:
 
 def _remainder(left: PrimExpr, right: PrimExpr) -> PrimExpr:
     """The remainder with the sign of ``right``."""
-    zero = tirx.const(0, tvm_api.dtype_of(left))
     rest = _truncated_remainder(left, right)
-    other = tirx.any(tirx.all(rest < zero, right > zero), tirx.all(rest > zero, right < zero))
-    return tirx.Select(other, rest + right, rest)
+    return tirx.Select(_signs_differ(rest, right), rest + right, rest)
+
+
+def _signs_differ(left: PrimExpr, right: PrimExpr) -> PrimExpr:
+    """True where one is above 0 and the other below."""
+    zero = tirx.const(0, tvm_api.dtype_of(left))
+    return tirx.any(tirx.all(left < zero, right > zero), tirx.all(left > zero, right < zero))
 
 
 def convert_remainder(node: Node) -> Expr:
@@ -141,35 +148,60 @@ def convert_power(node: Node) -> Expr:
     dtype = node.dtype
     left, right = promoted(node, dtype, "self", "exponent")
     if "int" in dtype:
-        return elementwise(node, _integer_power, left, right)
+        return _integer_power(node, left, right)
     return widely(node, dtype, tirx.power, left, right)
 
 
 _DOUBLINGS = 6
-"""The powers of two below the largest exponent of which a base other than 0 and ±1 fits."""
+"""The bits of an exponent that a function of TIR takes; each doubles the size of its expression."""
 
 
-def _integer_power(base: PrimExpr, exponent: PrimExpr) -> PrimExpr:
+def _integer_power(node: Node, base: Expr, exponent: Expr) -> Expr:
+    """The integer ``base`` to the power of ``exponent``; products wrap, as those of PyTorch do."""
     dtype = tvm_api.dtype_of(base)
+    bits = int(np.iinfo(dtype).max).bit_length()
+    known = node.argument("exponent")
+    if isinstance(known, int) and known >= 0:
+        bits = min(bits, max(known.bit_length(), 1))
+    square, result = base, None
+    for first in range(0, bits, _DOUBLINGS):
+        if first:
+            square = elementwise(node, _squared_often, square)
+        last = min(first + _DOUBLINGS, bits)
+        part = elementwise(node, partial(_partial_power, bits=range(first, last)), square, exponent)
+        result = part if result is None else node.emit(relax.op.multiply(result, part))
+    if not _signed(dtype):
+        return result
+    return elementwise(node, _or_inverse, result, base, exponent)
+
+
+def _squared_often(base: PrimExpr) -> PrimExpr:
+    for _ in range(_DOUBLINGS):
+        base = base * base
+    return base
+
+
+def _partial_power(square: PrimExpr, exponent: PrimExpr, bits: range) -> PrimExpr:
+    """The power for ``bits`` of ``exponent`` alone; ``square`` is that for the first of them."""
+    dtype = tvm_api.dtype_of(square)
     one, zero = tirx.const(1, dtype), tirx.const(0, dtype)
-    result, square = one, base
-    for bit in range(_DOUBLINGS):
+    result = one
+    for bit in bits:
         holds = tirx.bitwise_and(exponent, tirx.const(1 << bit, dtype))
         result = result * tirx.Select(holds > zero, square, one)
         square = square * square
+    return result
+
+
+def _or_inverse(result: PrimExpr, base: PrimExpr, exponent: PrimExpr) -> PrimExpr:
+    """``result``, but of negative exponents the inverse rounded to 0, which ±1 alone have."""
+    dtype = tvm_api.dtype_of(base)
+    one, zero = tirx.const(1, dtype), tirx.const(0, dtype)
     is_odd = tirx.bitwise_and(exponent, one) > zero
-    small = tirx.Select(tvm_api.equal(base, one), one, tirx.Select(is_odd, base, base * base))
-    # Of a base below -1 or above 1, so large an exponent leaves no bit, and a negative one rounds
-    # to 0.
-    is_unit = tirx.all(
-        base >= tirx.const(-1, dtype) if _signed(dtype) else zero <= one, base <= one
-    )
-    large = tirx.Select(is_unit, small, zero)
-    if _signed(dtype):
-        is_large = tirx.any(exponent < zero, exponent >= tirx.const(64, dtype))
-        # 1 / 0 has no value of its own in PyTorch either.
-        return tirx.Select(is_large, large, result)
-    return tirx.Select(exponent >= tirx.const(64, dtype), large, result)
+    is_unit = tirx.all(base >= tirx.const(-1, dtype), base <= one)
+    # 1 / 0 has no value of its own in PyTorch either.
+    inverse = tirx.Select(is_unit, tirx.Select(is_odd, base, base * base), zero)
+    return tirx.Select(exponent < zero, inverse, result)
 
 
 def _signed(dtype: str) -> bool:

@@ -108,6 +108,27 @@ def test_integers_to_a_power() -> None:
     check(lambda x: (x**3, 2 ** x.abs(), x.float() ** 2), base)
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_integers_to_a_large_power(dtype: torch.dtype) -> None:
+    base = torch.tensor([3, 5, 2, 1, 255]).to(dtype)
+    check(lambda x: (x**41, x**64, x**70, x**1, x**0), base)
+    largest = torch.iinfo(dtype).max
+    exponents = torch.tensor([[64], [100], [largest - 2], [largest]]).to(dtype)
+    check(torch.pow, base, exponents)
+
+
+def test_integers_to_a_negative_power() -> None:
+    check(torch.pow, torch.tensor([2, -1, 1, -2]), torch.tensor([[-1], [-2], [-65], [-64]]))
+
+
+def test_quotients_by_infinity() -> None:
+    infinity = float("inf")
+    left = torch.tensor([-1, 1, -1, 1, 0, infinity, -infinity, 3])
+    right = torch.tensor([infinity, -infinity, -infinity, infinity, -infinity, 2, 2, 0])
+    check(lambda x, y: torch.div(x, y, rounding_mode="floor"), left, right)
+    check(lambda x, y: (torch.remainder(x, y), torch.floor_divide(x, y)), left, right)
+
+
 def test_symbolic_sizes_as_numbers() -> None:
     check(
         lambda x: (x + x.shape[0], x * x.shape[0]),
