@@ -75,7 +75,7 @@ _KINDS: dict[str, Callable[[Expr], Expr]] = {
     "isinf": relax.op.isinf,
     "isnan": relax.op.isnan,
 }
-"""What may be so of floats alone."""
+"""Properties that floats alone may have."""
 
 
 def convert_function(node: Node) -> Expr:

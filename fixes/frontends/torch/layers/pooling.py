@@ -95,7 +95,10 @@ def _count(size: PrimExpr, kernel: int, stride: int, padding: int, rounds_up: bo
 
 
 def convert_adaptive_maximum(node: Node) -> Expr:
-    """The largest element of each window, and its place, of windows that cover the data evenly."""
+    """The largest element of each window, and its place, of windows that cover the data evenly.
+
+    Of several the first counts, but of NaN the last.
+    """
     rank = int(node.operator[len("adaptive_max_pool")])
     data = node.argument("self")
     lead = operands.rank_of(data) - rank
@@ -140,10 +143,22 @@ def convert_adaptive_maximum(node: Node) -> Expr:
             flat: PrimExpr = tvm_api.integer(0)
             for place, extent in zip(places, extents, strict=True):
                 flat = flat * extent + place
-            found = tirx.all(inside, tvm_api.equal(source[(*at[:lead], *places)], values[at]))
-            return te.min(tirx.Select(found, flat, tirx.max_value("int64")), axis=axes)
+            element = source[(*at[:lead], *places)]
+            found = tirx.all(inside, tvm_api.equal(element, values[at]))
+            place = tirx.Select(found, flat, tirx.max_value("int64"))
+            if "float" in dtype:
+                # The last NaN is the place that PyTorch has: places of NaN are below 0, and fall.
+                fails = tirx.all(inside, tirx.isnan(element.astype(operands.inner_dtype(dtype))))
+                place = tirx.Select(fails, tvm_api.integer(-1) - flat, place)
+            return te.min(place, axis=axes)
 
-        return [values, te.compute(shape, first, name="places")]
+        found = te.compute(shape, first, name="found")
+
+        def from_front(at: Sequence[PrimExpr]) -> PrimExpr:
+            place = found[tuple(at)]
+            return tirx.max(place, tvm_api.integer(-1) - place)
+
+        return [values, filled(shape, from_front, "places")]
 
     both = computed(node, compute, data, sizes)
     return relax.Tuple([node.emit(relax.TupleGetItem(both, number)) for number in range(2)])

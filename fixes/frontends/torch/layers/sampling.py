@@ -46,7 +46,13 @@ def convert_grid_sample(node: Node) -> Expr:
 
 
 def convert_affine_grid(node: Node) -> Expr:
-    """The places in a plane that affine maps send those of an image of ``size`` to."""
+    """The places in a plane that affine maps send those of an image of ``size`` to.
+
+    Raises:
+        OpNotImplemented: ``size`` is that of a volume.
+    """
+    if len(node.argument("size")) != 4:
+        raise refuse(node.operator, size=tvm_api.show(node.argument("size")))
     theta, aligns = node.argument("theta"), bool(node.argument("align_corners"))
     size = [
         tvm_api.integer(each) if isinstance(each, int) else each for each in node.argument("size")

@@ -46,49 +46,81 @@ def _over(node: Node, reduce: Reduce, value: Expr, dims: Any, keeps: bool) -> Ex
 
 
 def convert_total(node: Node) -> Expr:
-    """The sum, mean or product, of elements in the dtype of the result."""
-    name = node.operator.partition(".")[0]
+    """The sum, mean or product, of elements in the dtype of the result.
+
+    Sums of narrow floats are in float32, products are not, as PyTorch has it.
+    """
+    name, dtype = node.operator.partition(".")[0], node.dtype
     reduce = {"sum": relax.op.sum, "mean": relax.op.mean, "prod": relax.op.prod}[name]
-    return reduced(node, reduce, operands.tensor(node, node.argument("self"), node.dtype))
+    data = operands.tensor(node, node.argument("self"), dtype)
+    if name != "prod":
+        data = operands.cast(node, data, operands.inner_dtype(dtype))
+    return operands.cast(node, reduced(node, reduce, data), dtype)
 
 
 def convert_extreme(node: Node) -> Expr:
-    """The largest or the smallest element; over one axis, where it is too."""
-    least = "min" in node.operator.partition(".")[0]
+    """The largest or the smallest element, NaN if one is; over one axis, where it is too."""
+    is_least = "min" in node.operator.partition(".")[0]
     data, dtype = node.argument("self"), node.dtype
     inner = operands.cast(node, data, "int8" if dtype == "bool" else dtype)
-    result = reduced(node, relax.op.min if least else relax.op.max, inner)
-    values = operands.cast(node, result, dtype)
+    values = operands.cast(node, extreme(node, inner, is_least), dtype)
     if not node.operator.endswith(".dim"):
         return values
-    rank, keeps = operands.rank_of(data), bool(node.argument("keepdim"))
-    axis = operands.axis(node, node.argument("dim"), rank)
-    find = relax.op.argmin if least else relax.op.argmax
-    places = node.emit(find(operands.lifted(node, inner), axis, keepdims=keeps and rank > 0))
-    return relax.Tuple([values, operands.cast(node, places, "int64")])
+    return relax.Tuple([values, _place(node, inner, is_least)])
 
 
 def convert_place(node: Node) -> Expr:
     """The index of the largest or the smallest element, of all if there is no axis."""
-    find = relax.op.argmin if node.operator.startswith("argmin") else relax.op.argmax
-    data, dim = node.argument("self"), node.argument("dim")
-    rank, keeps = operands.rank_of(data), bool(node.argument("keepdim"))
-    lifted = operands.lifted(node, data)
+    return _place(node, node.argument("self"), node.operator.startswith("argmin"))
+
+
+def extreme(node: Node, value: Expr, is_least: bool) -> Expr:
+    """The largest or the smallest element of ``value`` over the axes of ``node``, NaN if one is."""
+    result = reduced(node, relax.op.min if is_least else relax.op.max, value)
+    dtype = tvm_api.dtype_of(value)
+    if "float" not in dtype:
+        return result
+    fails = operands.cast(node, reduced(node, relax.op.max, _not_numbers(node, value)), "bool")
+    return node.emit(relax.op.where(fails, operands.number(float("nan"), dtype), result))
+
+
+def _place(node: Node, value: Expr, is_least: bool) -> Expr:
+    """The index in int64 of the largest or the smallest element, of the first NaN if one is."""
+    dim, rank = node.argument("dim"), operands.rank_of(value)
     axis = None if dim is None else operands.axis(node, dim, rank)
-    found = node.emit(find(lifted, axis, keepdims=keeps and rank > 0))
-    return operands.cast(node, found, "int64")
+    keeps = bool(node.argument("keepdim")) and rank > 0
+
+    def over(reduce: Reduce, data: Expr) -> Expr:
+        return node.emit(reduce(operands.lifted(node, data), axis, keepdims=keeps))
+
+    places = over(relax.op.argmin if is_least else relax.op.argmax, value)
+    if "float" in tvm_api.dtype_of(value):
+        flags = _not_numbers(node, value)
+        fails = operands.cast(node, over(relax.op.max, flags), "bool")
+        places = node.emit(relax.op.where(fails, over(relax.op.argmax, flags), places))
+    return operands.cast(node, places, "int64")
+
+
+def _not_numbers(node: Node, value: Expr) -> Expr:
+    """1 in int8 where ``value``, of floats, is NaN."""
+    # TVM has no isnan of bfloat16.
+    wide = operands.cast(node, value, operands.inner_dtype(tvm_api.dtype_of(value)))
+    return operands.cast(node, node.emit(relax.op.isnan(wide)), "int8")
 
 
 def convert_truth(node: Node) -> Expr:
-    """Whether any or all elements are not 0."""
+    """True where any or all elements are not 0; a list of no axes leaves the shape as it is."""
     every = node.operator.startswith("all")
-    flags = operands.cast(node, truths(node, node.argument("self")), "int8")
+    flags = truths(node, node.argument("self"))
+    if node.operator.endswith(".dims") and node.argument("dim") == []:
+        return operands.cast(node, flags, node.dtype)
+    flags = operands.cast(node, flags, "int8")
     result = reduced(node, relax.op.min if every else relax.op.max, flags)
     return operands.cast(node, result, node.dtype)
 
 
 def truths(node: Node, value: Expr) -> Expr:
-    """Where ``value`` is not 0."""
+    """True where ``value`` is not 0."""
     dtype = tvm_api.dtype_of(value)
     if dtype == "bool":
         return value
@@ -107,14 +139,11 @@ def convert_variance(node: Node) -> Expr:
     data = operands.lifted(node, data)
     sizes = [tvm_api.shape_of(data)[dim] for dim in dims]
     # TVM does not compile the mean of nothing, which is NaN.
-    count = _freedom(node, sizes, 0, inner)
-    mean = node.emit(relax.op.sum(data, dims, keepdims=True))
-    mean = node.emit(relax.op.divide(mean, count))
+    mean = _per_freedom(node, node.emit(relax.op.sum(data, dims, keepdims=True)), sizes, 0)
     apart = node.emit(relax.op.subtract(data, mean))
     squares = node.emit(relax.op.multiply(apart, apart))
     total = node.emit(relax.op.sum(squares, dims, keepdims=keeps and rank > 0))
-    freedom = _freedom(node, sizes, _correction(node), inner)
-    result = node.emit(relax.op.divide(total, freedom))
+    result = _per_freedom(node, total, sizes, _correction(node))
     if name.startswith("std"):
         result = node.emit(relax.op.sqrt(result))
     result = operands.cast(node, result, dtype)
@@ -133,17 +162,25 @@ def _correction(node: Node) -> float:
     return float(correction)
 
 
-def _freedom(node: Node, sizes: Sequence[PrimExpr], correction: float, dtype: str) -> Expr:
-    """The number of elements less the correction, 0 at least."""
+def _per_freedom(node: Node, total: Expr, sizes: Sequence[PrimExpr], correction: float) -> Expr:
+    """``total`` over the number of elements less the correction, 0 at least."""
+    dtype = tvm_api.dtype_of(total)
     count: PrimExpr = tvm_api.integer(1)
     for size in sizes:
         count = count * size
     known = tvm_api.as_int(count)
     if known is not None:
-        return operands.number(max(known - correction, 0.0), dtype)
+        left = max(known - correction, 0.0)
+        if known <= 1 and not left:
+            # The sum of no element or of one apart from itself is 0, which TVM knows: it fails to
+            # divide it by 0.
+            shape = relax.ShapeExpr(tvm_api.shape_of(total))
+            return node.emit(relax.op.broadcast_to(operands.number(float("nan"), dtype), shape))
+        return node.emit(relax.op.divide(total, operands.number(left, dtype)))
     number = operands.tensor(node, count, dtype)
     less = node.emit(relax.op.subtract(number, operands.number(correction, dtype)))
-    return node.emit(relax.op.maximum(less, operands.number(0.0, dtype)))
+    freedom = node.emit(relax.op.maximum(less, operands.number(0.0, dtype)))
+    return node.emit(relax.op.divide(total, freedom))
 
 
 def convert_norm(node: Node) -> Expr:
@@ -152,7 +189,7 @@ def convert_norm(node: Node) -> Expr:
     inner = operands.inner_dtype(dtype)
     sizes = node.emit(relax.op.abs(operands.cast(node, node.argument("self"), inner)))
     if order in (float("inf"), float("-inf")):
-        result = reduced(node, relax.op.max if order > 0 else relax.op.min, sizes)
+        result = extreme(node, sizes, is_least=order < 0)
     elif order == 0:
         result = reduced(node, relax.op.sum, operands.cast(node, truths(node, sizes), inner))
     elif order == 1:

@@ -61,6 +61,16 @@ def test_lines_volumes_and_ties() -> None:
     check(lambda x: F.adaptive_max_pool2d(x, 2, return_indices=True), same)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_places_of_not_a_number(dtype: torch.dtype) -> None:
+    data = floats(1, 2, 5, 7, dtype=dtype)
+    data[0, 0, 0, 1] = data[0, 0, 1, 0] = data[0, 1, 4, 4] = float("nan")
+    data[0, 1, :2, :2] = -float("inf")
+    check(lambda x: F.adaptive_max_pool2d(x, (2, 3), return_indices=True), data)
+    check(lambda x: F.adaptive_max_pool1d(x, 3, return_indices=True), data[0])
+    check(lambda x: F.adaptive_max_pool3d(x, (1, 2, 3), return_indices=True), data)
+
+
 def test_symbolic_sizes() -> None:
     check(
         lambda x: (F.avg_pool2d(x, 2), F.adaptive_max_pool2d(x, (2, 1))),

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 import torch
+import tvm
 from torch.nn import functional as F
+from tvm.relax.frontend.torch import from_exported_program
 
 from relaxcheck.fixes.framework import installation
 from relaxcheck.fixes.frontends.torch.layers.sampling import FIX
 from tests.fixes import whole_programs as whole
-from tests.fixes.torch_programs import TORCH, check, floats, programs
+from tests.fixes.torch_programs import TORCH, check, exported, floats, programs
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -48,6 +50,12 @@ def test_maps(aligns: bool) -> None:
             floats(2, 2, 3),
             decomposed=(False,),
         )
+
+
+def test_maps_of_volumes_are_refused() -> None:
+    program = exported(lambda x: F.affine_grid(x, [1, 1, 2, 3, 2], False), [floats(1, 3, 4)])
+    with pytest.raises(tvm.error.OpNotImplemented, match=r"affine_grid_generator"):
+        from_exported_program(program, run_ep_decomposition=False)
 
 
 @pytest.mark.parametrize("order", [0.0, 1.0, 2.0, 3.0, float("inf")])

@@ -66,6 +66,48 @@ def test_corrections(correction: float) -> None:
     check(lambda x: torch.std_mean(x, 1, correction=correction, keepdim=True), floats(2, 3))
 
 
+@pytest.mark.parametrize("correction", [0, 1, 2])
+@pytest.mark.parametrize("count", [0, 1])
+def test_corrections_of_few_elements(correction: int, count: int) -> None:
+    for function in (torch.var, torch.std, torch.var_mean):
+        check(
+            lambda x, f=function: f(x, 1, correction=correction),
+            floats(2, count),
+            decomposed=(False,),
+        )
+
+
+NAN = float("nan")
+NOT_NUMBERS = torch.tensor([[1, NAN, 3, NAN], [float("inf"), NAN, NAN, 0], [1, 4, 4, -2]])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_not_a_number_is_an_extreme(dtype: torch.dtype) -> None:
+    data = NOT_NUMBERS.to(dtype)
+    check(lambda x: (x.amax(1), x.amin(0, keepdim=True), x.max(), x.min(), x[2].max()), data)
+    check(lambda x: (x.max(1), x.min(0, keepdim=True)), data)
+    check(lambda x: (x.argmax(), x.argmin(1), x.argmax(0, keepdim=True), x[2].argmax()), data)
+    check(lambda x: torch.linalg.vector_norm(x, float("inf"), 1), data)
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bool, torch.uint8])
+def test_a_list_of_no_axes(name: str, dtype: torch.dtype) -> None:
+    function = getattr(torch.ops.aten, name).dims
+    data = (integers(2, 3) > 0).to(dtype)
+    # PyTorch itself decomposes it to all axes.
+    for dims in ([], None, [0, 1]):
+        check(lambda x, dims=dims: function(x, dims), data, decomposed=(False,))
+
+
+def test_sums_of_narrow_floats() -> None:
+    check(lambda x: (x.sum(), x.sum(0)), torch.ones(4096, dtype=torch.float16))
+    # NumPy has no bfloat16.
+    check(lambda x: x.bfloat16().sum().float(), torch.ones(4096))
+    check(lambda x: (x.mean(), x.mean(0)), torch.ones(70000, dtype=torch.float16))
+    check(lambda x: (x.sum(), x.mean(), x.prod()), torch.tensor([999, 999, 1e-3]).half())
+
+
 @pytest.mark.parametrize("order", [0, 1, 2, 3.5, float("inf"), float("-inf")])
 @pytest.mark.parametrize("dim", DIMS)
 def test_norms(order: float, dim: Any) -> None:
