@@ -176,6 +176,9 @@ def _per_freedom(node: Node, total: Expr, sizes: Sequence[PrimExpr], correction:
             # divide it by 0.
             shape = relax.ShapeExpr(tvm_api.shape_of(total))
             return node.emit(relax.op.broadcast_to(operands.number(float("nan"), dtype), shape))
+        if not left:
+            # TVM refuses the constant 0 as a divisor; the product is that quotient.
+            return node.emit(relax.op.multiply(total, operands.number(float("inf"), dtype)))
         return node.emit(relax.op.divide(total, operands.number(left, dtype)))
     number = operands.tensor(node, count, dtype)
     less = node.emit(relax.op.subtract(number, operands.number(correction, dtype)))
