@@ -321,19 +321,30 @@ def run(
         NotDirect: the program cannot be run without the passes after LegalizeOps.
     """
     try:
-        rooms = [argument_of(argument, fresh) for argument in arguments]
-        passed = [each.tensor if isinstance(each, Roomy) else each for each in rooms]
-        with filled(fresh):
-            result = main(*passed)
-        for each in rooms:
-            if isinstance(each, Roomy):
-                each.check("main")
+        result = called_on(main, arguments, fresh)
         single = isinstance(result, int) or hasattr(result, "numpy")
         return tuple(map(_array, [result] if single else result))
     except NotDirect:
         raise
     except Exception as error:
         raise StageError("run", error) from error
+
+
+def called_on(main: Callable[..., Any], arguments: Sequence[Argument], fresh: int) -> Any:
+    """The values that ``main`` returns for ``arguments``, as TVM returns them; as ``run``.
+
+    Raises:
+        OutOfBounds: it wrote beside an argument.
+        Exception: any that TVM raises.
+    """
+    rooms = [_argument(argument, fresh) for argument in arguments]
+    passed = [each.tensor if isinstance(each, Roomy) else each for each in rooms]
+    with filled(fresh):
+        result = main(*passed)
+    for each in rooms:
+        if isinstance(each, Roomy):
+            each.check("main")
+    return result
 
 
 def run_on_filled_stack(
@@ -349,7 +360,7 @@ def _array(output: Any) -> Array:
     return array
 
 
-def argument_of(argument: Argument, fresh: int) -> Any:
+def _argument(argument: Argument, fresh: int) -> Any:
     """``argument`` as TVM takes it; a tensor in a room that holds the byte ``fresh``."""
     match argument:
         case int():

@@ -10,11 +10,11 @@ import msgspec
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.compiling.building import SilentBail, StageError
-from relaxcheck.harness.models import compiling, diagnosis, stepping
+from relaxcheck.harness.models import compiling, stepping
 from relaxcheck.harness.models.blaming import blamed
 from relaxcheck.harness.models.compiling import Way, compiled
 from relaxcheck.harness.models.explaining import explanation
-from relaxcheck.harness.models.faults import left, raised
+from relaxcheck.harness.models.faults import left, raised, telling
 from relaxcheck.harness.models.imported import Imported, ImportFault
 from relaxcheck.harness.models.job import Job, Known, Message, Progress
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
@@ -120,7 +120,7 @@ def check(job: Job, tell: Callable[[Message], None]) -> Report:
         try:
             main = compiled(imported.module, way, going.within)
         except (StageError, SilentBail) as error:
-            going.know(verdict=Verdict.COMPILE, stage=error.stage, message=diagnosis.text(error))
+            going.know(verdict=Verdict.COMPILE, stage=error.stage, message=telling(error))
             cause = (
                 left(error) if isinstance(error, SilentBail) else raised(error.stage, error.cause)
             )
@@ -197,7 +197,7 @@ def _verdict(
                 going.know(
                     verdict=Verdict.RUN,
                     stage=error.stage,
-                    message=f"{diagnosis.text(error)} ({run.label}{f', {at}' if at else ''})",
+                    message=f"{telling(error)} ({run.label}{f', {at}' if at else ''})",
                     trials=tuple(trials),
                 )
                 return
@@ -258,7 +258,7 @@ def _locate(going: _Check, model: Source, imported: Imported, run: Planned, way:
     try:
         stepped = stepping.stepped(setting, way, going.within)
     except (StageError, SilentBail) as error:
-        going.know(notes=(f"the nodes could not be run on their own: {diagnosis.text(error)}",))
+        going.know(notes=(f"the nodes could not be run on their own: {telling(error)}",))
         return
     going.know(checked=stepped.checked, special=stepped.special)
     nodes: list[Node] = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import numpy as np
 import tvm
 
 from relaxcheck.generators.core.values import Array
@@ -12,13 +13,12 @@ from relaxcheck.harness.compiling.building import (
     Progress,
     Recipe,
     StageError,
-    argument_of,
     build,
+    called_on,
     load,
 )
-from relaxcheck.harness.compiling.room import Roomy
 from relaxcheck.harness.kind import Tracing
-from relaxcheck.harness.native.memory import USUAL, filled
+from relaxcheck.harness.native.memory import USUAL
 
 # TVM has no type information of its own.
 Module = Any
@@ -105,14 +105,7 @@ def run(main: Callable[..., Any], arguments: Sequence[Array]) -> list[Array]:
         StageError: TVM raised; the stage is ``run``.
     """
     try:
-        rooms = [argument_of(each, USUAL) for each in arguments]
-        passed = [each.tensor if isinstance(each, Roomy) else each for each in rooms]
-        with filled(USUAL):
-            result = main(*passed)
-        for each in rooms:
-            if isinstance(each, Roomy):
-                each.check("main")
-        return list(_flat(result))
+        return list(_flat(called_on(main, arguments, USUAL)))
     except Exception as error:
         raise StageError(RUN, error) from error
 
@@ -121,8 +114,6 @@ def _flat(value: Any) -> Any:
     if hasattr(value, "numpy"):
         yield value.numpy()
     elif isinstance(value, int | float | bool):
-        import numpy as np
-
         yield np.asarray(value)
     else:
         for each in value:

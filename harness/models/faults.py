@@ -29,6 +29,7 @@ SECONDS = 60.0
 """Time limit of a child in seconds."""
 
 _LENGTH = 2000
+_SHORT = 300
 _ANSWER, _RAISED = b"A", b"R"
 _SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
 
@@ -45,6 +46,13 @@ def fault_of(module: Module, way: Way, progress: Callable[[str], None]) -> Fault
     except StageError as error:
         return raised(error.stage, error.cause)
     return None
+
+
+def telling(error: StageError | SilentBail) -> str:
+    """The telling line of an error."""
+    if isinstance(error, SilentBail):
+        return f"left after {error.stage}: {'; '.join(error.calls)}"[:_SHORT]
+    return headline(error_text(error.cause))[:_SHORT]
 
 
 def raised(stage: str, error: BaseException) -> Fault:

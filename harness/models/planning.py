@@ -7,7 +7,7 @@ from pathlib import Path
 from relaxcheck.generators.core.values import Array
 from relaxcheck.harness.models.frameworks.inputs import Ranges, bindings, drawn, ranges, shape
 from relaxcheck.harness.models.job import Job
-from relaxcheck.harness.models.sources import ModelError, Source, user_inputs
+from relaxcheck.harness.models.sources import ModelError, Source, line_of, user_inputs
 from relaxcheck.harness.models.values import Values
 
 
@@ -55,7 +55,7 @@ def planned(model: Source, job: Job) -> tuple[list[Planned], tuple[str, ...]]:
             values = model.outputs(arrays)
         except Exception as error:
             at = ", ".join(f"{name} = {n}" for name, n in _shown(model, binding).items())
-            text = f"{model.framework} fails{f' at {at}' if at else ''}: {_line(error)}"
+            text = f"{model.framework} fails{f' at {at}' if at else ''}: {line_of(error)}"
             # The sizes are a guess of ours, where the user named none.
             if number == 0 or binding == own or job.sizes:
                 raise ModelError(f"{job.model}: {text}") from error
@@ -84,8 +84,3 @@ def _ranges(model: Source, binding: Mapping[str, int]) -> Ranges:
         return True
 
     return ranges(model.inputs, binding, runs)
-
-
-def _line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]

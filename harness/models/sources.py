@@ -156,7 +156,7 @@ def _onnx(path: Path) -> OnnxSource:
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{path} is no valid ONNX model: {_line(error)}") from error
+        raise ModelError(f"{path} is no valid ONNX model: {line_of(error)}") from error
     if not model.graph.output:
         raise ModelError(f"{path} is no valid ONNX model: it has no outputs")
     return OnnxSource(model, *runtime.inputs(model))
@@ -191,11 +191,11 @@ def _made(module: str, function: str) -> TorchSource:
     try:
         make = getattr(importlib.import_module(module), function)
     except (Exception, SystemExit) as error:
-        raise ModelError(f"{called} cannot be imported: {_line(error)}") from error
+        raise ModelError(f"{called} cannot be imported: {line_of(error)}") from error
     try:
         made = make()
     except (Exception, SystemExit) as error:
-        raise ModelError(f"{called} raised {_line(error)}") from error
+        raise ModelError(f"{called} raised {line_of(error)}") from error
     match made:
         case (torch.nn.Module() as net, tuple() as inputs):
             shapes = None
@@ -211,7 +211,7 @@ def _made(module: str, function: str) -> TorchSource:
         with torch.no_grad():
             program = torch.export.export(net, inputs, dynamic_shapes=shapes, strict=False)
     except Exception as error:
-        raise ModelError(f"torch.export cannot export {called}: {_line(error)}") from error
+        raise ModelError(f"torch.export cannot export {called}: {line_of(error)}") from error
     _check_outputs(called, program)
     model = runtime.TorchModel(program, net, _names(net, shapes))
     return TorchSource(model, *runtime.inputs(model))
@@ -253,7 +253,7 @@ def user_inputs(path: Path, source: Source) -> list[Array]:
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"{path} is no file of NumPy arrays: {_line(error)}") from error
+        raise ModelError(f"{path} is no file of NumPy arrays: {line_of(error)}") from error
     wanted = [each.name for each in source.inputs]
     if len(arrays) != len(wanted):
         raise ModelError(
@@ -271,6 +271,7 @@ def user_inputs(path: Path, source: Source) -> list[Array]:
     return ordered
 
 
-def _line(error: BaseException) -> str:
+def line_of(error: BaseException) -> str:
+    """The class of ``error`` and the first line that it says."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]

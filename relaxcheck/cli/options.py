@@ -66,6 +66,13 @@ Release = Annotated[
         help="Run on this TVM release (default: the recorded one, or that of this environment).",
     ),
 ]
+ReleasesToRun = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RELEASE",
+        help="Run on this TVM release, several (0.26,0.27), or all that are installed (all).",
+    ),
+]
 Releases = Annotated[
     list[str] | None,
     typer.Option("--tvm", metavar="RELEASE", help="Only this release; may be repeated."),

@@ -3,45 +3,20 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-THRESHOLD = 20.0
-"""The ratio from which on a result is wrong.
+from relaxcheck.generators.core.values import Array
+from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
 
-Right models of this zoo are below 4, and wrong ones above 1e4: nothing lies between.
-"""
-
-UNIT = 2.0**-23
-"""The least error that PyTorch is credited with, relative to the largest value of a result."""
-
-Array = NDArray[np.generic]
+THRESHOLD = MODEL_LIMIT
+"""The ratio from which on a result is wrong."""
 
 
 def ratio(result: Array, eager: Array, exact: Array) -> float:
     """The error of ``result`` as a multiple of that of ``eager``, both against ``exact``.
 
-    Infinite where shape or dtype differ, where infinities and NaN do not lie where those of
-    ``eager`` do, and where integers are not equal.
+    As ``relaxcheck model`` measures it, but that integers have to be equal.
     """
-    if result.shape != eager.shape or result.dtype != eager.dtype:
-        return float("inf")
-    if result.dtype.kind != "f":
-        return 0.0 if np.array_equal(result, eager) else float("inf")
-    finite = np.isfinite(eager)
-    if not np.array_equal(np.isfinite(result), finite):
-        return float("inf")
-    if not np.array_equal(result[~finite], eager[~finite], equal_nan=True):
-        return float("inf")
-    if not finite.any():
-        return 0.0
-    wide = exact[finite].astype(np.float64)
-    error = float(np.abs(result[finite].astype(np.float64) - wide).max())
-    own = float(np.abs(eager[finite].astype(np.float64) - wide).max())
-    floor = UNIT * float(np.abs(wide).max())
-    least = max(own, floor)
-    if least == 0.0:
-        return 0.0 if error == 0.0 else float("inf")
-    return error / least
+    return measured(result, eager, exact if eager.dtype.kind == "f" else None).ratio
 
 
 def worst(results: Sequence[Array], eager: Sequence[Array], exact: Sequence[Array]) -> float:

@@ -32,17 +32,18 @@ class TorchModel:
     names: Mapping[tuple[int, int], str] | None = None
 
 
-class _Widening(TorchDispatchMode):  # type: ignore[misc]
+class Widening(TorchDispatchMode):  # type: ignore[misc]
     """Computes in float64 what an operator would compute in, or convert to, narrower floats."""
 
     def __torch_dispatch__(
         self, operator: Any, types: Any, arguments: Any = (), keywords: Any = None
     ) -> Any:
-        arguments, keywords = tree_map(_wider, arguments), tree_map(_wider, keywords or {})
-        return tree_map(_wider, operator(*arguments, **keywords))
+        arguments, keywords = tree_map(wider, arguments), tree_map(wider, keywords or {})
+        return tree_map(wider, operator(*arguments, **keywords))
 
 
-def _wider(value: Any) -> Any:
+def wider(value: Any) -> Any:
+    """``value`` in float64, if it is a tensor, or a dtype, of narrower floats."""
     if isinstance(value, torch.dtype):
         return torch.float64 if value in _NARROW else value
     if isinstance(value, torch.Tensor) and value.dtype in _NARROW:
@@ -113,8 +114,8 @@ def outputs(model: TorchModel, arrays: Sequence[Array]) -> Values:
     program = model.program
     own = _results(program, _placeholders(program, arrays))
     # Made outside of the mode, which would widen how an array of bfloat16 is read as well.
-    wide = [_wider(value) for value in _placeholders(program, arrays)]
-    with _Widening():
+    wide = [wider(value) for value in _placeholders(program, arrays)]
+    with Widening():
         double = _results(program, wide)
     return Values(
         {f"output {n}": _array(each) for n, each in enumerate(own)},
@@ -180,8 +181,8 @@ class _Stepping(torch.fx.Interpreter):  # type: ignore[misc]
         arguments, keywords = self.fetch_args_kwargs_from_env(n)
         target: Any = n.target
         try:
-            with _Widening():
-                return target(*tree_map(_wider, arguments), **tree_map(_wider, keywords))
+            with Widening():
+                return target(*tree_map(wider, arguments), **tree_map(wider, keywords))
         except (RuntimeError, NotImplementedError):
             return None
 

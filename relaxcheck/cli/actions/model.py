@@ -14,6 +14,7 @@ from relaxcheck.cli.exit_codes import BAD_INPUT, FAILED, FAULT, INTERRUPTED
 from relaxcheck.cli.options import ResultFormat
 from relaxcheck.cli.terminal import check_writable, console, error_console, warn
 from relaxcheck.generators.core.case import CaseError
+from relaxcheck.harness.campaign.fixes import Fixes
 from relaxcheck.harness.models.job import Job
 from relaxcheck.harness.models.report import Report, Verdict
 from relaxcheck.harness.models.running import INTERRUPTION, CheckError, checked
@@ -21,8 +22,6 @@ from relaxcheck.harness.releases.releases import named, own, release
 from relaxcheck.reports.models.files import files
 from relaxcheck.reports.models.page import page
 from relaxcheck.reports.models.text import lines, table
-
-_SIDES = {"off": (False,), "on": (True,), "both": (False, True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Wanted:
     model: str
     inputs: Path | None
     dims: tuple[str, ...]
-    fixes: str
+    fixes: Fixes
     tvm: str | None
     pipeline: str
     target: str
@@ -58,7 +57,7 @@ def model(wanted: Wanted, form: ResultFormat, out: Path | None) -> int:
     if out is not None:
         check_writable(out)
     progress = _Progress(error_console())
-    planned = [(each, side) for each in releases for side in _SIDES[wanted.fixes]]
+    planned = [(each, side) for each in releases for side in wanted.fixes.sides]
     several = len(planned) > 1
     reports: list[Report] = []
     failed = False

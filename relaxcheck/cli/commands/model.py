@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from relaxcheck.cli.options import MOST, MOST_SECONDS, ResultFormat, number
+from relaxcheck.cli.options import MOST, MOST_SECONDS, ReleasesToRun, ResultFormat, number
 from relaxcheck.cli.terminal import one_line_errors
+from relaxcheck.harness.campaign.fixes import Fixes
 
 EPILOG = """MODEL is an ONNX model (.onnx), a program that torch.export.save wrote (.pt2), or
 package.module:make, a function without arguments that returns (module, inputs) or (module, inputs,
@@ -37,14 +38,6 @@ with what is known until then."""
 app = typer.Typer(add_completion=False)
 
 
-class Sides(enum.StrEnum):
-    """With the bundled fixes, without, or each in turn."""
-
-    OFF = "off"
-    ON = "on"
-    BOTH = "both"
-
-
 class PipelineName(enum.StrEnum):
     """The pipelines that take any module."""
 
@@ -70,16 +63,10 @@ def model(
             "2 and 7); may be repeated.",
         ),
     ] = None,
-    fixes: Annotated[Sides, typer.Option(help="Run with or without the fixes, or both.")] = (
-        Sides.OFF
+    fixes: Annotated[Fixes, typer.Option(help="Run with or without the fixes, or both.")] = (
+        Fixes.OFF
     ),
-    tvm: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="Run on this TVM release, several (0.26,0.27), or all that are installed (all).",
-        ),
-    ] = None,
+    tvm: ReleasesToRun = None,
     pipeline: Annotated[
         PipelineName,
         typer.Option(help="relax.get_default_pipeline(target), which fuses, or relax.build's own."),

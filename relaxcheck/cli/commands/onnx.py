@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from relaxcheck.cli.exit_codes import EXIT_CODES
-from relaxcheck.cli.options import MOST_WORKERS, ResultFormat, Switch
+from relaxcheck.cli.options import MOST_WORKERS, ReleasesToRun, ResultFormat, Switch
 from relaxcheck.cli.terminal import one_line_errors
 
 EPILOG = f"""Expected failures are in corpus/onnx-suite.json: one row for each cause, with the
@@ -53,13 +53,7 @@ def suite(
         list[str] | None,
         typer.Argument(metavar="[TEST]...", help="Only tests with such a name; * is a wildcard."),
     ] = None,
-    tvm: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RELEASE",
-            help="Run on this TVM release, several (0.26,0.27), or all that are installed (all).",
-        ),
-    ] = None,
+    tvm: ReleasesToRun = None,
     fixes: Annotated[
         Switch | None, typer.Option(help="Run with or without the fixes (default: both).")
     ] = None,

@@ -164,8 +164,8 @@ _EXECUTION = (
         (Verdict.WRONG_SHAPE, Verdict.WRONG_VALUE),
         ("symbolic",),
         "relaxcheck.harness.compiling.building",
-        "            result = main(*passed)\n",
-        "            result = main(*passed)\n"
+        "        result = called_on(main, arguments, fresh)\n",
+        "        result = called_on(main, arguments, fresh)\n"
         "        if run.__dict__.get('of') is not main:\n"
         "            run.__dict__.update(of=main, kept=result)\n"
         "        result = run.__dict__['kept']\n",
