@@ -1,0 +1,1 @@
+"""PyTorch programs as data, and how they are drawn, built and exported."""

@@ -1,0 +1,74 @@
+"""Exporting a program by ``torch.export``."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.export import Dim, ExportedProgram
+
+from relaxcheck.generators.core import dims
+from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.torch.case import AUTO, BOUNDED, Exporting
+from relaxcheck.generators.torch.module import laid_out, tensor_of
+from relaxcheck.generators.torch.program import Program, Tensor
+
+LEAST, MOST = 1, 64
+"""The bounds of a dimension that is declared with bounds."""
+
+
+def exported(
+    module: nn.Module, program: Program, examples: Mapping[str, Array], how: Exporting
+) -> ExportedProgram:
+    """``module``, that of ``program``, exported with the inputs ``examples``, by name.
+
+    Raises:
+        Exception: PyTorch's; it cannot export the module so.
+    """
+    arguments = tuple(
+        laid_out(tensor_of(examples[tensor.name]), tensor.layout) for tensor in program.inputs
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shapes = dynamic_shapes(program.inputs, how)
+        made = torch.export.export(
+            module, arguments, dynamic_shapes=(shapes,) if shapes else None, strict=how.strict
+        )
+        return made.run_decompositions() if how.decomposed else made
+
+
+def dynamic_shapes(inputs: Sequence[Tensor], how: Exporting) -> tuple[Any, ...] | None:
+    """The dynamic dimensions of each of ``inputs``, as ``torch.export`` takes them; None without.
+
+    A derived dimension is ``a * Dim(n) + b`` of one symbol; any other is left to PyTorch
+    (``Dim.AUTO``).
+    """
+    if not any(dims.symbols(dim) for tensor in inputs for dim in tensor.shape):
+        return None
+    known: dict[str, Any] = {}
+    return tuple(
+        {
+            axis: _dim(dim, how.dynamic, known)
+            for axis, dim in enumerate(tensor.shape)
+            if dims.symbols(dim)
+        }
+        or None
+        for tensor in inputs
+    )
+
+
+def _dim(dim: dims.Dim, dynamic: str, known: dict[str, Any]) -> Any:
+    symbols = sorted(dims.symbols(dim))
+    if dynamic == AUTO or len(symbols) != 1:
+        return Dim.AUTO
+    (name,) = symbols
+    if name not in known:
+        limits = {"min": LEAST, "max": MOST} if dynamic == BOUNDED else {}
+        known[name] = Dim(name, **limits)
+    first = dims.evaluate(dim, {name: 0})
+    slope = dims.evaluate(dim, {name: 1}) - first
+    if any(dims.evaluate(dim, {name: n}) != slope * n + first for n in (2, 3, 5, 8)):
+        return Dim.AUTO
+    made = known[name] if slope == 1 else slope * known[name]
+    return made + first if first else made
