@@ -17,9 +17,12 @@ class Limits:
 
     A worker is replaced after ``cases`` cases, or when it keeps more than ``kept`` bytes, so that
     nothing accumulates. It gets up to ``together`` cases at a time that share one compilation.
+    ``fresh_seconds`` are those of a fresh job (None: as of any): a case that only took long must
+    not be confirmed as one that hangs.
     """
 
     seconds: float = 60.0
+    fresh_seconds: float | None = None
     memory: int = 4 << 30
     kept: int = 1 << 30
     cases: int = 1000
@@ -33,7 +36,7 @@ def limits_of(outcome: Outcome, otherwise: Limits) -> Limits:
     """
     if outcome.ending is None or outcome.ending.seconds is None:
         return otherwise
-    return replace(otherwise, seconds=outcome.ending.seconds)
+    return replace(otherwise, seconds=outcome.ending.seconds, fresh_seconds=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,13 @@ class Job:
         """The kind of the jobs that it may run together with; empty if it runs alone."""
         together = of(self.case).runs_together and not (self.alone or self.fresh)
         return self.case.kind if together else ""
+
+
+def limits_for(job: Job, limits: Limits) -> Limits:
+    """``limits`` with the seconds that ``job`` has."""
+    if not job.fresh or limits.fresh_seconds is None:
+        return limits
+    return replace(limits, seconds=limits.fresh_seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.releases.releases import Release, advice, own
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.endings import may_be_spoilt, outcome_of
-from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker
+from relaxcheck.harness.workers.jobs import Job, Limits, Queued, Worker, limits_for
 from relaxcheck.harness.workers.marker import IDLE, mark
 from relaxcheck.harness.workers.processes import LONGEST_ANSWER, Zygote, ZygoteGone
 from relaxcheck.harness.workers.protocol import Order, Reply
@@ -205,7 +205,7 @@ class Pool:
                 return
             jobs = self._next()
             worker.unanswered, worker.assigned = deque(jobs), len(jobs)
-            worker.number, worker.deadline = 0, time.monotonic() + self.limits.seconds
+            worker.number, worker.deadline = 0, self._deadline(jobs[0].job)
             cases = tuple(msgspec.Raw(encode(queued.job.case)) for queued in jobs)
             first = jobs[0].job
             order = Order(cases, first.fresh, first.ask, first.tracing, first.fixes)
@@ -356,7 +356,7 @@ class Pool:
             self._again([culprit], "its workers were killed")
             return
         seen = ended if by_itself else None
-        outcome = outcome_of(now.stage, self.limits, reason, seen, words)
+        outcome = outcome_of(now.stage, limits_for(job, self.limits), reason, seen, words)
         first_line = outcome.message.splitlines()[0]
         spoilt = reason is None and may_be_spoilt(now.stage, seen, words)
         if spoilt and worker.assigned + worker.done > 1 and culprit.starts == 1:
@@ -379,16 +379,19 @@ class Pool:
             self._restart()
             return None
 
+    def _deadline(self, job: Job) -> float:
+        """The time by which ``job`` has to end if it begins now."""
+        return time.monotonic() + limits_for(job, self.limits).seconds
+
     def _enforce_limits(self) -> None:
-        now = time.monotonic()
         for worker in self._workers:
             if not worker.unanswered or worker.kill_reason is not None:
                 continue
             number = worker.process.mark.number
             if number != worker.number:
                 # Each case has the whole time, and so has each stage that they share.
-                worker.number, worker.deadline = number, now + self.limits.seconds
-            if now > worker.deadline:
+                worker.number, worker.deadline = number, self._deadline(worker.unanswered[0].job)
+            if time.monotonic() > worker.deadline:
                 worker.kill_reason = Verdict.TIMEOUT
             elif worker.process.growth > self.limits.memory:
                 worker.kill_reason = Verdict.OUT_OF_MEMORY

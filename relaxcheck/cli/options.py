@@ -91,3 +91,14 @@ CaseSeconds = Annotated[
         help="Deadline of each run.",
     ),
 ]
+DrawnSeconds = Annotated[
+    float,
+    typer.Option(
+        "--case-seconds",
+        min=0.1,
+        max=MOST_SECONDS,
+        callback=number,
+        metavar="SECONDS",
+        help="Deadline of each run; a failure is confirmed with three times as long.",
+    ),
+]

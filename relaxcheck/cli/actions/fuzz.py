@@ -41,6 +41,8 @@ from relaxcheck.harness.workers.jobs import Limits
 _MINUTES = 5.0
 _SHOWN = 10
 """Cases of a dry run."""
+_LONGER = 3
+"""The deadline of a case that is run again to confirm a failure, in those of a drawn one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,11 @@ def fuzz(request: Request, reporter: Reporter) -> int:
     """
     options = _options(request)
     plan = _plan(request, options)
-    limits = Limits(seconds=request.case_seconds, cases=request.recycle or Limits().cases)
+    limits = Limits(
+        request.case_seconds,
+        _LONGER * request.case_seconds,
+        cases=request.recycle or Limits().cases,
+    )
     for line in left_out() if request.tvm == ALL else ():
         reporter.say(line)
     if request.cluster is not None:

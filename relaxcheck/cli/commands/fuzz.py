@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from relaxcheck.cli.exit_codes import EXIT_CODES, MESSAGES_PASS
-from relaxcheck.cli.options import MOST, MOST_MINUTES, MOST_WORKERS, CaseSeconds, Format, number
+from relaxcheck.cli.options import MOST, MOST_MINUTES, MOST_WORKERS, DrawnSeconds, Format, number
 from relaxcheck.cli.terminal import one_line_errors
 from relaxcheck.harness.campaign.fixes import Fixes
 
@@ -68,7 +68,7 @@ def fuzz(
     workers: Annotated[
         str, typer.Option(help="Worker processes; auto: one for each core.", rich_help_panel=_RUN)
     ] = "auto",
-    case_seconds: CaseSeconds = 30,
+    case_seconds: DrawnSeconds = 10,
     recycle: Annotated[
         int | None,
         typer.Option(

@@ -44,6 +44,8 @@ def misbehave(case: Case, progress: Progress) -> Outcome:
             ctypes.PyDLL(None).sleep(3600)
         case "sleep":
             time.sleep(3600)
+        case "slow":
+            time.sleep(1)
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "grow":

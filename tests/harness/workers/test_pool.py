@@ -57,6 +57,25 @@ def test_each_misbehaviour_gets_its_verdict(
     assert outcome_of(pool, "well").verdict is Verdict.PASS
 
 
+def test_a_case_that_is_only_slow_is_not_confirmed_as_one_that_hangs() -> None:
+    with Pool(1, Limits(seconds=0.3, fresh_seconds=30), ZYGOTE) as pool:
+        pool.submit(Job(behave("slow")))
+        ((_, drawn),) = pool.drain()
+        pool.submit(Job(behave("slow"), fresh=True))
+        ((_, again),) = pool.drain()
+    assert drawn.verdict is Verdict.TIMEOUT
+    assert again.verdict is Verdict.PASS
+
+
+def test_a_fresh_case_that_hangs_says_its_own_deadline() -> None:
+    with Pool(1, Limits(seconds=30, fresh_seconds=0.4), ZYGOTE) as pool:
+        pool.submit(Job(behave("hang"), fresh=True))
+        ((_, outcome),) = pool.drain()
+    assert outcome.message == "still in LambdaLift after 0.4 s"
+    assert outcome.ending is not None
+    assert outcome.ending.seconds == 0.4
+
+
 def test_growth_past_the_limit_ends_a_worker() -> None:
     # Time enough for a busy machine: it is not the clock that is to end it.
     with Pool(1, Limits(seconds=60, memory=1 << 28), ZYGOTE) as pool:
