@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.model import Model
 from relaxcheck.harness.compiling.judgement import Expected
-from relaxcheck.oracles.onnx.answers import Answer, NoAnswer, Question, answers
+from relaxcheck.oracles.onnx.answers import Question, answers
+from relaxcheck.oracles.outside import Answer, NoAnswer
 
 
 def expected(model: Model, arrays: Mapping[str, Array]) -> Expected | NoAnswer:

@@ -26,7 +26,8 @@ from relaxcheck.harness.outcomes.errors import error_text, normalise
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.sources import logged_at, raised_at
 from relaxcheck.harness.workers.switching import switch_fixes
-from relaxcheck.oracles.onnx.answers import NoAnswer, Question
+from relaxcheck.oracles.onnx.answers import Question
+from relaxcheck.oracles.outside import NoAnswer
 
 
 def execute(

@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from relaxcheck.generators.core.values import Array, numpy_dtype
+from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.onnx.model import Model
 from relaxcheck.oracles.answer import Bounded, Unsupported
-from relaxcheck.oracles.compare import within
 from relaxcheck.oracles.onnx import evaluator, runtime
 from relaxcheck.oracles.onnx.faults import fault
 from relaxcheck.oracles.onnx.reference import evaluate as reference
 from relaxcheck.oracles.onnx.widening import widened
+from relaxcheck.oracles.outside import Answer, NoAnswer, held
 from relaxcheck.oracles.reference.estimate import FORMATS
 
 MARGIN = 8.0
@@ -53,25 +53,6 @@ class Question:
 
     model: Model
     arrays: Mapping[str, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The outputs and their bounds; oracles within them, outside of them, and without an answer.
-
-    The names of oracles are ``REFERENCE`` and those of ``OUTSIDE``. ``weak``: a single outside
-    oracle answered, and nothing else supports it.
-    """
-
-    outputs: tuple[Bounded, ...]
-    agreeing: tuple[str, ...]
-    splits: Mapping[str, str]
-    unsupported: Mapping[str, str]
-    weak: bool = False
-
-
-class NoAnswer(Exception):
-    """No oracle can answer; the message has each one's reason."""
 
 
 def answer(question: Question) -> Answer:
@@ -137,7 +118,7 @@ def _judged(asked: _Asked) -> Answer | NoAnswer:
     model, arrays = asked.question.model, asked.question.arrays
     traced, answers, unsupported = asked.traced, asked.answers, asked.unsupported
     if traced.outputs is not None:
-        return _held(model, traced.outputs, answers, unsupported, (REFERENCE,))
+        return held(model.outputs, traced.outputs, answers, unsupported, (REFERENCE,))
     unsupported[REFERENCE] = traced.reason
     if not answers:
         return NoAnswer("; ".join(unsupported.values()))
@@ -151,37 +132,13 @@ def _judged(asked: _Asked) -> Answer | NoAnswer:
         _bounded(column, None if wide is None else wide[at]) for at, column in enumerate(columns)
     )
     weak = len(answers) == 1 and wide is None
-    return _held(model, bounded, answers, unsupported, (), weak=weak)
+    return held(model.outputs, bounded, answers, unsupported, (), weak=weak)
 
 
 def _wild(arrays: Mapping[str, Array]) -> bool:
     """True if some element is NaN or infinite."""
     floats = (each for each in arrays.values() if each.dtype.name in FORMATS)
     return any(not np.isfinite(each.astype(np.float64)).all() for each in floats)
-
-
-def _held(
-    model: Model,
-    bounded: tuple[Bounded, ...],
-    answers: Mapping[str, tuple[Array, ...]],
-    unsupported: Mapping[str, str],
-    agreeing: tuple[str, ...],
-    *,
-    weak: bool = False,
-) -> Answer:
-    """The answer ``bounded``, and which of the others' ``answers`` lie within it."""
-    splits = {}
-    for name, values in answers.items():
-        differences = [
-            f"output {output}: {why}"
-            for output, value, held in zip(model.outputs, values, bounded, strict=True)
-            if (why := difference(value, held))
-        ]
-        if differences:
-            splits[name] = "; ".join(differences)
-        else:
-            agreeing = (*agreeing, name)
-    return Answer(bounded, agreeing, splits, unsupported, weak)
 
 
 def _wide(model: Model, arrays: Mapping[str, Array]) -> tuple[Array, ...] | None:
@@ -234,13 +191,3 @@ def _bounded(values: tuple[Array, ...], wide: Array | None) -> Bounded:
                 over |= (special | ~np.isfinite(each)) & ~same
     bound = np.where(over, np.inf, np.where(special, 0.0, bound))
     return Bounded(np.where(over, 0.0, center), bound, dtype)
-
-
-def difference(value: Array, held: Bounded) -> str:
-    """The way in which ``value`` lies outside of ``held``; "" if it does not."""
-    if value.shape != held.value.shape:
-        return f"shape {value.shape}, not {held.value.shape}"
-    if value.dtype != numpy_dtype(held.dtype):
-        return f"dtype {value.dtype}, not {held.dtype}"
-    compared = within(value, held)
-    return "" if compared.ok else f"{compared.outside} of {value.size} elements outside the bound"

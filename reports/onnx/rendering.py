@@ -15,7 +15,8 @@ from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
 from relaxcheck.harness.outcomes.plain import does
 from relaxcheck.harness.wording import plural
 from relaxcheck.harness.workers.jobs import Limits
-from relaxcheck.oracles.onnx.answers import NoAnswer, Question, answer
+from relaxcheck.oracles.onnx.answers import Question, answer
+from relaxcheck.oracles.outside import NoAnswer
 from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
 from relaxcheck.reports.onnx import model_text
 from relaxcheck.reports.rendering import SHAPES, STATIC, About, Rendering

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from relaxcheck.harness.models.frameworks.torch import Widening, wider
+from relaxcheck.oracles.torch.widening import Widening, wider
 
 
 def in_float64(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:

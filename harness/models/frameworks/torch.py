@@ -1,23 +1,23 @@
 """PyTorch's values of an exported program: in its own dtypes and in float64."""
 
 import copy
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind, OutputKind
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.export.graph_signature import InputKind
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from relaxcheck.generators.core.values import Array
+from relaxcheck.generators.torch.module import tensor_of
 from relaxcheck.harness.models.frameworks.inputs import Input, Symbol
 from relaxcheck.harness.models.values import Values
-
-_NARROW = (torch.float32, torch.float16, torch.bfloat16)
+from relaxcheck.oracles.torch.exported import placeholders, results
+from relaxcheck.oracles.torch.tensors import array_of
+from relaxcheck.oracles.torch.widening import NARROW, Widening, wider
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +30,6 @@ class TorchModel:
     program: ExportedProgram
     module: nn.Module | None = None
     names: Mapping[tuple[int, int], str] | None = None
-
-
-class Widening(TorchDispatchMode):  # type: ignore[misc]
-    """Computes in float64 what an operator would compute in, or convert to, narrower floats."""
-
-    def __torch_dispatch__(
-        self, operator: Any, types: Any, arguments: Any = (), keywords: Any = None
-    ) -> Any:
-        arguments, keywords = tree_map(wider, arguments), tree_map(wider, keywords or {})
-        return tree_map(wider, operator(*arguments, **keywords))
-
-
-def wider(value: Any) -> Any:
-    """``value`` in float64, if it is a tensor, or a dtype, of narrower floats."""
-    if isinstance(value, torch.dtype):
-        return torch.float64 if value in _NARROW else value
-    if isinstance(value, torch.Tensor) and value.dtype in _NARROW:
-        return value.double()
-    return value
 
 
 def inputs(model: TorchModel) -> tuple[tuple[Input, ...], tuple[Symbol, ...]]:
@@ -79,8 +60,8 @@ def inputs(model: TorchModel) -> tuple[tuple[Input, ...], tuple[Symbol, ...]]:
                 name = (model.names or {}).get((number, axis))
                 if name and dim.isidentifier():
                     aliases.setdefault(dim, []).append(name)
-        array = None if example is None else _array(example)
-        dtype = _array(torch.zeros((), dtype=value.dtype)).dtype
+        array = None if example is None else array_of(example)
+        dtype = array_of(torch.zeros((), dtype=value.dtype)).dtype
         found.append(Input(spec.arg.name, tuple(dims), dtype, array))
     symbols = [
         Symbol(
@@ -112,14 +93,14 @@ def _examples(program: ExportedProgram) -> list[torch.Tensor | None]:
 def outputs(model: TorchModel, arrays: Sequence[Array]) -> Values:
     """The outputs of the exported program, by number, in its dtypes and in float64."""
     program = model.program
-    own = _results(program, _placeholders(program, arrays))
+    own = results(program, placeholders(program, arrays))
     # Made outside of the mode, which would widen how an array of bfloat16 is read as well.
-    wide = [wider(value) for value in _placeholders(program, arrays)]
+    wide = [wider(value) for value in placeholders(program, arrays)]
     with Widening():
-        double = _results(program, wide)
+        double = results(program, wide)
     return Values(
-        {f"output {n}": _array(each) for n, each in enumerate(own)},
-        {f"output {n}": _array(each) for n, each in enumerate(double)},
+        {f"output {n}": array_of(each) for n, each in enumerate(own)},
+        {f"output {n}": array_of(each) for n, each in enumerate(double)},
     )
 
 
@@ -131,7 +112,7 @@ def eager(model: TorchModel, arrays: Sequence[Array]) -> dict[str, Array]:
     with torch.no_grad():
         flat, _ = tree_flatten(copy.deepcopy(model.module)(*arguments, **keywords))
     kept = [each for each in flat if isinstance(each, torch.Tensor)]
-    return {f"output {n}": _array(each) for n, each in enumerate(kept)}
+    return {f"output {n}": array_of(each) for n, each in enumerate(kept)}
 
 
 def _arguments(
@@ -140,7 +121,9 @@ def _arguments(
     """The example's arguments of the module, with ``arrays`` in place of its tensors."""
     flat, structure = tree_flatten(program.example_inputs)
     tensors = iter(arrays)
-    replaced = [_tensor(next(tensors)) if isinstance(each, torch.Tensor) else each for each in flat]
+    replaced = [
+        tensor_of(next(tensors)) if isinstance(each, torch.Tensor) else each for each in flat
+    ]
     arguments, keywords = tree_unflatten(replaced, structure)
     return tuple(arguments), dict(keywords)
 
@@ -149,7 +132,7 @@ def steps(program: ExportedProgram, arrays: Sequence[Array], names: Collection[s
     """The values of the nodes ``names``: own ones, and each alone in float64 of own operands."""
     run = _Stepping(program.graph_module, frozenset(names))
     with torch.no_grad():
-        run.run(*_placeholders(program, arrays))
+        run.run(*placeholders(program, arrays))
     return Values(run.own, run.double)
 
 
@@ -168,12 +151,12 @@ class _Stepping(torch.fx.Interpreter):  # type: ignore[misc]
         value = _first(result)
         if n.name not in self.names or value is None:
             return result
-        self.own[n.name] = _array(value)
+        self.own[n.name] = array_of(value)
         # A parameter, or an input, is what it is.
-        if value.dtype in _NARROW and n.op == "call_function":
+        if value.dtype in NARROW and n.op == "call_function":
             wide = _first(self._wide(n))
             if wide is not None and wide.shape == value.shape:
-                self.double[n.name] = _array(wide)
+                self.double[n.name] = array_of(wide)
         return result
 
     def _wide(self, n: torch.fx.Node) -> Any:
@@ -191,54 +174,3 @@ def _first(value: Any) -> torch.Tensor | None:
     """The tensor that a node gives; of several the first, which an importer holds for the node."""
     first = value[0] if isinstance(value, tuple | list) and value else value
     return first if isinstance(first, torch.Tensor) else None
-
-
-def _placeholders(program: ExportedProgram, arrays: Sequence[Array]) -> list[Any]:
-    """The values of the placeholders of the graph: parameters, buffers, and the user's inputs."""
-    state: dict[str, Any] = {**program.state_dict, **program.constants}
-    state |= dict(program.named_buffers())
-    users = iter(arrays)
-    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
-    values: list[Any] = []
-    for spec in program.graph_signature.input_specs:
-        if spec.kind is not InputKind.USER_INPUT:
-            held = state[str(spec.target)]
-            # An exported program may still change its buffers in place.
-            values.append(held.clone() if spec.kind is InputKind.BUFFER else held)
-            continue
-        meta = nodes[spec.arg.name].meta.get("val")
-        values.append(_tensor(next(users)) if isinstance(meta, torch.Tensor) else meta)
-    return values
-
-
-def _results(program: ExportedProgram, placeholders: Sequence[Any]) -> list[torch.Tensor]:
-    with torch.no_grad():
-        flat = torch.fx.Interpreter(program.graph_module).run(*placeholders)
-    kinds = [spec.kind for spec in program.graph_signature.output_specs]
-    chosen = zip(_flat(flat), kinds, strict=True)
-    return [value for value, kind in chosen if kind is OutputKind.USER_OUTPUT and value is not None]
-
-
-def _flat(values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        if isinstance(value, tuple | list):
-            yield from _flat(value)
-        else:
-            yield value
-
-
-def _tensor(array: Array) -> torch.Tensor:
-    if array.dtype.name == "bfloat16":
-        return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(np.array(array))
-
-
-def _array(tensor: torch.Tensor) -> Array:
-    held = tensor.detach().contiguous()
-    if held.dtype is torch.bfloat16:
-        import ml_dtypes
-
-        wide: Array = held.view(torch.int16).numpy().view(ml_dtypes.bfloat16).copy()
-        return wide
-    array: Array = held.numpy().copy()
-    return array

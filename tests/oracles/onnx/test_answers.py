@@ -9,7 +9,8 @@ import pytest
 from relaxcheck.generators.core.values import Array, numpy_dtype
 from relaxcheck.generators.onnx.model import Attribute, Model, Node, Tensor
 from relaxcheck.oracles.onnx import runtime
-from relaxcheck.oracles.onnx.answers import OUTSIDE, NoAnswer, Question, answer
+from relaxcheck.oracles.onnx.answers import OUTSIDE, Question, answer
+from relaxcheck.oracles.outside import NoAnswer
 
 
 def _question(

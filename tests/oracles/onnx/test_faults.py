@@ -5,10 +5,11 @@ import pytest
 
 from relaxcheck.generators.onnx.schemas import schema
 from relaxcheck.oracles.answer import Unsupported
-from relaxcheck.oracles.onnx.answers import OUTSIDE, Question, answer, difference
+from relaxcheck.oracles.onnx.answers import OUTSIDE, Question, answer
 from relaxcheck.oracles.onnx.faults import FAULTS, fault
 from relaxcheck.oracles.onnx.faults.fault import Fault, Seen
 from relaxcheck.oracles.onnx.reference.evaluate import trace
+from relaxcheck.oracles.outside import difference
 from relaxcheck.oracles.reference.estimate import Estimate
 from tests.oracles.onnx.fault_examples import EXAMPLES, Example
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from relaxcheck.harness.models.frameworks import torch as runtime
+from relaxcheck.oracles.torch.tensors import array_of
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
 
 
@@ -32,7 +33,7 @@ def test_a_module_is_called_on_the_structure_of_its_example() -> None:
 def test_bfloat16_is_read_before_it_is_widened(width: int) -> None:
     x = torch.arange(2 * width).reshape(2, width).bfloat16()
     model = runtime.TorchModel(torch.export.export(Doubled(), (x,)))
-    values = runtime.outputs(model, [runtime._array(x)])
+    values = runtime.outputs(model, [array_of(x)])
     wanted = (2 * np.arange(2 * width)).reshape(2, width)
     np.testing.assert_array_equal(values.double["output 0"], wanted)
     np.testing.assert_array_equal(values.own["output 0"].astype(np.float64), wanted)
