@@ -4,17 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-import numpy as np
-import torch
-from torch.utils._pytree import tree_leaves
-
 from relaxcheck.generators.core.values import Array
-from relaxcheck.generators.torch.module import laid_out, module_of, tensor_of
+from relaxcheck.generators.torch.module import laid_out, tensor_of
 from relaxcheck.generators.torch.program import Program
 from relaxcheck.oracles.outside import Answer, NoAnswer, held
-from relaxcheck.oracles.torch.bounding import bounded
+from relaxcheck.oracles.torch.bounding import Shapes, bounded
+from relaxcheck.oracles.torch.evaluating import evaluated
 from relaxcheck.oracles.torch.tensors import array_of
-from relaxcheck.oracles.torch.widening import Widening, wider
 
 EAGER, EXPORTED = "pytorch", "exported"
 """The names of the oracles: eager PyTorch, and its interpreter of the exported program."""
@@ -73,47 +69,34 @@ def passed(program: Program, arrays: Mapping[str, Array]) -> tuple[Array, ...]:
 
 
 def _answered(question: Question) -> Answer | NoAnswer:
+    program = question.program
     try:
-        own = _outputs(question, wide=False)
+        found = evaluated(program, question.arrays, question.seed, question.regime)
     except Exception as error:
-        return NoAnswer(f"{EAGER}: {type(error).__name__}: {_line(error)}")
-    if any(each.dtype.kind == "c" for each in own):
+        return NoAnswer(_reason(EAGER, error))
+    if any(each.dtype.kind == "c" for each in found.own):
         return NoAnswer(f"{EAGER}: an output is complex")
-    wide: tuple[Array, ...] | None
+    if found.wide is None and not found.others:
+        return NoAnswer(f"{EAGER}: neither float64 nor other roundings bound its result")
+    columns = zip(*found.others, strict=True) if found.others else ((),) * len(found.own)
+    wide = found.wide or (None,) * len(found.own)
     try:
-        wide = _outputs(question, wide=True)
-    except Exception:
-        wide = None
-    outputs = tuple(bounded(each, wide and wide[at]) for at, each in enumerate(own))
-    names = question.program.outputs
-    answers = {EAGER: own}
+        outputs = tuple(
+            bounded(own, double, others, exact=found.exact)
+            for own, double, others in zip(found.own, wide, columns, strict=True)
+        )
+    except Shapes as error:
+        return NoAnswer(_reason(EAGER, error))
+    answers = {EAGER: found.own}
     unsupported = {}
     if question.exported is not None:
         try:
             answers[EXPORTED] = tuple(question.exported())
         except Exception as error:
-            unsupported[EXPORTED] = f"{EXPORTED}: {type(error).__name__}: {_line(error)}"
-    return held(names, outputs, answers, unsupported, ())
+            unsupported[EXPORTED] = _reason(EXPORTED, error)
+    return held(program.outputs, outputs, answers, unsupported, ())
 
 
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "")
-
-
-def _outputs(question: Question, *, wide: bool) -> tuple[Array, ...]:
-    program = question.program
-    held = {
-        tensor.name: question.arrays[tensor.name] for tensor in program.tensors if tensor.constant
-    }
-    module = module_of(program, held, question.seed, question.regime)
-    inputs = [
-        laid_out(tensor_of(question.arrays[tensor.name]), tensor.layout)
-        for tensor in program.inputs
-    ]
-    with torch.no_grad():
-        if wide:
-            module = module.double()
-            inputs = [wider(each) for each in inputs]
-        with Widening() if wide else nullcontext():
-            leaves = tree_leaves(module(*inputs))
-    return tuple(map(array_of, leaves))
+def _reason(oracle: str, error: Exception) -> str:
+    line = next(iter(str(error).splitlines()), "")
+    return f"{oracle}: {type(error).__name__}: {line}"

@@ -1,6 +1,10 @@
-"""Bounds of an output, from how PyTorch's own roundings change it."""
+"""Bounds of an output, from how far other roundings take it."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.oracles.answer import Bounded
@@ -10,32 +14,61 @@ MARGIN = 8.0
 UNITS = 32.0
 
 
-def bounded(own: Array, wide: Array | None) -> Bounded:
-    """The output that ``own`` is in the program's dtype, and ``wide`` in float64.
+class Shapes(ValueError):
+    """The shape of an output depends on roundings."""
 
-    Without ``wide``, integers and truth values are as they are, and floats unconstrained.
+
+def bounded(own: Array, wide: Array | None, others: Sequence[Array], *, exact: bool) -> Bounded:
+    """The output that is ``own`` in the program's dtype, ``wide`` in float64.
+
+    ``others`` have its dtype, and other roundings; ``exact``: no operator rounds.
+
+    Raises:
+        Shapes: they have several.
     """
-    dtype = own.dtype.name
+    every = (own, *others) if wide is None else (own, wide, *others)
+    if len({each.shape for each in every}) > 1:
+        raise Shapes(f"shapes {sorted({each.shape for each in every})} by other roundings")
     if own.dtype.kind in "iub":
-        bound = np.zeros(own.shape)
-        if wide is not None and wide.shape == own.shape and wide.dtype == own.dtype:
-            # Where roundings decide an integer, correct implementations differ.
-            bound[wide != own] = np.inf
-        return Bounded(own.astype(np.int64), bound, dtype)
-    narrow = own.astype(np.float64)
-    if wide is None or wide.shape != own.shape:
-        return Bounded(np.zeros(own.shape), np.full(own.shape, np.inf), dtype)
-    center = wide.astype(np.float64)
+        decided = np.ones(own.shape, bool)
+        for each in every:
+            decided &= each == own
+        return Bounded(own.astype(np.int64), np.where(decided, 0.0, np.inf), own.dtype.name)
+    return _of_floats(own, wide, others, exact=exact)
+
+
+def _of_floats(own: Array, wide: Array | None, others: Sequence[Array], *, exact: bool) -> Bounded:
+    dtype = own.dtype.name
     form = FORMATS[dtype]
-    with np.errstate(invalid="ignore", over="ignore"):
-        off = np.abs(narrow - center)
-        off = np.where(np.isfinite(off), off, 0.0)
-        finite = np.abs(np.where(np.isfinite(center), center, 0.0))
-        scale = UNITS * form.unit * (finite + finite.max(initial=0.0))
-        bound = MARGIN * off.max(initial=0.0) + scale + form.floor
-        over = np.isfinite(center) & (np.abs(center) + bound >= form.largest)
-        special = ~np.isfinite(center)
-        same = (narrow == center) | (np.isnan(narrow) & np.isnan(center))
-        over |= (special | ~np.isfinite(narrow)) & ~same
+    center = (own if wide is None or exact else wide).astype(np.float64)
+    narrow = [each.astype(np.float64) for each in (own, *others)]
+    special = ~np.isfinite(center)
+    size = np.where(special, 0.0, np.abs(center))
+    over = np.zeros(center.shape, bool)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        off = np.zeros(center.shape)
+        for each in narrow:
+            distance = np.abs(each - center)
+            off = np.maximum(off, np.where(np.isfinite(distance), distance, 0.0))
+            same = (each == center) | (np.isnan(each) & np.isnan(center))
+            # Where roundings decide about NaN and infinities, correct implementations differ.
+            over |= (special | ~np.isfinite(each)) & ~same
+        if exact:
+            bound = np.where(off > 0, np.inf, 0.0)
+        else:
+            bound = MARGIN * spread(off, size) + UNITS * form.unit * size + form.floor
+            over |= ~special & (size + bound >= form.largest)
     bound = np.where(over, np.inf, np.where(special, 0.0, bound))
     return Bounded(np.where(over, 0.0, center), bound, dtype)
+
+
+def spread(off: NDArray[Any], size: NDArray[Any]) -> NDArray[np.float64]:
+    """The distances that elements of magnitudes ``size`` may have, by the distances ``off`` seen.
+
+    Few are seen of each element, and by chance they are small. So an element may be as far off as
+    any other one, in absolute terms, or relatively to its magnitude, whichever is less.
+    """
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        relative = np.where(off > 0, off / size, 0.0).max(initial=0.0)
+        among = np.minimum(off.max(initial=0.0), np.where(size > 0, relative * size, np.inf))
+    return np.maximum(off, among)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from relaxcheck.harness.models.frameworks import torch as runtime
-from relaxcheck.oracles.torch.tensors import array_of
 from relaxcheck.harness.models.judging import MODEL_LIMIT, measured
+from relaxcheck.oracles.torch.tensors import array_of
 
 
 class Nested(nn.Module):
