@@ -13,6 +13,9 @@ from relaxcheck.oracles.reference.estimate import FORMATS
 MARGIN = 8.0
 UNITS = 32.0
 
+_ALIKE = 2.0**10
+"""Magnitudes are alike if the largest is at most so many times their median."""
+
 
 class Shapes(ValueError):
     """The shape of an output depends on roundings."""
@@ -66,9 +69,13 @@ def spread(off: NDArray[Any], size: NDArray[Any]) -> NDArray[np.float64]:
     """The distances that elements of magnitudes ``size`` may have, by the distances ``off`` seen.
 
     Few are seen of each element, and by chance they are small. So an element may be as far off as
-    any other one, in absolute terms, or relatively to its magnitude, whichever is less.
+    any other one; where magnitudes lie far apart, in relative terms if that is less.
     """
+    largest = off.max(initial=0.0)
+    seen = size[size > 0]
+    if not seen.size or np.median(seen) * _ALIKE >= seen.max():
+        return np.full(off.shape, largest)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         relative = np.where(off > 0, off / size, 0.0).max(initial=0.0)
-        among = np.minimum(off.max(initial=0.0), np.where(size > 0, relative * size, np.inf))
+        among = np.minimum(largest, np.where(size > 0, relative * size, np.inf))
     return np.maximum(off, among)

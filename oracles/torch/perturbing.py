@@ -8,15 +8,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from relaxcheck.oracles.torch.latitude import LATITUDE, overflowing
-from relaxcheck.oracles.torch.rounding import is_exact
+from relaxcheck.oracles.torch.rounding import is_exact, mixes
 
 
 class Perturbing(TorchDispatchMode):  # type: ignore[misc]
     """Computes in a program's own dtypes, with other roundings than PyTorch's.
 
-    Each operand and each result of an operator that rounds is multiplied by 1 - eps, 1 or 1 + eps,
-    drawn for each element: Monte Carlo arithmetic (Parker, "Monte Carlo Arithmetic", 1997). Where
-    PyTorch leaves a result open, another one is returned. ``number`` says which.
+    Each result of an operator that rounds is multiplied by 1 - eps, 1 or 1 + eps, drawn for each
+    element, and so is each operand of one that mixes elements: Monte Carlo arithmetic (Parker,
+    "Monte Carlo Arithmetic", 1997). Where PyTorch leaves a result open, another one is returned;
+    ``number`` says which.
 
     ``perturbed``: some tensor was; else the program is exact. ``open``: PyTorch leaves a result open.
     """
@@ -38,30 +39,32 @@ class Perturbing(TorchDispatchMode):  # type: ignore[misc]
         if is_exact(operator):
             return operator(*arguments, **keywords)
         over = overflowing(operator, arguments, keywords)
-        formal = operator._schema.arguments
-        read = {
-            each.name: each.alias_info is None and not each.name.startswith("running")
-            for each in formal
-        }
-        for at, (each, value) in enumerate(zip(formal, arguments, strict=False)):
-            if read[each.name]:
-                arguments[at] = tree_map(self._other, value)
-        for key, value in keywords.items():
-            if read.get(key, True):
-                keywords[key] = tree_map(self._other, value)
+        if mixes(operator):
+            self._change(operator, arguments, keywords)
         result = operator(*arguments, **keywords)
-        several = isinstance(result, tuple | list)
+        formal = operator._schema.returns
+        if not formal:
+            return result
+        several = len(formal) > 1
         made = [
             self._returned(value, each.alias_info is not None)
-            for value, each in zip(
-                result if several else [result], operator._schema.returns, strict=False
-            )
+            for value, each in zip(result if several else [result], formal, strict=True)
         ]
         if over is not None:
             made[0] = torch.where(over, torch.nan, made[0])
-        if not several:
-            return made[0] if made else result
-        return type(result)(made) if type(result) in (tuple, list) else tuple(made)
+        return tuple(made) if several else made[0]
+
+    def _change(self, operator: Any, arguments: list[Any], keywords: dict[str, Any]) -> None:
+        """Round the operands anew, but those that ``operator`` writes into."""
+        names = [each.name for each in operator._schema.arguments]
+        # Batch normalization does not say that it writes these.
+        written = {name for name in names if name.startswith("running")}
+        written |= {each.name for each in operator._schema.arguments if each.alias_info is not None}
+        for at, (name, value) in enumerate(zip(names, arguments, strict=False)):
+            if name not in written:
+                arguments[at] = tree_map(self._other, value)
+        for name in keywords.keys() - written:
+            keywords[name] = tree_map(self._other, keywords[name])
 
     def _returned(self, value: Any, aliases: bool) -> Any:
         if not aliases:

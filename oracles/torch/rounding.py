@@ -3,6 +3,8 @@
 from functools import cache
 from typing import Any
 
+import torch
+
 _EXACT = frozenset(
     (
         # Copies, and movement of elements.
@@ -37,7 +39,19 @@ _EXACT = frozenset(
         *("eq", "ne", "lt", "le", "gt", "ge", "equal", "isnan", "isinf", "isfinite", "isposinf"),
         *("isneginf", "signbit", "sign", "sgn", "heaviside", "logical_and", "logical_or"),
         *("logical_xor", "logical_not", "any", "all", "count_nonzero", "searchsorted", "bucketize"),
-        *("isin", "is_nonzero", "histc", "bincount", "abs", "neg", "positive", "copysign"),
+        *("_histogramdd_from_bin_cts", "_histogramdd_from_bin_tensors"),
+        *(
+            "isin",
+            "is_nonzero",
+            "histc",
+            "bincount",
+            "histogram",
+            "_histogramdd_bin_edges",
+            "abs",
+            "neg",
+            "positive",
+            "copysign",
+        ),
         *("floor", "ceil", "trunc", "fix", "round", "frexp", "nan_to_num", "nextafter"),
         *("floor_divide", "_assert_async", "_assert_scalar", "_assert_tensor_metadata"),
     )
@@ -56,3 +70,17 @@ def is_exact(operator: Any) -> bool:
 
 
 _FACTORIES = ("_like", "new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided")
+
+_SHARP = frozenset(("pow", "fmod", "remainder", "float_power", "__rpow__"))
+"""Operators of two operands that leap, or end, at numbers that programs are full of."""
+
+
+@cache
+def mixes(operator: Any) -> bool:
+    """True if roundings in ``operator`` are as large as those of its operands.
+
+    Functions of a number round their results alone, and are not to be left by a rounding of it.
+    """
+    name = operator.overloadpacket.__name__.removesuffix("_")
+    tensors = sum("Tensor" in str(each.type) for each in operator._schema.arguments)
+    return name not in _SHARP and (tensors > 1 or torch.Tag.pointwise not in operator.tags)
