@@ -1,7 +1,8 @@
 """Exporting a program by ``torch.export``."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -29,8 +30,7 @@ def exported(
     arguments = tuple(
         laid_out(tensor_of(examples[tensor.name]), tensor.layout) for tensor in program.inputs
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         shapes = dynamic_shapes(program.inputs, how)
         made = torch.export.export(
             module, arguments, dynamic_shapes=(shapes,) if shapes else None, strict=how.strict
@@ -38,18 +38,28 @@ def exported(
         return made.run_decompositions() if how.decomposed else made
 
 
-def dynamic_shapes(inputs: Sequence[Tensor], how: Exporting) -> tuple[Any, ...] | None:
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let PyTorch warn of nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def dynamic_shapes(
+    inputs: Sequence[Tensor], how: Exporting, prefix: str = ""
+) -> tuple[Any, ...] | None:
     """The dynamic dimensions of each of ``inputs``, as ``torch.export`` takes them; None without.
 
     A derived dimension is ``a * Dim(n) + b`` of one symbol; any other is left to PyTorch
-    (``Dim.AUTO``).
+    (``Dim.AUTO``). ``prefix`` begins the name of each dimension: those of one name are one.
     """
     if not any(dims.symbols(dim) for tensor in inputs for dim in tensor.shape):
         return None
     known: dict[str, Any] = {}
     return tuple(
         {
-            axis: _dim(dim, how.dynamic, known)
+            axis: _dim(dim, how.dynamic, known, prefix)
             for axis, dim in enumerate(tensor.shape)
             if dims.symbols(dim)
         }
@@ -58,14 +68,14 @@ def dynamic_shapes(inputs: Sequence[Tensor], how: Exporting) -> tuple[Any, ...] 
     )
 
 
-def _dim(dim: dims.Dim, dynamic: str, known: dict[str, Any]) -> Any:
+def _dim(dim: dims.Dim, dynamic: str, known: dict[str, Any], prefix: str) -> Any:
     symbols = sorted(dims.symbols(dim))
     if dynamic == AUTO or len(symbols) != 1:
         return Dim.AUTO
     (name,) = symbols
     if name not in known:
         limits = {"min": LEAST, "max": MOST} if dynamic == BOUNDED else {}
-        known[name] = Dim(name, **limits)
+        known[name] = Dim(prefix + name, **limits)
     first = dims.evaluate(dim, {name: 0})
     slope = dims.evaluate(dim, {name: 1}) - first
     if any(dims.evaluate(dim, {name: n}) != slope * n + first for n in (2, 3, 5, 8)):

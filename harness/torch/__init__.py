@@ -1,0 +1,1 @@
+"""PyTorch programs: export, import, compile, run, judge."""
