@@ -14,8 +14,11 @@ FORMAT = 5
 """The format number of a case that is a PyTorch program."""
 
 AUTO, NAMED, BOUNDED = "auto", "named", "bounded"
-"""The ways to declare a dynamic dimension: ``Dim.AUTO``; a ``Dim`` with a name; one with a least and
-a largest size, too. A dimension ``2*n`` is ``2 * Dim("n")`` in the last two."""
+"""The ways to declare a dynamic dimension.
+
+``Dim.AUTO``; a ``Dim`` with a name; one with a least and a largest size, too. A dimension ``2*n``
+is ``2 * Dim("n")`` in the last two.
+"""
 DYNAMIC = (AUTO, NAMED, BOUNDED)
 
 EXPORT, FX, DYNAMO = "export", "fx", "dynamo"

@@ -163,9 +163,9 @@ def _layer(layer: Layer) -> nn.Module:
 def weigh(module: nn.Module, name: str, seed: int, regime: str) -> None:
     """Set the weights of ``module``, which the program calls ``name``.
 
-    They are small integers in the regime ``exact``, else normal with a standard deviation of a half;
-    what a layer calls a variance is positive, and counters are 0. NumPy draws them, so that they are
-    the same with every release of PyTorch.
+    They are small integers in the regime ``exact``, else normal with a standard deviation of a
+    half; what a layer calls a variance is positive, and counters are 0. NumPy draws them, so that
+    they are the same with every release of PyTorch.
     """
     with torch.no_grad():
         for key, value in sorted(module.state_dict(keep_vars=True).items()):

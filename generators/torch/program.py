@@ -154,8 +154,8 @@ Argument = (
 class Node(Data, frozen=True, omit_defaults=True):
     """One call: ``target`` is a dotted path, or the name of a layer.
 
-    Its result is flattened, and the first of its leaves are bound to ``outputs`` in order; "" leaves
-    one out.
+    Its result is flattened, and the first of its leaves are bound to ``outputs`` in order; ""
+    leaves one out.
     """
 
     target: str

@@ -1,7 +1,8 @@
 """The functions, methods, layers and things of PyTorch that a program may name.
 
 A case may come from anybody. So a path is looked up here and nowhere else: functions of tensors,
-ATen overloads, methods of tensors that ATen has, and layers; nothing that opens files or libraries.
+ATen overloads of tensors, methods of tensors that ATen has, and layers; nothing that opens files or
+libraries (``aten::save`` writes a file).
 """
 
 import operator
@@ -81,12 +82,11 @@ def _looked_up(path: str) -> Any:
     parts = path.split(".")
     if parts[0] != "torch" or any(part in _REFUSED for part in parts):
         return None
-    if any(part.startswith("_") and not part.startswith("__") for part in parts[:-1]):
-        return None
     match parts[1:]:
         case ["ops", "aten", name, overload]:
             packet = getattr(torch.ops.aten, name, None)
-            return getattr(packet, overload, None) if _is_packet(packet) else None
+            chosen = getattr(packet, overload, None) if _is_packet(packet) else None
+            return chosen if _is_of_tensors(chosen) else None
         case ["Tensor", name]:
             known = name.startswith("__") or _is_packet(getattr(torch.ops.aten, name, None))
             return getattr(torch.Tensor, name, None) if known and name in _METHODS else None
@@ -116,12 +116,22 @@ def _is_packet(found: Any) -> bool:
     return isinstance(found, torch._ops.OpOverloadPacket)
 
 
+def _is_of_tensors(found: Any) -> bool:
+    """True if ``found`` is an overload of ATen that takes or gives tensors.
+
+    Others are TorchScript's functions of text, lists and files.
+    """
+    if not isinstance(found, torch._ops.OpOverload):
+        return False
+    schema = found._schema
+    return any("Tensor" in str(each.type) for each in (*schema.arguments, *schema.returns))
+
+
 def _is_function(name: str) -> bool:
     """True if ``torch.<name>`` is a function of tensors: one that ATen has, or made of such."""
     if name.startswith("_"):
         return False
-    known = hasattr(torch._C._VariableFunctions, name) or name in _COMPOSED
-    return known or _is_packet(getattr(torch.ops.aten, name, None))
+    return hasattr(torch._C._VariableFunctions, name) or name in _COMPOSED
 
 
 _COMPOSED = frozenset(
@@ -136,9 +146,13 @@ _COMPOSED = frozenset(
 
 
 def _belongs(module: Any, name: str) -> bool:
-    """True if ``name`` is a function of ``module``, and no module or class that it imports."""
+    """True if ``name`` is a function of ``module``, and nothing that it imports."""
     found = getattr(module, name, None)
-    return callable(found) and not isinstance(found, type)
+    home = getattr(found, "__module__", None) or "torch"
+    own = home == module.__name__ or home == "torch" or home.startswith("torch._C._")
+    # Pooling is dispatched by a flag, in a function made elsewhere.
+    chosen = home == "torch._jit_internal" and name != "boolean_dispatch"
+    return callable(found) and not isinstance(found, type) and (own or chosen)
 
 
 @cache
