@@ -1,0 +1,273 @@
+"""Executing PyTorch programs in this process: export, import, compile, run at each binding, judge."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from torch.export import ExportedProgram
+
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.values import Array, arrays
+from relaxcheck.generators.torch.case import EXPORT, TorchCase
+from relaxcheck.harness.compiling import building
+from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
+from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
+from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.compiling.running import Run, run_all
+from relaxcheck.harness.kind import Progress, Tracing
+from relaxcheck.harness.native.link import can_link
+from relaxcheck.harness.outcomes.clock import Clock
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.torch import importing
+from relaxcheck.harness.torch.accepting import accepts
+from relaxcheck.harness.torch.asking import all_expected
+from relaxcheck.harness.torch.ending import left, refused
+from relaxcheck.harness.torch.exporting import (
+    STAGE,
+    Exported,
+    exported_alone,
+    exported_together,
+)
+from relaxcheck.harness.torch.grouping import NotExported
+from relaxcheck.harness.torch.keeping import usual
+from relaxcheck.harness.workers.switching import switch_fixes
+from relaxcheck.oracles.outside import NoAnswer
+from relaxcheck.oracles.torch.answers import Question, passed
+from relaxcheck.oracles.torch.exported import outputs as outputs_of
+
+_WRONG = (Verdict.WRONG_VALUE, Verdict.WRONG_SHAPE, Verdict.WRONG_DTYPE)
+
+
+def execute(
+    case: TorchCase,
+    progress: Progress = lambda stage: None,
+    *,
+    plain: bool = False,
+    tracing: Tracing | None = None,
+) -> Outcome:
+    """The outcome of ``case``; as ``harness.programs.execute.execute``.
+
+    A ``plain`` one is exported alone, and not taken from the folder of exported programs.
+
+    Raises:
+        CaseError: the case names a pipeline that does not exist.
+        Exception: a fault of the harness itself.
+    """
+    clock = Clock()
+    if plain:
+        progress(STAGE)
+        with clock(STAGE):
+            program = exported_alone(case)
+    else:
+        (program,) = exported_together(
+            [case], [clock], usual(), lambda number, stage: progress(stage)
+        )
+    begun = _begin(case, program, clock, progress, None, tracing)
+    if isinstance(begun, Outcome):
+        return begun
+    (runs,) = _asked([begun])
+    return _end(begun, runs, plain=plain)
+
+
+def execute_together(
+    cases: Sequence[TorchCase], progress: Callable[[int | None, str], None]
+) -> Iterator[Outcome]:
+    """The outcomes of ``cases``, in order, exported at once, and their native code linked at once.
+
+    Raises:
+        Exception: a fault outside TVM, or in a shared stage. Cases without an outcome have to be
+            executed alone.
+    """
+    clocks = [Clock() for _ in cases]
+    programs = exported_together(cases, clocks, usual(), progress)
+    begun = []
+    for number, (case, program, clock) in enumerate(zip(cases, programs, clocks, strict=True)):
+        late = name_of(number) if case.opt_level == 0 and can_link() else None
+        begun.append(_begin(case, program, clock, partial(progress, number), late))
+    compiled = [member for member in begun if isinstance(member, _Compiled)]
+    progress(None, "link")
+    shared = Clock()
+    with shared("tvm"):
+        alone = building.link([member.program for member in compiled])
+    for member in compiled:
+        member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
+    failing = {id(compiled[number]) for number in alone}
+    runs = iter(_asked([member for member in compiled if id(member) not in failing]))
+    for this in begun:
+        if isinstance(this, Outcome):
+            yield this
+        elif id(this) in failing:
+            yield execute(this.case, this.progress)
+        else:
+            yield _end(this, next(runs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A case whose program is compiled; ``late`` is its name if its native code is shared.
+
+    ``exported`` is the program that TVM imported, None by another door.
+    """
+
+    case: TorchCase
+    exported: ExportedProgram | None
+    program: building.Compiled
+    parameters: tuple[building.Argument, ...]
+    clock: Clock
+    late: str | None
+    progress: Progress
+
+
+def _begin(
+    case: TorchCase,
+    exported: Exported,
+    clock: Clock,
+    progress: Progress,
+    late: str | None,
+    tracing: Tracing | None = None,
+) -> _Compiled | Outcome:
+    """Import and compile ``case``; returns its outcome if it ends there."""
+    if case.pipeline not in PIPELINES:
+        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    if isinstance(exported, NotExported):
+        reason = f"PyTorch does not export the program: {exported}"
+        return Outcome(Verdict.NO_ORACLE, STAGE, None, reason, seconds=clock.seconds)
+    switch_fixes(case.fixes)
+    try:
+        with clock("tvm"):
+            progress(importing.STAGE)
+            made = importing.imported(case, exported)
+            if made.returns_tuple != _returns_tuple(case):
+                return _of_another_structure(made.returns_tuple, clock)
+            program = building.build(
+                made.module, _recipe(case), progress, late=late, tracing=tracing
+            )
+    except SilentBail as bail:
+        return left(bail, clock, late)
+    except StageError as error:
+        if late is not None and error.stage == READS_PREFIX:
+            # The name that late linking gives the program may be at fault.
+            return _begin(case, exported, clock, progress, None, tracing)
+        return refused(case, error, clock, late)
+    return _Compiled(case, exported, program, made.parameters, clock, late, progress)
+
+
+def _recipe(case: TorchCase) -> Recipe:
+    pipeline = PIPELINES[case.pipeline]
+    return Recipe(
+        case.opt_level,
+        fused=pipeline.relax_pipeline == "target",
+        with_fixes=case.fixes and pipeline.passes_of_fixes,
+    )
+
+
+def _returns_tuple(case: TorchCase) -> bool:
+    """True if the imported function is to return a tuple.
+
+    The importer of exported programs returns one always, but a single output that it unwraps;
+    ``from_fx`` returns what the module does.
+    """
+    if len(case.program.outputs) > 1:
+        return True
+    if case.importing.unwrap:
+        return False
+    return case.importing.door == EXPORT or case.program.tuple_of_one
+
+
+def _of_another_structure(returns_tuple: bool, clock: Clock) -> Outcome:
+    forms = ("a tensor", "a tuple")
+    message = f"the imported function returns {forms[returns_tuple]}, not {forms[not returns_tuple]}"
+    return Outcome(Verdict.WRONG_SHAPE, importing.STAGE, None, message, seconds=clock.seconds)
+
+
+def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Outcome:
+    """Load and run a compiled case; judge its outputs."""
+    case, clock, progress = compiled.case, compiled.clock, compiled.progress
+    try:
+        with clock("tvm"):
+            progress("load")
+            main = building.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+        # Where others compare its outcome, no zero on the stack may make it right.
+        call = building.run_on_filled_stack if plain else building.run
+        answered = [run for run in runs if not isinstance(run.expected, NoAnswer)]
+        for run in runs:
+            if isinstance(run.expected, NoAnswer):
+                # Nobody knows the result, but TVM has to give one.
+                progress("run")
+                call(main, run.arguments)
+        if not answered:
+            reasons = str(runs[0].expected) if runs else "the program takes no size that is drawn"
+            return Outcome(Verdict.NO_ORACLE, None, None, reasons, seconds=clock.seconds)
+        names = case.program.outputs
+        outcome = run_all(main, answered, names, case.regime, progress, clock, call)
+        if outcome.verdict in _WRONG and compiled.exported is not None:
+            # PyTorch itself may make another program of it: then TVM is not to blame.
+            (runs,) = _asked([compiled], both=True)
+            answered = [run for run in runs if not isinstance(run.expected, NoAnswer)]
+            outcome = run_all(main, answered, names, case.regime, progress, clock, call)
+        return outcome
+    except StageError as error:
+        return refused(case, error, clock, compiled.late)
+
+
+def _asked(compiled: Sequence[_Compiled], *, both: bool = False) -> list[list[Run]]:
+    """The runs of each of ``compiled`` at the bindings that its program takes; asks PyTorch.
+
+    ``both``: its interpreter of the exported program, too.
+    """
+    planned: list[tuple[_Compiled, int, str]] = []
+    questions: list[Question] = []
+    for member in compiled:
+        case = member.case
+        taken = _taken(member)
+        for index, regime in case.runs:
+            if index not in taken:
+                continue
+            member.progress("oracle")
+            planned.append((member, index, regime))
+            question = Question(
+                case.program, arrays(case, index, regime), case.seed, case.regime
+            )
+            if both and member.exported is not None:
+                question = replace(question, exported=_by_interpreter(member, question.arrays))
+            questions.append(question)
+
+    @contextmanager
+    def on(number: int) -> Iterator[None]:
+        member, *_ = planned[number]
+        member.progress("oracle")
+        with member.clock("oracles"):
+            yield
+
+    runs: dict[int, list[Run]] = {id(member): [] for member in compiled}
+    answered = zip(planned, questions, all_expected(questions, on), strict=True)
+    for (member, index, regime), question, wanted in answered:
+        case = member.case
+        own = passed(case.program, question.arrays)
+        runs[id(member)].append(
+            Run(case.bindings[index], regime, (*own, *member.parameters), wanted)
+        )
+    return list(runs.values())
+
+
+def _by_interpreter(
+    member: _Compiled, values: Mapping[str, Array]
+) -> Callable[[], tuple[Array, ...]]:
+    assert member.exported is not None
+    return partial(outputs_of, member.exported, passed(member.case.program, values))
+
+
+def _taken(member: _Compiled) -> frozenset[int]:
+    """The numbers of the bindings that the exported program may be called at."""
+    case = member.case
+    every = range(len(case.bindings))
+    if member.exported is None:
+        return frozenset(every)
+    shapes = (
+        [case.shape(tensor.name, case.bindings[at]) for tensor in case.program.inputs]
+        for at in every
+    )
+    return frozenset(
+        at for at, row in zip(every, shapes, strict=True) if accepts(member.exported, row)
+    )

@@ -1,0 +1,173 @@
+"""Exported programs kept in a folder: exported once, for every TVM release, with fixes or without.
+
+Each program has a file, named by a hash of what export depends on, PyTorch's release among it.
+Several processes use the folder at once: a file is written under another name, and renamed.
+"""
+
+import hashlib
+import io
+import os
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import torch
+from torch.export import ExportedProgram
+
+from relaxcheck.generators.torch.case import Exporting, TorchCase
+from relaxcheck.generators.torch.exporting import quiet
+from relaxcheck.generators.torch.program import Program
+from relaxcheck.harness.torch.grouping import NotExported
+
+FOLDER = "RELAXCHECK_EXPORTED"
+"""The environment variable that names the folder; empty: nothing is kept."""
+
+_FORMAT = 1
+"""Changes when files of another format are not to be read."""
+
+_MOST_BYTES = 512 << 20
+"""The size that the folder is brought back to."""
+
+_LOOKS = 256
+"""One file in so many is followed by a look at the size of the folder."""
+
+_NAMES, _REFUSED = "nodes", b"refused:"
+
+
+class _Key(msgspec.Struct, frozen=True):
+    """All that an exported program depends on."""
+
+    format: int
+    torch: str
+    program: Program
+    binding: dict[str, int]
+    exporting: Exporting
+    seed: int
+    regime: str
+
+
+def key(case: TorchCase) -> str:
+    """The name of the file of the program of ``case``."""
+    whole = _Key(
+        _FORMAT,
+        str(torch.__version__),
+        case.program,
+        case.bindings[0],
+        case.exporting,
+        case.seed,
+        case.regime,
+    )
+    return hashlib.sha256(msgspec.json.encode(whole, order="deterministic")).hexdigest()[:40]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A folder of exported programs; None: nothing is kept."""
+
+    folder: Path | None
+
+    def read(self, case: TorchCase) -> ExportedProgram | NotExported | None:
+        """The program of ``case``, or PyTorch's refusal; None if there is none that can be read."""
+        if self.folder is None:
+            return None
+        path = self.folder / key(case)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        if content.startswith(_REFUSED):
+            return NotExported(content.removeprefix(_REFUSED).decode(errors="replace"))
+        try:
+            program = _loaded(content)
+            # The folder is emptied of what was not used for longest.
+            os.utime(path)
+        except Exception:
+            # Half a file of a machine that went down, or one of somebody else's: it is made anew.
+            path.unlink(missing_ok=True)
+            return None
+        return program
+
+    def write(self, case: TorchCase, made: ExportedProgram | NotExported) -> None:
+        """Keep what came of exporting ``case``, unless PyTorch cannot write it to a file."""
+        if self.folder is None:
+            return
+        if isinstance(made, NotExported):
+            content = _REFUSED + str(made).encode()
+        else:
+            try:
+                content = _saved(made)
+            except Exception:
+                # PyTorch has no form for some programs; these are exported every time.
+                return
+        name = key(case)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        own = self.folder / f".{name}.{os.getpid()}"
+        own.write_bytes(content)
+        own.replace(self.folder / name)
+        if int(name[:8], 16) % _LOOKS == 0:
+            self.trim(_MOST_BYTES)
+
+    def trim(self, most: int) -> None:
+        """Remove the files that were not used for longest, until the rest have ``most`` bytes."""
+        if self.folder is None:
+            return
+        found = sorted(_sizes(self.folder), reverse=True)
+        total = 0
+        for _, size, path in found:
+            total += size
+            if total > most:
+                path.unlink(missing_ok=True)
+
+
+def _sizes(folder: Path) -> Iterable[tuple[float, int, Path]]:
+    """Last use, size and path of each file; another process may remove some meanwhile."""
+    for path in folder.iterdir():
+        try:
+            facts = path.stat()
+        except FileNotFoundError:
+            continue
+        yield facts.st_mtime, facts.st_size, path
+
+
+def usual() -> Kept:
+    """The folder that the environment names, or else that of this user."""
+    named = os.environ.get(FOLDER)
+    if named is not None:
+        return Kept(Path(named) if named else None)
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Kept(Path(cache) / "relaxcheck" / "exported")
+
+
+def _saved(program: ExportedProgram) -> bytes:
+    buffer = io.BytesIO()
+    names = "\n".join(node.name for node in program.graph.nodes)
+    with quiet():
+        torch.export.save(program, buffer, extra_files={_NAMES: names})
+    return buffer.getvalue()
+
+
+def _loaded(content: bytes) -> ExportedProgram:
+    """The program in ``content``, without the nodes that loading adds.
+
+    PyTorch's file has an output for each part of a tuple, also for those that nothing takes.
+
+    Raises:
+        ValueError: it has other nodes than were saved.
+        Exception: it is no such file.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise ValueError("no archive")
+    extra = {_NAMES: ""}
+    with quiet():
+        program: ExportedProgram = torch.export.load(io.BytesIO(content), extra_files=extra)
+    names = extra[_NAMES].split("\n")
+    own = set(names)
+    graph = program.graph
+    for node in reversed(list(graph.nodes)):
+        if node.name not in own and node.op == "call_function" and not node.users:
+            graph.erase_node(node)
+    if [node.name for node in graph.nodes] != names:
+        raise ValueError("other nodes than were saved")
+    return program

@@ -1,0 +1,122 @@
+"""Check a program that was decoded, beyond its types: names, sizes, settings."""
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+from relaxcheck.generators.core.case import CaseError
+from relaxcheck.generators.core.fills.kinds import Literal
+from relaxcheck.generators.torch.case import TorchCase
+from relaxcheck.generators.torch.program import Branch, Layer, Many, Named
+from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.torch.walk import nodes_of
+
+MOST_ELEMENTS = 2**24
+MOST_NODES = 1000
+MOST_BINDINGS = 100
+HIGHEST_RANK = 16
+LARGEST_SIZE = 2**31 - 1
+DEEPEST = 8
+
+_FAMILY = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII)
+_TARGET = re.compile(r"[A-Za-z_][\w.]{0,199}", re.ASCII)
+
+
+def check(case: TorchCase) -> None:
+    """Check names, sizes and settings of ``case``, and that PyTorch has what it names.
+
+    Raises:
+        CaseError: one of them makes no sense, in one line.
+    """
+    if not _FAMILY.fullmatch(case.family):
+        raise CaseError(f"family {case.family!r} is no name")
+    if case.pipeline not in PIPELINES:
+        raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
+    if case.opt_level not in range(4):
+        raise CaseError(f"opt_level {case.opt_level}: LLVM has levels 0 to 3")
+    if not 0 <= case.seed < 2**64:
+        raise CaseError(f"seed {case.seed}: give a number from 0 to 2**64 - 1")
+    if len(case.bindings) > MOST_BINDINGS:
+        raise CaseError(f"{len(case.bindings)} bindings; at most {MOST_BINDINGS} run")
+    nodes = list(nodes_of(case.program))
+    if len(nodes) > MOST_NODES:
+        raise CaseError(f"{len(nodes)} nodes; at most {MOST_NODES} run")
+    if len(case.program.tensors) > MOST_NODES or len(case.program.layers) > MOST_NODES:
+        raise CaseError(f"more than {MOST_NODES} tensors or layers")
+    _check_sizes(case)
+    _check_names(case)
+
+
+def _check_names(case: TorchCase) -> None:
+    # It imports PyTorch, which reading a command line does without.
+    from relaxcheck.generators.torch import targets
+
+    program = case.program
+    for name in (*program.layers, *(tensor.name for tensor in program.tensors)):
+        if not _NAME.fullmatch(name) or _is_taken(name):
+            raise CaseError(f"{name!r} is no name of a tensor or a layer")
+    try:
+        for layer in program.layers.values():
+            targets.layer(layer.kind)
+        for node in nodes_of(program):
+            if not _TARGET.fullmatch(node.target):
+                raise CaseError(f"target {node.target!r} is no path")
+            if node.target not in program.layers:
+                targets.function(node.target)
+            for argument in _arguments((*node.args, *node.keywords.values())):
+                match argument:
+                    case Named(name=name):
+                        targets.thing(name)
+                    case Layer(kind=kind):
+                        targets.layer(kind)
+        for layer in program.layers.values():
+            for argument in _arguments((*layer.args, *layer.keywords.values())):
+                match argument:
+                    case Named(name=name):
+                        targets.thing(name)
+                    case Layer(kind=kind):
+                        targets.layer(kind)
+                    case Branch():
+                        raise CaseError("a layer takes no branch")
+    except targets.UnknownTarget as error:
+        raise CaseError(str(error)) from error
+
+
+def _is_taken(name: str) -> bool:
+    """True of a name that a module has for something else, or that Python keeps to itself."""
+    import keyword
+
+    from torch import nn
+
+    return keyword.iskeyword(name) or name.startswith("__") or hasattr(nn.Module(), name)
+
+
+def _arguments(given: tuple[object, ...], depth: int = 0) -> Iterator[object]:
+    """All arguments, those within others too; a branch's are those of its own nodes."""
+    if depth > DEEPEST:
+        raise CaseError(f"arguments within arguments, more than {DEEPEST} deep")
+    for argument in given:
+        yield argument
+        match argument:
+            case Many(items=items):
+                yield from _arguments(items, depth + 1)
+            case Layer(args=args, keywords=keywords):
+                yield from _arguments((*args, *keywords.values()), depth + 1)
+
+
+def _check_sizes(case: TorchCase) -> None:
+    for tensor in case.program.tensors:
+        if len(tensor.shape) > HIGHEST_RANK:
+            raise CaseError(f"tensor {tensor.name}: {len(tensor.shape)} dimensions")
+        for binding in case.bindings:
+            try:
+                shape = case.shape(tensor.name, binding)
+            except ZeroDivisionError as error:
+                raise CaseError(f"tensor {tensor.name}: a dimension divides by zero") from error
+            if any(not 0 <= size <= LARGEST_SIZE for size in shape) or prod(shape) > MOST_ELEMENTS:
+                raise CaseError(f"tensor {tensor.name}: shape {shape} is out of range")
+            if isinstance(tensor.fill, Literal) and len(tensor.fill.values) != prod(shape):
+                raise CaseError(
+                    f"tensor {tensor.name}: {len(tensor.fill.values)} values for shape {shape}"
+                )
