@@ -88,7 +88,8 @@ def _looked_up(path: str) -> Any:
             chosen = getattr(packet, overload, None) if _is_packet(packet) else None
             return chosen if _is_of_tensors(chosen) else None
         case ["Tensor", name]:
-            known = name.startswith("__") or _is_packet(getattr(torch.ops.aten, name, None))
+            known = name.startswith("__") or name in _CASTS
+            known = known or _is_packet(getattr(torch.ops.aten, name, None))
             return getattr(torch.Tensor, name, None) if known and name in _METHODS else None
         case [name]:
             return getattr(torch, name, None) if _is_function(name) else None
@@ -108,6 +109,9 @@ _DUNDERS = tuple(
         *("rshift", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "iadd", "imul", "isub"),
     )
 )
+
+_CASTS = ("float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool")
+"""Methods that ATen has by the name ``to``."""
 
 _METHODS = frozenset((*_DUNDERS, *(n for n in dir(torch.Tensor) if not n.startswith("_"))))
 
