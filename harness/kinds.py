@@ -21,6 +21,7 @@ PATHS: tuple[str, ...] = (
     "relaxcheck.harness.programs.kind",
     "relaxcheck.harness.expressions.kind",
     "relaxcheck.harness.onnx.kind",
+    "relaxcheck.harness.torch.kind",
 )
 
 T = TypeVar("T")

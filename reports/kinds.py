@@ -11,6 +11,7 @@ PATHS: dict[str, str] = {
     "program": "relaxcheck.reports.programs.rendering",
     "expression": "relaxcheck.reports.expressions.rendering",
     "onnx": "relaxcheck.reports.onnx.rendering",
+    "torch": "relaxcheck.reports.torch.rendering",
 }
 """The module that holds the rendering, as ``RENDERING``; imported at first use."""
 

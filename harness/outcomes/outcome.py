@@ -69,7 +69,7 @@ DESCRIPTIONS = {
 ALL_UNCONSTRAINED = "every element is unconstrained: correct implementations differ at all of them"
 """The message of a ``no-oracle`` whose oracles ran, but constrain no element."""
 
-_OUR_STAGES = frozenset({"read", "oracle", "compare", "idle"})
+_OUR_STAGES = frozenset({"read", "export", "oracle", "compare", "idle"})
 
 
 def blamed_on_us(stage: str) -> Verdict | None:

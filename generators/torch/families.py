@@ -1,0 +1,13 @@
+"""All families of PyTorch programs."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from relaxcheck.generators.core.axes import Family
+from relaxcheck.generators.torch.graphs import families as graphs
+
+
+@cache
+def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
+    """The families, compiled by those of ``pipelines`` that serve; by all where none does."""
+    return graphs.families(pipelines)
