@@ -1,0 +1,1 @@
+"""Makes ``generators/torch/samples`` from PyTorch's ``OpInfo`` and ``ModuleInfo``."""

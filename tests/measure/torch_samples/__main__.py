@@ -1,0 +1,138 @@
+"""Writes the samples: ``python -m tests.measure.torch_samples --write [ENTRY …]``.
+
+With names of entries, only those are made anew; without ``--write``, it says what would change.
+"""
+
+import argparse
+import fnmatch
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from relaxcheck.generators.torch.samples.record import FOLDER, INDEX, Entry, Out, Sample
+from tests.measure.torch_samples.entries import Made, module, operator
+
+ENCODED = msgspec.json.Encoder()
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def compact(struct: S) -> S:
+    """``struct`` whose fields of default values are the defaults, which no file then holds."""
+    own = {}
+    for field in msgspec.structs.fields(struct):
+        value = getattr(struct, field.name)
+        if field.required or value != field.default:
+            own[field.name] = _compact(value)
+    return type(struct)(**own)
+
+
+def _compact(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return compact(value)
+    if isinstance(value, tuple):
+        return tuple(map(_compact, value))
+    return (
+        {key: _compact(each) for key, each in value.items()} if isinstance(value, dict) else value
+    )
+
+
+def infos() -> dict[str, tuple[str, Any]]:
+    """All entries of PyTorch, by name: the kind, and its ``OpInfo`` or ``ModuleInfo``."""
+    from torch.testing._internal.common_methods_invocations import op_db
+    from torch.testing._internal.common_modules import module_db
+
+    found: dict[str, tuple[str, Any]] = {}
+    for info in op_db:
+        found.setdefault(info.full_name, ("operator", info))
+    for info in module_db:
+        found.setdefault(info.module_cls.__name__, ("module", info))
+    return dict(sorted(found.items()))
+
+
+def make(name: str, kind: str, info: Any) -> Made:
+    """The entry ``name`` with its samples."""
+    return operator(info, name) if kind == "operator" else module(info, name)
+
+
+def read() -> dict[str, tuple[Entry | Out, list[Sample]]]:
+    """The entries and samples that the files hold."""
+    index = FOLDER / INDEX
+    if not index.exists():
+        return {}
+    entry = msgspec.json.Decoder(Entry | Out)
+    sample = msgspec.json.Decoder(Sample)
+    found: dict[str, tuple[Entry | Out, list[Sample]]] = {}
+    for line in index.read_bytes().splitlines():
+        each = entry.decode(line)
+        found[each.name] = (each, [])
+    for shard in sorted({e.shard for e, _ in found.values() if isinstance(e, Entry)}):
+        for line in (FOLDER / f"{shard}.jsonl").read_bytes().splitlines():
+            made = sample.decode(line)
+            found[made.entry][1].append(made)
+    return found
+
+
+def write(made: Mapping[str, tuple[Entry | Out, list[Sample]]]) -> None:
+    """Write the files of ``made``, and remove others."""
+    FOLDER.mkdir(exist_ok=True)
+    shards: dict[str, list[bytes]] = {}
+    for _, (entry, samples) in sorted(made.items()):
+        if isinstance(entry, Entry):
+            shards.setdefault(entry.shard, []).extend(
+                ENCODED.encode(compact(each)) for each in samples
+            )
+    index = [ENCODED.encode(compact(entry)) for _, (entry, _) in sorted(made.items())]
+    for path in FOLDER.glob("*.jsonl"):
+        path.unlink()
+    for name, lines in (("entries", index), *shards.items()):
+        (FOLDER / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def main() -> int:
+    """Make the samples of the entries that are asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.measure.torch_samples")
+    parser.add_argument("patterns", nargs="*", metavar="ENTRY", help="names or patterns; all")
+    parser.add_argument("--write", action="store_true", help="write the files")
+    parser.add_argument("--missing", action="store_true", help="only entries that files lack")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no entry after these")
+    options = parser.parse_args()
+    known = infos()
+    present = read() if FOLDER.exists() else {}
+    changed = 0
+    begun = time.monotonic()
+    for name, (kind, info) in _wanted(known, options.patterns):
+        if options.missing and name in present:
+            continue
+        if time.monotonic() - begun > options.seconds:
+            break
+        made = make(name, kind, info)
+        now: tuple[Entry | Out, list[Sample]] = (
+            (made, []) if isinstance(made, Out) else (made[0], made[1])
+        )
+        if present.get(name) != now:
+            changed += 1
+            said = now[0].reason if isinstance(now[0], Out) else f"{len(now[1])} samples"
+            print(f"{name}: {said}", flush=True)
+        present[name] = now
+        if options.write and changed % 20 == 1:
+            write(present)
+    if options.write:
+        write({name: each for name, each in present.items() if name in known})
+    print(f"{changed} entries changed")
+    return int(bool(changed) and not options.write)
+
+
+def _wanted(
+    known: Mapping[str, tuple[str, Any]], patterns: list[str]
+) -> Iterator[tuple[str, tuple[str, Any]]]:
+    for name, each in known.items():
+        if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
+            yield name, each
+
+
+if __name__ == "__main__":
+    sys.exit(main())
