@@ -43,8 +43,11 @@ def refused(case: TorchCase, error: StageError, clock: Clock, late: str | None) 
     place = place_of(error.cause)
     if at_import:
         place = " > ".join(filter(None, (importing.place_in_frontend(error.cause), place)))
-    details = ({PLACE: place} if place else {}) | raised_at(error.cause)
+    details: dict[str, Any] = ({PLACE: place} if place else {}) | raised_at(error.cause)
     verdict, operator = refusals.classified(case, error.stage, message, node)
+    if refusals.unsupported(message):
+        # One line refuses all functions that it lacks, and their causes are many.
+        details.pop(PLACE, None)
     if isinstance(error.cause, MemoryError) or "MemoryError: " in str(error.cause):
         verdict, details = Verdict.OUT_OF_MEMORY, {}
     return Outcome(verdict, error.stage, operator, message, seconds=clock.seconds, details=details)

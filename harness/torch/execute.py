@@ -1,4 +1,4 @@
-"""Executing PyTorch programs in this process: export, import, compile, run at each binding, judge."""
+"""Executing PyTorch programs in this process: export, import, compile, run, judge."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from torch.export import ExportedProgram
 
 from relaxcheck.generators.core.case import CaseError
 from relaxcheck.generators.core.values import Array, arrays
-from relaxcheck.generators.torch.case import EXPORT, TorchCase
+from relaxcheck.generators.torch.case import DYNAMO, EXPORT, TorchCase
 from relaxcheck.harness.compiling import building
 from relaxcheck.harness.compiling.building import Recipe, SilentBail, StageError
 from relaxcheck.harness.compiling.late_linking import READS_PREFIX, name_of
@@ -19,7 +19,7 @@ from relaxcheck.harness.kind import Progress, Tracing
 from relaxcheck.harness.native.link import can_link
 from relaxcheck.harness.outcomes.clock import Clock
 from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
-from relaxcheck.harness.torch import importing
+from relaxcheck.harness.torch import dynamo, importing
 from relaxcheck.harness.torch.accepting import accepts
 from relaxcheck.harness.torch.asking import all_expected
 from relaxcheck.harness.torch.ending import left, refused
@@ -86,13 +86,7 @@ def execute_together(
         late = name_of(number) if case.opt_level == 0 and can_link() else None
         begun.append(_begin(case, program, clock, partial(progress, number), late))
     compiled = [member for member in begun if isinstance(member, _Compiled)]
-    progress(None, "link")
-    shared = Clock()
-    with shared("tvm"):
-        alone = building.link([member.program for member in compiled])
-    for member in compiled:
-        member.clock.add("tvm", shared.seconds["tvm"] / len(compiled))
-    failing = {id(compiled[number]) for number in alone}
+    failing = _linked(compiled, progress)
     runs = iter(_asked([member for member in compiled if id(member) not in failing]))
     for this in begun:
         if isinstance(this, Outcome):
@@ -103,16 +97,32 @@ def execute_together(
             yield _end(this, next(runs))
 
 
+def _linked(
+    compiled: Sequence["_Compiled"], progress: Callable[[int | None, str], None]
+) -> frozenset[int]:
+    """Generate the native code that was left; the ``id`` of each whose code fails alone."""
+    programs = [(each, each.program) for each in compiled if each.program is not None]
+    progress(None, "link")
+    shared = Clock()
+    with shared("tvm"):
+        alone = building.link([program for _, program in programs])
+    for member, _ in programs:
+        member.clock.add("tvm", shared.seconds["tvm"] / len(programs))
+    return frozenset(id(programs[number][0]) for number in alone)
+
+
 @dataclass(frozen=True, slots=True)
 class _Compiled:
     """A case whose program is compiled; ``late`` is its name if its native code is shared.
 
-    ``exported`` is the program that TVM imported, None by another door.
+    ``exported`` is the program that TVM imported, None by another door. ``program`` is what TVM
+    made of it; the door ``relax_dynamo`` gives a function that runs, ``main``.
     """
 
     case: TorchCase
     exported: ExportedProgram | None
-    program: building.Compiled
+    program: building.Compiled | None
+    main: Callable[..., object] | None
     parameters: tuple[building.Argument, ...]
     clock: Clock
     late: str | None
@@ -131,18 +141,25 @@ def _begin(
     if case.pipeline not in PIPELINES:
         raise CaseError(f"pipeline {case.pipeline!r} is unknown; known are {', '.join(PIPELINES)}")
     if isinstance(exported, NotExported):
-        reason = f"PyTorch does not export the program: {exported}"
-        return Outcome(Verdict.NO_ORACLE, STAGE, None, reason, seconds=clock.seconds)
+        return _not_exported(exported, clock)
     switch_fixes(case.fixes)
+    if not importing.has_door(case.importing.door):
+        reason = f"this release of TVM has no door {case.importing.door!r}"
+        return Outcome(Verdict.NO_ORACLE, importing.STAGE, None, reason, seconds=clock.seconds)
     try:
         with clock("tvm"):
             progress(importing.STAGE)
+            if case.importing.door == DYNAMO:
+                main = dynamo.compiled(case)
+                return _Compiled(case, None, None, main, (), clock, None, progress)
             made = importing.imported(case, exported)
             if made.returns_tuple != _returns_tuple(case):
                 return _of_another_structure(made.returns_tuple, clock)
             program = building.build(
                 made.module, _recipe(case), progress, late=late, tracing=tracing
             )
+    except NotExported as refusal:
+        return _not_exported(refusal, clock)
     except SilentBail as bail:
         return left(bail, clock, late)
     except StageError as error:
@@ -150,7 +167,12 @@ def _begin(
             # The name that late linking gives the program may be at fault.
             return _begin(case, exported, clock, progress, None, tracing)
         return refused(case, error, clock, late)
-    return _Compiled(case, exported, program, made.parameters, clock, late, progress)
+    return _Compiled(case, exported, program, None, made.parameters, clock, late, progress)
+
+
+def _not_exported(refusal: NotExported, clock: Clock) -> Outcome:
+    reason = f"PyTorch does not export the program: {refusal}"
+    return Outcome(Verdict.NO_ORACLE, STAGE, None, reason, seconds=clock.seconds)
 
 
 def _recipe(case: TorchCase) -> Recipe:
@@ -177,7 +199,9 @@ def _returns_tuple(case: TorchCase) -> bool:
 
 def _of_another_structure(returns_tuple: bool, clock: Clock) -> Outcome:
     forms = ("a tensor", "a tuple")
-    message = f"the imported function returns {forms[returns_tuple]}, not {forms[not returns_tuple]}"
+    message = (
+        f"the imported function returns {forms[returns_tuple]}, not {forms[not returns_tuple]}"
+    )
     return Outcome(Verdict.WRONG_SHAPE, importing.STAGE, None, message, seconds=clock.seconds)
 
 
@@ -187,7 +211,10 @@ def _end(compiled: _Compiled, runs: Sequence[Run], *, plain: bool = False) -> Ou
     try:
         with clock("tvm"):
             progress("load")
-            main = building.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+            main = compiled.main
+            if compiled.program is not None:
+                main = building.load(compiled.program, cheaply=case.opt_level == 0 and not plain)
+            assert main is not None
         # Where others compare its outcome, no zero on the stack may make it right.
         call = building.run_on_filled_stack if plain else building.run
         answered = [run for run in runs if not isinstance(run.expected, NoAnswer)]
@@ -226,9 +253,7 @@ def _asked(compiled: Sequence[_Compiled], *, both: bool = False) -> list[list[Ru
                 continue
             member.progress("oracle")
             planned.append((member, index, regime))
-            question = Question(
-                case.program, arrays(case, index, regime), case.seed, case.regime
-            )
+            question = Question(case.program, arrays(case, index, regime), case.seed, case.regime)
             if both and member.exported is not None:
                 question = replace(question, exported=_by_interpreter(member, question.arrays))
             questions.append(question)

@@ -1,6 +1,7 @@
 """Importing the program of a case by the door of TVM's that it names."""
 
 import contextlib
+import importlib.util
 import io
 import types
 from collections.abc import Iterator
@@ -10,12 +11,12 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from tvm import relax
-from tvm.relax.frontend.torch import exported_program_translator, fx_translator
+from tvm.relax.frontend import torch as frontend
 
 from relaxcheck.fixes import tvm_api
 from relaxcheck.generators.core.values import constants
 from relaxcheck.generators.emission.dims import emitted_dim
-from relaxcheck.generators.torch.case import TorchCase
+from relaxcheck.generators.torch.case import EXPORT, FX, TorchCase
 from relaxcheck.generators.torch.exporting import quiet
 from relaxcheck.harness.compiling.building import Argument, Module, StageError
 from relaxcheck.harness.torch.tracing import traced
@@ -36,6 +37,17 @@ class Imported:
     returns_tuple: bool
 
 
+_DOORS = {EXPORT: "from_exported_program", FX: "from_fx"}
+"""The functions of the frontend, by door; that of ``torch.compile`` is in a module of its own."""
+
+
+def has_door(door: str) -> bool:
+    """True if this release of TVM has ``door``."""
+    if door in _DOORS:
+        return hasattr(frontend, _DOORS[door])
+    return importlib.util.find_spec(f"{frontend.__name__}.dynamo") is not None
+
+
 def imported(case: TorchCase, program: ExportedProgram | None) -> Imported:
     """The module that TVM imports the program of ``case`` as: ``program``, or else by ``from_fx``.
 
@@ -52,10 +64,10 @@ def imported(case: TorchCase, program: ExportedProgram | None) -> Imported:
         with _silent():
             # A fix may have replaced either since this module was imported.
             if program is None:
-                module = fx_translator.from_fx(*_traced(case), **arguments)
+                module = frontend.from_fx(*_traced(case), **arguments)
             else:
                 # PyTorch has decomposed it where the case says so.
-                module = exported_program_translator.from_exported_program(
+                module = frontend.from_exported_program(
                     program, run_ep_decomposition=False, **arguments
                 )
         parameters: Any = {}

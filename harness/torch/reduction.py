@@ -152,9 +152,7 @@ def _static(case: TorchCase) -> TorchCase:
         replace(tensor, shape=tuple(dims.evaluate(dim, binding) for dim in tensor.shape))
         for tensor in case.program.tensors
     )
-    return replace(
-        case, program=replace(case.program, tensors=static), bindings=({},), at=UNSET
-    )
+    return replace(case, program=replace(case.program, tensors=static), bindings=({},), at=UNSET)
 
 
 def _sizes(case: TorchCase, outcome: Outcome) -> Iterator[TorchCase]:

@@ -33,9 +33,7 @@ def unsupported(message: str) -> tuple[str, ...]:
     return tuple(sorted({name.removeprefix("aten.") for name in listed}))
 
 
-def classified(
-    case: TorchCase, stage: str, message: str, node: str
-) -> tuple[Verdict, str | None]:
+def classified(case: TorchCase, stage: str, message: str, node: str) -> tuple[Verdict, str | None]:
     """The verdict on an error of TVM's with this ``message``, and the operator it is about.
 
     ``node`` is the function that the importer was at, if it was at one. A program is refused

@@ -173,9 +173,7 @@ def _part(
         ],
         [
             _output(spec, names, prefix)
-            for spec, owner in zip(
-                whole.graph_signature.output_specs, owners.outputs, strict=True
-            )
+            for spec, owner in zip(whole.graph_signature.output_specs, owners.outputs, strict=True)
             if owner == number
         ],
     )
@@ -197,7 +195,7 @@ def _part(
 
 
 def _held_name(name: str, prefix: str) -> str:
-    """The name of what a part holds, ``name`` in the whole: ``p_weight`` for ``p_parts_0_weight``."""
+    """The name of what a part holds: ``p_weight`` for ``p_parts_0_weight`` of the whole."""
     return name.replace(prefix.replace(".", "_"), "", 1)
 
 

@@ -3,21 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import fx
 from torch.utils._pytree import tree_map
 
 from relaxcheck.generators.core.values import Array
 from relaxcheck.generators.torch import targets
 from relaxcheck.generators.torch.module import argument_of, module_of
-from relaxcheck.generators.torch.program import Program, Ref, Size
+from relaxcheck.generators.torch.program import Program
 
 _METHOD = "torch.Tensor."
 
 
-def traced(
-    program: Program, held: Mapping[str, Array], seed: int, regime: str
-) -> fx.GraphModule:
+def traced(program: Program, held: Mapping[str, Array], seed: int, regime: str) -> fx.GraphModule:
     """The graph of ``program``: calls of functions, methods and layers; as ``module_of``.
 
     Raises:
