@@ -1,5 +1,6 @@
 """Exporting a program by ``torch.export``."""
 
+import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,10 +41,16 @@ def exported(
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Let PyTorch warn of nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """Let PyTorch warn of nothing, nor log what it warns of."""
+    logger = logging.getLogger("torch")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
 
 
 def dynamic_shapes(

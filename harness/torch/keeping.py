@@ -11,10 +11,14 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import sympy
 import torch
 from torch.export import ExportedProgram
+from torch.utils._sympy.numbers import int_oo
+from torch.utils._sympy.value_ranges import ValueRanges
 
 from relaxcheck.generators.torch.case import Exporting, TorchCase
 from relaxcheck.generators.torch.exporting import quiet
@@ -24,7 +28,7 @@ from relaxcheck.harness.torch.grouping import NotExported
 FOLDER = "RELAXCHECK_EXPORTED"
 """The environment variable that names the folder; empty: nothing is kept."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Changes when files of another format are not to be read."""
 
 _MOST_BYTES = 512 << 20
@@ -33,7 +37,18 @@ _MOST_BYTES = 512 << 20
 _LOOKS = 256
 """One file in so many is followed by a look at the size of the folder."""
 
-_NAMES, _REFUSED = "nodes", b"refused:"
+_BESIDE, _REFUSED = "relaxcheck", b"refused:"
+
+
+class _Beside(msgspec.Struct, frozen=True):
+    """What PyTorch's file does not keep as it was.
+
+    The ``names`` of the nodes, and the ``ranges`` of all symbols: the least size, and the largest
+    one, None without a limit.
+    """
+
+    names: tuple[str, ...]
+    ranges: dict[str, tuple[int, int | None]]
 
 
 class _Key(msgspec.Struct, frozen=True):
@@ -141,17 +156,29 @@ def usual() -> Kept:
 
 
 def _saved(program: ExportedProgram) -> bytes:
+    """``program`` as the content of a file. Raises PyTorch's errors, where it has no such form."""
+    ranges = {
+        str(symbol): (int(limits.lower), _limit(limits.upper))
+        for symbol, limits in program.range_constraints.items()
+        if symbol.is_Symbol and _limit(limits.lower) is not None
+    }
+    beside = _Beside(tuple(node.name for node in program.graph.nodes), ranges)
     buffer = io.BytesIO()
-    names = "\n".join(node.name for node in program.graph.nodes)
     with quiet():
-        torch.export.save(program, buffer, extra_files={_NAMES: names})
+        extra = {_BESIDE: msgspec.json.encode(beside).decode()}
+        torch.export.save(program, buffer, extra_files=extra)
     return buffer.getvalue()
 
 
-def _loaded(content: bytes) -> ExportedProgram:
-    """The program in ``content``, without the nodes that loading adds.
+def _limit(limit: Any) -> int | None:
+    return int(limit) if limit.is_Integer else None
 
-    PyTorch's file has an output for each part of a tuple, also for those that nothing takes.
+
+def _loaded(content: bytes) -> ExportedProgram:
+    """The program in ``content``, as it was before it was saved.
+
+    PyTorch's file has an output for each part of a tuple, also for those that nothing takes, and
+    no range of a symbol that no value has.
 
     Raises:
         ValueError: it has other nodes than were saved.
@@ -159,15 +186,21 @@ def _loaded(content: bytes) -> ExportedProgram:
     """
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError("no archive")
-    extra = {_NAMES: ""}
+    extra = {_BESIDE: ""}
     with quiet():
         program: ExportedProgram = torch.export.load(io.BytesIO(content), extra_files=extra)
-    names = extra[_NAMES].split("\n")
-    own = set(names)
+    beside = msgspec.json.decode(extra[_BESIDE], type=_Beside)
+    own = set(beside.names)
     graph = program.graph
     for node in reversed(list(graph.nodes)):
         if node.name not in own and node.op == "call_function" and not node.users:
             graph.erase_node(node)
-    if [node.name for node in graph.nodes] != names:
+    if tuple(node.name for node in graph.nodes) != beside.names:
         raise ValueError("other nodes than were saved")
+    known = {str(symbol) for symbol in program.range_constraints}
+    for name, (least, most) in beside.ranges.items():
+        if name not in known:
+            symbol = sympy.Symbol(name, positive=True, integer=True)
+            limits = ValueRanges(least, int_oo if most is None else most)
+            program.range_constraints[symbol] = limits
     return program

@@ -20,6 +20,9 @@ from torch.utils._pytree import tree_flatten
 _NUMBER = re.compile(r"_\d+$")
 """The number that makes the name of a node distinct."""
 
+_INPUT = re.compile(r"^L\['inputs'\]\[(\d+)\]")
+"""An input of a part, as PyTorch names where a symbol comes from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -36,7 +39,7 @@ class Part:
 def split(whole: ExportedProgram, parts: Sequence[Part], prefix: str) -> list[ExportedProgram]:
     """The program of each of ``parts``; the module holds them as ``prefix.0``, ``prefix.1``, …
 
-    The inputs of the whole are those of each part in order, and so are its outputs.
+    The input of the whole, ``inputs``, is a list of those of each part, and so is its output.
 
     Raises:
         ValueError: the whole has other inputs or outputs, or a node belongs to no part.
@@ -183,7 +186,7 @@ def _part(
         graph=graph,
         graph_signature=signature,
         state_dict=_of_part(whole.state_dict, prefix, targets),
-        range_constraints=_ranges(whole, graph),
+        range_constraints=_ranges(whole, graph, number),
         module_call_graph=[_call(part)],
         example_inputs=(part.inputs, {}),
         constants=_of_part(whole.constants, prefix, targets),
@@ -226,20 +229,35 @@ def _of_part(held: Mapping[str, Any], prefix: str, targets: set[str]) -> dict[st
     }
 
 
-def _ranges(whole: ExportedProgram, graph: torch.fx.Graph) -> dict[Any, Any]:
-    """The range of each symbol that a value of ``graph`` has in its shape, or is."""
+def _ranges(whole: ExportedProgram, graph: torch.fx.Graph, number: int) -> dict[Any, Any]:
+    """The range of each symbol of a part: one of its ``graph``, or of an input of its own.
+
+    PyTorch keeps the range of a size that it then fixed.
+    """
     found: set[Any] = set()
+    sources: dict[Any, Any] = {}
     for node in graph.nodes:
         for value in tree_flatten(node.meta.get("val"))[0]:
+            if isinstance(value, torch._subclasses.FakeTensor) and value.fake_mode.shape_env:
+                sources = sources or dict(value.fake_mode.shape_env.var_to_sources)
             sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
             for size in sizes:
                 if isinstance(size, torch.SymInt):
                     found |= size.node.expr.free_symbols
+    for symbol, origins in sources.items():
+        places = (_INPUT.search(str(_text(origin))) for origin in origins)
+        if any(place and int(place[1]) == number for place in places):
+            found.add(symbol)
     return {
         symbol: limits
         for symbol, limits in whole.range_constraints.items()
         if symbol.free_symbols <= found
     }
+
+
+def _text(origin: Any) -> Any:
+    """The name of a source of a symbol, a property since 2.10 and a method before."""
+    return origin.name() if callable(origin.name) else origin.name
 
 
 def _call(part: Part) -> ModuleCallEntry:
