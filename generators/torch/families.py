@@ -1,14 +1,14 @@
-"""All families of PyTorch programs: of PyTorch's own samples, and of random graphs."""
+"""All families of PyTorch programs: those of PyTorch's own samples, and graphs."""
 
 from collections.abc import Sequence
 from functools import cache
 
 from relaxcheck.generators.core.axes import Family
 from relaxcheck.generators.torch import family
-from relaxcheck.generators.torch.graphs.families import families as graphs
+from relaxcheck.generators.torch.graphs import families as graphs
 
 
 @cache
 def families(pipelines: Sequence[str]) -> tuple[Family, ...]:
     """The families, compiled by those of ``pipelines`` that serve; by all where none does."""
-    return (*family.families(pipelines), *graphs(pipelines))
+    return (*family.families(pipelines), *graphs.families(pipelines))
