@@ -1,0 +1,1 @@
+"""PyTorch programs for a person to read."""

@@ -1,0 +1,183 @@
+"""PyTorch programs as text, failures as scripts and issues."""
+
+from collections.abc import Iterator, Mapping
+
+from relaxcheck.generators.torch.case import EXPORT, FX, TorchCase
+from relaxcheck.generators.torch.program import DTYPES, Program
+from relaxcheck.harness.compiling.pipelines import PIPELINES
+from relaxcheck.harness.outcomes.attribution import Attribution
+from relaxcheck.harness.outcomes.errors import headline, without_addresses, without_module
+from relaxcheck.harness.outcomes.outcome import Outcome, Verdict
+from relaxcheck.harness.outcomes.plain import does
+from relaxcheck.harness.torch.walk import functions_of, nodes_of
+from relaxcheck.harness.wording import plural
+from relaxcheck.harness.workers.jobs import Limits
+from relaxcheck.reports.issue.template import PACKAGES, TEMPLATES, on_release, process_words
+from relaxcheck.reports.rendering import SHAPES, STATIC, About, Picture, Rendering
+from relaxcheck.reports.torch.graph import picture
+from relaxcheck.reports.torch.module_text import program_lines
+from relaxcheck.reports.torch.script import script_text
+
+_MESSAGE_LENGTH = 3000
+_WORDS = {"size": "{} among the sizes", "dims": "{} dimensions"}
+
+
+class TorchRendering(Rendering[TorchCase]):
+    """Programs in lines; failures as scripts of PyTorch and as issues."""
+
+    def text(self, case: TorchCase) -> str:
+        """A line for each tensor, layer and node, and how the program is run."""
+        return "\n".join((*program_lines(case.program), _conditions(case)))
+
+    def extent(self, case: TorchCase) -> str:
+        """Counts of nodes and tensors."""
+        nodes = len(list(nodes_of(case.program)))
+        return f"{plural(nodes, 'node')}, {plural(len(case.program.tensors), 'tensor')}"
+
+    def title(
+        self,
+        case: TorchCase,
+        outcome: Outcome,
+        attribution: Attribution | None,
+        blame: Mapping[str, str],
+        limits: Limits | None = None,
+    ) -> str:
+        """The functions with their settings, what happens, and what it takes."""
+        dtypes = [value for value in blame.values() if value in DTYPES]
+        settings = [
+            _WORDS[name].format(value) if name in _WORDS else f"{name}={value}"
+            for name, value in blame.items()
+            if value not in DTYPES
+        ]
+        behind = f" of {', '.join(dtypes)}" if dtypes else ""
+        behind += f" with {', '.join(settings)}" if settings else ""
+        return f"{_called(case.program)} {does(outcome)}{behind}"
+
+    def pasted(
+        self,
+        case: TorchCase,
+        outcome: Outcome,
+        title: str,
+        about: About,
+        limits: Limits | None = None,
+    ) -> tuple[str, str]:
+        """A script that needs TVM, PyTorch and NumPy, and the issue with it."""
+        script = script_text(case, outcome, title, about.environment)
+        return script, _issue_text(case, outcome, title, script, about)
+
+    def pytest(
+        self,
+        case: TorchCase,
+        outcome: Outcome,
+        title: str,
+        environment: Mapping[str, str],
+        name: str,
+        limits: Limits | None = None,
+        *,
+        passes: bool = False,
+    ) -> str:
+        """A test that fails while the bug is there."""
+        reason = f"[Bug][Frontend][PyTorch] {title}"
+        return script_text(case, outcome, reason, environment, name, passes=passes)
+
+    def conditions(self, case: TorchCase) -> tuple[tuple[str, str], ...]:
+        """The door, settings of export and of the importer, the pipeline."""
+        return (
+            ("imported by", case.importing.door),
+            ("torch.export", _exporting(case)),
+            ("importer", ", ".join(_settings(case)) or "as it is"),
+            ("pipeline", PIPELINES[case.pipeline].description),
+        )
+
+    def picture(self, case: TorchCase) -> Picture:
+        """The graph of the nodes."""
+        return picture(case.program, self.text(case))
+
+    def cells(self, case: TorchCase) -> Mapping[str, str]:
+        """The cell of the shapes: ``symbolic`` or ``static``."""
+        return {SHAPES: "symbolic" if case.program.symbols else STATIC}
+
+    def distinctions(self, case: TorchCase, outcome: Outcome) -> Iterator[str]:
+        """The settings of export and of calls, then as the base."""
+        yield f"exported {_exporting(case)}"
+        for node in case.program.nodes:
+            for name, value in node.keywords.items():
+                yield f"with {name}={value}"
+        yield from super().distinctions(case, outcome)
+
+
+def _called(program: Program) -> str:
+    """The functions of ``program`` as PyTorch's users call them."""
+    names = functions_of(program)
+    shown = [f"torch.{name}" if not name.startswith("operator.") else name for name in names]
+    return " + ".join(shown)
+
+
+def _exporting(case: TorchCase) -> str:
+    how = case.exporting
+    parts = ["decomposed" if how.decomposed else "undecomposed"]
+    if case.program.symbols:
+        parts.append(f"{how.dynamic} dimensions")
+    if how.strict:
+        parts.append("strict")
+    return ", ".join(parts)
+
+
+def _settings(case: TorchCase) -> Iterator[str]:
+    how = case.importing
+    if how.keep_params:
+        yield "keep_params_as_input"
+    if how.unwrap:
+        yield "unwrap_unit_return_tuple"
+    if how.no_bind:
+        yield "no_bind_return_tuple"
+
+
+def _conditions(case: TorchCase) -> str:
+    bindings = "; ".join(
+        ", ".join(f"{k}={v}" for k, v in binding.items()) for binding in case.bindings if binding
+    )
+    door = "" if case.importing.door == EXPORT else f"door {case.importing.door}, "
+    settings = "".join(f", {each}" for each in _settings(case))
+    run = (
+        f"{door}{_exporting(case)}{settings}, pipeline {case.pipeline}, LLVM level {case.opt_level}"
+    )
+    return f"# {run}" + (f"; bindings {bindings}" if bindings else "")
+
+
+def _issue_text(case: TorchCase, outcome: Outcome, title: str, script: str, about: About) -> str:
+    """The issue as Markdown, in TVM's own template; its first line is the title."""
+    message = without_addresses(without_module(process_words(outcome.message.strip(), outcome)))
+    if outcome.verdict in (Verdict.OPAQUE_CRASH, Verdict.UNSUPPORTED):
+        message = headline(message)
+    door = {EXPORT: "from_exported_program", FX: "from_fx"}.get(case.importing.door, "relax_dynamo")
+    lacks = outcome.verdict is Verdict.UNSUPPORTED and case.importing.door == EXPORT
+    return TEMPLATES.get_template("issue/issue.md.j2").render(
+        title=f"[Bug][Frontend][PyTorch] {title}",
+        feature="",
+        expected=f"`{door}` takes the program; it compiles, and computes what PyTorch computes.",
+        actual=f"The program {does(outcome)}{':' if message else '.'}",
+        message=message[:_MESSAGE_LENGTH],
+        rounding="",
+        source="`torch.export` gives this program, so that it is a valid input." if lacks else "",
+        attribution="",
+        culprit=about.culprit,
+        culprit_file="",
+        valid=True,
+        cured="right",
+        releases={name: on_release(came, outcome) for name, came in about.releases.items()},
+        known=about.known,
+        environment=[
+            (name, about.environment[name]) for name in PACKAGES if name in about.environment
+        ],
+        pipeline=PIPELINES[case.pipeline].description,
+        repro=script,
+        patched=about.patched,
+        cure=", ".join(f"`{name}`" for name in about.cure),
+        siblings=", ".join(about.siblings),
+        otherwise="",
+        fault=about.fault,
+    )
+
+
+RENDERING = TorchRendering()
