@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from relaxcheck.generators.core.fills.kinds import Literal
 from relaxcheck.generators.torch.program import (
     Argument,
@@ -21,6 +19,9 @@ from relaxcheck.generators.torch.program import (
 
 MOST = 20
 """Samples of an entry at most."""
+
+MOST_WRITTEN = 300
+"""Values that are written out, of all tensors of a sample, at most."""
 
 LONGEST = 48
 """Characters of a label at most."""
@@ -65,16 +66,21 @@ def simplicity(program: Program) -> tuple[object, ...]:
     return odd, len(program.nodes), settings + made, literal, ranks, sum(map(int, sizes))
 
 
-def chosen(programs: Sequence[Program], most: int = MOST) -> list[Program]:
-    """At most ``most`` of ``programs``, the simplest first, then those that add most."""
+def chosen(programs: Sequence[Program], kept: int) -> list[Program]:
+    """The first ``kept`` of ``programs``, and of the others those that add most to the simplest.
+
+    They are ``MOST`` together at most, the simplest first.
+    """
     distinct = {structure(program): program for program in reversed(programs)}
     rest = sorted(distinct.values(), key=simplicity)
     own = {id(program): features(program) for program in rest}
-    picked: list[Program] = []
-    seen: set[str] = set()
-    while rest and len(picked) < most:
-        best = max(rest, key=lambda each: len(own[id(each)] - seen)) if picked else rest[0]
-        rest.remove(best)
+    wanted = [structure(program) for program in programs[:kept]]
+    picked = [distinct[each] for each in dict.fromkeys(wanted)] or rest[:1]
+    rest = [each for each in rest if not any(each is other for other in picked)]
+    seen = {feature for each in picked for feature in own[id(each)]}
+    while rest and len(picked) < MOST:
+        best = max(rest, key=lambda each: len(own[id(each)] - seen))
+        rest = [each for each in rest if each is not best]
         seen |= own[id(best)]
         picked.append(best)
     return sorted(picked, key=simplicity)
@@ -137,6 +143,7 @@ def _text(argument: Argument) -> str:
     return str(argument)
 
 
-def size_of(program: Program) -> int:
-    """The bytes of ``program`` as JSON."""
-    return len(msgspec.json.encode(program))
+def is_small(program: Program) -> bool:
+    """True if ``program`` has few values that are written out."""
+    fills = [tensor.fill for tensor in program.tensors]
+    return sum(len(fill.values) for fill in fills if isinstance(fill, Literal)) <= MOST_WRITTEN

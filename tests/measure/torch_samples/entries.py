@@ -4,7 +4,7 @@ import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import torch
@@ -15,10 +15,11 @@ from relaxcheck.generators.torch.program import DTYPES, Program
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import Entry, Out, Sample
 from tests.measure.torch_samples.checking import checked
-from tests.measure.torch_samples.choosing import chosen, labels
+from tests.measure.torch_samples.choosing import chosen, is_small, labels
 from tests.measure.torch_samples.filling import drawn_integers_of, filled
+from tests.measure.torch_samples.more import more
 from tests.measure.torch_samples.naming import Unnamed, path_of
-from tests.measure.torch_samples.running import alike, refusal_of_export, runs
+from tests.measure.torch_samples.running import alike, is_random, refusal_of_export, runs
 from tests.measure.torch_samples.tracing import Unwritable, direct, layered, tensors_of, traced
 
 USUAL = ("float32", "int64", "bool", "float64", "float16", "bfloat16")
@@ -42,13 +43,17 @@ def operator(info: Any, name: str) -> Made:
         return Out(name, "its result is not initialised")
     dtypes = _dtypes(info.dtypes)
     if not dtypes:
-        return Out(name, "it has no dtype that a case has")
+        only_complex = info.dtypes and all(dtype.is_complex for dtype in info.dtypes)
+        why = "takes complex numbers alone" if only_complex else "has no dtype of a case's on CPU"
+        return Out(name, f"it {why}")
     domain = getattr(info, "domain", (None, None)) or (None, None)
     reasons: Counter[str] = Counter()
     programs: list[Program] = []
-    for sample in _samples(info, dtypes[0], reasons):
+    added = more(name)
+    calls = (((each.input, *each.args), each.kwargs) for each in _samples(info, dtypes[0], reasons))
+    for args, keywords in chain(added, calls):
         try:
-            program = _call(info.op, (sample.input, *sample.args), sample.kwargs)
+            program = _call(info.op, args, keywords)
         except (Unwritable, Unnamed) as error:
             reasons[str(error)] += 1
             continue
@@ -60,7 +65,8 @@ def operator(info: Any, name: str) -> Made:
     def fill(program: Program) -> Program:
         return filled(drawn_integers_of(program, dtypes[0]), name, domain)
 
-    return _made(name, dtypes, programs, fill, reasons, _inplace(info), typed=False)
+    picked = chosen(programs, len(added))
+    return _made(name, dtypes, picked, fill, reasons, _inplace(info), typed=False)
 
 
 def _samples(info: Any, dtype: str, reasons: Counter[str]) -> Iterator[Any]:
@@ -129,14 +135,19 @@ def _made(
     inplace: str,
     typed: bool,
 ) -> Made:
-    picked = [fill(program) for program in chosen(programs)]
-    found = [
-        sample
-        for label, program in zip(labels(picked), picked, strict=True)
-        if (sample := checked(name, label, program, dtypes, inplace, typed)) is not None
-    ]
-    if programs and not found:
-        reasons["eager PyTorch refuses its programs, or their results are random"] += 1
+    picked = [fill(program) for program in programs]
+    found: list[Sample] = []
+    for label, program in zip(labels(picked), picked, strict=True):
+        if runs(program) is None:
+            reasons["eager PyTorch refuses its programs"] += 1
+        elif is_random(program):
+            reasons["its result is random"] += 1
+        elif not is_small(program):
+            reasons["its samples have too many values that are not drawn"] += 1
+        elif sample := checked(name, label, program, dtypes, inplace, typed):
+            found.append(sample)
+        else:
+            reasons["its results change from run to run, or raise with other values"] += 1
     kept = list(found)
     for sample in found[:EXPORTED]:
         refusal = refusal_of_export(sample.program, Exporting(decomposed=False))
@@ -211,6 +222,8 @@ def shard_of(name: str, *, layer: bool) -> str:
 def module(info: Any, name: str) -> Made:
     """The entry called ``name`` of the layer ``info``, a ``ModuleInfo``."""
     kind = info.module_cls
+    if name.startswith("Lazy"):
+        return Out(name, "it has no weights before its first call")
     dtypes = _dtypes(info.dtypes)
     reasons: Counter[str] = Counter()
     programs: list[Program] = []
@@ -240,17 +253,13 @@ def module(info: Any, name: str) -> Made:
             )
         except Exception as error:
             reasons[f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:80]}"] += 1
-    typed = any(_takes_dtype(info, program) for program in programs[:1])
+    typed = "dtype" in inspect.signature(kind.__init__).parameters
     return _made(
         name,
         dtypes,
-        programs,
+        chosen(programs, 0),
         lambda program: filled(program, name, (None, None)),
         reasons,
         "",
         typed,
     )
-
-
-def _takes_dtype(info: Any, program: Program) -> bool:
-    return "dtype" in inspect.signature(info.module_cls.__init__).parameters

@@ -1,9 +1,11 @@
 """Runs of programs by eager PyTorch."""
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from relaxcheck.generators.core import values
@@ -15,8 +17,13 @@ from relaxcheck.generators.torch.program import Program
 Results = list[torch.Tensor]
 
 
-def run(program: Program, regime: str = "normal", seed: int = 0) -> Results:
-    """The outputs of ``program``, whose shapes are static, by eager PyTorch.
+def run(
+    program: Program,
+    regime: str = "normal",
+    seed: int = 0,
+    watch: AbstractContextManager[Any] | None = None,
+) -> Results:
+    """The outputs of ``program``, whose shapes are static, by eager PyTorch, under ``watch``.
 
     Raises:
         Exception: PyTorch's.
@@ -26,7 +33,7 @@ def run(program: Program, regime: str = "normal", seed: int = 0) -> Results:
     held = {tensor.name: arrays[tensor.name] for tensor in program.tensors if tensor.constant}
     module = module_of(program, held, seed, regime)
     inputs = [laid_out(tensor_of(arrays[t.name]), t.layout) for t in program.inputs]
-    with warnings.catch_warnings(), torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad(), watch or nullcontext():
         warnings.simplefilter("ignore")
         return [leaf for leaf in tree_leaves(module(*inputs)) if isinstance(leaf, torch.Tensor)]
 
@@ -38,6 +45,27 @@ def runs(program: Program, regime: str = "normal", seed: int = 0) -> Results | N
     except Exception:
         return None
     return None if any(each.is_complex() for each in results) else results
+
+
+class _Random(TorchDispatchMode):
+    """Notes that an operator draws numbers, in ``drawn``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = False
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.drawn |= torch.Tag.nondeterministic_seeded in function.tags
+        return function(*args, **(kwargs or {}))
+
+
+def is_random(program: Program) -> bool:
+    """True if ``program``, which eager PyTorch runs, draws random numbers as it is called."""
+    mode = _Random()
+    run(program, watch=mode)
+    return mode.drawn
 
 
 def refusal_of_export(program: Program, how: Exporting) -> str:

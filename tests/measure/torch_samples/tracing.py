@@ -33,7 +33,7 @@ from tests.measure.torch_samples.naming import Unnamed, path_of
 INPUTS = ("x", "w", "v", "u", "s", "t")
 """The names of a program's tensors, in order."""
 
-MOST_ELEMENTS = 4096
+MOST_ELEMENTS = 10_000
 """Elements of a tensor at most."""
 
 HIDDEN = ("_stacklevel", "device", "generator", "pin_memory", "requires_grad", "layout")
