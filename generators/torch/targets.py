@@ -29,7 +29,10 @@ _REFUSED = frozenset(
 
 _SIZES: Mapping[str, Callable[..., Any]] = {
     f"operator.{name}": getattr(operator, name)
-    for name in ("add", "sub", "mul", "floordiv", "mod", "neg", "getitem", "truediv", "pow")
+    for name in (
+        *("add", "sub", "mul", "floordiv", "mod", "neg", "getitem", "truediv", "pow"),
+        *("gt", "lt", "ge", "le", "eq", "ne"),
+    )
 }
 """Functions of sizes, and indexing."""
 
