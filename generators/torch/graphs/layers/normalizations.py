@@ -84,7 +84,8 @@ def _instance_norm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
 
 
 def _response_norm(draft: Drafting, wire: Wire, random: Random) -> Wire | None:
-    if not is_spatial(wire, 1) or wire.rank != 4:
+    if not is_spatial(wire, 1) or wire.rank != 4 or wire.dtype == "float16":
+        # PyTorch has no kernel of what it is made of.
         return None
     keywords = random.choice(({}, {"alpha": 0.5, "beta": 0.5, "k": 2.0}))
     return draft.layered("LocalResponseNorm", wire, 3, shape=wire.shape, **keywords)
