@@ -1,17 +1,25 @@
 """Families of PyTorch programs of one call: one for each entry of PyTorch's own samples."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from hypothesis import strategies as st
 
 from relaxcheck.generators.core.axes import Axis, Point
 from relaxcheck.generators.core.case import AnyCase, Value
-from relaxcheck.generators.core.fills.kinds import Literal
-from relaxcheck.generators.torch.case import TorchCase
+from relaxcheck.generators.torch.case import AUTO, TorchCase
 from relaxcheck.generators.torch.program import BUFFER, CONSTANT, INPUT, LAYOUTS, PARAMETER
-from relaxcheck.generators.torch.running import DIMS, PREFIX, STATIC, case_at, running_axes, served
+from relaxcheck.generators.torch.running import (
+    DIMS,
+    EXPORT,
+    EXPORTING,
+    PREFIX,
+    STATIC,
+    case_at,
+    running_axes,
+    served,
+)
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import Entry, Sample, drawn, samples
 
@@ -21,9 +29,6 @@ FORM, MODE, SIZE, LAYOUT, HELD = "form", "mode", "size", "layout", "held"
 TENSOR, NUMBER = "tensor", "number"
 """The values of the axis ``operand``, besides dtypes: the last operand of the call is a tensor of
 the dtype of the others, or a number of Python's."""
-
-FIRST, ALL = "first", "all"
-"""The symbolic values of the axis ``dims``."""
 
 _MORE = 2
 """The sizes of the second binding are larger by so much."""
@@ -75,10 +80,26 @@ class TorchFamily:
             self._axis(
                 HELD, (INPUT, PARAMETER, BUFFER, CONSTANT), _holds, 5, any(map(_can_hold, every))
             ),
-            self._axis(DIMS, (STATIC, FIRST, ALL), _varies, 3),
+            self._axis(DIMS, (STATIC, *varying.WAYS), _varies, 3),
         )
         kept = (axis for axis in own if axis.name == SAMPLE or len(axis.values) > 1)
-        return (*kept, *running_axes(self.pipelines))
+        return (*kept, *map(self._named, running_axes(self.pipelines)))
+
+    def _named(self, axis: Axis) -> Axis:
+        """``axis``; that of export names dimensions where PyTorch takes the names."""
+        if axis.name != EXPORT:
+            return axis
+        general = axis.allowed
+
+        def allowed(point: Point, value: Value) -> bool:
+            sample = self.samples.get(str(point.get(SAMPLE)))
+            free = EXPORTING[str(value)].dynamic == AUTO
+            names = sample is None or (
+                point.get(DIMS) in sample.named and point.get(HELD, INPUT) == INPUT
+            )
+            return general(point, value) and (free or names)
+
+        return replace(axis, allowed=allowed)
 
     def _axis(
         self, name: str, values: Sequence[Value], allows: Allows, weight: int, there: bool = True
@@ -137,7 +158,7 @@ class TorchFamily:
             program = varying.held(program, held)
         sizes: dict[str, int] = {}
         if point.get(DIMS, STATIC) != STATIC:
-            program, sizes = varying.symbolic(program, every=point[DIMS] == ALL)
+            program, sizes = varying.symbolic(program, str(point[DIMS]))
         return case_at(self.name, point, seed, program, _bindings(sizes))
 
     @property
@@ -191,11 +212,8 @@ def _holds(sample: Sample, point: Point, value: Value) -> bool:
 
 
 def _varies(sample: Sample, point: Point, value: Value) -> bool:
-    first = sample.program.tensors[0]
-    sized = bool(first.shape) and int(str(first.shape[0])) > 1
-    return value == STATIC or (
-        sized and not isinstance(first.fill, Literal) and point.get(SIZE, "full") == "full"
-    )
+    full = point.get(SIZE, "full") == "full"
+    return value == STATIC or (full and varying.can_be_symbolic(sample.program))
 
 
 @cache

@@ -55,7 +55,8 @@ class Sample(Data, frozen=True, omit_defaults=True):
     operand may have. ``empty``: the first dimension may be empty. ``inplace``: the entry's form in
     place takes these arguments. ``any``: all values may be drawn from the whole line; where they
     are not, ``program`` limits them to the operator's domain. ``typed``: its layer is made with a
-    dtype. ``trains``: its layer gives something else, the same each time, in training mode.
+    dtype. ``named`` are the ways of symbolic dimensions that may have names and bounds as it is
+    exported. ``trains``: its layer gives something else, the same each time, in training mode.
     """
 
     entry: str
@@ -71,6 +72,7 @@ class Sample(Data, frozen=True, omit_defaults=True):
     inplace: bool = False
     any: bool = False
     typed: bool = False
+    named: tuple[str, ...] = ()
     trains: bool = False
 
 

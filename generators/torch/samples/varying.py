@@ -18,6 +18,10 @@ from relaxcheck.generators.torch.program import (
 )
 from relaxcheck.generators.torch.samples.record import Sample
 
+FIRST, ALL = "first", "all"
+WAYS = (FIRST, ALL)
+"""The ways of symbolic dimensions: the first one; each size above 1."""
+
 NUMBER = 2
 """The number that takes an operand's place."""
 
@@ -172,17 +176,23 @@ def training(program: Program) -> Program:
     return replace(program, layers=layers)
 
 
-def symbolic(program: Program, *, every: bool) -> tuple[Program, dict[str, int]]:
+def can_be_symbolic(program: Program) -> bool:
+    """True if the first tensor of ``program`` has a first dimension of more than one element."""
+    tensor = program.tensors[0]
+    return _first_size(program) > 1 and not isinstance(tensor.fill, Literal)
+
+
+def symbolic(program: Program, way: str) -> tuple[Program, dict[str, int]]:
     """``program`` with symbolic dimensions, and the sizes that they had.
 
-    The first dimension of the first tensor, and of all others of the same first size; with
-    ``every``, each size above 1 is a symbol wherever it stands. Tensors whose values are written
+    ``FIRST``: the first dimension of the first tensor, and of all others of the same first size;
+    ``ALL``: each size above 1 is a symbol wherever it stands. Tensors whose values are written
     out, or that the module holds, keep their shapes.
     """
     first = _first_size(program)
     names: dict[int, str] = {}
     free = [t for t in program.tensors if t.held == INPUT and not isinstance(t.fill, Literal)]
-    for size in _sizes(free) if every else ((first,) if first > 1 else ()):
+    for size in _sizes(free) if way == ALL else ((first,) if first > 1 else ()):
         if len(names) < len(SYMBOLS):
             names.setdefault(size, SYMBOLS[len(names)])
 
@@ -190,7 +200,7 @@ def symbolic(program: Program, *, every: bool) -> tuple[Program, dict[str, int]]
         if tensor not in free:
             return tensor
         shape: tuple[Dim, ...] = tuple(
-            names.get(_size(dim), dim) if every or at == 0 else dim
+            names.get(_size(dim), dim) if way == ALL or at == 0 else dim
             for at, dim in enumerate(tensor.shape)
         )
         return replace(tensor, shape=shape)

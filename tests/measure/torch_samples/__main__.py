@@ -6,8 +6,9 @@ With names of entries, only those are made anew; without ``--write``, it says wh
 import argparse
 import fnmatch
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
+from multiprocessing import get_context
 from typing import Any, TypeVar
 
 import msgspec
@@ -40,6 +41,7 @@ def _compact(value: Any) -> Any:
     )
 
 
+@cache
 def infos() -> dict[str, tuple[str, Any]]:
     """All entries of PyTorch, by name: the kind, and its ``OpInfo`` or ``ModuleInfo``."""
     from torch.testing._internal.common_methods_invocations import op_db
@@ -51,11 +53,6 @@ def infos() -> dict[str, tuple[str, Any]]:
     for info in module_db:
         found.setdefault(info.module_cls.__name__, ("module", info))
     return dict(sorted(found.items()))
-
-
-def make(name: str, kind: str, info: Any) -> Made:
-    """The entry ``name`` with its samples."""
-    return operator(info, name) if kind == "operator" else module(info, name)
 
 
 def read() -> dict[str, tuple[Entry | Out, list[Sample]]]:
@@ -98,40 +95,39 @@ def main() -> int:
     parser.add_argument("patterns", nargs="*", metavar="ENTRY", help="names or patterns; all")
     parser.add_argument("--write", action="store_true", help="write the files")
     parser.add_argument("--missing", action="store_true", help="only entries that files lack")
-    parser.add_argument("--seconds", type=float, default=1e9, help="begin no entry after these")
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     known = infos()
-    present = read() if FOLDER.exists() else {}
+    present = read()
+    asked = _wanted(known, options.patterns)
+    wanted = [name for name in asked if not (options.missing and name in present)]
     changed = 0
-    begun = time.monotonic()
-    for name, (kind, info) in _wanted(known, options.patterns):
-        if options.missing and name in present:
-            continue
-        if time.monotonic() - begun > options.seconds:
-            break
-        made = make(name, kind, info)
-        now: tuple[Entry | Out, list[Sample]] = (
-            (made, []) if isinstance(made, Out) else (made[0], made[1])
-        )
-        if present.get(name) != now:
-            changed += 1
-            said = now[0].reason if isinstance(now[0], Out) else f"{len(now[1])} samples"
-            print(f"{name}: {said}", flush=True)
-        present[name] = now
-        if options.write and changed % 20 == 1:
-            write(present)
+    with get_context("fork").Pool(options.processes, maxtasksperchild=100) as pool:
+        for name, made in pool.imap(_make, wanted):
+            now: tuple[Entry | Out, list[Sample]] = (made, []) if isinstance(made, Out) else made
+            if present.get(name) != now:
+                changed += 1
+                said = now[0].reason if isinstance(now[0], Out) else f"{len(now[1])} samples"
+                print(f"{name}: {said}", flush=True)
+            present[name] = now
     if options.write:
         write({name: each for name, each in present.items() if name in known})
     print(f"{changed} entries changed")
     return int(bool(changed) and not options.write)
 
 
-def _wanted(
-    known: Mapping[str, tuple[str, Any]], patterns: list[str]
-) -> Iterator[tuple[str, tuple[str, Any]]]:
-    for name, each in known.items():
-        if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns):
-            yield name, each
+def _make(name: str) -> tuple[str, Made]:
+    # A forked process has all entries already, and none can be sent to it.
+    kind, info = infos()[name]
+    return name, operator(info, name) if kind == "operator" else module(info, name)
+
+
+def _wanted(known: Mapping[str, tuple[str, Any]], patterns: list[str]) -> list[str]:
+    return [
+        name
+        for name in known
+        if not patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    ]
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ from math import prod
 from msgspec.structs import replace
 
 from relaxcheck.generators.core.fills.kinds import Below, Literal
+from relaxcheck.generators.torch.case import BOUNDED, NAMED, Exporting
 from relaxcheck.generators.torch.program import LAYOUTS, Program
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import Sample
 from relaxcheck.generators.torch.samples.varying import FLOATING
-from tests.measure.torch_samples.running import Results, alike, runs
+from tests.measure.torch_samples.running import Results, alike, refusal_of_export, runs
 
 MIXED = ("float64", "float16", "int64", "int8", "uint8", "bool", "int32", "float32", "bfloat16")
 """The dtypes of a second operand that are tried."""
@@ -43,7 +44,7 @@ def checked(
         mixed=tuple(
             dtype
             for dtype in (MIXED if operand else ())
-            if dtype != own and _serves(varying.mixed(program, operand, dtype))
+            if dtype != own and runs(varying.mixed(program, operand, dtype)) is not None
         ),
         empty=_may_be_empty(program),
         inplace=bool(inplace)
@@ -59,7 +60,7 @@ def _with_dtypes(sample: Sample, own: str, others: Iterable[str]) -> Sample:
 
     def refused(tried: Sample) -> tuple[str, ...]:
         every = (own, *others)
-        return tuple(d for d in every if not _serves(varying.in_dtype(tried, own, d)))
+        return tuple(d for d in every if not _takes(varying.in_dtype(tried, own, d), d))
 
     best, left = sample, refused(sample)
     for tensor in sample.program.tensors if set(left) - set(FLOATING) else ():
@@ -69,10 +70,29 @@ def _with_dtypes(sample: Sample, own: str, others: Iterable[str]) -> Sample:
     return replace(best, refused=left)
 
 
+def _takes(program: Program, dtype: str) -> bool:
+    """True if PyTorch takes values of ``dtype``; integers may raise for a few of them only."""
+    return runs(program) is not None if dtype in FLOATING else _serves(program)
+
+
 def _serves(program: Program) -> bool:
     """True if PyTorch takes values of several regimes."""
     tried = (("normal", 0), ("exact", 1), ("boundary", 2))
     return all(runs(program, regime, seed) is not None for regime, seed in tried)
+
+
+def with_named(sample: Sample) -> Sample:
+    """``sample`` with the ways of symbolic dimensions that may have names and bounds."""
+    program = sample.program
+    if not varying.can_be_symbolic(program):
+        return sample
+    found = []
+    for way in varying.WAYS:
+        symbolic, sizes = varying.symbolic(program, way)
+        settings = (Exporting(BOUNDED, decomposed=False), Exporting(NAMED, decomposed=False))
+        if not any(refusal_of_export(symbolic, how, sizes) for how in settings):
+            found.append(way)
+    return replace(sample, named=tuple(found))
 
 
 def _repeats(program: Program, base: Results) -> bool:

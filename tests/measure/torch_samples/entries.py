@@ -14,13 +14,14 @@ from relaxcheck.generators.torch.case import Exporting
 from relaxcheck.generators.torch.program import DTYPES, Program
 from relaxcheck.generators.torch.samples import varying
 from relaxcheck.generators.torch.samples.record import Entry, Out, Sample
-from tests.measure.torch_samples.checking import checked
+from tests.measure.torch_samples.checking import checked, with_named
 from tests.measure.torch_samples.choosing import chosen, is_small, labels
 from tests.measure.torch_samples.filling import drawn_integers_of, filled
 from tests.measure.torch_samples.more import more
 from tests.measure.torch_samples.naming import Unnamed, path_of
 from tests.measure.torch_samples.running import alike, is_random, refusal_of_export, runs
-from tests.measure.torch_samples.tracing import Unwritable, direct, layered, tensors_of, traced
+from tests.measure.torch_samples.tracing import direct, layered, traced
+from tests.measure.torch_samples.writing import Unwritable, tensors_of
 
 USUAL = ("float32", "int64", "bool", "float64", "float16", "bfloat16")
 """The dtypes that samples are written in, the first that an entry has."""
@@ -30,6 +31,9 @@ MOST_READ = 160
 
 EXPORTED = 3
 """Samples of an entry that are exported, until one is."""
+
+NAMED = 4
+"""Samples of an entry that are exported with names of dimensions."""
 
 Made = tuple[Entry, list[Sample]] | Out
 
@@ -160,6 +164,7 @@ def _made(
             kept = []
     if not kept:
         return Out(name, _reason(reasons))
+    kept[:NAMED] = map(with_named, kept[:NAMED])
     own = tuple(d for d in dtypes if any(d not in s.refused for s in kept))
     return (
         Entry(

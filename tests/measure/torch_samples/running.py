@@ -1,6 +1,7 @@
 """Runs of programs by eager PyTorch."""
 
 import warnings
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -68,9 +69,11 @@ def is_random(program: Program) -> bool:
     return mode.drawn
 
 
-def refusal_of_export(program: Program, how: Exporting) -> str:
+def refusal_of_export(
+    program: Program, how: Exporting, binding: Mapping[str, int] | None = None
+) -> str:
     """The first line of the error by which ``torch.export`` refuses ``program``; "" without."""
-    case = TorchCase("torch-sample", program)
+    case = TorchCase("torch-sample", program, (dict(binding or {}),))
     arrays = values.arrays(case, 0)
     held = {tensor.name: arrays[tensor.name] for tensor in program.tensors if tensor.constant}
     try:
